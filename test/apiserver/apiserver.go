@@ -13,21 +13,21 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
 
-// Server is an API server that ends with the test process.
+// Server is an etcd and a kube-apiserver that end with the test process.
 type Server struct {
 	Config     *rest.Config
 	Kubeconfig []byte
 	// Etcd is the address of etcd.
 	Etcd string
-	// Binaries is the folder of the real programs, Leash ends them with the test process.
+	// Binaries is the folder of the real programs; Leash ends their processes with the test process.
 	Binaries string
 	Leash    Leash
 
 	env *envtest.Environment
 }
 
-// Start starts the release that the environment variable KUBE_VERSION asks for, the newest by
-// default, with feature gates as on a command line. root is the folder of the project.
+// Start starts the Kubernetes release in the environment variable KUBE_VERSION, by default the newest, with feature
+// gates in command-line syntax. root is the project's folder.
 func Start(root, gates string) (*Server, error) {
 	binaries, err := findBinaries(root)
 	if err != nil {
@@ -67,7 +67,7 @@ func (s *Server) start() (err error) {
 	return nil
 }
 
-// Stop stops the servers, and removes their files.
+// Stop stops the servers and removes their files.
 func (s *Server) Stop() error { return errors.Join(s.env.Stop(), s.Leash.release()) }
 
 // findBinaries returns the folder of etcd and kube-apiserver.

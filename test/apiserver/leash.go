@@ -6,10 +6,10 @@ import (
 	"path/filepath"
 )
 
-// Leash makes sure that no server, and no file of one, outlives the test process,
-// however that ends (a panic, go test's time limit, a signal).
+// Leash makes sure that no server and no file of a server outlives the test process, however it ends (a panic, go test's
+// time limit, a signal).
 type Leash struct {
-	// dir holds everything that is to go with the process.
+	// dir holds all files to remove with the process.
 	dir string
 }
 
@@ -18,8 +18,8 @@ func newLeash() (Leash, error) {
 	return Leash{dir}, err
 }
 
-// leashScript executes the program, and leaves a watcher behind that checks once a
-// second whether the test process and the program are still there.
+// leashScript executes the program and leaves a watcher process behind, which checks once per second whether the test
+// process and the program still exist.
 const leashScript = `#!/bin/sh
 (
 	while kill -0 %[1]d && kill -0 $$; do sleep 1; done
@@ -28,7 +28,7 @@ const leashScript = `#!/bin/sh
 exec '%[3]s' "$@"
 `
 
-// Hold returns a program to start instead of the given one.
+// Hold writes a script that runs the program on the leash, and returns the script's path.
 func (l Leash) Hold(program string) (string, error) {
 	path := filepath.Join(l.dir, filepath.Base(program))
 	return path, os.WriteFile(path, fmt.Appendf(nil, leashScript, os.Getpid(), l.dir, program), 0o700)

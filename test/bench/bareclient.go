@@ -16,30 +16,30 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// floorCommand is the first argument of the process of the floor; the second is its kubeconfig.
+// floorCommand is the first argument of the floor process; the second is the path of its kubeconfig.
 const floorCommand = "floor-process"
 
-// floorOrder asks the process of the floor to run a Job.
+// floorOrder is a request to the floor process to run a Job.
 type floorOrder struct {
 	Job         *batchv1.Job `json:"job"`
 	Concurrency int          `json:"concurrency"`
 }
 
-// floorAnswer is the Job as the API server has it, and how long it took. Error is empty if it succeeded.
+// floorAnswer holds the Job as created in the API server and its duration. Error is empty on success.
 type floorAnswer struct {
 	Job   *batchv1.Job  `json:"job"`
 	Took  time.Duration `json:"took"`
 	Error string        `json:"error,omitempty"`
 }
 
-// bareClient is the process of the floor. It is one of its own, as the controllers are, so that its CPU can be measured.
+// bareClient is the floor process. It is a separate process, as the controllers are, so that its CPU can be measured.
 type bareClient struct {
 	process *child
 	orders  *json.Encoder
 	answers *json.Decoder
 }
 
-// startBareClient starts this program as the process of the floor, with the environment that our controller has.
+// startBareClient starts this program as the floor process, with the same environment as our controller.
 func startBareClient(root, kubeconfig string, fail func(error)) (*bareClient, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -55,7 +55,7 @@ func startBareClient(root, kubeconfig string, fail func(error)) (*bareClient, er
 	if err != nil {
 		return nil, err
 	}
-	// cmd.StdoutPipe would be closed when the process ends, whether its last answer has been read or not.
+	// The pipe of cmd.StdoutPipe would be closed when the process ends, even if its last answer has not been read.
 	answers, stdout, err := os.Pipe()
 	if err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (c *bareClient) stop() error {
 	return c.process.stop()
 }
 
-// run runs a Job in the process. After ctx ends, the client cannot be used again.
+// run runs a Job in the floor process. Once ctx is done, the client cannot be used again.
 func (c *bareClient) run(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
 	if err := c.orders.Encode(floorOrder{job, concurrency}); err != nil {
 		return nil, 0, fmt.Errorf("asking the bare client: %w", err)
@@ -95,7 +95,7 @@ func (c *bareClient) run(ctx context.Context, job *batchv1.Job, concurrency int)
 	return answer.Job, answer.Took, nil
 }
 
-// serveFloor is the main function of the process of the floor. Unlike that of the other one, it does not catch signals.
+// serveFloor is the main function of the floor process. Unlike the parent's, it does not catch signals.
 func serveFloor(kubeconfig string) (exitCode int) {
 	a, err := newAPI(kubeconfig)
 	if err == nil {
@@ -108,7 +108,7 @@ func serveFloor(kubeconfig string) (exitCode int) {
 	return 0
 }
 
-// answerOrders runs one Job after the other until there are no more.
+// answerOrders runs the ordered Jobs one after the other until orders ends.
 func answerOrders(ctx context.Context, a api, orders io.Reader, answers io.Writer) error {
 	in, out := json.NewDecoder(orders), json.NewEncoder(answers)
 	for {

@@ -18,7 +18,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 )
 
-// endingPods is an API server whose pods succeed at once.
+// endingPods returns an API server whose pods succeed at once.
 func endingPods() *fake.Clientset {
 	client, made := fake.NewClientset(), 0
 	client.PrependReactor("create", "pods", func(action clienttesting.Action) (bool, runtime.Object, error) {

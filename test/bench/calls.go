@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// callKind is what a write to the API server is good for.
+// callKind is the purpose of a write to the API server.
 type callKind string
 
 const (
 	callCreate callKind = "create"  // of a pod
-	callStrip  callKind = "release" // a pod loses its finalizer
+	callStrip  callKind = "release" // removes a pod's finalizer
 	callDelete callKind = "delete"  // of a pod
 	callStatus callKind = "status"  // of a Job
 	callBegin  callKind = "job created"
@@ -25,21 +25,21 @@ const (
 	callEnd    callKind = "job deleted"
 )
 
-// callKinds sorts the entries of the audit log by verb and resource.
+// callKinds maps the verb and resource of audit log entries to kinds.
 var callKinds = map[string]callKind{
 	"create pods": callCreate, "patch pods": callStrip, "update pods": callStrip, "delete pods": callDelete,
 	"patch jobs/status": callStatus, "update jobs/status": callStatus,
 	"create jobs": callBegin, "patch jobs": callChange, "update jobs": callChange, "delete jobs": callEnd,
 }
 
-// loggedCall is a write as the API server logged it, from when the request arrived until it was answered.
+// loggedCall is a write in the API server's audit log, from the arrival of the request to the response.
 type loggedCall struct {
 	kind         callKind
 	code         int
 	begun, ended time.Time
 }
 
-// auditEntry is the part of an audit.k8s.io/v1 Event that is used here.
+// auditEntry has the fields of an audit.k8s.io/v1 Event that are used here.
 type auditEntry struct {
 	Verb      string `json:"verb"`
 	ObjectRef struct {
@@ -53,7 +53,7 @@ type auditEntry struct {
 	Answered time.Time `json:"stageTimestamp"`
 }
 
-// parseCalls reads an audit log, whose last line may not be complete yet, and returns the calls in the order in which they arrived.
+// parseCalls reads an audit log, whose last line may be incomplete, and returns the calls in order of arrival.
 func parseCalls(log io.Reader) ([]loggedCall, error) {
 	var calls []loggedCall
 	for decoder := json.NewDecoder(log); ; {
@@ -77,7 +77,7 @@ func parseCalls(log io.Reader) ([]loggedCall, error) {
 	return calls, nil
 }
 
-// callsDuring returns the calls that the API server answers while do runs.
+// callsDuring runs do and returns the calls that the API server answered meanwhile.
 func (l *launched) callsDuring(do func() error) ([]loggedCall, error) {
 	log, err := os.Open(l.auditLog())
 	if err != nil {

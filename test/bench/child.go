@@ -10,19 +10,18 @@ import (
 	"time"
 )
 
-// child is a process of ours that somebody waits for. err is there once ended is
-// closed.
+// child is a child process with a goroutine that waits for its end. err is valid once ended is closed.
 type child struct {
 	name  string
 	cmd   *exec.Cmd
 	ended chan struct{}
 	err   error
-	// wanted reports whether the process was asked to end.
+	// wanted is true once the process was asked to end.
 	wanted atomic.Bool
 }
 
-// startChild starts a process with a process group of its own: Ctrl-C reaches it only
-// through us. unexpected is called if it ends unasked.
+// startChild starts a process in its own process group, so that Ctrl-C does not reach it directly. unexpected is called
+// if it ends without being asked to.
 func startChild(name string, cmd *exec.Cmd, unexpected func(*child)) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	if err := cmd.Start(); err != nil {
@@ -47,7 +46,7 @@ func (c *child) stop() error {
 	}
 	c.wanted.Store(true)
 	for _, signal := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {
-		_ = c.cmd.Process.Signal(signal) // it may have ended meanwhile
+		_ = c.cmd.Process.Signal(signal) // it may have ended already
 		select {
 		case <-c.ended:
 			return nil

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// api is the bench client: administrator, without rate limit, in protobuf.
+// api is the client of the benchmark: administrator, no rate limit, protobuf.
 type api struct {
 	kubernetes.Interface
 }
@@ -35,7 +35,7 @@ func newAPI(kubeconfig string) (api, error) {
 	return api{client}, err
 }
 
-// requests reads the API server's own counters.
+// requests reads the API server's own request counters.
 func (a api) requests(ctx context.Context) (requestCounts, error) {
 	text, err := a.CoreV1().RESTClient().Get().AbsPath("/metrics").SetHeader("Accept", "text/plain").Do(ctx).Raw()
 	if err != nil {
@@ -47,15 +47,14 @@ func (a api) requests(ctx context.Context) (requestCounts, error) {
 // watchFunc is the Watch method of a typed client.
 type watchFunc func(context.Context, metav1.ListOptions) (watch.Interface, error)
 
-// object is what a watch brings; its resourceVersion is where to continue.
+// object is a watched object; its resourceVersion is where the next watch continues.
 type object interface {
 	runtime.Object
 	GetResourceVersion() string
 }
 
-// follow calls do with every change after options.ResourceVersion until it returns
-// true. The API server ends watches, those of a busy client above all; then the
-// next continues where the last one was.
+// follow calls do with every change after options.ResourceVersion until do returns true. The API server ends watches,
+// particularly those of a busy client; the next watch then continues at the last change.
 func follow[T object](ctx context.Context, from watchFunc, options metav1.ListOptions, do func(watch.EventType, T) (bool, error)) error {
 	for {
 		w, err := from(ctx, options)
@@ -72,8 +71,7 @@ func follow[T object](ctx context.Context, from watchFunc, options metav1.ListOp
 	}
 }
 
-// drain reads a single watch until do returns true, or the watch ends, which is no
-// error.
+// drain reads a single watch until do returns true or the watch ends, which is no error.
 func drain[T object](ctx context.Context, w watch.Interface, do func(watch.EventType, T) (bool, error)) (done bool, err error) {
 	defer w.Stop()
 	for {
@@ -95,8 +93,8 @@ func drain[T object](ctx context.Context, w watch.Interface, do func(watch.Event
 	}
 }
 
-// complete creates the Job and waits until it is Complete. It watches from the
-// moment of creation on, so the time holds little but the work.
+// complete creates the Job and waits until it is Complete. It watches from the moment of creation on, so the time
+// consists almost entirely of the controller's work.
 func (a api) complete(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time.Duration, error) {
 	jobs := a.BatchV1().Jobs(job.Namespace)
 	begun := time.Now()
@@ -116,7 +114,7 @@ func podsOf(job *batchv1.Job) metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: batchv1.ControllerUidLabel + "=" + string(job.UID)}
 }
 
-// remove deletes the Job and waits until its pods are gone too.
+// remove deletes the Job and waits until its pods are gone, too.
 func (a api) remove(ctx context.Context, job *batchv1.Job) error {
 	background := metav1.DeletePropagationBackground
 	err := a.BatchV1().Jobs(job.Namespace).Delete(ctx, job.Name, metav1.DeleteOptions{PropagationPolicy: &background})

@@ -18,7 +18,7 @@ func podAt(version string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{ResourceVersion: version}}
 }
 
-// watches are served one after the other; each ends when its objects are read.
+// watches is a fake that serves its watches one after the other; each ends after its objects.
 type watches struct {
 	brings [][]*corev1.Pod
 	from   []string
@@ -38,7 +38,7 @@ func (f *watches) watch(_ context.Context, options metav1.ListOptions) (watch.In
 	return w, nil
 }
 
-// A watch that ends is followed by one that misses nothing.
+// A watch that ends is followed by a watch that misses no change.
 func TestWatchThatEndsIsFollowedByAnother(t *testing.T) {
 	f := &watches{brings: [][]*corev1.Pod{{podAt("5"), podAt("7")}, {}, {podAt("8"), podAt("9"), podAt("10")}}}
 	var got []string

@@ -11,9 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// fairness times small Jobs beside a huge one of the same controller: how long does one
-// wait that has nothing to do with the other (TRK-33, SCL-09)? The small ones have no pods, as
-// kwok's nodes are busy with those of the huge one for as long as it runs.
+// fairness times small Jobs beside a huge Job of the same controller, to measure how much the huge Job delays unrelated
+// Jobs (TRK-33, SCL-09). The small Jobs have no pods, as kwok's nodes are busy with the huge Job's pods all the time.
 func (b *bench) fairness(ctx context.Context) ([]latency, error) {
 	var list []latency
 	for _, s := range []side{ours, builtIn} {
@@ -60,7 +59,7 @@ func (b *bench) besideHuge(ctx context.Context, s side) (list []latency, err err
 	return list, b.api.remove(ctx, huge)
 }
 
-// untilCounted waits until so many pods of the Job have succeeded and are counted.
+// untilCounted waits until n pods of the Job have succeeded and are counted.
 func (a api) untilCounted(ctx context.Context, job *batchv1.Job, n int32) error {
 	options := metav1.ListOptions{FieldSelector: "metadata.name=" + job.Name, ResourceVersion: job.ResourceVersion}
 	return follow(ctx, a.BatchV1().Jobs(job.Namespace).Watch, options, func(_ watch.EventType, job *batchv1.Job) (bool, error) {

@@ -15,9 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// floor creates the pods of a Job and strips the finalizer of each as it ends:
-// what no controller can leave out, and nothing else. The Job is created for the
-// sake of ownership; nobody works on it.
+// floor creates the pods of a Job and removes the finalizer of each when it ends: the work that no controller can avoid,
+// and nothing else. The Job exists only to own the pods; no controller reconciles it.
 func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*batchv1.Job, time.Duration, error) {
 	job, err := a.BatchV1().Jobs(job.Namespace).Create(ctx, job, metav1.CreateOptions{})
 	if err != nil {
@@ -45,7 +44,7 @@ func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*bat
 	return job, time.Since(begun), err
 }
 
-// ended hands each of n pods on when it succeeds or fails, once.
+// ended sends each of n pods once, when it succeeds or fails.
 func ended(ctx context.Context, from watchFunc, options metav1.ListOptions, n int, to chan<- *corev1.Pod) error {
 	defer close(to)
 	seen := map[types.UID]bool{}
@@ -62,7 +61,7 @@ func hasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// floorWorker makes one request after the other until none is left.
+// floorWorker makes one request after the other until both channels are closed.
 func (a api) floorWorker(ctx context.Context, job *batchv1.Job, create <-chan int, strip <-chan *corev1.Pod) error {
 	pods := a.CoreV1().Pods(job.Namespace)
 	for {

@@ -15,15 +15,15 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// floorJob runs a Job of one pod with the writes that our controller makes for it, each when the one
-// before has returned. No time goes into deciding, nor into a watch of the Job.
+// floorJob runs a Job of one pod with the same writes as our controller, each as soon as the previous one has returned.
+// It spends no time on decisions or on a watch of the Job.
 func (a api) floorJob(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time.Duration, error) {
 	pods := a.CoreV1().Pods(job.Namespace)
 	none, err := pods.List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return nil, 0, err
 	}
-	// As that of a controller, the watch is open before the Job is created.
+	// As a controller's watch, this one is open before the Job is created.
 	w, err := pods.Watch(ctx, metav1.ListOptions{ResourceVersion: none.ResourceVersion})
 	if err != nil {
 		return nil, 0, err

@@ -11,32 +11,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// giant is a Job of 10^5 indexes beside the floor, and what it costs to look at it.
+// giant is a Job of 10^5 indexes, compared with the floor, and the costs of the verbs that read it.
 type giant struct {
 	Pods  int  `json:"pods"`
 	Floor bulk `json:"floor"`
 	Ours  bulk `json:"ours"`
-	// Syncs are those of our controller for this Job, in milliseconds.
+	// SyncP50 and SyncP99 are durations of our controller's syncs of this Job, in milliseconds.
 	SyncP50 *float64 `json:"syncP50,omitempty"`
 	SyncP99 *float64 `json:"syncP99,omitempty"`
-	// JobBytes is the Job at its end, as the API server stores it.
+	// JobBytes is the maximum size of the stored Job.
 	JobBytes int         `json:"jobBytes"`
 	Samples  []moment    `json:"samples"`
 	Looks    []lookCosts `json:"looks"`
 }
 
-// moment is our controller and the Job at one moment.
+// moment is a sample of our controller and the Job.
 type moment struct {
 	Seconds   float64 `json:"seconds"`
 	Succeeded int32   `json:"succeeded"`
 	RSS       int64   `json:"rssBytes"`
 }
 
-// sampleEvery is long enough to cost nothing: each reads the Job once.
+// sampleEvery is long enough to cost almost nothing: each sample reads the Job once.
 const sampleEvery = 5 * time.Second
 
-// giants runs the floor and then our controller; then another Job, which is looked at when
-// half of it is done. Nothing is removed at the end: the cluster is. After an error, it returns what was measured before.
+// giants runs the floor, then our controller; then another Job, on which the read verbs run when half of it is done.
+// Nothing is removed at the end, as the cluster is. After an error, it returns the previous measurements.
 func (b *bench) giants(ctx context.Context) (*giant, error) {
 	g := &giant{Pods: b.giantPods}
 	err := b.warmUp(ctx, b.giantPods)
@@ -70,7 +70,7 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	return g, err
 }
 
-// looksOnly is looks without the rest.
+// looksOnly measures only the read verbs.
 func (b *bench) looksOnly(ctx context.Context) (*giant, error) {
 	g := &giant{Pods: b.giantPods}
 	if err := b.warmUp(ctx, b.giantPods); err != nil {
@@ -81,7 +81,7 @@ func (b *bench) looksOnly(ctx context.Context) (*giant, error) {
 	return g, err
 }
 
-// sampling follows our controller's next Job until stop is called.
+// sampling samples our controller and its next Job until stop is called.
 func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	ended := make(chan struct{})
@@ -99,7 +99,7 @@ func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 			}
 			job, err := b.api.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 			if err != nil {
-				continue // it is not there yet, or removed already
+				continue // it does not exist yet, or is already removed
 			}
 			rss, _ := residentBytes(b.processes[procOurs])
 			g.Samples = append(g.Samples, moment{time.Since(begun).Seconds(), job.Status.Succeeded, rss})
@@ -109,7 +109,7 @@ func (b *bench) sampling(ctx context.Context, g *giant) (stop func()) {
 	return func() { cancel(); <-ended }
 }
 
-// residentBytes is the resident memory of a process now.
+// residentBytes returns the current resident memory of a process.
 func residentBytes(pid int) (int64, error) {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {
@@ -120,7 +120,7 @@ func residentBytes(pid int) (int64, error) {
 	return resident * int64(os.Getpagesize()), err
 }
 
-// looks runs a Job until half of it is done, and the verbs that look at it.
+// looks runs a Job until half of it is done, and then the verbs that read it.
 func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

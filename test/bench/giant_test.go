@@ -55,7 +55,8 @@ func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
 	}
 }
 
-// What was measured before an error is reported: it may have taken an hour. What was not is no 0, which meets every goal.
+// Measurements before an error are reported: they may have taken an hour. A missing measurement is not reported as 0,
+// which would meet every target.
 func TestPartOfAGiantIsReported(t *testing.T) {
 	measured := bulk{Side: floor, Seconds: 3, CPU: map[string]float64{procServer: 2}}
 	for _, g := range []giant{{Pods: 5}, {Pods: 5, Floor: measured}} {

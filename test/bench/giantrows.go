@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// The goals for a Job of 10^5 indexes.
+// The targets for a Job of 10^5 indexes.
 const (
 	mostOverFloor    = 1.03
 	mostGiantMB      = 250
@@ -22,7 +22,7 @@ func (r *report) addGiant(g giant) {
 	where := fmt.Sprintf("%d indexes: ", g.Pods)
 	all := bulks{g.Ours, g.Floor}
 	r.addFloor(all, where, &target{Limit: mostOverFloor})
-	if len(all.of(ours)) > 0 { // Otherwise, an error came first, or it was not asked for.
+	if len(all.of(ours)) > 0 { // Otherwise, an error came first, or only looks was requested.
 		r.addGiantJob(where, g, all)
 	}
 	for _, look := range g.Looks {
@@ -55,7 +55,7 @@ func (r *report) addSyncTimes(where string, g giant) {
 	}
 }
 
-// addLook has the costs of a verb.
+// addLook adds the costs of a verb.
 func (r *report) addLook(where string, look lookCosts) {
 	seconds, cores := look.Seconds, look.CPU/look.Seconds
 	requests, received, peak := float64(look.Requests), mega(look.Bytes), mega(look.Peak)
@@ -74,7 +74,7 @@ func (r *report) addLook(where string, look lookCosts) {
 	r.add("", what+", peak RSS, MB", 0, &peak, nil, mostMB)
 }
 
-// plot draws the samples as an SVG: how many pods have succeeded, and our controller's memory.
+// plot draws the samples as an SVG: the number of succeeded pods, and our controller's memory.
 func (g giant) plot() []byte {
 	const width, height, margin = 720.0, 260.0, 40.0
 	var end, most float64

@@ -15,13 +15,12 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// groupOf selects the Jobs of a group, and their pods.
+// groupOf returns options that select the Jobs of a group, and their pods.
 func groupOf(name string) metav1.ListOptions {
 	return metav1.ListOptions{LabelSelector: groupLabel + "=" + name}
 }
 
-// runGroup creates Jobs of one group, all at once, and waits until each has reached
-// what is asked for.
+// runGroup creates the Jobs of a group, all at once, and waits until reached returns true for each Job.
 func (a api) runGroup(ctx context.Context, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) error {
 	version, err := a.version(ctx)
 	if err != nil {
@@ -45,7 +44,7 @@ func (a api) createAll(ctx context.Context, jobs []*batchv1.Job) error {
 	return work.Wait()
 }
 
-// version is where a watch of Jobs begins that is to miss nothing from now on.
+// version returns the current resourceVersion, for a watch of Jobs that misses no later change.
 func (a api) version(ctx context.Context) (string, error) {
 	list, err := a.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -54,7 +53,7 @@ func (a api) version(ctx context.Context) (string, error) {
 	return list.ResourceVersion, nil
 }
 
-// untilAll waits until n Jobs of the group have reached something since a version.
+// untilAll waits until reached returns true for n Jobs of the group, in a watch that starts at version.
 func (a api) untilAll(ctx context.Context, group, version string, n int, reached func(*batchv1.Job) (bool, error)) error {
 	there := map[types.UID]bool{}
 	options := groupOf(group)
@@ -72,7 +71,7 @@ func (a api) untilAll(ctx context.Context, group, version string, n int, reached
 	return nil
 }
 
-// suspendGroup suspends running Jobs, and waits until none of their pods is left.
+// suspendGroup suspends running Jobs and waits until all their pods are gone.
 func (a api) suspendGroup(ctx context.Context, group string) error {
 	list, err := a.BatchV1().Jobs(namespace).List(ctx, groupOf(group))
 	if err != nil {
@@ -87,8 +86,8 @@ func (a api) suspendGroup(ctx context.Context, group string) error {
 	return a.untilAll(ctx, group, list.ResourceVersion, len(list.Items), isSuspended)
 }
 
-// removeGroup deletes the Jobs and their pods. It does not leave the pods to the garbage
-// collector, which may have a limit on its requests.
+// removeGroup deletes the Jobs and their pods. It deletes the pods itself, as the garbage collector may have a rate
+// limit.
 func (a api) removeGroup(ctx context.Context, group string) error {
 	background := metav1.DeletePropagationBackground
 	err := a.BatchV1().Jobs(namespace).DeleteCollection(ctx, metav1.DeleteOptions{PropagationPolicy: &background}, groupOf(group))
@@ -98,7 +97,7 @@ func (a api) removeGroup(ctx context.Context, group string) error {
 	return a.removePods(ctx, groupOf(group))
 }
 
-// removePods deletes pods, up to 500 per request, until none are left.
+// removePods deletes pods, up to 500 per request, until none exist.
 func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error {
 	const some = 500
 	selected.Limit = some
@@ -118,5 +117,5 @@ func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error 
 	}
 }
 
-// removePause leaves the API server to the controller, which may have to release the pods first.
+// removePause is time for the controller, which may have to remove finalizers first.
 const removePause = 20 * time.Millisecond

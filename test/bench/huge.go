@@ -4,8 +4,8 @@ package main
 
 import "context"
 
-// huge is bulk with the Job that the targets are about: so many pods that memory and CPU
-// are those of the pods, and not of the process as such.
+// huge is bulk with the Job that the targets refer to: it has so many pods that memory and CPU depend on the pods and
+// hardly on the process itself.
 func (b *bench) huge(ctx context.Context) ([]bulk, error) {
 	if err := b.warmUp(ctx, b.hugePods); err != nil {
 		return nil, err

@@ -12,31 +12,32 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// idle is what controllers use in one phase, while ours has no Jobs.
+// idle is the resource usage of the controllers in one phase, while ours has no Jobs.
 type idle struct {
 	Phase   string             `json:"phase"`
-	Pods    int                `json:"pods"` // of others
+	Pods    int                `json:"pods"` // pods of other controllers
 	Seconds float64            `json:"seconds"`
 	CPU     map[string]float64 `json:"cpuSeconds"`
 	Peak    map[string]int64   `json:"peakBytes"`
 }
 
-// The phases of the part: no pods at all; pods as a Deployment has them, which are created and then run; and one for each
-// Job that the built-in controller runs. A Deployment's pods have restartPolicy Always, which a pod of a Job cannot have. The
-// Jobs are last, as memory that a process has needed once stays large for a while.
+// The phases: no pods at all; pods like a Deployment's while they are created, and then while they run; and one phase
+// for each Job that the built-in controller runs. A Deployment's pods have restartPolicy Always, which a Job's pods
+// cannot have. The Jobs come last, as the memory of a process stays large for a while after a peak.
 const (
 	idleAlone    = "alone"
 	idleArriving = "arriving"
 	idleRunning  = "running"
 	idleJob      = "job"
-	// idleSettle is how long the start of our controller may take.
+	// idleSettle is the time allowed for the start of our controller.
 	idleSettle = 10 * time.Second
-	// idlePods is a label of the pods that are as those of a Deployment.
+	// idlePods is a label of the pods that are like a Deployment's.
 	idlePods = "bench-idle"
 )
 
-// idle measures controllers that have nothing to do, without pods of others and beside both kinds of them. It begins with a
-// new process of ours, whose memory no other part has grown. If that is profiled, it stays: profiles end with it.
+// idle measures idle controllers, without other pods and beside both kinds of them. It starts a new process of our
+// controller, whose memory no other part has increased, unless the process is being profiled: a restart would end the
+// profile.
 func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 	if b.processes[procOurs] == 0 {
 		return nil, nil
@@ -74,7 +75,7 @@ func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 	if err := b.api.removePods(ctx, metav1.ListOptions{LabelSelector: idlePods}); err != nil {
 		return list, err
 	}
-	// The time of a Job ends when it is Complete; the deletion of its pods is not measured.
+	// The Job's phase ends when it is Complete; the deletion of its pods is not measured.
 	for range b.idleJobs {
 		job, err := b.bulk(ctx, builtIn, b.idleJobPods)
 		if err != nil {
@@ -103,7 +104,7 @@ func (a api) createRunning(ctx context.Context, n int) error {
 	return work.Wait()
 }
 
-// sleep waits, unless ctx ends.
+// sleep waits for d or until ctx is done.
 func sleep(ctx context.Context, d time.Duration) error {
 	select {
 	case <-time.After(d):
@@ -113,16 +114,16 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// What a pod of another controller's Job may cost an idle controller, and its memory.
+// The targets for the CPU time per pod of another controller's Job, and for the memory of an idle controller.
 const (
 	mostIdleMSPerPod = 0.1
 	mostIdleMB       = 40
 )
 
-// addIdle has the CPU and the memory of both controllers: as a share of a core while pods are there, and per pod of a Job.
-// kube-controller-manager runs these Jobs, so only ours is idle then.
+// addIdle adds the CPU and memory of both controllers: CPU as a share of a core while pods exist, and per pod of a Job.
+// kube-controller-manager runs these Jobs, so only our controller is idle then.
 func (r *report) addIdle(all []idle) {
-	// The phases of all Jobs together: their CPU is a sum, their memory the largest.
+	// The phases of all Jobs are combined: CPU is summed, memory is the maximum.
 	jobs := idle{Phase: idleJob, CPU: map[string]float64{}, Peak: map[string]int64{}}
 	var alone *idle
 	for i, phase := range all {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// idleSample is a run with two Jobs of others.
+// idleSample returns a run with two Jobs of the built-in controller.
 func idleSample() []idle {
 	use := func(phase string, pods int, seconds, cpu float64, peak int64) idle {
 		return idle{phase, pods, seconds, map[string]float64{procOurs: cpu, procManager: 10 * cpu}, map[string]int64{procOurs: peak, procManager: 10 * peak}}
@@ -39,7 +39,7 @@ func TestIdleFiguresArePerPodOfJobsOfOthersAndPerCore(t *testing.T) {
 	}
 }
 
-// A run that was interrupted has some of the phases.
+// The report of an interrupted run contains the phases that were measured.
 func TestIdleFiguresOfPhasesThatWereMeasured(t *testing.T) {
 	for name, c := range map[string]struct {
 		phases []idle

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// side is who runs a Job.
+// side is the program that runs a Job: a controller or the floor.
 type side string
 
 const (
@@ -28,7 +28,7 @@ const (
 	floorManagedBy = "bench.batchjob.dev/floor"
 )
 
-// managedBy is nil for the built-in controller.
+// managedBy returns spec.managedBy of the side's Jobs, nil for the built-in controller.
 func (s side) managedBy() *string {
 	switch s {
 	case ours:
@@ -39,7 +39,7 @@ func (s side) managedBy() *string {
 	return nil
 }
 
-// shape is what a Job looks like, whichever controller runs it.
+// shape is the number and kind of a Job's pods, the same for all sides.
 type shape struct {
 	pods    int
 	indexed bool
@@ -57,8 +57,8 @@ func (s shape) String() string {
 	return fmt.Sprintf("%d pods", s.pods)
 }
 
-// newJob is a Job whose pods all run at once, and succeed as soon as the node sees
-// them. They name their node: then neither admission nor a scheduler plays a part.
+// newJob returns a Job whose pods all run at once and succeed as soon as the node sees them. The pods name their node,
+// so that neither admission nor a scheduler takes part.
 func newJob(s side, number int, shape shape, variants ...variant) *batchv1.Job {
 	mode := batchv1.NonIndexedCompletion
 	if shape.indexed {
@@ -84,7 +84,7 @@ func newJob(s side, number int, shape shape, variants ...variant) *batchv1.Job {
 	return job
 }
 
-// jobMaker numbers Jobs, so that each has a name of its own.
+// jobMaker numbers Jobs, so that all names are unique.
 type jobMaker struct{ made int }
 
 func (m *jobMaker) job(s side, shape shape, variants ...variant) *batchv1.Job {
@@ -92,7 +92,7 @@ func (m *jobMaker) job(s side, shape shape, variants ...variant) *batchv1.Job {
 	return newJob(s, m.made, shape, variants...)
 }
 
-// group makes n Jobs of a group.
+// group makes n Jobs that belong to a group.
 func (m *jobMaker) group(s side, name string, n int, job func(i int) (shape, []variant)) []*batchv1.Job {
 	var jobs []*batchv1.Job
 	for i := range n {
@@ -102,8 +102,8 @@ func (m *jobMaker) group(s side, name string, n int, job func(i int) (shape, []v
 	return jobs
 }
 
-// floorPod is the pod that a controller would create for an index of the Job. It
-// needs an owner: the built-in controller strips the finalizer of one without.
+// floorPod returns the pod that a controller would create for an index of the Job. It needs an owner: the built-in
+// controller removes the finalizer of pods without an owner.
 func floorPod(job *batchv1.Job, index int) *corev1.Pod {
 	template := job.Spec.Template.DeepCopy()
 	text := strconv.Itoa(index)
@@ -131,7 +131,7 @@ func floorPod(job *batchv1.Job, index int) *corev1.Pod {
 	return pod
 }
 
-// outcome reports whether the Job has completed; a failed one is an error.
+// outcome reports whether the Job is complete; a failed Job is an error.
 func outcome(job *batchv1.Job) (complete bool, err error) {
 	for _, c := range job.Status.Conditions {
 		switch {

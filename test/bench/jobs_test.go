@@ -59,7 +59,7 @@ func TestReached(t *testing.T) {
 	}
 }
 
-// SCL-10: the largest things that the part sizes stores are as large as they may be.
+// SCL-10: the largest objects that the part sizes stores are as large as allowed.
 func TestWorstJobIsAsLargeAsAllowed_SCL_10(t *testing.T) {
 	job := worstJob(newJob(floor, 1, shape{worstIndexes, true}))
 	status := worstStatus()
@@ -75,7 +75,7 @@ func TestWorstJobIsAsLargeAsAllowed_SCL_10(t *testing.T) {
 	}
 }
 
-// No two pods of the floor share what one of them changes.
+// Pods of the floor share no maps: changing one pod leaves the others unchanged.
 func TestFloorPod(t *testing.T) {
 	job := newJob(floor, 1, shape{2, true})
 	job.UID, job.Spec.Template.Labels = "u", map[string]string{batchv1.ControllerUidLabel: "u"}

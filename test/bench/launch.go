@@ -19,23 +19,22 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// launched is the cluster and our controller, with all of their files below dir.
+// launched holds the cluster and our controller, with all their files below dir.
 type launched struct {
 	dir    string
-	root   string // the project's
+	root   string // the project's folder
 	binary string // our program
 	args   []string
 	keep   bool
-	// fail is told when a process ends that should not.
+	// fail is called when a process ends unexpectedly.
 	fail func(error)
-	// controller is ours; manager is kube-controller-manager, once it has been started
-	// anew with other limits.
+	// controller is our controller; manager is kube-controller-manager, once it has been restarted with other flags.
 	controller, manager *child
-	// bare is the process of the floor.
+	// bare is the floor process.
 	bare *bareClient
-	// limit is what both controllers have.
+	// limit is the request limit of both controllers.
 	limit qps
-	// metrics is where each controller serves its own; "" for nowhere.
+	// metrics holds the URL of each controller's metrics, "" for none.
 	metrics map[side]string
 }
 
@@ -44,8 +43,7 @@ func (l *launched) kubeconfig() string { return filepath.Join(l.cluster(), "kube
 func (l *launched) auditLog() string   { return filepath.Join(l.cluster(), "audit.log") }
 func (l *launched) log() string        { return filepath.Join(l.dir, "controller.log") }
 
-// launch starts the cluster, then our controller. What it returns is to be
-// stopped, also when there is an error.
+// launch starts the cluster, then our controller. The caller must stop the result, even after an error.
 func launch(ctx context.Context, o options, fail func(error)) (*launched, error) {
 	binary, err := filepath.Abs(o.binary)
 	if err != nil {
@@ -63,7 +61,7 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 		return nil, err
 	}
 	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, limit: unlimited, metrics: map[side]string{}}
-	// Two nodes: the templates name one, the other is what pods would wrongly get.
+	// Two nodes: the templates name one node; pods without a node name would wrongly get the other.
 	up := []string{"--nodes", "2"}
 	if o.runs(partShards) {
 		up = append(up, "--feature-gates", "ShardedListAndWatch=true")
@@ -80,7 +78,7 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 	return l, l.startController(unlimited)
 }
 
-// projectRoot is the nearest folder up from here that has the cluster tool.
+// projectRoot returns the nearest parent folder that contains the cluster tool.
 func projectRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -96,8 +94,8 @@ func projectRoot() (string, error) {
 	}
 }
 
-// tool runs the cluster tool. It has a process group of its own, so that Ctrl-C
-// ends it only through ctx and never while it removes the cluster.
+// tool runs the cluster tool. The tool has its own process group, so that Ctrl-C ends it only through ctx and never
+// while it removes the cluster.
 func (l *launched) tool(ctx context.Context, verb string, args ...string) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"-C", "hack/controlplane", "run", ".", verb, "--dir", l.cluster()}, args...)...)
 	cmd.Dir, cmd.Stderr = l.root, os.Stderr
@@ -110,13 +108,13 @@ func (l *launched) tool(ctx context.Context, verb string, args ...string) error 
 	return nil
 }
 
-// startController starts ours with a limit on its requests.
+// startController starts our controller with a limit on its requests.
 func (l *launched) startController(limit qps) (err error) {
 	l.controller, l.metrics[ours], err = l.startReplica(limit.flags()...)
 	return err
 }
 
-// startReplica starts a process of our controller, and returns where it serves its metrics.
+// startReplica starts a process of our controller and returns the URL of its metrics.
 func (l *launched) startReplica(flags ...string) (replica *child, metrics string, err error) {
 	log, err := os.OpenFile(l.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -137,12 +135,12 @@ func (l *launched) startReplica(flags ...string) (replica *child, metrics string
 	if err != nil {
 		return nil, "", err
 	}
-	cmd.Env = slices.Concat(deployed, os.Environ()) // The last of a name counts.
+	cmd.Env = slices.Concat(deployed, os.Environ()) // The last value of a name counts.
 	replica, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
 	return replica, "http://" + address + "/metrics", err
 }
 
-// deployedEnv is the environment that the Deployment gives the controller.
+// deployedEnv returns the environment that the Deployment sets for the controller.
 func deployedEnv(root string) (env []string, err error) {
 	text, err := os.ReadFile(filepath.Join(root, "config", "manager", "deployment.yaml"))
 	if err != nil {
@@ -162,14 +160,14 @@ func deployedEnv(root string) (env []string, err error) {
 	return env, nil
 }
 
-// lastWords says why our controller ended, as far as the log knows.
+// lastWords returns an error with the end of our controller's log.
 func (l *launched) lastWords(c *child) error {
 	log, _ := os.ReadFile(l.log())
 	lines := strings.Split(string(bytes.TrimSpace(log)), "\n")
 	return fmt.Errorf("%s ended (%w); its last words:\n  %s", c.name, c.err, strings.Join(lines[max(0, len(lines)-5):], "\n  "))
 }
 
-// stop ends all processes and removes all files, whatever happened before.
+// stop ends all processes and removes all files, in whatever state they are.
 func (l *launched) stop() error {
 	errs := []error{l.controller.stop(), l.manager.stop(), l.bare.stop(), l.tool(context.Background(), "down")}
 	if l.keep {

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// qps is how many requests per second a controller may make, and how many at once.
+// qps is the limit on a controller's requests per second, and on its burst.
 type qps int
 
 const unlimited qps = -1
@@ -29,9 +29,8 @@ func (q qps) flags() []string {
 	return []string{fmt.Sprintf("--kube-api-qps=%d", q), fmt.Sprintf("--kube-api-burst=%d", q)}
 }
 
-// limit restarts both controllers, with the same limit on their requests, and waits
-// until both work. (Each controller of kube-controller-manager has a client, and so a
-// limit, of its own.)
+// limit restarts both controllers with the same limit on their requests, and waits until both work. (Each controller
+// within kube-controller-manager has its own client, and so its own limit.)
 func (b *bench) limit(ctx context.Context, q qps) error {
 	if b.launched.limit == q {
 		return nil
@@ -48,7 +47,7 @@ func (b *bench) limit(ctx context.Context, q qps) error {
 	return err
 }
 
-// restartManager restarts kube-controller-manager with these flags changed, and waits until it works.
+// restartManager restarts kube-controller-manager with these flags replaced, and waits until it works.
 func (b *bench) restartManager(ctx context.Context, flags ...string) error {
 	if err := b.launched.restartManager(b.processes[procManager], flags...); err != nil {
 		return err
@@ -58,7 +57,7 @@ func (b *bench) restartManager(ctx context.Context, flags ...string) error {
 	return err
 }
 
-// restart starts our controller again, with this limit.
+// restart restarts our controller with this limit.
 func (b *bench) restart(q qps) error {
 	if err := b.launched.controller.stop(); err != nil {
 		return err
@@ -70,8 +69,7 @@ func (b *bench) restart(q qps) error {
 	return nil
 }
 
-// restartManager ends the cluster's kube-controller-manager, and starts it with the same
-// flags except for these.
+// restartManager ends the cluster's kube-controller-manager and starts it again, with these flags replaced.
 func (l *launched) restartManager(pid int, flags ...string) error {
 	args := commandLine(fmt.Sprintf("/proc/%d/cmdline", pid))
 	dir, err := os.Readlink(fmt.Sprintf("/proc/%d/cwd", pid))
@@ -100,7 +98,8 @@ func (l *launched) restartManager(pid int, flags ...string) error {
 	return err
 }
 
-// managerArgs adds flags to the arguments, in place of those with the same name. Nobody else runs, so no leader is elected.
+// managerArgs adds flags to the arguments and drops the old values. Leader election is off, as there is only one
+// process.
 func managerArgs(args []string, flags ...string) []string {
 	flags = append([]string{"--leader-elect=false"}, flags...)
 	name := func(flag string) string { name, _, _ := strings.Cut(flag, "="); return name }
@@ -113,7 +112,7 @@ func managerArgs(args []string, flags ...string) []string {
 	return append(out, flags...)
 }
 
-// endProcess ends a process that is not our child, but the cluster tool's.
+// endProcess ends a process that is a child of the cluster tool, not of this process.
 func endProcess(pid int) error {
 	if err := syscall.Kill(pid, syscall.SIGTERM); err != nil {
 		return err
@@ -127,7 +126,7 @@ func endProcess(pid int) error {
 	return fmt.Errorf("process %d does not end", pid)
 }
 
-// managerMetrics is where kube-controller-manager serves its metrics, to anybody.
+// managerMetrics returns the URL of kube-controller-manager's metrics, which need no authentication.
 func managerMetrics(args []string) string {
 	for _, arg := range args {
 		if port, is := strings.CutPrefix(arg, "--secure-port="); is {
@@ -137,7 +136,7 @@ func managerMetrics(args []string) string {
 	return ""
 }
 
-// freeAddress is one on loopback that nobody listens on.
+// freeAddress returns an unused loopback address.
 func freeAddress() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -147,8 +146,8 @@ func freeAddress() (string, error) {
 	return l.Addr().String(), nil
 }
 
-// limitsLifted is nil if the built-in controller may make as many requests as it
-// likes, or so many that it never waits on any machine we know.
+// limitsLifted returns nil if the built-in controller's rate limit is off, or so high that it never waits on any known
+// machine.
 func limitsLifted(args []string) error {
 	const plenty = 1000
 	for _, flag := range []string{"--kube-api-qps", "--kube-api-burst"} {

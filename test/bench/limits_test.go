@@ -27,7 +27,7 @@ func TestBothControllersGetTheSameLimits_SCL_12(t *testing.T) {
 	}
 }
 
-// A process that ends by itself is reported; one that was stopped is not.
+// A process that ends by itself is reported; a stopped one is not.
 func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
 	ends := make(chan *child, 1)
 	c, err := startChild("sleeper", exec.CommandContext(context.Background(), "sleep", "60"), func(c *child) { ends <- c })

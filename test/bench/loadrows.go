@@ -7,7 +7,7 @@ import (
 	"math"
 )
 
-// addHuge has what the project promises of a Job of 10,000 pods.
+// addHuge adds the project's targets for a Job of 10,000 pods.
 func (r *report) addHuge(all bulks, pods int) {
 	if len(all) == 0 {
 		return
@@ -21,7 +21,7 @@ func (r *report) addHuge(all bulks, pods int) {
 	r.note(fmt.Sprintf("%smeans; Jobs per controller, in turns: %d.", where, len(all.of(ours))))
 }
 
-// addSizes has no sides: the API is the same for both.
+// addSizes adds the sizes in the column "ours": the API is the same for both sides.
 func (r *report) addSizes(all []size) {
 	for _, s := range all {
 		bytes := float64(s.Bytes)
@@ -29,14 +29,13 @@ func (r *report) addSizes(all []size) {
 	}
 }
 
-// leastPerMinute are the operations on pods that KEP-2307 asks for, by the limit on
-// requests per second.
+// leastPerMinute has the minimum rate of pod operations in KEP-2307, by the limit on requests per second.
 var leastPerMinute = map[int]struct {
 	id   string
 	rate float64
 }{50: {"SCL-01", 2500}, 100: {"SCL-02", 5000}}
 
-// What the KEPs allow: requests per pod at parallelism 10, and the SLOs of syncs.
+// The KEPs' limits: requests per pod at parallelism 10, and the SLOs of syncs.
 const (
 	mostPerPod       = 2.2
 	mostSyncSeconds  = 15
@@ -83,7 +82,7 @@ func (r *report) addRate(limit int, by map[side]*rate) {
 	}
 }
 
-// about is how much more than the KEP's time, which was rounded, is still the same.
+// about is the tolerance for the KEP's times, which were rounded.
 const about = 1.03
 
 func (r *report) addReference(all []timing) {
@@ -117,7 +116,7 @@ func known(by map[side]float64, s side) *float64 {
 	return nil
 }
 
-// ratioOf compares a load with the one that does without the feature.
+// ratioOf returns the ratio of a load to the same load without the feature.
 func ratioOf(taken map[string]map[side]float64, t timing, s side) *float64 {
 	with, without := known(taken[t.What], s), known(taken[t.Without], s)
 	if with == nil || without == nil {

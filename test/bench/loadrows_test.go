@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// loadResults are measurements of the parts huge, sizes, rate and reference.
+// loadResults returns measurements of the parts huge, sizes, rate and reference.
 func loadResults() results {
 	huge := func(s side, seconds float64, status int) bulk {
 		b := large(s, seconds, 100, status)
@@ -44,8 +44,8 @@ func loadResults() results {
 	}
 }
 
-// SCL-01, SCL-02, SCL-03, SCL-04, SCL-05, SCL-06, SCL-07, SCL-08: what is measured stands
-// beside what is asked for.
+// SCL-01, SCL-02, SCL-03, SCL-04, SCL-05, SCL-06, SCL-07, SCL-08: the table shows the measured values beside the
+// targets.
 func TestLoadTableHasTargets(t *testing.T) {
 	const want = `
 |                                                         |   ours | built-in | ours/built-in |    target |    met |     id |

@@ -25,7 +25,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// lookCosts is what a verb costs that looks at a Job.
+// lookCosts is the cost of a verb that reads a Job.
 type lookCosts struct {
 	Verb     string  `json:"verb"`
 	Seconds  float64 `json:"seconds"`
@@ -35,11 +35,11 @@ type lookCosts struct {
 	Peak     int64   `json:"peakBytes"`
 }
 
-// watchFor is how long the interactive view is open.
+// watchFor is how long the interactive view stays open.
 const watchFor = 30 * time.Second
 
-// look runs a verb of our binary through the proxy. watch gets a terminal, from script(1),
-// and ends after a while; it is looked at meanwhile.
+// look runs a verb of our binary through the proxy and measures it. watch runs in a terminal, from script(1), and is
+// ended after watchFor.
 func (b *bench) look(ctx context.Context, p *proxy, args []string) (lookCosts, error) {
 	requests, received := p.requests.Load(), p.bytes.Load()
 	command := append([]string{b.launched.binary}, append(args, "--kubeconfig", p.kubeconfig)...)
@@ -80,9 +80,9 @@ type lookUsage struct {
 	cpu  float64
 }
 
-// followUsage follows a process and the one that it has started: of the two, the one that uses more is what was asked for, the
-// other is script(1). The kernel's own figures at the end would include the peak of this process, which forked it, and
-// not the CPU time of what script leaves behind.
+// followUsage measures a process and its children and returns the maximum of each figure: script(1) uses less than the
+// verb that it runs. The kernel's own figures at the end would include the peak of this process, which forked it, and
+// would lack the CPU time of script's child.
 func followUsage(pid int) (stop func() lookUsage) {
 	ending, result := make(chan struct{}), make(chan lookUsage)
 	go func() {
@@ -109,7 +109,7 @@ func followUsage(pid int) (stop func() lookUsage) {
 	return func() lookUsage { close(ending); return <-result }
 }
 
-// add takes over what a process has used, if that is more. One that has ended has nothing to read.
+// add raises the maximums to the figures of a process; a process that has ended has none.
 func (u *lookUsage) add(id string) {
 	if text, err := os.ReadFile("/proc/" + id + "/status"); err == nil {
 		if peak, err := parsePeak(string(text)); err == nil {
@@ -123,10 +123,10 @@ func (u *lookUsage) add(id string) {
 	}
 }
 
-// usageEvery misses only what a process uses in its last moment.
+// usageEvery is short enough to miss only the last moment of a process.
 const usageEvery = 10 * time.Millisecond
 
-// proxy stands between a client and the API server, and counts requests and bytes.
+// proxy is a proxy between a client and the API server that counts requests and bytes.
 type proxy struct {
 	requests, bytes atomic.Int64
 	kubeconfig      string // names the proxy as the server

@@ -1,9 +1,8 @@
 //go:build unix
 
-// Command bench compares the batchjob controller with the Job controller built
-// into Kubernetes, both on one cluster of pretended nodes (kwok) that it starts
-// for itself, and with a bare client that does only what no controller can leave
-// out (the floor):
+// Command bench compares the batchjob controller with the Job controller built into Kubernetes, on one cluster of
+// simulated nodes (kwok) that it starts, and with a bare client that makes only the requests no controller can avoid
+// (the floor):
 //
 //	go run ./test/bench                        # everything, about 30 minutes
 //	go run ./test/bench --only latency         # one part of it
@@ -15,27 +14,28 @@
 // The parts:
 //
 //   - latency: small Jobs, one after the other
-//   - throughput and floor: one Job of 1000 indexes, and what it costs
+//   - throughput and floor: one Job of 1000 indexes, and its costs
 //     With --plot FILE, one more Job for each side, and a picture of its calls over time
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
-//   - many: many small Jobs at once, also beside a built-in controller with 50 syncs at once
-//   - sizes: the largest statuses there can be, as the API server stores them
-//   - idle: controllers without work beside pods of others: those of Deployments, and those of
-//     Jobs that the built-in controller runs
+//   - many: many small Jobs at once, also with a built-in controller that runs 50 syncs at once
+//   - sizes: the largest possible statuses, as the API server stores them
+//   - idle: controllers without work beside other pods: of Deployments, and of Jobs that the
+//     built-in controller runs
 //   - rate: many Jobs, with 50 and with 100 requests per second for each controller
 //   - reference: the loads for which KEPs give durations
-//   - giant: one Job of 100,000 indexes beside the floor, and what it costs to look at it: an
-//     hour, and only if it is asked for (make bench-100k)
-//   - stop: how long a large Job that is suspended or scaled down goes on creating pods, only if
-//     it is asked for, because the API server logs its calls for that
-//   - looks: only what it costs to look at such a Job, once half of it is done: 12 minutes
-//   - shards: memory of three replicas with six shards beside that of one process, in 60 namespaces
-//     with 30,000 pods: 15 minutes, and only if it is asked for
+//   - giant: one Job of 100,000 indexes, compared with the floor, and the costs of the verbs that
+//     read it: an hour, only if named (make bench-100k)
+//   - stop: how long a large Job keeps creating pods after it was suspended or scaled down: only if
+//     named, because it makes the API server log its calls
+//   - looks: only the costs of the verbs that read a Job of 100,000 indexes, once half of it is
+//     done: 12 minutes, only if named
+//   - shards: memory of three replicas with six shards, compared with one process, in 60 namespaces
+//     with 30,000 pods: 15 minutes, only if named
 //
-// The sides take turns, and nothing of one Job is left when the next begins. A
-// missed target is part of the table, not an error. Nothing else should run on
-// the machine; the notes below the table say if something did.
+// The sides take turns, and no object of one Job is left when the next begins. A missed target is
+// part of the table, not an error. No other program should run on the machine; the notes below the
+// table report if one did.
 package main
 
 import (
@@ -70,10 +70,10 @@ const (
 	partShards     = "shards"
 )
 
-// allParts are those of a run that asks for none.
+// allParts are the parts of a run without --only.
 var allParts = []string{partLatency, partSmall, partThroughput, partFloor, partFairness, partHuge, partMany, partSizes, partIdle, partRate, partReference}
 
-// namedParts are those that run only if they are named.
+// namedParts are the parts that run only if they are named.
 var namedParts = []string{partStop, partGiant, partLooks, partShards}
 
 var errUsage = errors.New("usage")
@@ -186,7 +186,7 @@ func parseOptions(args []string) (options, error) {
 	return o, o.validate()
 }
 
-// numbers parses the value of a flag that takes several.
+// numbers parses the value of a flag with a list of numbers.
 func numbers(flag, value string) (list []int, err error) {
 	for _, text := range strings.Split(value, ",") {
 		n, err := strconv.Atoi(text)
@@ -222,7 +222,7 @@ func (o options) validate() error {
 	return nil
 }
 
-// runs reports whether at least one of the parts is asked for.
+// runs reports whether at least one of the parts is requested.
 func (o options) runs(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
 }
@@ -233,7 +233,7 @@ func (o options) needsCalls() bool {
 }
 
 func run(ctx context.Context, o options) (err error) {
-	// The end of a controller ends everything: nothing else can be measured.
+	// If a controller ends, the run ends: nothing else can be measured.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	l, err := launch(ctx, o, cancel)
@@ -254,7 +254,7 @@ func run(ctx context.Context, o options) (err error) {
 	}
 	results, err := b.measure(ctx)
 	if err != nil {
-		// What was measured before may have taken an hour.
+		// The measurements before an error may have taken an hour.
 		err = errors.Join(err, printReport(os.Stdout, o, newReport(results)))
 		if cause := context.Cause(ctx); cause != nil {
 			return cause
@@ -276,5 +276,5 @@ func run(ctx context.Context, o options) (err error) {
 	return printReport(os.Stdout, o, newReport(results))
 }
 
-// progress shows a waiting person what happens.
+// progress prints a progress message.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

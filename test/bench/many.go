@@ -22,14 +22,14 @@ const (
 	manyAtOnce = 32
 )
 
-// many is small Jobs that are created at once, until all are Complete.
+// many is a set of small Jobs that are created at once, measured until all are Complete.
 type many struct {
 	bulk
 	Load string `json:"load"`
 	Jobs int    `json:"jobs"`
-	// Syncs is --concurrent-job-syncs of the built-in controller; 0 for ours, which has its default.
+	// Syncs is --concurrent-job-syncs of the built-in controller; 0 for ours, which runs with its default.
 	Syncs int `json:"concurrentJobSyncs,omitempty"`
-	// Times has how long each Job took, in ms, from the request to create it until a watch shows that it is Complete.
+	// Times has each Job's duration in ms, from the request to create it until a watch shows that it is Complete.
 	Times []float64 `json:"ms"`
 }
 
@@ -58,7 +58,7 @@ func (b *bench) many(ctx context.Context) (list []many, err error) {
 		return list, err
 	}
 	if err := run(builtIn, defaultSyncs); err != nil || len(b.processes) == 0 {
-		return list, err // Without /proc, kube-controller-manager cannot be given other flags.
+		return list, err // Without /proc, kube-controller-manager cannot be restarted with other flags.
 	}
 	progress("kube-controller-manager starts anew with %d syncs at once", manySyncs)
 	if err := b.restartManager(ctx, fmt.Sprintf("--concurrent-job-syncs=%d", manySyncs)); err != nil {
@@ -86,7 +86,7 @@ func (b *bench) manyJobsOf(ctx context.Context, s side, syncs, n int, each shape
 	return m, b.api.removeGroup(ctx, group)
 }
 
-// timeEach creates the Jobs of a group, waits until all are Complete, and returns how long each of them took, in ms.
+// timeEach creates the Jobs of a group, waits until all are Complete, and returns each Job's duration in ms.
 func (a api) timeEach(ctx context.Context, group string, jobs []*batchv1.Job) ([]float64, error) {
 	version, err := a.version(ctx)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a api) timeEach(ctx context.Context, group string, jobs []*batchv1.Job) ([
 	return list, nil
 }
 
-// addMany compares each load with the built-in controller: with its defaults, and with more syncs at once.
+// addMany compares our controller with the built-in one for each load: with its defaults, and with more syncs at once.
 func (r *report) addMany(all []many) {
 	for i := range all {
 		for j := range all {

@@ -39,7 +39,7 @@ func TestManyJobsAreHeldAgainstTheBuiltInController(t *testing.T) {
 	}
 }
 
-// squeeze removes what only aligns a table.
+// squeeze removes the alignment of a table.
 func squeeze(table string) string {
 	return strings.Join(strings.Fields(strings.ReplaceAll(table, "-", "")), " ")
 }

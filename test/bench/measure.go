@@ -19,16 +19,16 @@ type bench struct {
 	jobs      jobMaker
 }
 
-// results are all single measurements, in the order in which they were taken.
+// results holds all single measurements, in the order in which they were made.
 type results struct {
 	Machine string    `json:"machine"`
 	Pods    int       `json:"pods"`
 	Latency []latency `json:"latency,omitempty"`
 	Small   []latency `json:"small,omitempty"`
 	Bulk    bulks     `json:"throughput,omitempty"`
-	// Timelines has one more such Job for each side, call by call.
+	// Timelines has one more Job of the same size for each side, call by call.
 	Timelines []timeline `json:"timelines,omitempty"`
-	// Beside are Jobs without pods that ran while a huge Job did.
+	// Beside are the Jobs without pods that ran beside a huge Job.
 	Beside    []latency `json:"fairness,omitempty"`
 	Huge      bulks     `json:"huge,omitempty"`
 	HugePods  int       `json:"hugePods,omitempty"`
@@ -42,14 +42,14 @@ type results struct {
 	Shards    *sharded  `json:"shards,omitempty"`
 }
 
-// latency is one Job from creation to Complete.
+// latency is the duration of one Job from creation to Complete.
 type latency struct {
 	Side  side    `json:"side"`
 	Shape string  `json:"shape"`
 	MS    float64 `json:"ms"`
 }
 
-// bulk is one large Job, or the floor for it.
+// bulk is one large Job, or its floor.
 type bulk struct {
 	Side     side          `json:"side"`
 	Seconds  float64       `json:"seconds"`
@@ -58,7 +58,7 @@ type bulk struct {
 	// CPU is in seconds and Peak in bytes of resident memory, by process.
 	CPU  map[string]float64 `json:"cpuSeconds,omitempty"`
 	Peak map[string]int64   `json:"peakBytes,omitempty"`
-	// OthersCPU is CPU seconds of processes that are no part of this.
+	// OthersCPU is the CPU seconds of all other processes on the machine.
 	OthersCPU float64 `json:"othersCPUSeconds"`
 }
 
@@ -106,15 +106,15 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	return r, nil
 }
 
-// part is a measurement that has one of the names, or several.
+// part is a measurement with one or more names.
 type part struct {
 	names []string
-	// limited reports whether the controllers get a limit on their requests, and keep it.
+	// limited reports whether the part leaves the controllers with a limit on their requests.
 	limited bool
 	measure func(context.Context) error
 }
 
-// parts has those with a limit last: no other may follow them.
+// parts returns all parts, those with a limit last: no other part may follow them.
 func (b *bench) parts(r *results) []part {
 	return []part{
 		{[]string{partLatency}, false, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
@@ -163,8 +163,8 @@ func (b *bench) latencies(ctx context.Context) ([]latency, error) {
 	return list, nil
 }
 
-// turns returns rounds times the sides, every other round backwards (ABBA), so
-// that a drift of the machine hits all alike.
+// turns returns rounds times the sides, every other round in reverse order (ABBA), so that a drift of the machine
+// affects all sides equally.
 func turns(rounds int, sides ...side) []side {
 	var order []side
 	for i := range rounds {
@@ -216,9 +216,9 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 	return list, nil
 }
 
-// warmUp brings a burst of pods that nobody measures. The API server gives watches
-// room by what it has seen: in a new cluster the first burst overruns everybody's
-// watches dozens of times, and the first one would pay for that.
+// warmUp creates a burst of pods that is not measured. The API server sizes its watch caches by past load: in a new
+// cluster, the first burst overruns the watches of all clients dozens of times, which would slow down the first
+// measurement.
 func (b *bench) warmUp(ctx context.Context, pods int) error {
 	pods = min(pods, 1000)
 	progress("Warming up with %d pods", pods)
@@ -231,7 +231,7 @@ func (b *bench) warmUp(ctx context.Context, pods int) error {
 	return b.api.remove(ctx, job)
 }
 
-// bulk runs one large Job, and removes it.
+// bulk runs one large Job and removes it.
 func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -250,8 +250,8 @@ func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
 	return r, b.api.remove(ctx, job)
 }
 
-// measured returns the time that run takes, as it reports it, and what it costs. The API server's counters are read outside of
-// the time in which CPU is counted, as that costs some itself.
+// measured returns the duration that run reports, and its costs. The API server's counters are read outside of the
+// interval in which CPU is counted, as reading them costs CPU, too.
 func measured(ctx context.Context, a api, p processes, s side, run func() (time.Duration, error)) (bulk, error) {
 	before, err := a.requests(ctx)
 	if err != nil {

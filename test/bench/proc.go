@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// The processes of a run, by the names that reports use.
+// The processes of a run, by their names in reports.
 const (
 	procOurs       = "batchjob-controller"
 	procManager    = "kube-controller-manager"
@@ -23,12 +23,11 @@ const (
 	ticksPerSecond = 100 // USER_HZ, which is 100 wherever Go runs Linux
 )
 
-// processes maps names to process ids. It is empty where there is no /proc.
+// processes maps names to process ids. It is empty on systems without /proc.
 type processes map[string]int
 
-// usage is what processes have used up to now: CPU seconds, and the peak of
-// resident memory in bytes since resetPeaks. busy is the CPU seconds of the whole
-// machine.
+// usage is the cumulative usage of processes: CPU seconds, and the peak resident memory in bytes since resetPeaks. busy
+// is the CPU seconds of the whole machine.
 type usage struct {
 	cpu  map[string]float64
 	peak map[string]int64
@@ -55,7 +54,7 @@ func findProcesses(dir string) processes {
 	return found
 }
 
-// commandLine is nil for a process that has ended, or has none.
+// commandLine returns nil for a process that has ended or has no command line.
 func commandLine(file string) []string {
 	data, err := os.ReadFile(file)
 	if err != nil || len(data) == 0 {
@@ -64,7 +63,7 @@ func commandLine(file string) []string {
 	return strings.Split(strings.TrimRight(string(data), "\x00"), "\x00")
 }
 
-// resetPeaks resets the peak of memory, where the kernel allows it.
+// resetPeaks resets the memory peaks, if the kernel allows it.
 func (p processes) resetPeaks() {
 	for _, pid := range p {
 		_ = os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0)
@@ -100,7 +99,7 @@ func (p processes) usage() (usage, error) {
 	return u, err
 }
 
-// during returns what the processes use while do runs.
+// during returns the usage of the processes while do runs.
 func (p processes) during(do func() error) (usage, error) {
 	p.resetPeaks()
 	before, err := p.usage()
@@ -117,7 +116,7 @@ func (p processes) during(do func() error) (usage, error) {
 	return after.since(before), nil
 }
 
-// since returns what was used after before; peaks are not differences.
+// since returns the usage after before; peaks are kept as they are.
 func (u usage) since(before usage) usage {
 	d := usage{cpu: maps.Clone(u.cpu), peak: u.peak, busy: u.busy - before.busy}
 	for name := range d.cpu {
@@ -126,7 +125,7 @@ func (u usage) since(before usage) usage {
 	return d
 }
 
-// others is the CPU time that went to none of the processes.
+// others returns the CPU time of all other processes.
 func (u usage) others() float64 {
 	rest := u.busy
 	for _, seconds := range u.cpu {
@@ -135,8 +134,8 @@ func (u usage) others() float64 {
 	return max(0, rest)
 }
 
-// parseStat returns the CPU seconds (utime and stime) in /proc/PID/stat. The name
-// in it may contain anything, but ends with the last parenthesis.
+// parseStat returns the CPU seconds (utime and stime) in /proc/PID/stat. The process name in it may contain any
+// character, but ends at the last parenthesis.
 func parseStat(text string) (float64, error) {
 	fields := strings.Fields(text[strings.LastIndexByte(text, ')')+1:])
 	if len(fields) < 13 {
@@ -145,14 +144,14 @@ func parseStat(text string) (float64, error) {
 	return sumTicks(fields[11:13])
 }
 
-// parseBusy returns the CPU seconds of all CPUs in /proc/stat that were not idle.
+// parseBusy returns the non-idle CPU seconds of all CPUs in /proc/stat.
 func parseBusy(text string) (float64, error) {
 	line, _, _ := strings.Cut(text, "\n")
 	fields := strings.Fields(line)
 	if len(fields) < 8 || fields[0] != "cpu" {
 		return 0, fmt.Errorf("/proc/stat begins with %q", line)
 	}
-	// user nice system (idle iowait) irq softirq; steal was not ours to use.
+	// user nice system (idle iowait) irq softirq; steal was used by other virtual machines.
 	return sumTicks(append(fields[1:4:4], fields[6:8]...))
 }
 

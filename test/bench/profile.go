@@ -11,12 +11,12 @@ import (
 	"strings"
 )
 
-// profileSeconds is below the minute that the controller's server gives an answer.
+// profileSeconds is less than the minute after which the controller's HTTP server times out.
 const profileSeconds = 30
 
-// profiling writes CPU profiles of our controller to PREFIX-1.pprof, PREFIX-2.pprof and so on, which
-// `go tool pprof` adds up, until stop is called or the controller is restarted with a limit. stop also
-// writes the heap to PREFIX-heap.pprof. If prefix is empty, nothing is written.
+// profiling writes CPU profiles of our controller to PREFIX-1.pprof, PREFIX-2.pprof and so on, which `go tool pprof`
+// merges, until stop is called or the controller is restarted with a limit. stop also writes the heap profile to
+// PREFIX-heap.pprof. If prefix is empty, profiling does nothing.
 func (b *bench) profiling(ctx context.Context, prefix string) (stop func()) {
 	if prefix == "" {
 		return func() {}

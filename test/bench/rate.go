@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// The load of K2307: Jobs that run 10 pods at a time. Each has enough of them that its
-// beginning and its end matter little.
+// The load of KEP-2307: Jobs that run 10 pods at a time. Each Job has enough pods that its beginning and end matter
+// little.
 const (
 	rateParallelism = 10
 	rateCompletions = 30
-	// suspendedJobs run when they are suspended, so that syncs delete pods.
+	// suspendedJobs is the number of Jobs suspended while they run, so that syncs delete pods.
 	suspendedJobs = 20
 )
 
-// rate is how a controller with a limit on its requests gets on with many Jobs.
+// rate is the performance of a controller with many Jobs and a limit on its requests.
 type rate struct {
 	Side     side      `json:"side"`
 	QPS      int       `json:"qps"`
@@ -25,12 +25,12 @@ type rate struct {
 	Seconds  float64   `json:"seconds"`
 	Requests []request `json:"requests"`
 	counts   requestCounts
-	// Sync is about all syncs, those that deleted pods included; Deleting is about those.
+	// Sync is about all syncs; Deleting only about syncs that deleted pods.
 	Sync     syncTimes `json:"syncs"`
 	Deleting syncTimes `json:"deletingSyncs"`
 }
 
-// syncTimes is what the metrics of a controller say of its syncs.
+// syncTimes is a summary of the sync metrics of a controller.
 type syncTimes struct {
 	P99          *float64 `json:"p99Seconds"`
 	ErrorPercent *float64 `json:"errorPercent"`
@@ -41,10 +41,10 @@ func (s syncsByAction) times(action string) syncTimes {
 	return syncTimes{of.percentile(99), of.errorPercent()}
 }
 
-// perMinute counts each creation of a pod, and each accounting of a finished one.
+// perMinute counts each creation of a pod and each accounting of a finished pod.
 func (r rate) perMinute() float64 { return 2 * float64(r.Pods) / r.Seconds * 60 }
 
-// perPod is all requests about pods and Jobs.
+// perPod counts all requests about pods and Jobs.
 func (r rate) perPod() float64 {
 	a := account(r.counts)
 	return float64(a.podRequests()+a.Status) / float64(r.Pods)
@@ -66,8 +66,7 @@ func (b *bench) rates(ctx context.Context, limit qps) ([]rate, error) {
 	return list, nil
 }
 
-// rate loads one controller, for about as many minutes as the options say if it makes
-// use of its limit.
+// rate loads one controller for about as many minutes as the options say, if it uses up its limit.
 func (b *bench) rate(ctx context.Context, s side, limit qps) (rate, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()

@@ -15,10 +15,10 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// referenceQPS is the limit under which the KEPs took their times.
+// referenceQPS is the request limit of the KEPs' measurements.
 const referenceQPS qps = 100
 
-// timing is one load of which a KEP tells how long it took.
+// timing is the duration of a load from a KEP.
 type timing struct {
 	Side    side    `json:"side"`
 	What    string  `json:"what"`
@@ -26,16 +26,16 @@ type timing struct {
 	// Reference is the KEP's time, 0 for none.
 	Reference float64 `json:"reference,omitempty"`
 	ID        string  `json:"id"`
-	// Without is the same load without a feature, "" for none.
+	// Without is the same load without the feature, "" for none.
 	Without string `json:"without,omitempty"`
 }
 
-// referenceTimes are those of KEP-3850, in seconds, by the number of indexes.
+// referenceTimes has the times of KEP-3850, in seconds, by the number of indexes.
 var referenceTimes = map[int]struct{ succeed, fail float64 }{
 	10: {3.0, 3.0}, 100: {3.1, 3.0}, 1000: {19.4, 21}, 10_000: {223, 202},
 }
 
-// load is a way to keep a controller busy; run returns how long that was.
+// load is a way to keep a controller busy; run returns its duration.
 type load struct {
 	what      string
 	id        string
@@ -81,7 +81,8 @@ func (b *bench) loads() []load {
 	)
 }
 
-// loadsOf has a Job of n indexes that succeed, and one whose indexes fail, each with and without a limit per index.
+// loadsOf returns loads with a Job of n indexes, all of which succeed or all of which fail, with and without a limit per
+// index.
 func loadsOf(b *bench, n int) []load {
 	indexes, times := shape{n, true}, referenceTimes[n]
 	succeed, fail := fmt.Sprintf("%d indexes succeed", n), fmt.Sprintf("%d indexes fail", n)
@@ -93,8 +94,8 @@ func loadsOf(b *bench, n int) []load {
 	}
 }
 
-// timeGroup runs Jobs until each has reached what is asked for, and removes them. For the floor, the bare client does what each
-// needs; the time is what it reports, without the creation of the Job.
+// timeGroup runs Jobs until reached returns true for each Job, and removes them. On the floor, the bare client runs the
+// Jobs; the time is its own measurement, without the creation of the Job.
 func timeGroup(ctx context.Context, b *bench, s side, group string, jobs []*batchv1.Job, reached func(*batchv1.Job) (bool, error)) (took time.Duration, err error) {
 	if s != floor {
 		begun := time.Now()
@@ -114,7 +115,7 @@ func timeGroup(ctx context.Context, b *bench, s side, group string, jobs []*batc
 	return took, b.api.removeGroup(ctx, group)
 }
 
-// succeeding is one Job, from its creation to its end.
+// succeeding runs one Job, timed from creation to completion.
 func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (time.Duration, error) {
 		group := fmt.Sprintf("succeeding-%d", b.jobs.made)
@@ -123,9 +124,9 @@ func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Cont
 	}
 }
 
-// failing is one Job whose pods run until all do, and then all fail, from its creation
-// until all failures are counted. (The KEP's run has the creation of their successors
-// instead, without any back-off, which is as many requests.)
+// failing runs one Job whose pods all fail once all of them run, timed from creation until all failures are counted.
+// (The KEP's run instead ends with the creation of the replacement pods, without back-off, which takes as many
+// requests.)
 func (b *bench) failing(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (took time.Duration, err error) {
 		group := fmt.Sprintf("failing-%d", b.jobs.made)
@@ -144,7 +145,7 @@ func (b *bench) failing(indexes shape, variants ...variant) func(context.Context
 	}
 }
 
-// failAll waits until n pods of the group run, and lets all fail.
+// failAll waits until n pods of the group run, then makes all of them fail.
 func (a api) failAll(ctx context.Context, group, version string, n, concurrency int) error {
 	run := map[types.UID]string{}
 	options := groupOf(group)
@@ -169,10 +170,10 @@ func (a api) failAll(ctx context.Context, group, version string, n, concurrency 
 	return work.Wait()
 }
 
-// mix is Jobs of several sizes.
+// mix is a set of Jobs of several sizes.
 type mix []struct{ jobs, pods int }
 
-// mixed is a mix of Jobs, all created at once, until the last has ended.
+// mixed runs a mix of Jobs, all created at once, timed until the last Job has ended.
 func (b *bench) mixed(m mix, indexed bool, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (time.Duration, error) {
 		group := fmt.Sprintf("mixed-%d", b.jobs.made)

@@ -17,18 +17,18 @@ type row struct {
 	ID      string   `json:"id,omitempty"`
 	Ours    *float64 `json:"ours"`
 	BuiltIn *float64 `json:"builtIn"`
-	// Target is the most that ours may be, or the least.
+	// Target is the limit for our controller: a maximum, or a minimum.
 	Target *target `json:"target,omitempty"`
 	Met    *bool   `json:"met,omitempty"`
 
-	digits int // after the point
+	digits int // after the decimal point
 }
 
 type target struct {
 	Limit float64 `json:"limit"`
-	Below bool    `json:"below,omitempty"` // the limit itself is too much
-	Least bool    `json:"least,omitempty"` // it is the least that ours may be
-	// BuiltIn reports whether the limit is the figure of the built-in controller.
+	Below bool    `json:"below,omitempty"` // the limit itself is too high
+	Least bool    `json:"least,omitempty"` // the limit is a minimum
+	// BuiltIn reports whether the limit is the value of the built-in controller.
 	BuiltIn bool `json:"builtIn,omitempty"`
 }
 
@@ -39,7 +39,7 @@ func (t target) metBy(v float64) bool {
 	return v < t.Limit || v == t.Limit && !t.Below
 }
 
-// report is the comparison, and what to know about it.
+// report is the comparison, with notes.
 type report struct {
 	Rows    []row    `json:"rows"`
 	Notes   []string `json:"notes"`
@@ -56,7 +56,7 @@ func printReport(w io.Writer, o options, r report) error {
 	return err
 }
 
-// renderTable returns a Markdown table that is aligned in a terminal too.
+// renderTable returns a Markdown table that is also aligned in a terminal.
 func renderTable(rows []row) string {
 	cells := [][]string{{"", "ours", "built-in", "ours/built-in", "target", "met", "id"}}
 	for _, r := range rows {
@@ -97,7 +97,7 @@ func (r row) target() string {
 	return "<= " + plain(r.Target.Limit)
 }
 
-// plain is a number as people write it, without an exponent.
+// plain formats a number without an exponent.
 func plain(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
 
 func (r row) verdict() string {

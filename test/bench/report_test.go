@@ -43,7 +43,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// large is a throughput run with so many requests of each kind per 100 pods.
+// large returns a throughput run with the given numbers of POST and status requests per 100 pods.
 func large(s side, seconds float64, post, status int) bulk {
 	counts := requestCounts{
 		{Verb: "POST", Resource: "pods"}:                       post,
@@ -114,7 +114,7 @@ func TestReportTable(t *testing.T) {
 	}
 }
 
-// A part that was not run leaves no line, and a ratio that needs it a dash.
+// A part that was not run has no row; a ratio that needs it is shown as a dash.
 func TestReportOfParts(t *testing.T) {
 	all := sample()
 	var floors []bulk
@@ -208,7 +208,7 @@ func TestLatencyIsHeldAgainstTheFloor(t *testing.T) {
 	}
 }
 
-// What is started before exec shares the memory of this process, whose peak must not be taken for its own.
+// Before exec, a new process shares the memory of this process, whose peak must not be counted.
 func TestPeakIsThatOfTheProcess(t *testing.T) {
 	large := make([]byte, 256<<20)
 	for i := range large {
@@ -229,7 +229,7 @@ func TestPeakIsThatOfTheProcess(t *testing.T) {
 	}
 }
 
-// What script(1) has started uses the CPU, not script.
+// The child of script(1) uses the CPU, not script itself.
 func TestUsageIsThatOfTheChild(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "sh -c 'i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; echo; cat'; true")
 	stdin, err := cmd.StdinPipe()

@@ -14,8 +14,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// requestKind is one kind of request to the API server. Failed is the HTTP code
-// if it is 400 or more, else empty.
+// requestKind is a kind of request to the API server. Failed is the HTTP status code if it is 400 or higher, else empty.
 type requestKind struct {
 	Verb        string `json:"verb"`
 	Resource    string `json:"resource"`
@@ -34,7 +33,7 @@ func (k requestKind) String() string {
 	return s
 }
 
-// requestCounts counts what concerns Jobs, pods, and the events about them.
+// requestCounts counts the requests about Jobs, pods, and their events.
 type requestCounts map[requestKind]int
 
 // parseRequests reads the API server's metrics in the text format.
@@ -77,7 +76,7 @@ func kindOf(labels []*dto.LabelPair) (requestKind, bool) {
 	return k, slices.Contains([]string{"pods", "jobs", "events"}, k.Resource)
 }
 
-// since returns the requests after before, only those that there were.
+// since returns the requests after before, without zeros.
 func (c requestCounts) since(before requestCounts) requestCounts {
 	d := requestCounts{}
 	for kind, n := range c {
@@ -88,7 +87,7 @@ func (c requestCounts) since(before requestCounts) requestCounts {
 	return d
 }
 
-// request is a requestKind with its number, as JSON shows it.
+// request is a requestKind with its count, as in JSON.
 type request struct {
 	requestKind
 	Count int `json:"count"`
@@ -105,22 +104,22 @@ func (c requestCounts) list() []request {
 	return list
 }
 
-// accounting is the requests of one run by what they are good for.
+// accounting groups the requests of one run by purpose.
 type accounting struct {
-	// Create, Release and Delete are the pod writes of a controller: POST, PATCH
-	// and PUT of no subresource, DELETE.
+	// Create, Release and Delete are a controller's writes to pods: POST; PATCH and PUT without a subresource;
+	// DELETE.
 	Create, Release, Delete int
-	// Status is the writes of a Job's status.
+	// Status is the number of writes to the status of Jobs.
 	Status int
-	// Events is the writes of events, about anything.
+	// Events is the number of writes to events about any object.
 	Events int
-	// Other is everything else about pods and Jobs.
+	// Other holds the remaining requests about pods and Jobs.
 	Other requestCounts
 }
 
-// account sorts the requests of one run. What is not the controller's is left out:
-// pods/status is kwok's, and that of Jobs themselves the bench client's. So are
-// watches: they count when they end, and a controller's last for minutes.
+// account groups the requests of one run. Requests of other clients are left out: kwok writes pods/status, and the
+// benchmark creates Jobs. Watches are left out, too: they are counted when they end, and a controller's watches last for
+// minutes.
 func account(requests requestCounts) accounting {
 	a := accounting{Other: requestCounts{}}
 	for kind, n := range requests {
@@ -135,7 +134,7 @@ func account(requests requestCounts) accounting {
 	return a
 }
 
-// counter is where requests of this kind count, or nil.
+// counter returns the counter for requests of this kind, or nil.
 func (a *accounting) counter(k requestKind) *int {
 	k.Failed = ""
 	switch k.String() {
@@ -162,8 +161,7 @@ func notTheControllers(k requestKind) bool {
 	return k.Verb == "WATCH" || k.Resource == "events"
 }
 
-// podRequests is all that a controller asked about pods and Jobs, status writes and
-// events aside.
+// podRequests returns the number of a controller's requests about pods and Jobs, without status writes and events.
 func (a accounting) podRequests() int {
 	n := a.Create + a.Release + a.Delete
 	for _, other := range a.Other {
@@ -172,5 +170,5 @@ func (a accounting) podRequests() int {
 	return n
 }
 
-// all is every request, about anything.
+// all returns the number of all requests.
 func (a accounting) all() int { return a.podRequests() + a.Status + a.Events }

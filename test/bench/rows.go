@@ -53,7 +53,7 @@ func (r *report) add(id, what string, digits int, ours, builtIn *float64, t *tar
 	r.Rows = append(r.Rows, row{What: what, ID: id, Ours: ours, BuiltIn: builtIn, Target: t, digits: digits})
 }
 
-// addLatency has the Jobs of a shape; where is what else ran, "" for nothing.
+// addLatency adds the Jobs of a shape; where describes the other load, "" for none.
 func (r *report) addLatency(all []latency, shape shape, where, id string) {
 	times := map[side][]float64{}
 	for _, l := range all {
@@ -89,7 +89,7 @@ func (r *report) addLatency(all []latency, shape shape, where, id string) {
 	}
 }
 
-// addThroughput has the means over all rounds.
+// addThroughput adds the means over all rounds.
 func (r *report) addThroughput(all bulks, pods int) {
 	if len(all.of(ours)) == 0 {
 		return
@@ -118,8 +118,8 @@ func (r *report) addThroughput(all bulks, pods int) {
 	r.addProcesses(all, "", nil, nil)
 }
 
-// addProcesses compares our process with all of kube-controller-manager, as
-// nothing tells its Job controller apart.
+// addProcesses compares our process with the whole of kube-controller-manager, as its Job controller cannot be measured
+// separately.
 func (r *report) addProcesses(all bulks, where string, mostCPU, mostMemory *target) {
 	if len(all[0].CPU) == 0 {
 		return
@@ -164,11 +164,11 @@ func (r *report) addFloor(all bulks, where string, t *target) {
 	r.note(note + ".")
 }
 
-// mostOverFloorCPU is the goal for the CPU of our process, as a multiple of the bare client's.
+// mostOverFloorCPU is the target for the CPU of our process, as a multiple of the bare client's.
 const mostOverFloorCPU = 1.3
 
-// addFloorCPU compares the controllers with the process of the bare client: it makes the same calls and reads the same events of
-// pods with the same libraries.
+// addFloorCPU compares the controllers with the floor process, which makes the same calls and reads the same pod events
+// with the same libraries.
 func (r *report) addFloorCPU(all bulks, where string) {
 	cpu := func(name string) func(bulk) float64 { return func(b bulk) float64 { return b.CPU[name] } }
 	lowest := all.mean(floor, cpu(procFloor))
@@ -186,7 +186,7 @@ func (r *report) addFloorCPU(all bulks, where string) {
 		relative(ours, procOurs), relative(builtIn, procManager), &target{Limit: mostOverFloorCPU})
 }
 
-// note says something once.
+// note adds a note unless it exists.
 func (r *report) note(text string) {
 	for _, known := range r.Notes {
 		if known == text {
@@ -196,7 +196,7 @@ func (r *report) note(text string) {
 	r.Notes = append(r.Notes, text)
 }
 
-// noteNoise warns if others used more of the CPU than that changes little.
+// noteNoise adds a warning if other processes used more than 5 % of the CPU time.
 func (r *report) noteNoise(all bulks) {
 	var foreign, total float64
 	for _, b := range all {
@@ -226,7 +226,7 @@ func (all bulks) of(s side) bulks {
 	return list
 }
 
-// mean is nil if there is nothing to take it of.
+// mean returns the mean of a value, nil without runs.
 func (all bulks) mean(s side, of func(bulk) float64) *float64 {
 	list := all.of(s)
 	if len(list) == 0 {

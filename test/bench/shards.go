@@ -19,21 +19,21 @@ const (
 	shardNamespaces = 60
 	shardReplicas   = 3
 	shardCount      = 6
-	// shardSettle is more than the two minutes after which Go collects the garbage of an idle process.
+	// shardSettle is longer than the two minutes after which Go forces a garbage collection in an idle process.
 	shardSettle = 150 * time.Second
 	shardPoll   = 2 * time.Second
 )
 
-// sharded is the resident memory of our controller, in bytes, at rest.
+// sharded is the resident memory of our idle controller, in bytes.
 type sharded struct {
 	Pods int `json:"pods"`
-	// Empty is without Jobs, Single that of a process that has them all.
+	// Empty is the memory without Jobs, Single the memory of one process with all Jobs.
 	Empty    int64     `json:"emptyBytes"`
 	Single   int64     `json:"singleBytes"`
 	Replicas []replica `json:"replicas"`
 }
 
-// replica is one of several that share the namespaces.
+// replica is one of several replicas that share the namespaces.
 type replica struct {
 	Shards int   `json:"shards"`
 	Pods   int   `json:"pods"`
@@ -43,8 +43,8 @@ type replica struct {
 	metrics string
 }
 
-// shards compares a process that has all Jobs with replicas that share them. The API server filters by shard. After an error, it
-// returns what was measured before.
+// shards compares a process that has all Jobs with replicas that share them. The API server filters by shard. After an
+// error, it returns the previous measurements.
 func (b *bench) shards(ctx context.Context) (*sharded, error) {
 	s := &sharded{Pods: b.shardPods / shardNamespaces * shardNamespaces}
 	var err error
@@ -62,8 +62,8 @@ func (b *bench) shards(ctx context.Context) (*sharded, error) {
 	return s, err
 }
 
-// replicas starts several that share the namespaces, waits until they hold this many pods, and returns what each of them has; at
-// the end, our controller is alone again.
+// replicas starts several replicas that share the namespaces, waits until they hold this many pods in total, and returns
+// their figures; at the end, a single controller runs again.
 func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err error) {
 	if err := b.launched.controller.stop(); err != nil {
 		return nil, err
@@ -85,14 +85,14 @@ func (b *bench) replicas(ctx context.Context, pods int) (list []replica, err err
 	return list, settle(ctx, b.timeout, list, pods)
 }
 
-// restarted restarts our controller, and returns its memory some time after it has synced this many times.
+// restarted restarts our controller and returns its memory, a settle time after it has completed this many syncs.
 func (b *bench) restarted(ctx context.Context, syncs int, settle time.Duration) (int64, error) {
 	if err := b.restart(unlimited); err != nil {
 		return 0, err
 	}
 	err := until(ctx, b.timeout, func() (bool, error) {
 		all, err := readSyncs(ctx, b.launched.metrics[ours])
-		return err == nil && int(all[""].ok) >= syncs, nil // It may not be listening yet.
+		return err == nil && int(all[""].ok) >= syncs, nil // It may not listen yet.
 	})
 	if err != nil {
 		return 0, fmt.Errorf("waiting for our controller: %w", err)
@@ -103,8 +103,8 @@ func (b *bench) restarted(ctx context.Context, syncs int, settle time.Duration) 
 	return residentBytes(b.processes[procOurs])
 }
 
-// runInNamespaces runs a Job in each namespace, whose pods run on. The names differ in what they begin with, since the last
-// characters hardly matter to the shard.
+// runInNamespaces runs a Job in each namespace, whose pods keep running. The names differ at the beginning, since the
+// last characters hardly influence the shard.
 func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
 	for i := range shardNamespaces {
 		name := fmt.Sprintf("%02d-bench", i)
@@ -125,7 +125,7 @@ func (b *bench) runInNamespaces(ctx context.Context, pods int) error {
 	})
 }
 
-// settle waits until the replicas have all pods in fair shares, and sets the memory of each.
+// settle waits until the replicas hold all pods in fair shares, then sets each replica's memory.
 func settle(ctx context.Context, timeout time.Duration, list []replica, pods int) error {
 	err := until(ctx, timeout, func() (bool, error) {
 		held, fair := 0, true
@@ -151,7 +151,7 @@ func settle(ctx context.Context, timeout time.Duration, list []replica, pods int
 	return nil
 }
 
-// look reads what the replica holds: nothing, if it is not listening yet.
+// look reads the replica's shards and pods from its metrics: 0 if it does not listen yet.
 func (r *replica) look(ctx context.Context) {
 	r.Shards, r.Pods = 0, 0
 	families, _ := readMetrics(ctx, r.metrics)
@@ -161,7 +161,7 @@ func (r *replica) look(ctx context.Context) {
 	}
 }
 
-// until waits for something, but not longer than a timeout.
+// until polls until is returns true or an error, or the timeout expires.
 func until(ctx context.Context, timeout time.Duration, is func() (bool, error)) error {
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
@@ -175,7 +175,7 @@ func until(ctx context.Context, timeout time.Duration, is func() (bool, error)) 
 	}
 }
 
-// addShards has the memory that was measured, and how much of what the pods take is in the largest replica.
+// addShards adds the measured memory, and the largest replica's share of the pods' memory.
 func (r *report) addShards(s sharded) {
 	where := fmt.Sprintf("%d pods in %d namespaces: ", s.Pods, shardNamespaces)
 	least := min(s.Empty, s.Single)

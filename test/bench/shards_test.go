@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// SHD-06: what pods take in the largest replica, without what a process takes that has none.
+// SHD-06: the memory for pods in the largest replica, without the memory of an empty process.
 func TestMemoryOfReplicas_SHD_06(t *testing.T) {
 	const mb = 1_000_000
 	r := newReport(results{Shards: &sharded{
@@ -27,7 +27,7 @@ func TestMemoryOfReplicas_SHD_06(t *testing.T) {
 	}
 }
 
-// What was measured before an error is reported, and nothing else.
+// Measurements before an error are reported, and nothing else.
 func TestPartOfShardsIsReported(t *testing.T) {
 	for _, c := range []struct {
 		sharded

@@ -16,26 +16,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// What the KEPs allow, in bytes: the lists of uncounted pods, those of indexes, and a
-// whole object in one request to etcd.
+// The KEPs' limits, in bytes: the lists of uncounted pods, the lists of indexes, and a whole object in one request to
+// etcd.
 const (
 	maxUncountedBytes = 20_000
 	maxIndexBytes     = 600_000 // 0.572 Mi
 	maxObjectBytes    = 3 << 19
-	// maxRuleBytes and maxRules are what the API server takes of a successPolicy.
+	// maxRuleBytes and maxRules are the API server's limits for a successPolicy.
 	maxRuleBytes = 64 << 10
 	maxRules     = 20
 )
 
-// size is how large something is that an API server has stored.
+// size is the size of an object, or of a part of it, in the API server's storage.
 type size struct {
 	What  string `json:"what"`
 	Bytes int    `json:"bytes"`
 	Limit int    `json:"limit"`
 }
 
-// objectSizes stores the largest statuses there can be, and shows how large the Jobs
-// are then. Nobody works on these Jobs.
+// objectSizes stores the largest possible statuses and returns the sizes of the Jobs. No controller reconciles these
+// Jobs.
 func (b *bench) objectSizes(ctx context.Context) ([]size, error) {
 	worst, err := b.api.store(ctx, worstJob(b.jobs.job(floor, shape{worstIndexes, true}, atOnce(0))), worstStatus())
 	if err != nil {
@@ -55,7 +55,7 @@ func (b *bench) objectSizes(ctx context.Context) ([]size, error) {
 	}, nil
 }
 
-// store creates a Job and writes its status, and returns what the API server has then.
+// store creates a Job, writes its status, and returns the stored Job.
 func (a api) store(ctx context.Context, job *batchv1.Job, status batchv1.JobStatus) (*batchv1.Job, error) {
 	jobs := a.BatchV1().Jobs(namespace)
 	stored, err := jobs.Create(ctx, job, metav1.CreateOptions{})
@@ -79,7 +79,7 @@ func worstJob(job *batchv1.Job) *batchv1.Job {
 	return withRules(job, 1)
 }
 
-// withRules gives a Job rules of the size that the API server takes at most.
+// withRules adds n success policy rules of the maximum size to a Job.
 func withRules(job *batchv1.Job, n int) *batchv1.Job {
 	var list []string
 	for i, length := int32(10_000), 0; length+6 <= maxRuleBytes; i, length = i+2, length+6 {
@@ -93,7 +93,7 @@ func withRules(job *batchv1.Job, n int) *batchv1.Job {
 	return job
 }
 
-// worstStatus has lists that nothing shortens: every second index has failed.
+// worstStatus returns a status with lists of indexes that cannot be shortened to ranges: every second index has failed.
 func worstStatus() batchv1.JobStatus {
 	var completed, failed []int32
 	for i := range int32(worstIndexes) {

@@ -8,11 +8,11 @@ import (
 	"math"
 )
 
-// smallSizes are the indexes of small Jobs, for which a wait of a batch period would be most of the time.
+// smallSizes are the numbers of indexes of small Jobs, in which the wait for a batch would dominate the time.
 var smallSizes = []int{10, 100}
 
-// small times Jobs of few indexes without a limit on requests, each from its creation until it is Complete, or until its failures
-// are counted. Nothing is left to wait for then but a back-off.
+// small times Jobs of few indexes without a limit on requests, each from its creation until it is Complete or its
+// failures are counted. The only remaining wait is a back-off.
 func small(ctx context.Context, b *bench) ([]latency, error) {
 	var loads []load
 	for _, n := range smallSizes {
@@ -37,7 +37,7 @@ func small(ctx context.Context, b *bench) ([]latency, error) {
 	return list, nil
 }
 
-// mostOverBareClient is the goal for the time of a small Job, as a multiple of the bare client's.
+// mostOverBareClient is the target for the time of a small Job, as a multiple of the bare client's.
 const mostOverBareClient = 1.2
 
 func (r *report) addSmall(all []latency) {

@@ -9,8 +9,8 @@ import (
 	"unicode/utf8"
 )
 
-// percentile is the smallest value that at least so many percent of all values do
-// not exceed (nearest rank); nil if there are no values.
+// percentile returns the smallest value that is at least as large as percent % of all values (nearest rank), or nil if
+// there are no values.
 func percentile(values []float64, percent float64) *float64 {
 	if len(values) == 0 {
 		return nil
@@ -20,8 +20,8 @@ func percentile(values []float64, percent float64) *float64 {
 	return &sorted[min(max(rank, 1), len(sorted))-1]
 }
 
-// alignTable renders cells, the first row being the header, as a Markdown table:
-// the first column to the left, the others to the right.
+// alignTable renders cells as a Markdown table with the first row as header: the first column is aligned to the left,
+// the others to the right.
 func alignTable(cells [][]string) string {
 	widths := make([]int, len(cells[0]))
 	for _, line := range cells {
@@ -47,7 +47,7 @@ func alignTable(cells [][]string) string {
 	return out.String()
 }
 
-// writeRule separates the header; a colon to the right aligns to the right.
+// writeRule writes the line below the header; a colon at the right aligns to the right.
 func writeRule(out *strings.Builder, widths []int) {
 	for i, width := range widths {
 		if i == 0 {

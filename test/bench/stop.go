@@ -16,9 +16,9 @@ import (
 )
 
 const (
-	// stopShare is the part of a Job's pods, one in so many, that exists when it is edited.
+	// stopShare is n if one nth of a Job's pods exists when it is edited.
 	stopShare = 4
-	// mostStopMS is how long a Job may go on creating pods.
+	// mostStopMS is how long a Job may keep creating pods.
 	mostStopMS = 250
 )
 
@@ -30,15 +30,16 @@ type stopped struct {
 	lastCreations
 }
 
-// lastCreations are the creations of pods that were answered after the edit was.
+// lastCreations describes the creations of pods that were answered after the edit.
 type lastCreations struct {
 	Count int `json:"createdAfter"`
-	// SentMS is when the last one arrived at the API server, AnsweredMS when it was answered, since the answer to the edit.
+	// SentMS and AnsweredMS are when the last creation reached the API server and was answered, relative to the
+	// answer to the edit.
 	SentMS     float64 `json:"lastSentMS"`
 	AnsweredMS float64 `json:"lastAnsweredMS"`
 }
 
-// stopEdits are the edits of a Job whose pods do not end by themselves, and when it has as few pods as it should.
+// stopEdits are the edits of a Job whose pods do not end by themselves; settled reports whether it has no pods too many.
 var stopEdits = []struct {
 	name, patch string
 	settled     func(*batchv1.Job) (bool, error)
@@ -67,7 +68,7 @@ func (b *bench) stops(ctx context.Context) ([]stopped, error) {
 	return list, nil
 }
 
-// stopJob edits a Job, and reads the API server's log of calls when the pods that are too many are gone.
+// stopJob edits a Job, and reads the API server's audit log once the surplus pods are gone.
 func (b *bench) stopJob(ctx context.Context, s side, pods, edit int) (stopped, error) {
 	ctx, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
@@ -96,7 +97,7 @@ func (b *bench) stopJob(ctx context.Context, s side, pods, edit int) (stopped, e
 	return r, b.api.removeGroup(ctx, group)
 }
 
-// createUntil creates a Job and waits until a watch has shown so many of its pods.
+// createUntil creates a Job and waits until a watch has shown n of its pods.
 func (a api) createUntil(ctx context.Context, job *batchv1.Job, pods metav1.ListOptions, n int) error {
 	none, err := a.CoreV1().Pods(namespace).List(ctx, pods)
 	if err != nil {
@@ -115,8 +116,8 @@ func (a api) createUntil(ctx context.Context, job *batchv1.Job, pods metav1.List
 	})
 }
 
-// creationsAfter counts the creations that were answered before an edit was, and describes the later ones. Those that failed do
-// not count.
+// creationsAfter counts the creations that were answered before an edit, and describes the later ones. Failed creations
+// do not count.
 func creationsAfter(calls []loggedCall, edited time.Time) (before int, last lastCreations) {
 	after := func(t time.Time) float64 { return max(0, 1000*t.Sub(edited).Seconds()) }
 	for _, c := range calls {

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Metrics that both controllers have, with the same labels.
+// Metrics of both controllers, with the same labels.
 const (
 	metricSyncs         = "job_controller_job_syncs_total"
 	metricSyncDurations = "job_controller_job_sync_duration_seconds"
@@ -26,14 +26,14 @@ const (
 	actionDeleted = "pods_deleted"
 )
 
-// syncs are those of a controller since it began, of one action or of all.
+// syncs summarizes the syncs of a controller since its start, of one action or of all.
 type syncs struct {
 	ok, failed float64
-	// took counts the syncs that took at most so many seconds.
+	// took maps a duration in seconds to the number of syncs that took at most that long.
 	took map[float64]float64
 }
 
-// syncsByAction has those of all actions under "".
+// syncsByAction maps actions to their syncs; the key "" is all actions.
 type syncsByAction map[string]syncs
 
 func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
@@ -99,7 +99,7 @@ func (s syncsByAction) since(before syncsByAction) syncsByAction {
 	return d
 }
 
-// errorPercent is how many of 100 syncs failed; nil if there was none.
+// errorPercent returns the percentage of failed syncs, nil without syncs.
 func (s syncs) errorPercent() *float64 {
 	total := s.ok + s.failed
 	if total == 0 {
@@ -109,9 +109,8 @@ func (s syncs) errorPercent() *float64 {
 	return &percent
 }
 
-// percentile is the time that so many percent of the syncs did not exceed, as far as
-// the buckets tell: they are taken as evenly filled. It is the last bound for what is
-// beyond, and nil without syncs.
+// percentile returns the duration that percent % of the syncs did not exceed, with linear interpolation within a bucket.
+// It returns the last bound for a value beyond it, and nil without syncs.
 func (s syncs) percentile(percent float64) *float64 {
 	bounds := slices.Sorted(maps.Keys(s.took))
 	if len(bounds) == 0 || s.took[bounds[len(bounds)-1]] == 0 {
@@ -137,7 +136,7 @@ func readSyncs(ctx context.Context, url string) (syncsByAction, error) {
 	return syncsIn(families), err
 }
 
-// readMetrics asks a controller on this machine, whose certificate nobody signed.
+// readMetrics reads the metrics of a controller on this machine, whose certificate is self-signed.
 func readMetrics(ctx context.Context, url string) (map[string]*dto.MetricFamily, error) {
 	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	defer client.CloseIdleConnections()

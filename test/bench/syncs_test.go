@@ -28,7 +28,7 @@ job_controller_job_sync_duration_seconds_sum{action="pods_deleted",completion_mo
 job_controller_job_sync_duration_seconds_count{action="pods_deleted",completion_mode="NonIndexed",result="success"} 8
 `
 
-// SCL-05, SCL-06: both controllers' syncs are read alike, together and by action.
+// SCL-05, SCL-06: the syncs of both controllers are read in the same way, in total and by action.
 func TestSyncsOfBothControllersAreReadAlike_SCL_05_SCL_06(t *testing.T) {
 	families, err := parseMetrics(strings.NewReader(syncsText))
 	if err != nil {
@@ -45,7 +45,7 @@ func TestSyncsOfBothControllersAreReadAlike_SCL_05_SCL_06(t *testing.T) {
 	if got := *all[actionDeleted].errorPercent(); got != 0 {
 		t.Errorf("%v %% errors of those that delete, want 0", got)
 	}
-	// 90 of 100: ten of the sixteen in the second bucket. 99: beyond the last bound.
+	// 90 %: the tenth of sixteen syncs in the second bucket. 99 %: beyond the last bound.
 	if got := *all[""].percentile(90); got != 1.625 {
 		t.Errorf("p90 %v, want 1.625", got)
 	}

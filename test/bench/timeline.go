@@ -16,15 +16,16 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// timeline is one large Job, call by call. All times are in seconds since the request to create the Job arrived at the API server.
+// timeline is one large Job, call by call. All times are in seconds since the request to create the Job reached the API
+// server.
 type timeline struct {
 	Side side `json:"side"`
 	Pods int  `json:"pods"`
 	// Seconds is when the last call was answered.
 	Seconds float64 `json:"seconds"`
-	// Calls are those that the API server logged, by whichever client.
+	// Calls are the calls in the API server's audit log, by any client.
 	Calls []call `json:"calls"`
-	// Events are those of a watch of the Job's pods, when they arrive at this program.
+	// Events are the events of a watch of the Job's pods, when they arrive in this program.
 	Events []podEvent `json:"events"`
 }
 
@@ -35,7 +36,7 @@ type call struct {
 	Code  int      `json:"code"`
 }
 
-// podEvent has the news that an event brings.
+// podEvent is an event with the change that it shows.
 type podEvent struct {
 	Seconds float64  `json:"seconds"`
 	News    podState `json:"news"`
@@ -51,7 +52,7 @@ const (
 	podDeleted  podState = "deleted"
 )
 
-// timelines runs one Job for each side, and needs the API server's log of calls. It is nil without --plot.
+// timelines runs one Job for each side; it needs the API server's audit log. Without --plot, it returns nil.
 func (b *bench) timelines(ctx context.Context) ([]timeline, error) {
 	if b.plot == "" {
 		return nil, nil
@@ -69,7 +70,7 @@ func (b *bench) timelines(ctx context.Context) ([]timeline, error) {
 }
 
 func (b *bench) timeline(ctx context.Context, s side) (timeline, error) {
-	// No pods are left of the Job before.
+	// No pods of the previous Job exist.
 	pods, err := b.api.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return timeline{}, err
@@ -97,13 +98,13 @@ func (b *bench) timeline(ctx context.Context, s side) (timeline, error) {
 	return newTimeline(s, b.pods, calls, arrivals)
 }
 
-// arrival is an event of a pod.
+// arrival is the arrival of a pod event.
 type arrival struct {
 	at   time.Time
 	news podState
 }
 
-// arrivals watches pods until ctx ends.
+// arrivals watches pods until ctx ends and returns their events.
 func (a api) arrivals(ctx context.Context, options metav1.ListOptions) ([]arrival, error) {
 	var list []arrival
 	known := map[types.UID]podState{}
@@ -118,7 +119,7 @@ func (a api) arrivals(ctx context.Context, options metav1.ListOptions) ([]arriva
 		return false, nil
 	})
 	if ctx.Err() != nil {
-		err = nil // That is how it is told to end.
+		err = nil // The end of ctx is the normal end.
 	}
 	return list, err
 }
@@ -137,7 +138,7 @@ func stateOf(event watch.EventType, pod *corev1.Pod) podState {
 	return podChanged
 }
 
-// newTimeline has what happened between the creation of a Job and its deletion.
+// newTimeline returns the timeline between the creation of a Job and its deletion.
 func newTimeline(s side, pods int, calls []loggedCall, arrivals []arrival) (timeline, error) {
 	first := slices.IndexFunc(calls, func(c loggedCall) bool { return c.kind == callBegin })
 	last := slices.IndexFunc(calls, func(c loggedCall) bool { return c.kind == callEnd })
@@ -172,7 +173,7 @@ func (t timeline) done(kind callKind, at float64) (n int) {
 	return n
 }
 
-// seen returns how many events with some news had arrived at a time.
+// seen returns how many events with these news had arrived at a time.
 func (t timeline) seen(news podState, at float64) (n int) {
 	for _, e := range t.Events {
 		if e.News == news && e.Seconds <= at {
@@ -182,7 +183,7 @@ func (t timeline) seen(news podState, at float64) (n int) {
 	return n
 }
 
-// inFlight returns how many calls of a kind were on the way between two times, on average.
+// inFlight returns the average number of calls of a kind in flight between two times.
 func (t timeline) inFlight(kind callKind, from, to float64) float64 {
 	var sum float64
 	for _, c := range t.Calls {

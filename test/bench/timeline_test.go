@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// logged is an entry of the audit log, with times in ms.
+// logged returns an entry of the audit log, with times in ms.
 func logged(verb, resource string, begun, ended int) string {
 	resource, subresource, _ := strings.Cut(resource, "/")
 	at := func(ms int) string {

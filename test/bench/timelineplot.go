@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// The picture has a row for each side: calls done to the left, calls in flight to the right.
+// The picture has a row for each side: completed calls on the left, calls in flight on the right.
 const (
 	chartWidth, chartHeight = 400.0, 130.0
 	chartLeft, chartGap     = 56.0, 64.0
@@ -32,10 +32,10 @@ const (
 	gridColor  = "#30363d"
 )
 
-// sideNames are those of the picture.
+// sideNames are the names of the sides in the picture.
 var sideNames = map[side]string{ours: "batchjob controller", builtIn: "built-in controller", floor: "bare client"}
 
-// plotTimelines draws an SVG. Time has the same scale everywhere; calls in flight have one for each side.
+// plotTimelines draws an SVG. All charts have the same time scale; the scale of calls in flight differs by side.
 func plotTimelines(list []timeline) []byte {
 	var end, pods float64
 	for _, t := range list {
@@ -66,7 +66,7 @@ func plotTimelines(list []timeline) []byte {
 	return []byte(out.String())
 }
 
-// steps divides the time of the picture.
+// steps divides the time axis of the picture.
 func steps(end float64) (list [][2]float64) {
 	for i := range chartSteps {
 		list = append(list, [2]float64{end * float64(i) / chartSteps, end * float64(i+1) / chartSteps})
@@ -74,7 +74,7 @@ func steps(end float64) (list [][2]float64) {
 	return list
 }
 
-// mostInFlight is the highest point of the lines of calls in flight, at least 1.
+// mostInFlight returns the maximum of the averages of calls in flight, at least 1.
 func (t timeline) mostInFlight(end float64) float64 {
 	most := 1.0
 	for _, s := range steps(end) {
@@ -98,8 +98,8 @@ func plotLegend(out *strings.Builder) {
 	entry(eventColor, "watch events: pods that ended")
 }
 
-// chart is one diagram, with its upper left corner at x and y; most is at its upper edge, end at its right one. Its lines go
-// until a time.
+// chart is one diagram, with its upper left corner at x and y; its upper edge is the value most, its right edge the time
+// end. Its lines end at the time until.
 type chart struct{ x, y, end, until, most float64 }
 
 func (c chart) at(seconds, value float64) (x, y float64) {
@@ -119,7 +119,7 @@ func (c chart) frame(out *strings.Builder, title string) {
 	}
 }
 
-// line draws a value for each step of time.
+// line draws the value of each time step.
 func (c chart) line(out *strings.Builder, color string, value func(from, to float64) float64) {
 	var points []string
 	for _, s := range steps(c.end) {
@@ -147,7 +147,7 @@ func writeText(out *strings.Builder, x, y float64, anchor, color, words string) 
 	fmt.Fprintf(out, `<text x="%.1f" y="%.1f" text-anchor="%s" fill="%s">%s</text>`+"\n", x, y, anchor, color, words)
 }
 
-// ticks are round numbers from 0 to the highest, five at most.
+// ticks returns round numbers from 0 to highest, at most five.
 func ticks(highest float64) (list []float64) {
 	power := math.Pow(10, math.Floor(math.Log10(highest)))
 	step := power

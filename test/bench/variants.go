@@ -10,10 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// variant changes a Job from what newJob makes of it.
+// variant modifies a Job made by newJob.
 type variant func(*batchv1.Job)
 
-// groupLabel is on the Jobs that are one load together, and on their pods.
+// groupLabel marks the Jobs that form one load, and their pods.
 const groupLabel = "bench.batchjob.dev/group"
 
 func inGroup(name string) variant {
@@ -27,28 +27,28 @@ func atOnce(pods int) variant {
 	return func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To(int32(pods)) }
 }
 
-// running lets the pods run for so long before they succeed.
+// running makes the pods run for this long before they succeed.
 func running(d time.Duration) variant {
 	return func(job *batchv1.Job) {
 		job.Spec.Template.Annotations = map[string]string{"kwok.batchjob.dev/run-time": d.String()}
 	}
 }
 
-// forever is longer than anybody waits for.
+// forever is longer than any test waits.
 const forever = 24 * time.Hour
 
-// perIndex gives each index a limit of its own: no failure, or one.
+// perIndex sets backoffLimitPerIndex: 0 or 1 failures.
 func perIndex(failures int32) variant {
 	return func(job *batchv1.Job) { job.Spec.BackoffLimitPerIndex = &failures }
 }
 
-// patient takes any number of failures.
+// patient allows any number of failures.
 func patient(job *batchv1.Job) { job.Spec.BackoffLimit = ptr.To(int32(1 << 30)) }
 
-// isComplete and others say how far a Job is; that it fails is an error, unless asked for.
+// isComplete and the functions below report a Job's progress; a failed Job is an error unless failure is expected.
 func isComplete(job *batchv1.Job) (bool, error) { return outcome(job) }
 
-// hasFailed reports whether so many pods of the Job have failed, and are counted.
+// hasFailed returns a condition: this many pods of the Job have failed and are counted.
 func hasFailed(pods int) func(*batchv1.Job) (bool, error) {
 	return func(job *batchv1.Job) (bool, error) {
 		uncounted := ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
@@ -60,7 +60,7 @@ func isActive(pods int) func(*batchv1.Job) (bool, error) {
 	return func(job *batchv1.Job) (bool, error) { return job.Status.Active == int32(pods), nil }
 }
 
-// isSuspended says so only once no pod is left.
+// isSuspended reports whether the Job is suspended and has no pods left.
 func isSuspended(job *batchv1.Job) (bool, error) {
 	for _, c := range job.Status.Conditions {
 		if c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue {

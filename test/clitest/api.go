@@ -21,8 +21,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
-// API speaks as much of the API server's protocol as the verbs need: get, list in chunks, watch with
-// resourceVersions and expiry, metadata-only lists. It can be stopped and started again on its address.
+// API implements the part of the API server's protocol that the verbs need: get, chunked list, watch with
+// resourceVersions and expiry, and metadata-only lists. It can be stopped and restarted on the same address.
 type API struct {
 	t       testing.TB
 	Address string
@@ -33,15 +33,15 @@ type API struct {
 	version int
 	events  []fakeEvent
 	changed chan struct{} // closed and replaced on every change
-	watches int           // opened so far
-	drops   int           // counts dropWatches
-	expired int           // watches from versions before this get a 410
-	Lists   []string      // raw queries of the lists
+	watches int           // number of watches opened so far
+	drops   int           // number of calls of DropWatches
+	expired int           // watches from an older version get a 410
+	Lists   []string      // raw queries of the list requests
 	Refuse  func(r *http.Request) *Status
-	hung    chan struct{} // closed when it answers again, nil while it does
-	pods    *Pods         // nil for none
+	hung    chan struct{} // closed when the API answers again; nil unless it hangs
+	pods    *Pods         // nil if the API serves no pods
 
-	CronJobs []*batchv1.CronJob // those that can be read, in any namespace
+	CronJobs []*batchv1.CronJob // readable CronJobs, in any namespace
 }
 
 type fakeEvent struct {
@@ -50,14 +50,14 @@ type fakeEvent struct {
 	job     *unstructured.Unstructured
 }
 
-// Status is an error that the API server answers with.
+// Status is an error response of the API server.
 type Status struct {
 	Code    int
 	Reason  string
 	Message string
 }
 
-// NewAPI starts an API with these Jobs, which stops with the test.
+// NewAPI starts an API that serves these Jobs until the test ends.
 func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
 	t.Helper()
 	f := &API{t: t, version: 100, changed: make(chan struct{})}
@@ -69,7 +69,7 @@ func NewAPI(t testing.TB, jobs ...*unstructured.Unstructured) *API {
 	return f
 }
 
-// Start serves on an address, where a client finds the API again after Stop.
+// Start serves on an address; using the same one again after Stop lets clients reconnect.
 func (f *API) Start(address string) {
 	f.t.Helper()
 	listener, err := net.Listen("tcp", address)
@@ -105,7 +105,7 @@ func (f *API) Put(job *unstructured.Unstructured) {
 	f.record(kind, stored)
 }
 
-// Remove deletes a Job; watches get the state in which it was passed.
+// Remove deletes a Job; watches receive it in the passed state.
 func (f *API) Remove(job *unstructured.Unstructured) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -144,7 +144,7 @@ func (f *API) DropWatches() {
 	f.wake()
 }
 
-// Expire forgets the history: a watch from before now gets a 410.
+// Expire drops the event history: a watch from an older version now gets a 410.
 func (f *API) Expire() {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -159,7 +159,7 @@ func (f *API) SetRefuse(refuse func(r *http.Request) *Status) {
 	f.Refuse = refuse
 }
 
-// Hang has the API accept requests and answer none of them, nor in watches, until resume is called.
+// Hang makes the API accept requests without answering them, open watches included, until resume is called.
 func (f *API) Hang() (resume func()) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -173,7 +173,7 @@ func (f *API) Hang() (resume func()) {
 	}
 }
 
-// Await returns once the API answers requests.
+// Await returns once the API answers requests, or the client is gone.
 func (f *API) Await(r *http.Request) {
 	f.Mu.Lock()
 	hung := f.hung
@@ -187,14 +187,14 @@ func (f *API) Await(r *http.Request) {
 	}
 }
 
-// Opened is how many watches there were.
+// Opened returns the number of watches opened so far.
 func (f *API) Opened() int {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
 	return f.watches
 }
 
-// Serve answers one request, for fakes that serve more than this one does.
+// Serve answers one request; it is exported for fakes that serve more resources than API.
 func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	if ReadsAllPods(r) {
 		f.t.Errorf("POL-02: a verb reads all pods of a namespace: %s", r.URL)
@@ -241,7 +241,7 @@ func ReadsAllPods(r *http.Request) bool {
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/pods") && query.Get("labelSelector") == "" && query.Get("fieldSelector") == ""
 }
 
-// serveNone answers that there are no pods and no events, for fakes that serve neither.
+// serveNone answers with an empty list of pods or events, for fakes that serve neither.
 func serveNone(w http.ResponseWriter, path string) bool {
 	kind := map[string]string{"pods": "PodList", "events": "EventList"}[path[strings.LastIndexByte(path, '/')+1:]]
 	if kind != "" {

@@ -7,14 +7,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 )
 
-// Clock is a clock that a test moves, and the timers that wait for it. It begins at Now.
+// Clock is a clock that a test advances, with the timers that wait for it. It starts at Now.
 type Clock struct {
 	mu      sync.Mutex
 	now     time.Time
 	waiting map[chan time.Time]time.Time
 }
 
-// NewClock returns one that stands still.
+// NewClock returns a stopped Clock.
 func NewClock() *Clock {
 	return &Clock{now: Now(), waiting: map[chan time.Time]time.Time{}}
 }
@@ -26,14 +26,14 @@ func (c *Clock) Env() cmdutil.Env {
 	return env
 }
 
-// Now reads it.
+// Now returns the clock's time.
 func (c *Clock) Now() time.Time {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.now
 }
 
-// ticker is for one beat: who waits longer asks again.
+// ticker returns a ticker that beats once; to wait longer, the caller asks for another ticker.
 func (c *Clock) ticker(d time.Duration) (beats <-chan time.Time, stop func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -46,7 +46,7 @@ func (c *Clock) ticker(d time.Duration) (beats <-chan time.Time, stop func()) {
 	}
 }
 
-// Advance moves it.
+// Advance moves the clock forward and fires the timers that are due.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +59,7 @@ func (c *Clock) Advance(d time.Duration) {
 	}
 }
 
-// Fire ends all waits without moving it: what depends on how late it is stays as it is.
+// Fire fires all timers without advancing the clock, so output that depends on the time stays the same.
 func (c *Clock) Fire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

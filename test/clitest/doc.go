@@ -1,2 +1,2 @@
-// Package clitest runs verbs in tests, against an API server that is a fake.
+// Package clitest runs verbs in tests, against a fake API server.
 package clitest

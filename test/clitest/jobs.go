@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// WithCondition is the Job with one more condition, since 32 seconds after its start.
+// WithCondition returns a copy of the Job with one more condition, which became true 32 seconds after the Job's start.
 func WithCondition(job *unstructured.Unstructured, kind, reason, message string) *unstructured.Unstructured {
 	job = job.DeepCopy()
 	conditions, _, _ := unstructured.NestedSlice(job.Object, "status", "conditions")
@@ -23,12 +23,12 @@ func WithCondition(job *unstructured.Unstructured, kind, reason, message string)
 	return job
 }
 
-// CompleteJob returns a Job in ns1 that has completed.
+// CompleteJob returns a completed Job in ns1.
 func CompleteJob(name string) *unstructured.Unstructured {
 	return WithCondition(SimpleJob("ns1", name, 10), "Complete", "", "")
 }
 
-// FailedJob returns a Job in ns1 that a named rule has failed. Its message has an escape sequence.
+// FailedJob returns a Job in ns1 that failed by a named rule. The condition's message contains an escape sequence.
 func FailedJob(name string) *unstructured.Unstructured {
 	return WithCondition(SimpleJob("ns1", name, 1), "Failed", "PodFailurePolicy_OOM", "out of \x1b[1mmemory")
 }
@@ -59,7 +59,7 @@ func jobFromYAML(t *testing.T, document string) *unstructured.Unstructured {
 	return job
 }
 
-// SimpleJob is a running Job with so many succeeded pods of 10.
+// SimpleJob returns a running Job with the given number of succeeded pods out of 10.
 func SimpleJob(namespace, name string, succeeded int64) *unstructured.Unstructured {
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job",

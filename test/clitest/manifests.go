@@ -19,8 +19,8 @@ func WriteManifest(t *testing.T, text string) string {
 	return path
 }
 
-// WriteKustomization writes a folder with a kustomization of these manifests, which prefixes names with "prod-", and returns
-// its path.
+// WriteKustomization writes a folder with a kustomization of these manifests that prefixes names with "prod-", and
+// returns the folder's path.
 func WriteKustomization(t *testing.T, text string) string {
 	t.Helper()
 	folder := filepath.Dir(WriteManifest(t, text))
@@ -30,7 +30,7 @@ func WriteKustomization(t *testing.T, text string) string {
 	return folder
 }
 
-// JobSet is the manifest of a JobSet with one Job of the one kind, and four of the other.
+// JobSet is the manifest of a JobSet with one Job of one kind and four of another.
 const JobSet = `apiVersion: jobset.x-k8s.io/v1alpha2
 kind: JobSet
 metadata: {name: train}

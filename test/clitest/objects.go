@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Objects stands before the fake API, and serves what an explanation reads beside Jobs,
-// pods and logs: events of ns1, whose watches deliver nothing. There are no leases and no nodes.
+// Objects is a server in front of the fake API that also serves the other objects an explanation reads: events of ns1,
+// whose watches deliver nothing. It has no leases and no nodes.
 type Objects struct {
 	API  *API
 	Pods *Pods
@@ -95,7 +95,7 @@ func (o *Objects) serveEvents(w http.ResponseWriter, r *http.Request) {
 	WriteJSON(w, http.StatusOK, list)
 }
 
-// Methods are the HTTP methods that were used.
+// Methods returns the set of HTTP methods used so far.
 func (o *Objects) Methods() map[string]bool {
 	o.Mu.Lock()
 	defer o.Mu.Unlock()
@@ -107,7 +107,7 @@ func (o *Objects) Methods() map[string]bool {
 	return used
 }
 
-// Queries are the paths and queries so far whose path ends so.
+// Queries returns the paths and queries of the requests so far whose path ends in suffix.
 func (o *Objects) Queries(suffix string) []string {
 	o.Mu.Lock()
 	defer o.Mu.Unlock()
@@ -117,7 +117,7 @@ func (o *Objects) Queries(suffix string) []string {
 	})
 }
 
-// RefusePath answers requests whose path ends so.
+// RefusePath makes requests whose path ends in suffix fail.
 func (o *Objects) RefusePath(suffix string, code int, reason string) {
 	o.API.SetRefuse(func(r *http.Request) *Status {
 		if strings.HasSuffix(r.URL.Path, suffix) {
@@ -127,7 +127,7 @@ func (o *Objects) RefusePath(suffix string, code int, reason string) {
 	})
 }
 
-// EndedPod is one of the Job, whose container main ended with the code a minute ago.
+// EndedPod returns a pod of the Job whose container main exited with the code a minute ago.
 func EndedPod(job *unstructured.Unstructured, name string, code int32, message string) *corev1.Pod {
 	at := metav1.NewTime(Now().Add(-time.Minute))
 	pod := &corev1.Pod{
@@ -146,7 +146,7 @@ func EndedPod(job *unstructured.Unstructured, name string, code int32, message s
 	return pod
 }
 
-// ExplainedJob has failed by a named rule: exit code 42 of its pod NAME-a.
+// ExplainedJob returns a Job that failed by a named rule: its pod NAME-a exited with code 42.
 func ExplainedJob(namespace, name string) *unstructured.Unstructured {
 	message := "Container main for pod " + namespace + "/" + name + "-a failed with exit code 42 matching FailJob rule at index 0"
 	condition := func(kind string) any {
@@ -167,7 +167,7 @@ func ExplainedJob(namespace, name string) *unstructured.Unstructured {
 	return job
 }
 
-// NewExplained is the fake API with Job ns1/train that has failed, its pod, log and event.
+// NewExplained starts a fake API with the failed Job ns1/train, its pod, log and event.
 func NewExplained(t *testing.T, more ...*unstructured.Unstructured) *Objects {
 	t.Helper()
 	train := ExplainedJob("ns1", "train")

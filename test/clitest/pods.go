@@ -19,7 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pods is the part of the fake API that serves the pods of namespace ns1, and their logs.
+// Pods is the part of the fake API that serves the pods of namespace ns1 and their logs.
 type Pods struct {
 	t *testing.T
 
@@ -28,15 +28,15 @@ type Pods struct {
 	version  int
 	events   []fakePodEvent
 	changed  chan struct{}
-	Logs     map[string]*Log // by pod/container, with /previous
-	requests []string        // for logs, pod?query, in order
+	Logs     map[string]*Log // by pod/container; the suffix /previous is the previous container's log
+	requests []string        // for logs, as pod?query, in order
 	Pages    int
-	open     int // logs that are being served
+	open     int // number of logs being served
 	Most     int
 	Watches  int
 	cuts     int
 	Blind    bool               // watches deliver nothing
-	Refuse   map[string]*Status // by pod, its logs
+	Refuse   map[string]*Status // errors for log requests, by pod
 }
 
 type fakePodEvent struct {
@@ -45,12 +45,12 @@ type fakePodEvent struct {
 	pod     *corev1.Pod
 }
 
-// Log is what a container wrote: a line each second from 12:00:00 on, unless it says another time.
+// Log is a container's log: one line per second starting at 12:00:00, unless a line sets another time.
 type Log struct {
 	lines []fakeLine
 	Tail  string // without a newline
 	Ended bool
-	Big   int // so many bytes of one line come first
+	Big   int // size in bytes of a first, long line
 }
 
 type fakeLine struct {
@@ -68,7 +68,7 @@ func NewPods(t *testing.T, jobs ...*unstructured.Unstructured) (*API, *Pods) {
 	return api, pods
 }
 
-// Locked changes fields while nothing is served, and wakes watches and logs.
+// Locked calls change while nothing is served, then wakes watches and logs.
 func (f *Pods) Locked(change func()) {
 	f.Mu.Lock()
 	defer f.Mu.Unlock()
@@ -103,7 +103,7 @@ func (f *Pods) Remove(name string) {
 	})
 }
 
-// Write appends lines to a log, a second after the last.
+// Write appends lines to a log, each a second after the previous line.
 func (f *Pods) Write(key string, lines ...string) {
 	f.Locked(func() {
 		log := f.Log(key)
@@ -117,7 +117,7 @@ func (f *Pods) Write(key string, lines ...string) {
 	})
 }
 
-// WriteAt appends lines of one and the same moment.
+// WriteAt appends lines with the same timestamp.
 func (f *Pods) WriteAt(key string, at time.Time, lines ...string) {
 	f.Locked(func() {
 		for _, line := range lines {
@@ -126,10 +126,10 @@ func (f *Pods) WriteAt(key string, at time.Time, lines ...string) {
 	})
 }
 
-// End completes a log, so that following it ends.
+// End marks a log as complete, so that following it ends.
 func (f *Pods) End(key string) { f.Locked(func() { f.Log(key).Ended = true }) }
 
-// Log returns the log of a pod/container, which it creates if needed.
+// Log returns the log of a pod/container, and creates it if needed.
 func (f *Pods) Log(key string) *Log {
 	if f.Logs[key] == nil {
 		f.Logs[key] = &Log{}
@@ -137,7 +137,7 @@ func (f *Pods) Log(key string) *Log {
 	return f.Logs[key]
 }
 
-// Cut breaks all connections of logs.
+// Cut breaks all connections that follow logs.
 func (f *Pods) Cut() { f.Locked(func() { f.cuts++ }) }
 
 // Requested returns the requests for logs so far, as pod?query.
@@ -314,7 +314,7 @@ func WritePodStatus(w http.ResponseWriter, s *Status, pod string) {
 	WriteJSON(w, s.Code, status)
 }
 
-// LogsJob is the Indexed Job "train" with 10 indexes.
+// LogsJob returns the Indexed Job "train" with 10 indexes.
 func LogsJob() *unstructured.Unstructured {
 	job := SimpleJob("ns1", "train", 0)
 	_ = unstructured.SetNestedField(job.Object, "Indexed", "spec", "completionMode")
@@ -328,7 +328,7 @@ func Waits(reason, message string) corev1.ContainerState {
 	return corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}
 }
 
-// TrainPod is a pod of the Job with one container; an index below zero makes it not Indexed.
+// TrainPod returns a pod of Job train with one container; a negative index makes the pod non-indexed.
 func TrainPod(suffix string, index, attempt int, phase corev1.PodPhase, state corev1.ContainerState) *corev1.Pod {
 	yes := true
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
@@ -361,14 +361,14 @@ func RunningPod(suffix string, index, attempt int) *corev1.Pod {
 	return TrainPod(suffix, index, attempt, corev1.PodRunning, nowRunning())
 }
 
-// WithLog creates a pod and its complete log, which is there when the pod is seen to have ended.
+// WithLog creates a pod and its complete log; the log exists before a watch shows that the pod has ended.
 func (f *Pods) WithLog(pod *corev1.Pod, lines ...string) {
 	f.Write(pod.Name+"/main", lines...)
 	f.End(pod.Name + "/main")
 	f.Put(pod)
 }
 
-// WaitRequests waits until logs have been requested n times.
+// WaitRequests waits for at least n log requests.
 func (f *Pods) WaitRequests(n int) {
 	f.t.Helper()
 	WaitFor(f.t, func() bool { return len(f.Requested()) >= n }, func() string { return strings.Join(f.Requested(), "\n") })

@@ -22,14 +22,13 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "rewrite the golden files; read the diff")
 
-// Now is the time at which tests look at Jobs.
+// Now returns the current time of tests.
 func Now() time.Time { return time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) }
 
-// Patience is how long a test waits for anything before it fails: a minute is far from what a busy machine takes.
+// Patience is how long a test waits before it fails: a minute is far more than a busy machine needs.
 const Patience = time.Minute
 
-// NewEnv returns an environment at the time Now, which retries lost connections at once, and is not worried by a slow
-// machine.
+// NewEnv returns an environment at the time Now that retries lost connections at once and tolerates a slow machine.
 func NewEnv() cmdutil.Env {
 	retry := feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute, Patience: time.Hour}
 	return cmdutil.Env{Now: Now, Retry: retry}
@@ -52,17 +51,17 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}, {name: 
 	return path
 }
 
-// Result is what a command line left behind.
+// Result is the output, exit code and error of a command line.
 type Result struct {
 	Out, ErrOut string
 	Code        int
 	Err         error
 }
 
-// Program makes the command that a test runs, and those below it.
+// Program makes the command under test, with its subcommands.
 type Program func(cmdutil.Env) *cobra.Command
 
-// ProgramOf returns a root with these verbs only.
+// ProgramOf returns a Program whose root has only these verbs.
 func ProgramOf(verbs ...Program) Program {
 	return func(env cmdutil.Env) *cobra.Command {
 		root := cmdutil.NewRoot(env)
@@ -74,8 +73,8 @@ func ProgramOf(verbs ...Program) Program {
 	}
 }
 
-// Rejects checks that command lines of a verb are wrong usage: each prints nothing but a line with this text, which leads
-// to the help.
+// Rejects checks that command lines of a verb are usage errors: each prints a single line with the expected text and a
+// pointer to the help.
 func (f Program) Rejects(t *testing.T, api *API, verb string, lines map[string]string) {
 	t.Helper()
 	for args, says := range lines {
@@ -87,7 +86,7 @@ func (f Program) Rejects(t *testing.T, api *API, verb string, lines map[string]s
 	}
 }
 
-// Execute runs a command line, and returns its explained error.
+// Execute runs a command line and returns its error with the explanation.
 func (f Program) Execute(ctx context.Context, args []string, streams genericiooptions.IOStreams, env cmdutil.Env) error {
 	env.IOStreams = streams
 	return cmdutil.Execute(ctx, f(env), args)
@@ -131,7 +130,7 @@ func (f Program) Start(t *testing.T, api *API, env cmdutil.Env, args ...string) 
 	return s
 }
 
-// End returns the exit code.
+// End waits for the end of the session and returns its exit code.
 func (s *Session) End() int {
 	s.t.Helper()
 	select {
@@ -155,7 +154,7 @@ func (s *Session) WaitErr(text string) {
 	s.wait(&s.ErrOut, func(got string) bool { return strings.Contains(got, text) }, text)
 }
 
-// WaitLines waits for so many lines on stdout.
+// WaitLines waits for at least n lines on stdout and returns the lines.
 func (s *Session) WaitLines(n int) []string {
 	s.t.Helper()
 	s.wait(&s.Out, func(got string) bool { return strings.Count(got, "\n") >= n }, "more lines")
@@ -169,7 +168,7 @@ func (s *Session) wait(b *leash.Output, ok func(string) bool, what string) {
 	})
 }
 
-// WaitFor fails the test with the state unless ok returns true within Patience.
+// WaitFor waits until ok returns true; after Patience it fails the test with the state.
 func WaitFor(t *testing.T, ok func() bool, state func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
@@ -180,7 +179,7 @@ func WaitFor(t *testing.T, ok func() bool, state func() string) {
 	t.Fatal(state())
 }
 
-// Golden compares with a file in testdata.
+// Golden compares got with a file in testdata.
 func Golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -198,7 +197,7 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
-// Complete returns the words that a shell is offered, and cobra's directive.
+// Complete returns the words offered by shell completion, and cobra's directive.
 func (f Program) Complete(t *testing.T, args ...string) (words []string, directive string) {
 	t.Helper()
 	got := f.Run(t, nil, append([]string{"__complete"}, args...)...)

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// Writes stands before the fake API, and also creates, patches and deletes Jobs. It has the rules of the API server that
-// writers rely on: names, UIDs, preconditions, test operations, and what a subresource may change.
+// Writes is a server in front of the fake API that also creates, patches and deletes Jobs. It enforces the API server's
+// rules that writers rely on: names, UIDs, preconditions, test operations, and the fields a subresource may change.
 type Writes struct {
 	API  *API
 	Pods *Pods
@@ -33,7 +33,7 @@ type Writes struct {
 	Around func(call string, r *http.Request, serve func())
 }
 
-// NewWrites starts an API with these Jobs, which also serves pods, and denies nothing.
+// NewWrites starts an API with these Jobs that also serves pods and allows all calls.
 func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
 	t.Helper()
 	f := &Writes{denied: map[string]bool{}}
@@ -44,7 +44,8 @@ func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
 	return f
 }
 
-// Deny forbids calls such as "patch jobs/status". To forbid "create selfsubjectaccessreviews" keeps clients from asking.
+// Deny forbids calls such as "patch jobs/status". Denying "create selfsubjectaccessreviews" keeps clients from checking
+// permissions.
 func (f *Writes) Deny(calls ...string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -53,14 +54,14 @@ func (f *Writes) Deny(calls ...string) {
 	}
 }
 
-// Calls returns the writes that were asked for, without questions about permissions.
+// Calls returns the writes requested so far, without permission checks.
 func (f *Writes) Calls() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls)
 }
 
-// Job returns a stored Job of namespace ns1, nil for none.
+// Job returns a stored Job of namespace ns1, or nil.
 func (f *Writes) Job(name string) *unstructured.Unstructured {
 	f.API.Mu.Lock()
 	defer f.API.Mu.Unlock()
@@ -133,7 +134,7 @@ func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, verb, name, subresource string) {
-	f.mu.Lock() // One write at a time, as etcd has it.
+	f.mu.Lock() // One write at a time, as in etcd.
 	defer f.mu.Unlock()
 	var job *unstructured.Unstructured
 	var refused *Status
@@ -188,7 +189,7 @@ func (f *Writes) mayDelete(job *unstructured.Unstructured, body []byte) *Status 
 	return nil
 }
 
-// patched applies a patch. What the subresource does not have stays as it is.
+// patched applies a patch. Fields outside the subresource keep their values.
 func patched(job *unstructured.Unstructured, kind types.PatchType, body []byte, subresource string) (*unstructured.Unstructured, *Status) {
 	before, err := job.MarshalJSON()
 	var after []byte
@@ -218,8 +219,8 @@ func patched(job *unstructured.Unstructured, kind types.PatchType, body []byte, 
 	return changed, nil
 }
 
-// ServeKinds serves which kinds of the core group and of rbac.authorization.k8s.io/v1 there are: ConfigMaps, ServiceAccounts
-// and ClusterRoles.
+// ServeKinds serves the discovery of the core group and of rbac.authorization.k8s.io/v1: ConfigMaps, ServiceAccounts and
+// ClusterRoles.
 func ServeKinds(w http.ResponseWriter, r *http.Request) {
 	kinds := map[string][]metav1.APIResource{
 		"/api/v1": {

@@ -1,4 +1,4 @@
-// Package command runs programs for tests, to their end.
+// Package command runs programs to completion in tests.
 package command
 
 import (
@@ -16,8 +16,8 @@ type Result struct {
 	Out, ErrOut string
 }
 
-// Run runs a program with arguments and input. The error is about starting it, or that it
-// exceeded the limit; an exit code other than 0 is no error.
+// Run runs a program with arguments and input. It returns an error if the program cannot be started or exceeds the
+// limit; a nonzero exit code is no error.
 func Run(ctx context.Context, limit time.Duration, input, program string, args ...string) (Result, error) {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

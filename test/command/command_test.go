@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A program's end is told as it was; one that has none in time, or no beginning, is an error.
+// Run reports how a program ended; a program that cannot start or does not end in time is an error.
 func TestRunReportsHowAProgramEnds(t *testing.T) {
 	got, err := Run(t.Context(), time.Minute, "typed", "sh", "-c", "cat; echo wrong >&2; exit 3")
 	if want := (Result{3, "typed", "wrong\n"}); err != nil || got != want {

@@ -18,19 +18,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// failure is an example that fails, and what is to be said of it.
+// failure is an example that fails, with the expected explanation.
 type failure struct {
 	file, job string
-	reason    string // of the condition, by the cluster's own controller
+	reason    string // the condition's reason, set by the cluster's own controller
 	container string
 	exitCode  int32
-	rule      *int32 // the one that failed the Job
+	rule      *int32 // index of the rule that failed the Job
 	sentence  string
 	failed    string // failedIndexes
 }
 
-// The cluster's controller does not know the names of rules: its reason is a bare
-// PodFailurePolicy, and what else is known comes from its message, and from the pods.
+// The cluster's controller does not support names of rules: its reason is a bare PodFailurePolicy, and further details
+// come from its message and from the pods.
 var failures = []failure{
 	{file: "over-backoff-limit", job: "over-backoff-limit", reason: batchv1.JobReasonBackoffLimitExceeded, container: "worker", exitCode: 1, sentence: "backoffLimit 1 allows 1 retry"},
 	{file: "stories/kep-3329-story-1-a-bug-fails-the-job", job: "protein-folding", reason: batchv1.JobReasonPodFailurePolicy, container: "fold", exitCode: 134, rule: ptr.To[int32](0), sentence: "exit code 134 (SIGABRT)"},
@@ -85,8 +85,8 @@ func wantReport(t *testing.T, ns string, f failure) {
 	}
 }
 
-// wantLogs: nodes that pretend have no logs. But logs has to find the pods, and to say
-// which it cannot read, or that they are gone.
+// wantLogs checks that logs finds the pods and reports that their logs cannot be read or that the pods are gone: kwok's
+// simulated nodes have no logs.
 func wantLogs(t *testing.T, ns, job string) {
 	t.Helper()
 	r := plugin(t, ns, "logs", job)
@@ -95,7 +95,7 @@ func wantLogs(t *testing.T, ns, job string) {
 	}
 }
 
-// Jobs that succeed, by a success policy among others.
+// Successful Jobs are shown, one of them with a success policy.
 func TestSuccessfulJobsAreShown(t *testing.T) {
 	for _, c := range []struct{ file, job, reason string }{
 		{"non-indexed", "non-indexed", batchv1.JobReasonCompletionsReached},
@@ -129,7 +129,7 @@ func TestSuccessfulJobsAreShown(t *testing.T) {
 	}
 }
 
-// A Job that is suspended, and resumed; one whose parallelism changes.
+// A Job is suspended and resumed; the parallelism of another one changes.
 func TestSuspendedJobIsShown(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -148,7 +148,7 @@ func TestSuspendedJobIsShown(t *testing.T) {
 	want(t, ns, 124, nil, "wait", name, "--timeout", "1s")
 }
 
-// A Job that runs is shown, with what its controller fills in, and nothing of it is missing.
+// A running Job is shown completely, with the fields that its controller sets.
 func TestRunningJobIsShown(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -172,9 +172,8 @@ func TestRunningJobIsShown(t *testing.T) {
 	}
 }
 
-// Issue 7, point 7: our controller on the older release. It says once that nobody promises
-// what it builds on, and runs Jobs to their ends all the same, but not where managedBy is
-// dropped.
+// Issue 7, point 7: our controller on the older release. It warns once that the release lacks guarantees it depends on,
+// and still runs Jobs to their ends, unless the API server drops managedBy.
 func TestControllerRunsJobsOnAnOlderRelease(t *testing.T) {
 	stderr := &startController(t).Stderr
 	if warned := strings.Count(stderr.String(), "warning: Kubernetes v1."); warned != map[bool]int{true: 1}[minor < 35] {
@@ -209,7 +208,7 @@ func isOurs(event *corev1.Event) bool {
 	return strings.Contains(event.Source.Component+event.ReportingController, "kubectl-batchjob")
 }
 
-// startController runs ours until the test ends.
+// startController runs our controller until the test ends.
 func startController(t *testing.T) *leash.Controller {
 	t.Helper()
 	c, err := leash.StartController(t.Context(), binary, kubeconfig, nil, "--leader-elect")

@@ -28,7 +28,7 @@ var (
 	binary     string
 	kubeconfig string
 	client     kubernetes.Interface
-	// minor is that of the API server.
+	// minor is the API server's minor version.
 	minor int
 	root  = filepath.Join("..", "..")
 )
@@ -36,7 +36,7 @@ var (
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	// The tests mostly wait, for the back-off of the cluster's controller above all.
+	// The tests mostly wait, above all for the back-off of the cluster's controller.
 	if err := leash.InParallel("16"); err != nil {
 		return complain(err)
 	}
@@ -91,7 +91,7 @@ func connect() (err error) {
 	return err
 }
 
-// namespace makes one for a test, with the account that pods need.
+// namespace creates a namespace for a test, with the service account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "compat-"})
@@ -109,7 +109,7 @@ func eventually(t *testing.T, what string, reached func(context.Context) bool) {
 	}
 }
 
-// plugin runs the binary in a namespace to its end.
+// plugin runs the binary in a namespace to completion.
 func plugin(t *testing.T, ns string, args ...string) command.Result {
 	t.Helper()
 	r, err := command.Run(t.Context(), patience, "", binary, append(args, "--kubeconfig", kubeconfig, "-n", ns)...)
@@ -119,8 +119,8 @@ func plugin(t *testing.T, ns string, args ...string) command.Result {
 	return r
 }
 
-// want runs the binary, which must end with this code, say all of the parts on stdout, and
-// nothing on stderr, but for the progress that wait tells there.
+// want runs the binary, which must exit with this code, print all of the parts on stdout, and print nothing on stderr,
+// except for the progress of wait.
 func want(t *testing.T, ns string, code int, parts []string, args ...string) command.Result {
 	t.Helper()
 	r := plugin(t, ns, args...)
@@ -138,8 +138,7 @@ func want(t *testing.T, ns string, code int, parts []string, args ...string) com
 
 var managedByLine = regexp.MustCompile(`(?m)^\s*managedBy:.*\n`)
 
-// createExample has the plugin create the Jobs of an example, for the controller of the
-// cluster, which is not ours.
+// createExample creates the Jobs of an example with the plugin, for the cluster's own controller.
 func createExample(t *testing.T, ns, file string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "examples", file+".yaml"))

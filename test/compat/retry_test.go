@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// sweep has six completions, of which indexes 2 and 4 fail. What is added to its spec is a policy.
+// sweep has six completions, of which indexes 2 and 4 fail. Tests append a policy to its spec.
 const sweep = `apiVersion: batch/v1
 kind: Job
 metadata: {name: sweep}
@@ -32,7 +32,7 @@ spec:
     spec: {restartPolicy: Never, containers: [{name: main, image: busybox}]}
 `
 
-// repaired is the patch with which all indexes succeed.
+// repaired is the patch that makes all indexes succeed.
 const repaired = `{"spec":{"template":{"metadata":{"annotations":{"kwok.batchjob.dev/exit-code.2":null,"kwok.batchjob.dev/exit-code.4":null}}}}}`
 
 var policies = []struct{ name, spec, reason string }{
@@ -44,7 +44,7 @@ var policies = []struct{ name, spec, reason string }{
 	{"maxFailedIndexes", "  completionMode: Indexed\n  backoffLimitPerIndex: 0\n  maxFailedIndexes: 1\n", batchv1.JobReasonCompletionsReached},
 }
 
-// A retry runs what is missing, and completes, with the controller of the older release and with ours.
+// A retry runs the missing indexes and completes, with the older release's controller and with ours.
 func TestRetryOnAnOlderRelease_RTY_04(t *testing.T) {
 	startController(t)
 	for _, managedBy := range []string{"", "batchjob.dev/controller"} {

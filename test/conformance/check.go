@@ -21,7 +21,7 @@ import (
 
 const cleanUpTime = 30 * time.Second
 
-// check runs cases on the cluster, and removes what it has created there.
+// check runs cases on the cluster and removes the objects that it has created.
 func check(ctx context.Context, o *options, chosen []suite.Case, progress io.Writer) (r *report.Report, err error) {
 	config, client, err := connect(o)
 	if err != nil {
@@ -60,14 +60,14 @@ func connect(o *options) (*rest.Config, kubernetes.Interface, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	// The API server limits what it has to.
+	// The API server does the rate limiting.
 	config.QPS = -1
 	config.UserAgent = "batchjob-conformance"
 	client, err := kubernetes.NewForConfig(config)
 	return config, client, err
 }
 
-// namespaceOf returns the namespace for the Jobs, and a function that removes it if it is new.
+// namespaceOf returns the namespace for the Jobs, and a function that removes the namespace if check created it.
 func namespaceOf(ctx context.Context, o *options, client kubernetes.Interface) (name string, remove func() error, err error) {
 	if o.namespace != "" {
 		return o.namespace, func() error { return nil }, nil

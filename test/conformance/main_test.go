@@ -67,8 +67,8 @@ func TestCasesAreComplete_CNF_02(t *testing.T) {
 	}
 }
 
-// The suite judges controllers independently (CNF-01): of the code that controllers of this project
-// are made of, it shares only the sets of indexes.
+// The suite judges controllers independently (CNF-01): the only code it shares with this project's controllers is the
+// index sets.
 func TestSuiteUsesNoController_CNF_01(t *testing.T) {
 	t.Parallel()
 	list, err := exec.Command("go", "list", "-deps", ".").Output()

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
 )
 
-// options are the flags.
+// options holds the flags.
 type options struct {
 	kubeconfig, context string
 	managedBy           string
@@ -28,7 +28,7 @@ type options struct {
 	parallel            int
 }
 
-// How pods run.
+// Values of --pods: how pods run.
 const (
 	podsSimulated = "simulated"
 	podsImage     = "image"
@@ -108,7 +108,7 @@ func (o *options) validate(arguments []string) error {
 	return nil
 }
 
-// choose returns the cases that are to run.
+// choose returns the cases to run.
 func (o *options) choose(all []suite.Case) []suite.Case {
 	return slices.DeleteFunc(slices.Clone(all), func(c suite.Case) bool {
 		return !o.match.MatchString(c.Name) || o.fast && c.Slow

@@ -1,10 +1,9 @@
 //go:build linux
 
-// Package docs runs every command of the documentation, as its reader would: README.md,
-// CONTRIBUTING.md, examples/README.md and the pages of docs, each in a namespace of its own
-// of a kwok cluster on which our controller runs (issue 7, point 6). Package page says how
-// a page directs that, package shell how a block is run. What needs no cluster (links,
-// anchors, flags, directives) is looked at in the tests of package page.
+// Package docs runs every command of the documentation, as a reader would: README.md, CONTRIBUTING.md,
+// examples/README.md and the pages of docs, each page in its own namespace of a kwok cluster on which our controller
+// runs (issue 7, point 6). Package page documents the directives of a page, package shell how a block is run. The tests
+// of package page check the parts that need no cluster (links, anchors, flags, directives).
 //
 // BATCHJOB_DOCS_BINARY is another binary than bin/kubectl-batchjob.
 package docs
@@ -22,19 +21,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// cluster is what all pages share.
+// cluster is the state that all pages share.
 type cluster struct {
-	// root is the project, dir is for all that is gone after the test.
+	// root is the project's folder; dir holds files that are removed after the tests.
 	root, dir string
 	// binaries is the folder of kubectl, binary kubectl-batchjob.
 	binaries, binary string
-	// archives reports whether dist has those of `make snapshot`.
+	// archives reports whether dist has the archives of `make snapshot`.
 	archives bool
 
 	mu sync.Mutex
 	// notes are blocks that were not run, with the reason.
 	notes []string
-	// whole is held by a page that changes what belongs to no namespace.
+	// whole is locked by a page that changes objects outside of its namespace.
 	whole sync.Mutex
 }
 
@@ -82,9 +81,10 @@ func run(m *testing.M) (code int, err error) {
 	return c.serve(m.Run)
 }
 
-// serve runs the tests while the controller is there.
+// serve runs the tests with a running controller.
 func (c *cluster) serve(tests func() int) (int, error) {
-	// With a Lease, so that explanations can tell who is alive; in a namespace that no page removes.
+	// With a Lease, so that explanations can check whether the controller is alive; in a namespace that no page
+	// removes.
 	controller, err := leash.StartController(context.Background(), c.binary, filepath.Join(c.dir, "kubeconfig"), nil,
 		"--leader-elect", "--leader-elect-resource-namespace", "kube-system")
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *cluster) serve(tests func() int) (int, error) {
 	return code, nil
 }
 
-// report lists what was not run.
+// report lists the blocks that were not run.
 func (c *cluster) report() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

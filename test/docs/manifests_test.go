@@ -19,8 +19,8 @@ import (
 // elsewhere are API groups that this cluster does not serve.
 var elsewhere = []string{"monitoring.coreos.com/", "jobset.x-k8s.io/", "kueue.x-k8s.io/", "kustomize.config.k8s.io/", "argoproj.io/", "cert-manager.io/"}
 
-// manifests asks the API server for its opinion of the objects in a block, strictly and
-// without keeping them. Parts of objects are looked at in package page.
+// manifests validates the objects in a block with the API server, strictly and as a dry run. Package page checks parts
+// of objects.
 func (v *visit) manifests(b page.Block) error {
 	decoder := yaml.NewDecoder(bytes.NewBufferString(b.Text))
 	for {
@@ -54,8 +54,8 @@ func served(version string) bool {
 	return true
 }
 
-// ask creates an object, under another name and in the page's namespace, as a trial. The names
-// that rules of a Job may have are written as `kubectl batchjob create` does.
+// ask creates an object as a dry run, under another name and in the page's namespace. With rules, names of failure
+// policy rules are stored as `kubectl batchjob create` stores them.
 func (v *visit) ask(object map[string]any, rules bool) error {
 	metadata, ok := object["metadata"].(map[string]any)
 	if !ok {

@@ -18,10 +18,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/shell"
 )
 
-// patience is the time that a block may take, on a machine that is busy with other tests.
+// patience is the time limit of a block, on a machine that is busy with other tests.
 const patience = 2 * time.Minute
 
-// Issue 7, point 6: every command of the documentation does what its page says.
+// Issue 7, point 6: every command of the documentation behaves as its page says.
 func TestCommandsDoWhatThePagesSay(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(shared.root, "docs", "*.md"))
 	if err != nil {
@@ -46,21 +46,22 @@ func TestCommandsDoWhatThePagesSay(t *testing.T) {
 	}
 }
 
-// visit is one reader with one page.
+// visit is one reader's visit of one page.
 type visit struct {
 	t       *testing.T
 	cluster *cluster
 	page    *page.Page
-	// dir is where the reader's shell begins: as the project's root, but a copy where commands may write.
+	// dir is the working directory of the reader's shell: it looks like the project's root, with copies of the files
+	// that commands may change.
 	dir       string
 	namespace string
-	// limit is the time that a block may take.
+	// limit is the time limit of a block.
 	limit       time.Duration
 	environment []string
 }
 
-// wide are commands whose effect is not confined to a namespace, or that use ports of this
-// machine. Pages with such come one after another.
+// wide matches commands with effects outside of a namespace, or that use ports of this machine. Pages with such commands
+// run one after another.
 var wide = regexp.MustCompile(`batchjob controller|config/|clusterrole|(create|delete) (namespace|ns)\b|validatingadmission|mutatingadmission|/releases/`)
 
 func newVisit(t *testing.T, c *cluster, p *page.Page) *visit {
@@ -90,7 +91,7 @@ func newVisit(t *testing.T, c *cluster, p *page.Page) *visit {
 	return v
 }
 
-// environmentOf is that of the reader's shell.
+// environmentOf returns the environment of the reader's shell.
 func (v *visit) environmentOf(home, kubeconfig string) []string {
 	tools := filepath.Join(home, "bin")
 	if err := os.MkdirAll(tools, 0o700); err != nil {
@@ -109,7 +110,7 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 		"KUBECONFIG="+kubeconfig, "DOCS_KUBECONFIG="+kubeconfig, "KUBECACHEDIR="+filepath.Join(v.cluster.dir, "cache"),
 		"PATH="+filepath.Join(v.cluster.root, "test", "docs", "shims")+":"+path, "DOCS_REAL_PATH="+path, "DOCS_PROJECT="+v.cluster.root,
 		"LC_ALL=C.UTF-8", "TZ=UTC", "TERM=xterm-256color", "COLORTERM=truecolor")
-	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} { // They follow from HOME otherwise.
+	for _, name := range []string{"GOPATH", "GOMODCACHE", "GOCACHE"} { // They depend on HOME otherwise.
 		value, err := exec.Command("go", "env", name).Output()
 		if err != nil {
 			v.t.Fatal(err)
@@ -119,8 +120,7 @@ func (v *visit) environmentOf(home, kubeconfig string) []string {
 	return append(environment, "HOME="+home, "BATCHJOB_INTERACTIVE=true") // A reader is no CI system.
 }
 
-// layOut makes the folder that looks like the project: what pages speak of is copied, the
-// rest is linked.
+// layOut creates a folder that looks like the project: it copies the folders that pages refer to, and links the rest.
 func (v *visit) layOut() {
 	copied := map[string]bool{"config": true, "docs": true, "examples": true, "hack": true, "krew": true}
 	entries, err := os.ReadDir(v.cluster.root)
@@ -146,7 +146,7 @@ func (v *visit) layOut() {
 	}
 }
 
-// kubectl runs one command of the test's own.
+// kubectl runs a kubectl command of the test itself.
 func (v *visit) kubectl(args ...string) {
 	v.t.Helper()
 	cmd := exec.Command(filepath.Join(v.cluster.binaries, "kubectl"), args...)
@@ -162,21 +162,21 @@ func (v *visit) run() {
 	v.runAnd(nil)
 }
 
-// runAnd runs the blocks of the page, and then others in the same shell.
+// runAnd runs the blocks of the page, and then more blocks in the same shell.
 func (v *visit) runAnd(more []page.Block) {
 	session, err := shell.Start(v.dir, v.t.TempDir(), v.environment)
 	if err != nil {
 		v.t.Fatal(err)
 	}
 	defer session.Close()
-	// Jobs that nobody looks at anymore keep nodes and controllers busy.
+	// Finished pages' Jobs would keep nodes and controllers busy.
 	defer v.kubectl("delete", "jobs", "--all", "--wait=false")
 	for _, b := range slices.Concat(v.page.Blocks, more) {
 		ctx, cancel := context.WithTimeout(context.Background(), v.limit)
 		err := v.block(ctx, session, b)
 		cancel()
 		if err != nil {
-			v.t.Fatal(err) // What follows may rest on it.
+			v.t.Fatal(err) // Later blocks may depend on it.
 		}
 	}
 }

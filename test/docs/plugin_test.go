@@ -12,10 +12,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// pluginPart is the section of README.md for readers without our controller.
+// pluginPart is the section of README.md for readers who do not run our controller.
 const pluginPart = "The plugin"
 
-// tryVerbs are commands for each verb of the table in that section, but for the controller's, on the Job of the section.
+// tryVerbs has a command for each verb in that section's table, except for the controller, on the section's Job.
 var tryVerbs = []struct {
 	verb, command string
 	code          int
@@ -49,11 +49,11 @@ func TestPluginNeedsNothingInTheCluster(t *testing.T) {
 		t.Fatalf("%q has %d blocks", pluginPart, len(p.Blocks))
 	}
 	v := newVisit(t, withoutController(t), p)
-	v.limit = 45 * time.Second // A Job that nobody runs never ends.
+	v.limit = 45 * time.Second // A Job without a controller never ends.
 	v.runAnd(verbBlocks(t, p))
 }
 
-// withoutController is a cluster of its own, on which nothing of ours runs.
+// withoutController starts a separate cluster without our controller.
 func withoutController(t *testing.T) *cluster {
 	t.Helper()
 	hold, err := leash.NewCluster(shared.root, "docs-plugin")
@@ -71,10 +71,10 @@ func withoutController(t *testing.T) *cluster {
 	return &cluster{root: shared.root, dir: hold.Dir, binaries: shared.binaries, binary: shared.binary, archives: shared.archives}
 }
 
-// verbRow is the begin of a row of the table of verbs.
+// verbRow matches the beginning of a row in the table of verbs.
 var verbRow = regexp.MustCompile("(?m)^\\| ((?:`[a-z-]+[^`]*`(?:, )?)+) \\|")
 
-// verbBlocks try each verb of the table. It is an error if the table has a verb that nothing tries.
+// verbBlocks returns blocks that try each verb of the table. A verb in the table that is not in tryVerbs is an error.
 func verbBlocks(t *testing.T, p *page.Page) []page.Block {
 	t.Helper()
 	blocks := []page.Block{{Page: "train-2.yaml", Lang: "sh", Text: "sed 's/name: train$/name: train-2/' train.yaml >train-2.yaml\n"}}

@@ -27,8 +27,8 @@ spec:
       containers: [{name: main, image: none}]
 `
 
-// Two of `make up` at the same moment start one controller. The control plane crashes. The next `make up` replaces it, and the controller
-// of the old one: it dials a port that nobody serves.
+// Two runs of `make up` at the same moment start one controller. After a crash of the control plane, the next `make up`
+// replaces it and the old controller, which still connects to the old port.
 func TestUpAfterACrashReplacesTheController(t *testing.T) {
 	dir := t.TempDir()
 	script := func(name string) string {
@@ -61,7 +61,7 @@ func TestUpAfterACrashReplacesTheController(t *testing.T) {
 		}
 	})
 
-	// Two at the same moment start one controller; the other one waits for it.
+	// Two runs at the same moment start one controller; the second run waits for it.
 	outs := make(chan string)
 	for range 2 {
 		go func() { outs <- script("up.sh") }()

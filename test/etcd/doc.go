@@ -1,4 +1,3 @@
-// Package etcd talks to the etcd of a test cluster, through its JSON gateway: there is no need
-// for another module. Watches of etcd continue where they ended, also when the API server has
-// lost its own memory of what happened.
+// Package etcd is a client for the etcd of a test cluster, through etcd's JSON gateway, which needs no further module.
+// Watches of etcd can be resumed, even if the API server has dropped its own watch history.
 package etcd

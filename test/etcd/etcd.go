@@ -11,25 +11,25 @@ import (
 	"time"
 )
 
-// Store is an etcd, with the address of its clients.
+// Store is an etcd, identified by its client URL.
 type Store struct{ URL string }
 
 // Change is a change of a key.
 type Change struct {
 	Key      string
 	Revision int64
-	// Value is the new value, or the last one of a deleted key.
+	// Value is the new value, or the last value of a deleted key.
 	Value   []byte
 	Deleted bool
 }
 
-// patience is how long a call may take.
+// patience is the time limit of a call.
 const patience = 30 * time.Second
 
-// ErrCompacted means that changes that were asked for are no longer stored.
+// ErrCompacted means that the requested changes are no longer stored.
 var ErrCompacted = errors.New("etcd has compacted the revisions that come next")
 
-// Revision returns that of the latest change.
+// Revision returns the revision of the latest change.
 func (s Store) Revision(ctx context.Context) (int64, error) {
 	var answer struct {
 		Header struct {
@@ -40,7 +40,7 @@ func (s Store) Revision(ctx context.Context) (int64, error) {
 	return answer.Header.Revision, err
 }
 
-// Compact forgets all versions that a revision has replaced, and defragments the file.
+// Compact drops all versions that were replaced up to a revision, and defragments the file.
 func (s Store) Compact(ctx context.Context, revision int64) error {
 	var none struct{}
 	if err := s.call(ctx, "/v3/kv/compaction", map[string]any{"revision": revision, "physical": true}, &none); err != nil {
@@ -49,7 +49,7 @@ func (s Store) Compact(ctx context.Context, revision int64) error {
 	return s.call(ctx, "/v3/maintenance/defragment", map[string]any{}, &none)
 }
 
-// Disarm ends all alarms, and returns how many there were.
+// Disarm clears all alarms and returns how many there were.
 func (s Store) Disarm(ctx context.Context) (int, error) {
 	const path = "/v3/maintenance/alarm"
 	var raised struct {

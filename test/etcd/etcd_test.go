@@ -14,7 +14,7 @@ import (
 	"testing"
 )
 
-// gateway answers one call after the other, and notes what it was asked.
+// gateway is a fake etcd that answers one call after the other and records the requests.
 type gateway struct {
 	answers []string
 	asked   []string
@@ -40,7 +40,7 @@ func serve(t *testing.T, answers ...string) (Store, *gateway) {
 	return Store{server.URL}, g
 }
 
-// put is an event of a watch.
+// put returns an event of a watch.
 func put(key string, revision int, kind, value string) string {
 	values := fmt.Sprintf(`"kv": {"key": %q, "mod_revision": "%d", "value": %q}`, encoded(key), revision, encoded(value))
 	if kind == "DELETE" {
@@ -55,8 +55,7 @@ func watched(events ...string) string {
 	return fmt.Sprintf(`{"result": {"header": {"revision": "99"}, "events": [%s]}}`+"\n", strings.Join(events, ","))
 }
 
-// A history without a gap is what a soak is judged by: when etcd restarts, nothing is missed, and
-// nothing comes twice (SOK-01).
+// A soak is judged by a history without gaps: across restarts of etcd, no change is missed or reported twice (SOK-01).
 func TestFollowContinuesWhereTheConnectionEnded_SOK_01(t *testing.T) {
 	t.Parallel()
 	created := `{"result": {"header": {"revision": "6"}, "created": true}}` + "\n"

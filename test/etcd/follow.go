@@ -7,12 +7,11 @@ import (
 	"time"
 )
 
-// again is how long Follow waits before it connects once more.
+// again is the delay before Follow reconnects.
 const again = 100 * time.Millisecond
 
-// Follow reports all changes of the keys in [from, to) after a revision, in order and once each,
-// until ctx ends. It survives restarts of etcd. It returns ErrCompacted if it cannot continue,
-// and errors of report.
+// Follow reports all changes of the keys in [from, to) after a revision, in order and once each, until ctx ends. It
+// survives restarts of etcd. It returns ErrCompacted if it cannot continue, and any error of report.
 func (s Store) Follow(ctx context.Context, from, to string, revision int64, report func(Change) error) error {
 	var failed error
 	for ctx.Err() == nil {
@@ -32,7 +31,7 @@ func (s Store) Follow(ctx context.Context, from, to string, revision int64, repo
 	return nil
 }
 
-// watchAnswer is a part of what etcd answers to a watch.
+// watchAnswer is one message of a watch response.
 type watchAnswer struct {
 	Result struct {
 		Events []struct {
@@ -50,7 +49,7 @@ type keyValue struct {
 	Revision   int64 `json:"mod_revision,string"`
 }
 
-// watch reports the changes from a revision on, until the connection ends.
+// watch reports the changes from a revision on until the connection ends.
 func (s Store) watch(ctx context.Context, from, to string, revision int64, report func(Change) error) error {
 	body, err := s.post(ctx, "/v3/watch", map[string]any{"create_request": map[string]any{
 		"key": []byte(from), "range_end": []byte(to), "start_revision": revision, "prev_kv": true,

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// newName returns the name of a new object, which may have a length or an end of its own.
+// newName returns the name of a new object; an argument may set the name's length or suffix.
 func (p *player) newName(o *object, c call) string {
 	name := p.prefix + o.label
 	for _, a := range c.args {
@@ -58,7 +58,7 @@ func (p *player) editMetadata(m *metav1.ObjectMeta, a arg) {
 	}
 }
 
-// owner refers to a Job, as the controller or as an owner only.
+// owner returns a reference to a Job, as the controller or only as an owner.
 func (p *player) owner(a arg) metav1.OwnerReference {
 	job := p.object(a.value)
 	ref := metav1.OwnerReference{APIVersion: "batch/v1", Kind: "Job", Name: job.name, UID: job.uid()}

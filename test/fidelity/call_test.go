@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// call is one call to the API, as a line of text: "status job1 active=-1 condition=Failed:True".
+// call is one API call, as a line of text: "status job1 active=-1 condition=Failed:True".
 type call struct {
 	verb, object string
 	args         []arg
@@ -32,7 +32,7 @@ func (c call) has(key, value string) bool {
 	return false
 }
 
-// parseCalls is the inverse of String, for one call a line. Empty lines and those that begin with # do not count.
+// parseCalls is the inverse of String, with one call per line. It skips empty lines and lines that begin with #.
 func parseCalls(text string) ([]call, error) {
 	var calls []call
 	for line := range strings.Lines(text) {

@@ -17,10 +17,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// errAbsent is the answer to a call that is not made, as there is no object to change.
+// errAbsent is the answer if a call is not made because its object does not exist.
 var errAbsent = errors.New("no object")
 
-// answerOf is what is compared of an answer: the code, the reason, and what the causes are about.
+// answerOf returns the compared part of an answer: the code, the reason, and the types and fields of the causes.
 func answerOf(err error) string {
 	var status apierrors.APIStatus
 	switch {
@@ -44,7 +44,7 @@ func answerOf(err error) string {
 	return strings.Join(append(words, slices.Compact(causes)...), ", ")
 }
 
-// conflict is the kind of a conflict: of UIDs, of resourceVersions, or another.
+// conflict returns the kind of a conflict: UID, resourceVersion, or else the message.
 func conflict(message string) string {
 	switch {
 	case strings.Contains(message, "UID in"):
@@ -55,7 +55,7 @@ func conflict(message string) string {
 	return message
 }
 
-// notModeled are the fields that the virtual API server does not have, or fills in otherwise.
+// notModeled are the fields that the virtual API server does not have or sets to other values.
 var notModeled = map[string][]string{
 	"job": {"metadata.namespace", "metadata.resourceVersion", "metadata.managedFields"},
 	"pod": {
@@ -64,7 +64,7 @@ var notModeled = map[string][]string{
 	},
 }
 
-// compared returns what of an object is compared, with the same names on all servers.
+// compared returns the compared fields of an object, with the same names on all servers.
 func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
 	var value any
 	var fields []string
@@ -100,7 +100,7 @@ func (p *player) compared(o *object, before *metav1.ObjectMeta) (any, error) {
 	return renamed, nil
 }
 
-// modeled returns what containers of a Job's template have on both servers.
+// modeled returns the modeled fields of containers in a Job's template.
 func modeled(containers []corev1.Container) (list []corev1.Container) {
 	for _, c := range containers {
 		list = append(list, corev1.Container{Name: c.Name, Image: c.Image, Resources: corev1.ResourceRequirements{Requests: c.Resources.Requests}})
@@ -118,7 +118,7 @@ func prune(tree map[string]any, path []string) {
 	}
 }
 
-// rename replaces UIDs and generated names.
+// rename replaces UIDs and generated names by labels.
 func (p *player) rename(value any) any {
 	switch v := value.(type) {
 	case string:
@@ -137,10 +137,10 @@ func (p *player) rename(value any) any {
 	return value
 }
 
-// clockTolerance is how far times may differ that the servers set themselves. Those that calls set are minutes apart.
+// clockTolerance is the permitted difference between times set by the servers. Times set by calls are minutes apart.
 const clockTolerance = 20 * time.Second
 
-// differences returns where a value of the virtual server differs from that of the real one, as lines.
+// differences returns the differences between the value of the virtual server and that of the real one, as lines.
 func differences(path string, virtual, actual any) []string {
 	v, isMap := virtual.(map[string]any)
 	a, areMaps := actual.(map[string]any)
@@ -171,7 +171,7 @@ func mapDifferences(path string, virtual, actual map[string]any) (all []string) 
 	return all
 }
 
-// near reports whether both are times that differ only because the servers did not act at the same instant.
+// near reports whether both values are times that differ only because the servers acted at different instants.
 func near(a, b any) bool {
 	parse := func(v any) (time.Time, bool) {
 		text, _ := v.(string)
@@ -183,7 +183,7 @@ func near(a, b any) bool {
 	return isTime && both && x.Sub(y).Abs() <= clockTolerance
 }
 
-// meddling is a server with a bug: it changes templates.
+// meddling is a server with a bug: it modifies templates.
 type meddling struct {
 	virtual
 	change func(*corev1.PodSpec)
@@ -194,7 +194,7 @@ func (m meddling) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 	return m.virtual.createJob(job)
 }
 
-// What is modeled of a template is compared.
+// The modeled fields of a template are compared.
 func TestTemplatesAreCompared_FID_02(t *testing.T) {
 	calls, err := parseCalls("create job0 init=first cpu=1 initCPU=1")
 	if err != nil {

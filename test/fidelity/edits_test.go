@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// unset is the value of an argument that removes a field.
+// unset is the argument value that removes a field.
 const unset = "-"
 
 // expand repeats the last character of a text that ends with "*" and a number: "ab*3" is "abbb".
@@ -26,7 +26,7 @@ func expand(value string) string {
 	return start + strings.Repeat(start[len(start)-1:], n-1)
 }
 
-// moment returns a time by its name: t0, t1, and so on are minutes apart.
+// moment returns a time by its name: t0, t1, and so on are one minute apart.
 func moment(name string) *metav1.Time {
 	minutes, err := strconv.Atoi(strings.TrimPrefix(name, "t"))
 	if err != nil {
@@ -52,7 +52,7 @@ func text[T ~string](value string) *T {
 	return ptr.To(T(value))
 }
 
-// statusEdits change the status of a Job.
+// statusEdits are the changes of a Job's status, by argument key.
 var statusEdits = map[string]func(*batchv1.JobStatus, string){
 	"active":      func(s *batchv1.JobStatus, v string) { s.Active = orZero(number[int32](v)) },
 	"ready":       func(s *batchv1.JobStatus, v string) { s.Ready = number[int32](v) },
@@ -69,7 +69,7 @@ var statusEdits = map[string]func(*batchv1.JobStatus, string){
 	"condition": jobCondition,
 }
 
-// uncounted sets the uncounted pods: "a,b/c" are a and b, which succeeded, and c, which failed; @ is an empty UID.
+// uncounted sets the uncounted pods: in "a,b/c", a and b succeeded and c failed; @ is an empty UID.
 func uncounted(s *batchv1.JobStatus, value string) {
 	if value == unset {
 		s.UncountedTerminatedPods = nil
@@ -104,7 +104,7 @@ func jobCondition(s *batchv1.JobStatus, value string) {
 	s.Conditions = append(s.Conditions, condition)
 }
 
-// metadataEdits change the metadata of a Job or a pod.
+// metadataEdits are the changes of the metadata of a Job or pod, by argument key.
 var metadataEdits = map[string]func(*metav1.ObjectMeta, string){
 	"label": func(m *metav1.ObjectMeta, v string) {
 		key, value, _ := strings.Cut(v, ":")
@@ -126,7 +126,7 @@ var metadataEdits = map[string]func(*metav1.ObjectMeta, string){
 	},
 }
 
-// podStatusEdits change the status of a pod.
+// podStatusEdits are the changes of a pod's status, by argument key.
 var podStatusEdits = map[string]func(*corev1.PodStatus, string){
 	"phase":   func(s *corev1.PodStatus, v string) { s.Phase = corev1.PodPhase(v) },
 	"reason":  func(s *corev1.PodStatus, v string) { s.Reason = ptr.Deref(text[string](v), "") },

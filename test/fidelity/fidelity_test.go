@@ -9,24 +9,24 @@ import (
 	"time"
 )
 
-// generate makes the sequence of a seed.
+// generate returns the sequence of calls for a seed.
 func generate(seed uint64) []call {
 	g := generator{Rand: rand.New(rand.NewPCG(seed, 0)), player: newPlayer(newVirtual(), "g-")}
 	return g.sequence()
 }
 
-// account is what the random sequences of a run were.
+// account summarizes the random sequences of a run.
 type account struct {
 	sync.Mutex
 	begun                  time.Time
 	next, sequences, calls int
-	// known counts the sequences that ended at a difference between releases, by name; reported has the
-	// kinds that have been reported already.
+	// known counts the sequences that ended at a known difference between releases, by name; reported has the kinds
+	// of differences already reported.
 	known    map[string]int
 	reported map[string]bool
 }
 
-// seed returns the next seed, if there is one.
+// seed returns the next seed, and false after the last one.
 func (a *account) seed() (uint64, bool) {
 	a.Lock()
 	defer a.Unlock()
@@ -37,7 +37,8 @@ func (a *account) seed() (uint64, bool) {
 	return *firstSeed + uint64(a.next) - 1, true
 }
 
-// add counts a sequence, and reports whether its difference is to be reported: it is new, and not one of a release.
+// add counts a sequence and returns whether to report its difference: it must be new, and no known difference of a
+// release.
 func (a *account) add(calls []call, found difference) bool {
 	a.Lock()
 	defer a.Unlock()
@@ -56,7 +57,7 @@ func (a *account) add(calls []call, found difference) bool {
 	return !known
 }
 
-// The virtual API server and the real one give the same answers to random calls, and store the same.
+// The virtual API server and the real one give the same answers to random calls, and store the same objects.
 func TestRandomSequences_FID_01_FID_02(t *testing.T) {
 	a := &account{begun: time.Now(), known: map[string]int{}, reported: map[string]bool{}}
 	var running sync.WaitGroup
@@ -92,7 +93,7 @@ func (l *lane) compareSeed(t *testing.T, a *account, seed uint64) error {
 	return nil
 }
 
-// Differences of the past do not come back. -replay takes the sequences of another file.
+// Past differences do not reappear. -replay names another file of sequences.
 func TestReplay_FID_04(t *testing.T) {
 	text, err := os.ReadFile(*replay)
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// generator makes random calls, given what the objects are at the moment.
+// generator makes random calls that depend on the current objects.
 type generator struct {
 	*rand.Rand
 	player *player
@@ -17,13 +17,13 @@ func (g *generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func (g *generator) one(list ...string) string { return list[g.IntN(len(list))] }
 
-// jobs and pods are how many objects a sequence has; few, so that the same are used again and again.
+// jobs and pods are the number of objects in a sequence; few, so that the same objects are used repeatedly.
 const (
 	jobs = 2
 	pods = 3
 )
 
-// sequence makes 5 to 30 calls, and plays them to the generator's player.
+// sequence returns 5 to 30 calls, after playing them to the generator's player.
 func (g *generator) sequence() []call {
 	calls := []call{g.createJob("job0")}
 	g.see(calls[0])
@@ -35,10 +35,10 @@ func (g *generator) sequence() []call {
 	return calls
 }
 
-// see plays a call.
+// see plays a call to the generator's player.
 func (g *generator) see(c call) {
 	if _, _, err := g.player.play(c); err != nil {
-		panic(err) // The virtual server can always be read.
+		panic(err) // Reading from the virtual server cannot fail.
 	}
 }
 
@@ -53,7 +53,7 @@ func (g *generator) call() call {
 	return g.podCall(fmt.Sprintf("pod%d", g.IntN(pods)))
 }
 
-// name gives an object a name that may be too long, or have characters that names do not have.
+// name returns an argument that makes an object's name too long or gives it an unusual suffix.
 func (g *generator) name(lengths ...string) arg {
 	if g.chance(30) {
 		return arg{"suffix", g.one(".a", "-a", "_", "A", "-")}

@@ -14,7 +14,7 @@ func (g *generator) jobCall(label string) call {
 	return call{"delete", label, []arg{{"propagation", g.one("Background", "Foreground", "Orphan")}}}
 }
 
-// createJob makes a Job, valid most of the time.
+// createJob creates a Job that is valid most of the time.
 func (g *generator) createJob(label string) call {
 	c := call{"create", label, nil}
 	add := func(percent int, key string, values ...string) {
@@ -62,7 +62,7 @@ func (g *generator) createJob(label string) call {
 	return c
 }
 
-// createLargeJob makes an Indexed Job at the limits.
+// createLargeJob creates an Indexed Job at the API's limits.
 func (g *generator) createLargeJob(label string) call {
 	c := call{"create", label, []arg{{"mode", "Indexed"}, {"label", "app:x"}}}
 	c.args = append(c.args, arg{"completions", g.one("100000", "100001", "100001")})
@@ -76,7 +76,7 @@ func (g *generator) createLargeJob(label string) call {
 	return c
 }
 
-// failurePolicy makes a policy of one to three rules that may be anything.
+// failurePolicy returns a policy of one or more random rules.
 func (g *generator) failurePolicy() string {
 	policy := g.failureRule()
 	for g.chance(30) {
@@ -98,7 +98,7 @@ func (g *generator) failureRule() string {
 	return action + ":" + codes + g.one("", "", ":main", ":first", ":other")
 }
 
-// oddSpec is a part of a spec that makes many a Job invalid.
+// oddSpec returns an argument that often makes a Job invalid.
 func (g *generator) oddSpec() arg {
 	all := []arg{
 		{"completions", "-1"}, {"completions", "-"}, {"parallelism", "-1"}, {"backoffLimit", "-1"}, {"perIndex", "-1"}, {"perIndex", "1"},

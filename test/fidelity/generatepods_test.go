@@ -86,7 +86,7 @@ func (g *generator) editPod(label string) call {
 	return c
 }
 
-// patch is one of the patches of our controller.
+// patch makes one of our controller's patches.
 func (g *generator) patch(label string) call {
 	c := call{"patch", label, []arg{{"kind", g.one("release", "release", "adopt", "disown")}, {"job", g.one("job0", "job1")}}}
 	if g.chance(40) {
@@ -98,8 +98,8 @@ func (g *generator) patch(label string) call {
 	return c
 }
 
-// A pod that is deleted with the period longer, and then with past, is to be gone in the past: their nanoseconds exceed
-// 64 bits.
+// A pod that is deleted with the grace period longer and then with past gets a deletion time in the past: the
+// nanoseconds of both overflow 64 bits.
 const (
 	longer = "20000000000"
 	past   = "10000000000"

@@ -6,7 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// jobStatus makes a status that a controller could write next, or nearly so.
+// jobStatus writes a status that a controller could write next, sometimes with odd changes.
 func (g *generator) jobStatus(label string, job *batchv1.Job) call {
 	c := call{"status", label, nil}
 	if g.chance(75) {
@@ -24,7 +24,7 @@ func (g *generator) jobStatus(label string, job *batchv1.Job) call {
 	return c
 }
 
-// plausible is the next step of a Job.
+// plausible returns a plausible next step of a Job.
 func (g *generator) plausible(job *batchv1.Job) []arg {
 	failing, succeeding := history.Is(job, batchv1.JobFailureTarget), history.Is(job, batchv1.JobSuccessCriteriaMet)
 	switch {
@@ -40,7 +40,7 @@ func (g *generator) plausible(job *batchv1.Job) []arg {
 	return g.progress(job)
 }
 
-// progress changes the numbers of a Job, or suspends or resumes it.
+// progress changes the counters of a Job, or suspends or resumes it.
 func (g *generator) progress(job *batchv1.Job) []arg {
 	if history.Is(job, batchv1.JobSuspended) && g.chance(50) {
 		return []arg{{"condition", g.one("Suspended:False", "Suspended:-")}, {"start", g.one("t12", "t13")}}
@@ -58,12 +58,12 @@ func (g *generator) progress(job *batchv1.Job) []arg {
 	return []arg{{"active", g.one("1", "2", "3")}, {"ready", g.one("0", "1", "2")}}
 }
 
-// finish ends a Job.
+// finish finishes a Job.
 func (g *generator) finish(key, value string) []arg {
 	return []arg{{"active", "0"}, {"ready", "0"}, {"terminating", "0"}, {"uncounted", g.one("/", "/", unset)}, {key, value}}
 }
 
-// oddStatus is a change that may break a rule.
+// oddStatus returns a change that may violate a rule.
 func (g *generator) oddStatus() arg {
 	condition := func() string {
 		kind := g.one("Complete", "Failed", "FailureTarget", "SuccessCriteriaMet", "Suspended", "example.com/other")

@@ -8,25 +8,25 @@ import (
 	"sync/atomic"
 )
 
-// lane compares the virtual server with another, one sequence after the other.
+// lane compares the virtual server with another server, one sequence after the other.
 type lane struct {
-	// newServer makes the other server, or a new namespace of it.
+	// newServer creates the other server, or a new namespace of it.
 	newServer func() (server, error)
 	server    server
 }
 
-// realLane compares with the real API server.
+// realLane returns a lane that compares with the real API server.
 func realLane(ctx context.Context) *lane {
 	return &lane{newServer: func() (server, error) { return newActual(ctx, client) }}
 }
 
-// difference is the first of a sequence.
+// difference is the first difference found in a sequence.
 type difference struct {
-	// at is the call after which it was found; one more than the last if an object has changed that no call was about.
+	// at is the index of the call that showed it, or the number of calls if only the comparison at the end did.
 	at int
 	// virtual and actual are the answers of the servers.
 	virtual, actual string
-	// lines are what differs; there are none if nothing does.
+	// lines describe the differences; empty if there are none.
 	lines []string
 }
 
@@ -46,7 +46,7 @@ func (l *lane) compare(calls []call) (difference, error) {
 	v.readsAlways = true
 	for i, c := range calls {
 		if c.verb == "namespace" {
-			l.server = nil // Nothing can be created there anymore.
+			l.server = nil // No object can be created there anymore.
 		}
 		found, err := compareCall(v, r, c)
 		if err != nil || len(found.lines) > 0 {
@@ -58,7 +58,7 @@ func (l *lane) compare(calls []call) (difference, error) {
 	return difference{at: len(calls), lines: lines}, err
 }
 
-// compareCall makes a call to both servers, and returns how answers and objects differ.
+// compareCall makes a call to both servers, and returns the differences between answers and objects.
 func compareCall(v, r *player, c call) (found difference, err error) {
 	var state, actualState any
 	if found.virtual, state, err = v.play(c); err != nil {

@@ -25,9 +25,9 @@ var (
 )
 
 var (
-	// client is that of the real API server.
+	// client is the client of the real API server.
 	client kubernetes.Interface
-	// release and minor are its version.
+	// release and minor are the real API server's version.
 	release string
 	minor   int
 )

@@ -21,21 +21,21 @@ type player struct {
 	// prefix makes the names of a sequence unique.
 	prefix  string
 	objects map[string]*object
-	// labels has the names that differ between servers: UIDs, and generated names.
+	// labels maps values that differ between servers (UIDs and generated names) to labels.
 	labels map[string]string
-	// readsAlways makes the player read an object after each call, even if the answer has it.
+	// readsAlways makes the player read an object after each call, even if the answer contains it.
 	readsAlways bool
 }
 
-// object is what a call calls job0 or pod2: one Job or pod, or several of that name, one after the other.
+// object is a Job or pod with a label such as job0 or pod2, or several of that name, one after the other.
 type object struct {
 	label string
-	// name is what the server calls it.
+	// name is the object's name on the server.
 	name string
-	// At most one of them is set, as last read.
+	// job or pod is set as last read; both are nil if the object does not exist.
 	job *batchv1.Job
 	pod *corev1.Pod
-	// uids and versions are those that it had, without those it has.
+	// uids and versions are the object's previous UIDs and resourceVersions.
 	uids     []types.UID
 	versions []string
 }
@@ -73,7 +73,7 @@ func (o *object) stored() metav1.Object {
 	return nil
 }
 
-// uid is that of the object, or of the last that had its name.
+// uid returns the UID of the object, or the last UID under this name.
 func (o *object) uid() types.UID {
 	if m := o.meta(); m != nil {
 		return m.UID
@@ -84,7 +84,7 @@ func (o *object) uid() types.UID {
 	return types.UID("none-" + o.label)
 }
 
-// pick returns the UID or the resourceVersion that an argument names: that of now, or one of before.
+// pick returns the UID or resourceVersion that an argument names: the current value or the previous one.
 func pick[T ~string](which string, now T, before []T) T {
 	if which == "now" {
 		return now
@@ -95,7 +95,7 @@ func pick[T ~string](which string, now T, before []T) T {
 	return "999999999"
 }
 
-// play makes a call, and returns the answer, and the object after it.
+// play makes a call, and returns the answer and the object after the call.
 func (p *player) play(c call) (answer string, state any, err error) {
 	o := p.object(c.object)
 	stored, err := verbs[c.verb](p, o, c)
@@ -105,7 +105,7 @@ func (p *player) play(c call) (answer string, state any, err error) {
 		state, err = p.read(o)
 	case err == nil:
 		state, err = p.see(o, stored)
-	default: // The end of the sequence shows whether nothing has changed.
+	default: // The end of the sequence shows whether the object is really unchanged.
 		state, err = p.see(o, o.stored())
 	}
 	return answer, state, err
@@ -119,7 +119,7 @@ func stored[T metav1.Object](object T, err error) (metav1.Object, error) {
 	return object, nil
 }
 
-// read reads an object from the server, and returns what of it is compared.
+// read reads an object from the server, and returns its compared fields.
 func (p *player) read(o *object) (any, error) {
 	var now metav1.Object
 	var err error
@@ -137,7 +137,7 @@ func (p *player) read(o *object) (any, error) {
 	return p.see(o, now)
 }
 
-// see takes an object as the present one, and returns what of it is compared.
+// see stores the current version of an object, and returns its compared fields.
 func (p *player) see(o *object, now metav1.Object) (any, error) {
 	before := o.meta()
 	if before != nil && (now == nil || now.GetUID() != before.UID) {
@@ -156,7 +156,7 @@ func (p *player) see(o *object, now metav1.Object) (any, error) {
 	return p.compared(o, before)
 }
 
-// verbs are the calls. They return the object of the answer, if it has one.
+// verbs maps verbs to functions that make the call. They return the object in the answer, if there is one.
 var verbs = map[string]func(*player, *object, call) (metav1.Object, error){
 	"create": func(p *player, o *object, c call) (metav1.Object, error) {
 		created, err := p.create(o, c)
@@ -247,7 +247,7 @@ var podPatches = map[string]cluster.PodPatch{
 	"release": cluster.ReleasePod, "adopt": cluster.AdoptPod, "disown": cluster.DisownPod,
 }
 
-// patch makes one of the patches of our controller.
+// patch makes one of our controller's patches.
 func (p *player) patch(o *object, c call) (metav1.Object, error) {
 	if o.pod == nil {
 		return nil, errAbsent

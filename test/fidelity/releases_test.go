@@ -7,12 +7,12 @@ import (
 	"testing"
 )
 
-// releaseDifference is where releases differ from the virtual API server, which follows the newest.
+// releaseDifference is a difference between releases and the virtual API server, which follows the newest release.
 type releaseDifference struct {
 	name, reason string
-	// before is the first minor release that does not differ, or noRelease.
+	// before is the first minor release without the difference, or noRelease.
 	before int
-	// calls show it.
+	// calls show the difference.
 	calls string
 	// is reports whether a difference found after a call is this one.
 	is func(c call, found difference) bool
@@ -69,7 +69,7 @@ func hasCause(answer, field string) bool {
 	return slices.ContainsFunc(causes(answer), func(cause string) bool { return strings.HasSuffix(cause, " "+field) })
 }
 
-// knownDifference returns the one that was found, if the release has it, or nil.
+// knownDifference returns the listed difference that was found, if this release has it, or nil.
 func knownDifference(calls []call, found difference) *releaseDifference {
 	for i := range releaseDifferences {
 		d := &releaseDifferences[i]
@@ -80,7 +80,7 @@ func knownDifference(calls []call, found difference) *releaseDifference {
 	return nil
 }
 
-// Each listed difference exists in the releases that it is listed for, and in no other.
+// Each listed difference exists in exactly the releases for which it is listed.
 func TestReleaseDifferencesStillExist_FID_05(t *testing.T) {
 	l := realLane(t.Context())
 	for _, d := range releaseDifferences {

@@ -26,7 +26,7 @@ type server interface {
 	pod(name string) (*corev1.Pod, error)
 
 	createJob(*batchv1.Job) (*batchv1.Job, error)
-	// updateJob stores what edit makes of the current Job.
+	// updateJob applies edit to the current Job and stores the result.
 	updateJob(current *batchv1.Job, edit func(*batchv1.Job)) (*batchv1.Job, error)
 	updateStatus(*batchv1.Job) (*batchv1.Job, error)
 	deleteJob(name string, how metav1.DeletionPropagation) error
@@ -107,12 +107,12 @@ func (v virtual) terminate() error {
 	return nil
 }
 
-// actual is a namespace of a real API server.
+// actual is a namespace of the real API server.
 type actual struct {
 	ctx       context.Context
 	client    kubernetes.Interface
 	namespace string
-	// pods makes the calls of our controller.
+	// pods makes our controller's calls.
 	pods cluster.PodAPI
 }
 

@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// shrink removes calls and arguments as long as the difference is of the same kind.
+// shrink removes calls and arguments as long as the kind of the difference stays the same.
 func (l *lane) shrink(calls []call, found difference) ([]call, difference, error) {
 	want := found.kind(calls)
 	for again := true; again; {
@@ -32,7 +32,7 @@ func (l *lane) shrink(calls []call, found difference) ([]call, difference, error
 	return calls, found, nil
 }
 
-// kind is what identical bugs have in common: the verb of the call, the answers to it, and the fields that differ.
+// kind identifies a bug: the verb of the call, both answers, and the fields that differ.
 func (d difference) kind(calls []call) string {
 	words := []string{"at the end"}
 	if d.at < len(calls) {
@@ -45,7 +45,7 @@ func (d difference) kind(calls []call) string {
 	return strings.Join(words, "\n")
 }
 
-// simpler returns the calls without call i, and those without one of its arguments.
+// simpler returns the calls without call i, and the calls without each one of its arguments.
 func simpler(calls []call, i int) [][]call {
 	if i >= len(calls) {
 		return nil
@@ -53,7 +53,7 @@ func simpler(calls []call, i int) [][]call {
 	all := [][]call{slices.Delete(slices.Clone(calls), i, i+1)}
 	for j, a := range calls[i].args {
 		if a.key == "propagation" {
-			continue // A deletion of a Job needs it.
+			continue // Deleting a Job needs it.
 		}
 		fewer := slices.Clone(calls)
 		fewer[i].args = slices.Delete(slices.Clone(fewer[i].args), j, j+1)
@@ -62,7 +62,7 @@ func simpler(calls []call, i int) [][]call {
 	return all
 }
 
-// forgetful is a server with a bug: a pod that is being deleted loses its finalizers with the first change of its status.
+// forgetful is a server with a bug: a terminating pod loses its finalizers with the first change of its status.
 type forgetful struct{ virtual }
 
 func (f forgetful) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*corev1.Pod, error) {
@@ -74,7 +74,7 @@ func (f forgetful) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*co
 	})
 }
 
-// A bug is found by random sequences, and shrunk to what it takes to see it.
+// Random sequences find a bug, and the sequence is shrunk to the necessary calls.
 func TestDifferenceIsShrunk_FID_03(t *testing.T) {
 	l := &lane{newServer: func() (server, error) { return forgetful{newVirtual()}, nil }}
 	for seed := uint64(1); seed < 500; seed++ {
@@ -106,7 +106,8 @@ func TestDifferenceIsShrunk_FID_03(t *testing.T) {
 	t.Error("no sequence finds the bug")
 }
 
-// rejecting is a server with a bug: it rejects success policies. Without completions, it fails as listed for all releases.
+// rejecting is a server with a bug: it rejects success policies. Without completions, it panics, which is a listed
+// difference of all releases.
 type rejecting struct{ virtual }
 
 func (r rejecting) createJob(job *batchv1.Job) (*batchv1.Job, error) {
@@ -119,7 +120,7 @@ func (r rejecting) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 	return nil, apierrors.NewBadRequest("no success policies")
 }
 
-// A difference is not shrunk to another one, or to one that is listed. Only the same one is reported once.
+// A difference is not shrunk to another one or to a listed one. The same difference is reported once.
 func TestDifferenceStaysTheSame_FID_03(t *testing.T) {
 	l := &lane{newServer: func() (server, error) { return rejecting{newVirtual()}, nil }}
 	calls, err := parseCalls("create job0 mode=Indexed completions=2 parallelism=2 success=indexes:0-3")

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// specEdits change the spec or the metadata of a Job.
+// specEdits are the changes of a Job's spec and template, by argument key.
 var specEdits = map[string]func(*batchv1.Job, string){
 	"mode":          func(j *batchv1.Job, v string) { j.Spec.CompletionMode = text[batchv1.CompletionMode](v) },
 	"completions":   func(j *batchv1.Job, v string) { j.Spec.Completions = number[int32](v) },
@@ -52,19 +52,19 @@ var specEdits = map[string]func(*batchv1.Job, string){
 	},
 }
 
-// setCPU sets the requests of the first container, if there is one.
+// setCPU sets the CPU request of the first container, if there is one.
 func setCPU(containers []corev1.Container, value string) {
 	if len(containers) > 0 {
 		containers[0].Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(value)}
 	}
 }
 
-// repeat returns the first element of a list as often as a number says. An empty list is nil, as protobuf has no other.
+// repeat returns a list with the given number of copies of the first element. An empty list is nil, as in protobuf.
 func repeat[T any](list []T, times string) []T {
 	return append([]T(nil), slices.Repeat(list[:min(1, len(list))], int(orZero(number[int32](times))))...)
 }
 
-// successPolicy sets the rules of a success policy: "count:2,indexes:0-1,none" are three.
+// successPolicy sets the rules of a success policy: "count:2,indexes:0-1,none" are three rules.
 func successPolicy(j *batchv1.Job, value string) {
 	if value == unset {
 		j.Spec.SuccessPolicy = nil
@@ -122,7 +122,7 @@ func patterns(kind, status, times string) []batchv1.PodFailurePolicyOnPodConditi
 	return slices.Repeat([]batchv1.PodFailurePolicyOnPodConditionsPattern{pattern}, max(1, int(orZero(number[int32](times)))))
 }
 
-// exitCodes makes a requirement of words that are numbers, ranges of them, or an operator other than In.
+// exitCodes returns a requirement; the words in value are numbers, ranges, or an operator other than In.
 func exitCodes(value, container string) *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	codes := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn}
 	if container != "" {
@@ -146,7 +146,7 @@ func exitCodes(value, container string) *batchv1.PodFailurePolicyOnExitCodesRequ
 	return codes
 }
 
-// manualSelector selects pods by the label app, which the template has or, with "other", has not.
+// manualSelector selects pods by the label app; the template gets the label unless value is "other".
 func manualSelector(j *batchv1.Job, value string) {
 	j.Spec.ManualSelector = ptr.To(true)
 	if value == "none" {
@@ -158,7 +158,7 @@ func manualSelector(j *batchv1.Job, value string) {
 	}
 }
 
-// selector selects pods by a label, by that of the Job's name ("name"), or has no labels ("empty").
+// selector selects pods by a label, by the Job's name ("name"), by UID ("uid"), or with an empty selector ("empty").
 func selector(j *batchv1.Job, value string) {
 	key, of, _ := strings.Cut(value, ":")
 	switch key {

@@ -29,10 +29,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// patience is how long the cluster may take to notice something, and one case to be played.
+// patience is the time limit for the cluster's readiness and for each case.
 const patience = 4 * time.Minute
 
-// worker is the node of the pods that are played. kwok leaves it alone.
+// worker is the node of the played pods. kwok does not manage it.
 const worker = "worker-1"
 
 // workloads makes the API server serve the Workloads of Kueue; no controller runs them.
@@ -40,7 +40,7 @@ const worker = "worker-1"
 //go:embed workloads.yaml
 var workloads []byte
 
-// cluster is a control plane for this run, with our controller beside the built-in one.
+// cluster is a control plane for this run, with the built-in controller and ours.
 type cluster struct {
 	*leash.Cluster
 	binary     string
@@ -63,7 +63,7 @@ func startCluster(ctx context.Context, root, binary string) (*cluster, error) {
 	return c, nil
 }
 
-// prepare starts everything, and makes the cluster ready for the cases.
+// prepare starts the cluster and makes it ready for the cases.
 func (c *cluster) prepare(ctx context.Context) error {
 	if err := c.Up(ctx); err != nil {
 		return err
@@ -73,7 +73,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 		return err
 	}
 	config.QPS, config.Burst, config.UserAgent = -1, 0, "field"
-	config.WarningHandler = rest.NoWarnings{} // Some cases are about what the API server warns of.
+	config.WarningHandler = rest.NoWarnings{} // Some cases make the API server send warnings on purpose.
 	if c.client, err = kubernetes.NewForConfig(config); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Discovery before the resources of workloads.yaml are served would not know them.
+	// Discovery must come after the resources of workloads.yaml are served.
 	if err := addWorkloads(ctx, objects); err != nil {
 		return err
 	}
@@ -100,7 +100,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return err
 }
 
-// stop ends all that this run has started.
+// stop ends everything that this run has started.
 func (c *cluster) stop() error {
 	if c.controller != nil {
 		c.controller.Kill()
@@ -132,7 +132,7 @@ func poll(ctx context.Context, holds func(context.Context) bool) error {
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 }
 
-// addWorker makes the node, and renews its Lease as its kubelet would.
+// addWorker adds the node and renews its Lease, as a kubelet would.
 func (c *cluster) addWorker(ctx context.Context) error {
 	room := corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("110")}
 	now := metav1.Now()
@@ -169,7 +169,8 @@ func (c *cluster) addWorker(ctx context.Context) error {
 	return nil
 }
 
-// exemptPlayed keeps the cluster's policy from giving nodes to pods that are played, and returns when the API server has noticed.
+// exemptPlayed keeps the cluster's policy from assigning nodes to played pods, and returns once the API server applies
+// the change.
 func (c *cluster) exemptPlayed(ctx context.Context, objects dynamic.Interface) error {
 	const patch = `{"spec":{"matchResources":{"namespaceSelector":{"matchExpressions":[{"key":"` + play.PlayedLabel + `","operator":"DoesNotExist"}]}}}}`
 	bindings := objects.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicybindings"})

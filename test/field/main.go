@@ -1,6 +1,6 @@
-// Command field measures explanations with situations from the real world: it plays the cases of test/field/cases on a
-// cluster of its own, all at the same time, asks the plugin about each, and prints a table of the answers that have the facts of
-// a good one.
+// Command field measures explanations of situations from the real world: it plays the cases of test/field/cases, all at the
+// same time, on its own cluster, asks the plugin about each, and prints a table of the answers, judged by the facts of a good
+// answer.
 //
 //	go run ./test/field                # all of them, in two minutes
 //	go run ./test/field -only '^dns'   # some
@@ -47,7 +47,7 @@ func exitCode() int {
 	return 0
 }
 
-// measure returns how many takes fail.
+// measure plays the cases and returns how many takes failed.
 func measure(ctx context.Context, root, only, out, record string) (bad int, err error) {
 	name, err := regexp.Compile(only)
 	if err != nil {

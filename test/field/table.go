@@ -7,8 +7,8 @@ import (
 	"text/tabwriter"
 )
 
-// printTable prints a row for each answer, with its first sentence, and below it what is wrong with it. It returns how many
-// takes fail: cases with one controller.
+// printTable prints a row for each answer, with its first sentence, followed by its faults. It returns the number of
+// failed takes (a take is a case with one controller).
 func printTable(out io.Writer, results []result) (bad int) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(w, "CASE\tRESULT\tFIRST SENTENCE, AND WHAT IS WRONG")
@@ -43,7 +43,7 @@ func printTable(out io.Writer, results []result) (bad int) {
 	return bad
 }
 
-// countCases returns how many cases there are, and how many pass with each controller.
+// countCases returns the number of cases that pass with all their controllers, and the number of cases.
 func countCases(results []result) (good, all int) {
 	failed := map[string]bool{}
 	for _, r := range results {

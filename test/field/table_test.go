@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
 )
 
-// FLD-05: a case with one bad answer fails, as does one that could not be played, and the table says why.
+// FLD-05: a case with one bad answer fails, as does a case that could not be played, and the table shows the reason.
 func TestTableCountsTheCasesThatFail_FLD_05(t *testing.T) {
 	of := func(name string, ours bool) take { return take{Case: situation.Case{Name: name}, ours: ours} }
 	good := situation.Verdict{First: "Job a\nhas failed."}
@@ -44,7 +44,7 @@ c FAIL not played: no pod
 	}
 }
 
-// FLD-03: the name of a case is no fact of an answer.
+// FLD-03: the name of a case does not count as a fact of an answer.
 func TestTheNameOfACaseIsNoFact_FLD_03(t *testing.T) {
 	a := anonymous(situation.Answer{Text: "no Jobs in namespace cronjob-suspended", JSON: `{"namespace": "cronjob-suspended"}`}, "cronjob-suspended")
 	if a.Text != "no Jobs in namespace namespace" || a.JSON != `{"namespace": "namespace"}` {

@@ -45,11 +45,11 @@ func (t take) namespace() string {
 	return t.Name
 }
 
-// result is what a take came to.
+// result is the result of a take.
 type result struct {
 	take
 	verdicts []situation.Verdict
-	// err is why it could not be played.
+	// err is the reason why the take could not be played.
 	err error
 }
 
@@ -62,10 +62,10 @@ func (r result) passes() bool {
 	return r.err == nil
 }
 
-// asking limits how many commands of the plugin run at the same time.
+// asking is the number of plugin commands that run at the same time.
 const asking = 4
 
-// playAll plays all takes at once.
+// playAll plays all takes at the same time.
 func (c *cluster) playAll(ctx context.Context, takes []take, out, record string) []result {
 	results := make([]result, len(takes))
 	slots := make(chan struct{}, asking)
@@ -87,7 +87,7 @@ func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots
 	if t.ours {
 		p.ManagedBy = controllerpkg.DefaultManagedBy
 	}
-	// Steps change what they expand.
+	// Playing modifies the steps when it expands them, so each take reads its own.
 	steps, err := play.Read(t.Dir)
 	if err != nil {
 		return nil, err
@@ -114,10 +114,10 @@ func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots
 	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(said.String()), 0o644)
 }
 
-// file is where results of a take go, without an extension.
+// file returns the path of a take's results, without an extension.
 func (t take) file(out string) string { return filepath.Join(out, t.namespace()) }
 
-// record writes what there is, as package replay serves it.
+// record writes the state of the namespace in the format of package replay.
 func (c *cluster) record(ctx context.Context, t take, folder string) error {
 	objects, err := c.objects.List(ctx, t.namespace())
 	if err != nil {
@@ -127,7 +127,7 @@ func (c *cluster) record(ctx context.Context, t take, folder string) error {
 	return err
 }
 
-// ask runs the plugin, and keeps what it says.
+// ask runs the plugin, appends its output to said, and returns the answer.
 func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *strings.Builder) (a situation.Answer, err error) {
 	args := strings.Fields(ask.Run)
 	if ask.About != "" {
@@ -153,13 +153,13 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 	return anonymous(a, t.namespace()), nil
 }
 
-// anonymous is the answer without the name of the namespace, which is that of the case and could be taken for a fact.
+// anonymous returns the answer without the namespace's name, which is the name of the case and could match a fact.
 func anonymous(a situation.Answer, namespace string) situation.Answer {
 	without := func(text string) string { return strings.ReplaceAll(text, namespace, "namespace") }
 	return situation.Answer{Text: without(a.Text), Short: without(a.Short), JSON: without(a.JSON)}
 }
 
-// plugin returns what a command of the plugin prints. Its exit code does not matter: wait and lint have their own.
+// plugin returns the output of a plugin command. It ignores the exit code, as wait and lint use their own.
 func (c *cluster) plugin(ctx context.Context, t take, args ...string) (string, error) {
 	args = append(args, "--kubeconfig", c.Kubeconfig, "-n", t.namespace())
 	if args[0] == "lint" || args[0] == "simulate" {

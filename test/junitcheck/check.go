@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// The dialect is the common part of what reads JUnit reports: Jenkins' schema (junit-10.xsd of its xunit plugin, which knows
-// no attribute "skipped" of testsuites), GitLab's parser and those of GitHub's actions.
+// The dialect is what common readers of JUnit reports accept: Jenkins' schema (junit-10.xsd of its xunit plugin, which
+// has no attribute "skipped" of testsuites), GitLab's parser and GitHub's actions.
 type rule struct {
 	required, optional string // attributes
 	children           string // in this order; "*" for any number
@@ -29,14 +29,14 @@ var dialect = map[string]rule{
 	"system-out": {text: true},
 }
 
-// values are the forms of attributes; others hold any text.
+// values are the formats of attributes; other attributes may have any text.
 var values = map[string]*regexp.Regexp{
 	"tests": regexp.MustCompile(`^\d+$`), "failures": regexp.MustCompile(`^\d+$`), "errors": regexp.MustCompile(`^\d+$`),
 	"skipped": regexp.MustCompile(`^\d+$`), "time": regexp.MustCompile(`^\d+\.\d{3}$`),
 	"timestamp": regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$`),
 }
 
-// element is one of a document.
+// element is an XML element.
 type element struct {
 	name     string
 	attrs    map[string]string
@@ -44,7 +44,7 @@ type element struct {
 	text     string
 }
 
-// Check returns what a report has that the dialect does not allow, and counts that do not add up.
+// Check returns an error for violations of the dialect and for counts that do not add up.
 func Check(r io.Reader) error {
 	root, err := parse(xml.NewDecoder(r))
 	if err != nil {
@@ -132,7 +132,7 @@ func (e *element) checkAttributes(rule rule) error {
 	return errors.Join(problems...)
 }
 
-// checkCounts compares the numbers of the suites, and of all of them, with the test cases. Names are unique in a suite.
+// checkCounts compares the counts of each suite, and the totals, with the test cases. Names must be unique in a suite.
 func (e *element) checkCounts() error {
 	var problems []error
 	total := map[string]int{}

@@ -1,4 +1,4 @@
-// Package kubefake lets tests use a Clientset of client-go, above all its fake one, where our code takes a kube.Interface.
+// Package kubefake adapts a client-go Clientset, usually the fake one, to our kube.Interface in tests.
 package kubefake
 
 import (
@@ -17,7 +17,7 @@ func Client(clientset kubernetes.Interface) kube.Interface { return client{clien
 
 type client struct{ clientset kubernetes.Interface }
 
-// IsWatchListSemanticsUnSupported is how a fake Clientset has Reflectors list and then watch.
+// IsWatchListSemanticsUnSupported makes Reflectors list and then watch, if the Clientset is a fake.
 func (c client) IsWatchListSemanticsUnSupported() bool {
 	fake, ok := c.clientset.(interface{ IsWatchListSemanticsUnSupported() bool })
 	return ok && fake.IsWatchListSemanticsUnSupported()

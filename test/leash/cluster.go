@@ -13,14 +13,14 @@ import (
 	"strings"
 )
 
-// Cluster is a cluster of hack/controlplane, in a temporary folder on a Leash.
+// Cluster is a cluster of hack/controlplane in a temporary folder, on a Leash.
 type Cluster struct {
 	*Leash
-	// Root is the project's, Dir the folder, and Kubeconfig the file in it for an administrator.
+	// Root is the project's folder, Dir the cluster's, and Kubeconfig the administrator's kubeconfig in Dir.
 	Root, Dir, Kubeconfig string
 }
 
-// NewCluster makes the folder, with the purpose in its name; Up starts the cluster.
+// NewCluster creates the folder, with the purpose in its name; Up starts the cluster.
 func NewCluster(root, purpose string) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "batchjob-"+purpose+"-")
 	if err != nil {
@@ -39,11 +39,11 @@ func (c *Cluster) Up(ctx context.Context, flags ...string) error {
 	return err
 }
 
-// ControlPlane runs hack/controlplane, and returns the line that it prints.
+// ControlPlane runs hack/controlplane and returns the line that it prints.
 func ControlPlane(ctx context.Context, root string, args ...string) (string, error) {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"-C", filepath.Join(root, "hack", "controlplane"), "run", "."}, args...)...)
 	cmd.Stderr = os.Stderr
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // go run passes it on.
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // go run forwards the signal.
 	out, err := cmd.Output()
 	if err != nil {
 		return "", fmt.Errorf("hack/controlplane %s: %w", args[0], err)
@@ -51,7 +51,8 @@ func ControlPlane(ctx context.Context, root string, args ...string) (string, err
 	return strings.TrimSpace(string(out)), nil
 }
 
-// Binary is the kubectl-batchjob to test: that which the variable of the environment names, or what make build builds.
+// Binary returns the path of the kubectl-batchjob to test: the value of the environment variable, or the result of make
+// build.
 func Binary(root, variable string) (string, error) {
 	binary := os.Getenv(variable)
 	if binary == "" {
@@ -63,8 +64,8 @@ func Binary(root, variable string) (string, error) {
 	return binary, nil
 }
 
-// InParallel parses the flags, and runs so many tests at once, unless -parallel says otherwise: those on a cluster mostly
-// wait.
+// InParallel parses the flags and sets the number of parallel tests, unless -parallel is given: tests on a cluster
+// mostly wait.
 func InParallel(n string) error {
 	flag.Parse()
 	given := false

@@ -15,19 +15,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// patience is how long a controller or a namespace may take to be ready, and a controller to end.
+// patience is the time limit for a controller or namespace to be ready, and for a controller to end.
 const patience = 90 * time.Second
 
-// Controller is a running kubectl-batchjob controller, which ends with the test process.
+// Controller is a running kubectl-batchjob controller that ends with the test process.
 type Controller struct {
 	Args   []string
 	Stderr Output
-	// Done is closed when it has ended.
+	// Done is closed when the controller has ended.
 	Done chan struct{}
 	cmd  *exec.Cmd
 }
 
-// StartController runs the verb controller of a kubectl-batchjob on any free ports, with variables for the environment.
+// StartController runs kubectl-batchjob's verb controller on free ports, with additional environment variables.
 func StartController(ctx context.Context, binary, kubeconfig string, environment []string, args ...string) (*Controller, error) {
 	return Start(ctx, binary, environment, append([]string{
 		"controller", "--kubeconfig", kubeconfig,
@@ -35,7 +35,7 @@ func StartController(ctx context.Context, binary, kubeconfig string, environment
 	}, args...)...)
 }
 
-// Start runs a controller, and returns once it has said that it reconciles. The context is that of the wait alone.
+// Start runs a controller and returns once it logs that it reconciles Jobs. The context limits only that wait.
 func Start(ctx context.Context, program string, environment []string, args ...string) (*Controller, error) {
 	c := &Controller{Args: args, Done: make(chan struct{}), cmd: Command(program, args...)}
 	c.cmd.Env = append(os.Environ(), environment...)
@@ -62,7 +62,7 @@ func Start(ctx context.Context, program string, environment []string, args ...st
 	return c, nil
 }
 
-// End asks the controller to end, and returns its exit code.
+// End sends SIGTERM to the controller and returns its exit code.
 func (c *Controller) End() (int, error) {
 	if err := c.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		return -1, err
@@ -75,7 +75,7 @@ func (c *Controller) End() (int, error) {
 	}
 }
 
-// Kill ends the controller as a crash would.
+// Kill kills the controller, as in a crash.
 func (c *Controller) Kill() {
 	_ = c.cmd.Process.Kill() // It may have ended.
 	<-c.Done

@@ -1,7 +1,6 @@
 //go:build unix
 
-// Package leash ensures that what tests start does not outlive the test process: the
-// cluster that they run on, and other programs.
+// Package leash ensures that clusters and other programs started by tests do not outlive the test process.
 package leash
 
 import (
@@ -13,21 +12,21 @@ import (
 	"syscall"
 )
 
-// Leash removes a cluster when it is released, or when the test process ends, however
-// that happens (a panic, go test's time limit, Ctrl-C).
+// Leash removes a cluster when it is released or when the test process ends, however it ends (a panic, go test's time
+// limit, Ctrl-C).
 type Leash struct {
 	cmd  *exec.Cmd
 	hold io.Closer
 }
 
-// takeDown waits until its standard input is closed.
+// takeDown waits until its standard input is closed, then removes the cluster.
 const takeDown = `cat >/dev/null; go -C "$1"/hack/controlplane run . down --dir "$2"; rm -rf "$2"`
 
-// New returns a Leash for the cluster in dir, which need not exist yet. root is the project's.
+// New returns a Leash for the cluster in dir, which need not exist yet. root is the project's folder.
 func New(root, dir string) (*Leash, error) {
 	cmd := exec.Command("sh", "-c", takeDown, "sh", root, dir)
 	cmd.Stderr = os.Stderr
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for us alone.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test process only.
 	hold, err := cmd.StdinPipe()
 	if err != nil {
 		return nil, err
@@ -46,9 +45,8 @@ func (l *Leash) Release() error {
 	return nil
 }
 
-// Command returns a command that is killed when the test process is gone. A background
-// watcher checks for that once a second; the command itself replaces the shell, and gets its
-// signals.
+// Command returns a command that is killed when the test process is gone. A background watcher checks for that once per
+// second; the command itself replaces the shell and receives its signals.
 func Command(program string, args ...string) *exec.Cmd {
 	const script = `( while kill -0 "$1" && kill -0 $$; do sleep 1; done; kill -0 "$1" || kill -KILL $$ ) >/dev/null 2>&1 </dev/null &
 shift; exec "$@"`

@@ -41,7 +41,7 @@ func TestStartWaitsNoLongerThanItsContext(t *testing.T) {
 	}
 }
 
-// An account that does not exist yet is waited for; any other error is no reason to wait.
+// Namespace waits for a service account that does not exist yet; any other error is returned at once.
 func TestNamespaceIsAwaited(t *testing.T) {
 	forbidden := errors.New("forbidden")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

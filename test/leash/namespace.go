@@ -14,7 +14,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Namespace makes a namespace, and returns its name once it has the account that pods need.
+// Namespace creates a namespace and returns its name once it has the service account that pods need.
 func Namespace(ctx context.Context, client kubernetes.Interface, meta metav1.ObjectMeta) (string, error) {
 	ns, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: meta}, metav1.CreateOptions{})
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 	"sync"
 )
 
-// Output is what a program has written; it can be read while the program continues.
+// Output collects the output of a program; it can be read while the program runs.
 type Output struct {
 	mu  sync.Mutex
 	buf bytes.Buffer

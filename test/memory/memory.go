@@ -3,7 +3,7 @@ package memory
 
 import "runtime"
 
-// Allocated returns how many bytes f and everything that runs meanwhile allocate, whether they are still in use or not.
+// Allocated returns how many bytes are allocated while f runs, by f and by other goroutines, freed memory included.
 func Allocated(f func()) int64 {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)

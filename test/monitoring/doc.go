@@ -1,4 +1,4 @@
-// Package monitoring has tests only: they hold the alerts and the dashboard in
-// config/prometheus, and docs/runbooks.md, against what the controller serves, and have
-// promtool play the alerts through (make test-monitoring).
+// Package monitoring has only tests: they compare the alerts and the dashboard in config/prometheus, and
+// docs/runbooks.md, with the metrics that the controller serves, and run promtool's unit tests of the alerts (make
+// test-monitoring).
 package monitoring

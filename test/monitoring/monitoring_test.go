@@ -14,7 +14,7 @@ import (
 const (
 	folder    = "../../config/prometheus/"
 	rulesFile = folder + "rules.yaml"
-	// scrapeJob is the name of the Service, which the operator makes the label job.
+	// scrapeJob is the name of the Service; the operator uses it as the label job.
 	scrapeJob = "batchjob-controller-metrics"
 	runbooks  = "https://github.com/batchjob-dev/kubectl-batchjob/blob/main/docs/runbooks.md#"
 )
@@ -40,8 +40,8 @@ func read(t *testing.T, file string) string {
 	return string(text)
 }
 
-// plainRules is the rule file for a Prometheus without the operator, made as
-// docs/monitoring.md says: what is under spec, two columns to the left.
+// plainRules returns the rule file for a Prometheus without the operator, made as described in docs/monitoring.md: the
+// content of spec, indented by two columns less.
 func plainRules(t *testing.T) string {
 	t.Helper()
 	_, spec, found := strings.Cut(read(t, rulesFile), "\nspec:\n")
@@ -66,7 +66,7 @@ func alerts(t *testing.T) (all []rule) {
 	return all
 }
 
-// check says what of an expression is not served, and returns its labels.
+// check reports metrics and labels in an expression that are not served, and returns the expression's labels.
 func (s series) check(t *testing.T, where, expression string) (labels []string) {
 	t.Helper()
 	q, err := parse(expression)
@@ -78,7 +78,7 @@ func (s series) check(t *testing.T, where, expression string) (labels []string) 
 			t.Errorf("%s: the controller serves no %s", where, selector.metric)
 			continue
 		}
-		// kube-controller-manager has metrics of the same names.
+		// kube-controller-manager has metrics with the same names.
 		if !slices.Contains(selector.matchers, "job") {
 			t.Errorf("%s: %s is not limited to our job", where, selector.metric)
 		}
@@ -96,7 +96,7 @@ func (s series) check(t *testing.T, where, expression string) (labels []string) 
 	return q.labels
 }
 
-// Issue 7: every alert queries metrics that are served, and has all that the person on call needs.
+// Issue 7: every alert queries served metrics and has all fields that the person on call needs.
 func TestAlertsQueryServedMetrics(t *testing.T) {
 	served := served(t)
 	for _, alert := range alerts(t) {
@@ -118,7 +118,7 @@ func TestAlertsQueryServedMetrics(t *testing.T) {
 		}
 		for _, q := range templated(description) {
 			served.check(t, alert.Alert+", description", q)
-			// Another controller of the cluster, in another namespace, has the same job.
+			// A second controller in another namespace of the cluster has the same job.
 			if strings.Count(q, "{") != strings.Count(q, "namespace='x'") {
 				t.Errorf("%s: its description tells of other controllers too: %s", alert.Alert, q)
 			}
@@ -126,7 +126,7 @@ func TestAlertsQueryServedMetrics(t *testing.T) {
 	}
 }
 
-// Issue 7: every alert has a runbook of its own, and no runbook is of no alert.
+// Issue 7: every alert has its own runbook, and every runbook belongs to an alert.
 func TestEveryAlertHasARunbook(t *testing.T) {
 	var want []string
 	for _, alert := range alerts(t) {
@@ -158,7 +158,7 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	}
 }
 
-// runbookQueries are the blocks of PromQL, one query in each line.
+// runbookQueries returns the queries in PromQL blocks, one per line.
 func runbookQueries(t *testing.T) (queries []string) {
 	t.Helper()
 	for _, block := range regexp.MustCompile("(?s)```promql\n(.*?)```").FindAllStringSubmatch(read(t, "../../docs/runbooks.md"), -1) {
@@ -195,7 +195,7 @@ func readDashboard(t *testing.T) (d dashboard) {
 	return d
 }
 
-// Issue 7: every panel asks for what is served, and says what it shows and in which unit.
+// Issue 7: every panel queries served metrics and has a description and a unit.
 func TestPanelsQueryServedMetrics(t *testing.T) {
 	served, d := served(t), readDashboard(t)
 	var rows, variables []string
@@ -259,7 +259,7 @@ func (p panel) check(t *testing.T, served series) {
 	}
 }
 
-// docs/monitoring.md names every metric of the controller, and no other.
+// docs/monitoring.md lists exactly the controller's metrics.
 func TestMetricsTableIsComplete_JOB_52(t *testing.T) {
 	page := read(t, "../../docs/monitoring.md")
 	served := series{}

@@ -7,11 +7,10 @@ import (
 	"strings"
 )
 
-// query is what a PromQL expression asks for, as far as these tests need to know. Whether
-// it is PromQL at all, promtool says.
+// query is a parsed PromQL expression, as far as these tests need it. promtool checks whether it is valid PromQL.
 type query struct {
 	selectors []selector
-	// labels are those that it groups or matches by.
+	// labels are the labels by which the expression groups or matches.
 	labels []string
 }
 
@@ -27,7 +26,7 @@ var (
 	words     = []string{"and", "or", "unless", "sum", "max", "min", "count", "rate", "increase", "absent", "max_over_time", "histogram_quantile", "label_values", "sort_desc"}
 )
 
-// parse finds the selectors and the labels of an expression.
+// parse returns the selectors and labels of an expression.
 func parse(expression string) (q query, err error) {
 	all := tokens.FindAllString(expression, -1)
 	for i := 0; i < len(all); i++ {
@@ -60,8 +59,7 @@ func parse(expression string) (q query, err error) {
 	return q, nil
 }
 
-// templated are the queries that the template of an annotation makes, with some text in
-// place of what is printed into them.
+// templated returns the queries made by the template of an annotation, with a fixed text for the inserted values.
 func templated(text string) (queries []string) {
 	for _, literal := range regexp.MustCompile(`printf ("(?:[^"\\]|\\.)*")[^|}]*\| query`).FindAllStringSubmatch(text, -1) {
 		queries = append(queries, strings.ReplaceAll(strings.Trim(literal[1], `"`), "%q", "'x'"))
@@ -69,7 +67,7 @@ func templated(text string) (queries []string) {
 	return queries
 }
 
-// templateLabels are the labels of the alert that a template prints.
+// templateLabels returns the labels of the alert that a template prints.
 func templateLabels(text string) (labels []string) {
 	for _, label := range regexp.MustCompile(`\$labels\.([a-z_]+)`).FindAllStringSubmatch(text, -1) {
 		labels = append(labels, label[1])

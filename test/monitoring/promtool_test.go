@@ -32,8 +32,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// Issue 7: the alerts fire when they should, with the words that they should, and only
-// then: testdata/alerts.yaml plays situations through.
+// Issue 7: the alerts fire exactly when they should, with the expected texts: testdata/alerts.yaml has the situations.
 func TestAlertsFire(t *testing.T) {
 	folder := t.TempDir()
 	write(t, filepath.Join(folder, "rules.yaml"), plainRules(t))
@@ -51,7 +50,7 @@ func TestAlertsOnJobsFire(t *testing.T) {
 	promtool(t, folder, "test", "rules", "test.yaml")
 }
 
-// Every alert is seen to fire, and seen not to, in testdata/alerts.yaml.
+// testdata/alerts.yaml tests for every alert that it fires, and that it does not.
 func TestAlertsHaveTests(t *testing.T) {
 	var file struct {
 		Tests []struct {
@@ -80,7 +79,7 @@ func TestAlertsHaveTests(t *testing.T) {
 	}
 }
 
-// What the dashboard and the runbooks ask for is PromQL: promtool reads it as rules.
+// The queries of the dashboard and the runbooks are valid PromQL: promtool parses them as rules.
 func TestQueriesAreValid(t *testing.T) {
 	var queries []string
 	for _, p := range readDashboard(t).Panels {

@@ -24,13 +24,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// series are the label names of series by name, as Prometheus knows them.
+// series maps names of series, as in Prometheus, to their labels.
 type series map[string][]string
 
-// targetLabels are what Prometheus adds to every series that it scrapes.
+// targetLabels are the labels that Prometheus adds to all scraped series.
 var targetLabels = []string{"job", "namespace", "instance", "pod", "service", "endpoint", "container"}
 
-// has reports whether series of that name can have the label.
+// has reports whether series with this name can have the label.
 func (s series) has(metric, label string) bool {
 	for _, l := range append(s[metric], targetLabels...) {
 		if l == label {
@@ -44,7 +44,7 @@ func (s series) addHistogram(name string, labels []string) {
 	s[name+"_bucket"], s[name+"_sum"], s[name+"_count"] = append([]string{"le"}, labels...), labels, labels
 }
 
-// served is what a replica that leads has at /metrics, and what Prometheus says of it.
+// served returns the series at /metrics of a leading replica, and the series that Prometheus adds.
 func served(t *testing.T) series {
 	t.Helper()
 	s := series{"up": nil}
@@ -68,7 +68,7 @@ func served(t *testing.T) series {
 	return s
 }
 
-// histograms is a registry that notes which metrics are histograms.
+// histograms is a registry that records which metrics are histograms.
 type histograms struct {
 	kubemetrics.KubeRegistry
 	names map[string]bool
@@ -85,8 +85,7 @@ func (h histograms) MustRegister(list ...kubemetrics.Registerable) {
 
 var goldenLine = regexp.MustCompile(`(?m)^([a-z_]+)\{(.*)\}$`)
 
-// addOwn reads the golden file of the controller's metrics, which its own tests hold
-// against the code.
+// addOwn adds the controller's metrics from their golden file, which the controller's own tests compare with the code.
 func (s series) addOwn(t *testing.T) {
 	t.Helper()
 	registry := histograms{kubemetrics.NewKubeRegistry(), map[string]bool{}}
@@ -105,7 +104,7 @@ func (s series) addOwn(t *testing.T) {
 	}
 }
 
-// useLibraries does what makes the metrics of client-go appear: they do with the first use.
+// useLibraries makes the metrics of client-go appear, by using it: they are registered on first use.
 func useLibraries(t *testing.T) {
 	t.Helper()
 	server := httptest.NewServer(http.NotFoundHandler())

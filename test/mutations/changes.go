@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// changes are the mistakes in YAML.
+// changes returns the mistakes in YAML.
 func changes() []change {
 	return slices.Concat(layoutChanges(), nameChanges(), valueChanges(), requiredChanges())
 }
 
-// replaceFirst replaces the first occurrence, if there is one.
+// replaceFirst replaces the first occurrence and reports whether there is one.
 func replaceFirst(text, old, by string) (string, bool) {
 	return strings.Replace(text, old, by, 1), strings.Contains(text, old)
 }
 
-// layoutChanges are mistakes in the syntax.
+// layoutChanges returns mistakes in the syntax.
 func layoutChanges() []change {
 	shift := func(by int) func(line) (string, bool) {
 		return func(l line) (string, bool) {
@@ -79,7 +79,7 @@ func layoutChanges() []change {
 	}
 }
 
-// nameChanges are mistakes in names of fields.
+// nameChanges returns mistakes in field names.
 func nameChanges() []change {
 	rename := func(to func(name string) string) func(line) (string, bool) {
 		return func(l line) (string, bool) {
@@ -114,16 +114,16 @@ func nameChanges() []change {
 	}
 }
 
-// free are the objects with any keys.
+// free are the fields whose objects may have any keys.
 var free = []string{"labels", "annotations", "matchLabels", "nodeSelector", "requests", "limits"}
 
-// isFree reports whether the name of the field is not one of the API.
+// isFree reports whether the key is user-defined, not a field of the API.
 func (l line) isFree() bool { return len(l.path) > 1 && slices.Contains(free, l.path[len(l.path)-2]) }
 
 var (
 	isNumber = regexp.MustCompile(`^\d+$`)
 	isWord   = regexp.MustCompile(`^[A-Za-z][\w./:@-]*$`)
-	// resources are fields with quantities, for values that are none.
+	// resources matches fields with quantities, for values that are not quantities.
 	resources = regexp.MustCompile(`^(cpu|memory|ephemeral-storage|storage|sizeLimit)$`)
 )
 
@@ -145,7 +145,7 @@ func (l line) hasEnum() bool {
 	return l.hasWord() && (strings.HasSuffix(l.key, "Policy") || slices.Contains(enums, l.key))
 }
 
-// set replaces the value of a line that fits.
+// set returns a change that replaces the value of a line if fits returns true.
 func set(fits func(line) bool, to func(value string) string) func(line) (string, bool) {
 	return func(l line) (string, bool) {
 		if l.key == "" || l.value == "" || !fits(l) {
@@ -155,14 +155,14 @@ func set(fits func(line) bool, to func(value string) string) func(line) (string,
 	}
 }
 
-// setTo replaces the value by another one.
+// setTo returns a change that sets a fixed value.
 func setTo(fits func(line) bool, value string) func(line) (string, bool) {
 	return set(fits, func(string) string { return value })
 }
 
 func inQuotes(value string) string { return `"` + value + `"` }
 
-// valueChanges are mistakes in values.
+// valueChanges returns mistakes in values.
 func valueChanges() []change {
 	all := []change{
 		{"number in quotes", set(line.hasNumber, inQuotes)},
@@ -194,14 +194,14 @@ func valueChanges() []change {
 	return all
 }
 
-// requiredChanges remove fields that must be there.
+// requiredChanges returns changes that remove required fields.
 func requiredChanges() []change {
 	return []change{{"field missing", func(l line) (string, bool) {
 		return "", l.value != "" && l.dash == "" && slices.Contains([]string{"restartPolicy", "image", "schedule", "mountPath", "kind", "apiVersion", "operator", "key", "topologyKey"}, l.key)
 	}}}
 }
 
-// jsonChanges are the mistakes in JSON.
+// jsonChanges returns the mistakes in JSON.
 func jsonChanges() []change {
 	return []change{
 		{"no comma", func(l line) (string, bool) {

@@ -16,7 +16,7 @@ type Manifest struct {
 //go:embed testdata/manifests
 var embedded embed.FS
 
-// Manifests returns the manifests of this package, and those in the folders.
+// Manifests returns the manifests of this package and of the folders.
 func Manifests(folders ...string) ([]Manifest, error) {
 	var all []Manifest
 	own, err := fs.Sub(embedded, "testdata/manifests")

@@ -11,34 +11,34 @@ import (
 // Mutation is a manifest with one mistake.
 type Mutation struct {
 	Manifest string
-	// Kind is the mistake, such as "tab".
+	// Kind is the kind of mistake, such as "tab".
 	Kind string
-	// Line is where it is, from 1; Was and Is are that line before and after.
+	// Line is the line number of the mistake, from 1; Was and Is are the line before and after the change.
 	Line    int
 	Was, Is string
 	Text    string
-	// Missing reports whether the line was removed, so that lint can only report one around it.
+	// Missing reports whether the line was removed, so that lint can only report a neighboring line.
 	Missing bool
 }
 
-// line is a line of a manifest that has a field or an item.
+// line is a line of a manifest with a field or an item.
 type line struct {
 	number int // from 1
 	text   string
-	// indent are the spaces before it; dash is the one of an item, with the spaces after it.
+	// indent is the leading spaces; dash is an item's dash with the spaces after it.
 	indent, dash string
-	// key is the name of the field, "" for an item that has none; value is what follows the colon or the dash.
+	// key is the field's name, "" for an item without one; value is the text after the colon or dash.
 	key, value string
-	// path are the names of the fields around it, and its own.
+	// path is the names of the enclosing fields and of the field itself.
 	path []string
 }
 
-// in reports whether the line is a field with this name, in one with the other name.
+// in reports whether the line is the field key in the field parent.
 func (l line) in(parent, key string) bool {
 	return l.key == key && len(l.path) > 1 && l.path[len(l.path)-2] == parent
 }
 
-// change returns the line after a mistake; "" and false if the mistake is none here.
+// change returns the line with a mistake; false if the mistake does not apply to the line.
 type change struct {
 	kind string
 	make func(l line) (string, bool)
@@ -81,7 +81,7 @@ func mutate(name string, lines []string, l line, kind, is string) Mutation {
 
 var fieldLine = regexp.MustCompile(`^( *)((?:- +)*)(?:([\w./-]+|"[^"]+"): *)?(.*)$`)
 
-// linesOf returns the lines of the documents' fields and items: no comments, and no lines of texts.
+// linesOf returns the lines with fields and items: no comments, and no lines of multi-line strings.
 func linesOf(text string) []line {
 	paths := map[int][]string{}
 	decoder := yaml.NewDecoder(strings.NewReader(text))
@@ -102,7 +102,7 @@ func linesOf(text string) []line {
 	return all
 }
 
-// collect notes the path of the first node of each line.
+// collect stores the path of the first node of each line.
 func collect(n *yaml.Node, path []string, paths map[int][]string) {
 	note := func(at *yaml.Node, path []string) {
 		if _, found := paths[at.Line]; !found {

@@ -14,10 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// one of is how many of the mutations a run checks: all of them take half a minute.
+// oneOf is n if a run checks one of n mutations: all of them take half a minute.
 var oneOf = flag.Int("one-of", 7, "check one of so many mutations")
 
-// finding is what the test reads of a LintResult.
+// finding has the fields of a LintResult that the test reads.
 type finding struct {
 	Line        int
 	ID, Message string
@@ -36,7 +36,7 @@ func linted(t *testing.T, text string) []finding {
 	return result.Findings
 }
 
-// tally counts the mutations of a kind: those that lint reports, and those of which it reports the line.
+// tally counts the reported mutations of a kind, and those reported in the right line.
 type tally struct{ reported, right int }
 
 func (s *tally) add(right bool) {
@@ -46,14 +46,14 @@ func (s *tally) add(right bool) {
 	}
 }
 
-// A finding of each mistake that is reported is in its line, for at least 99 % of them, and for 90 % of each kind.
+// For at least 99 % of the reported mistakes, and 90 % of each kind, a finding is in the line of the mistake.
 // Requirements: LNT-07
 func TestLinesOfMistakesAreReported(t *testing.T) {
 	manifests, err := Manifests("../../examples")
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string][]finding{} // of the manifest without a mistake
+	known := map[string][]finding{} // findings in the manifest without a mistake
 	for _, m := range manifests {
 		known[m.Name] = linted(t, m.Text)
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
-// TestConformanceWithRealContainers_CNF_05_CNF_06_CNF_08 runs the conformance suite with an image on this node, against the
-// built-in controller and ours. BATCHJOB_CONFORMANCE_REPORTS is a folder for the reports.
+// TestConformanceWithRealContainers_CNF_05_CNF_06_CNF_08 runs the conformance suite with an image on this node, against
+// the built-in controller and ours. BATCHJOB_CONFORMANCE_REPORTS is a folder for the reports.
 func TestConformanceWithRealContainers_CNF_05_CNF_06_CNF_08(t *testing.T) {
 	for name, args := range map[string][]string{"built-in": nil, "ours": {"--managed-by", controller.DefaultManagedBy}} {
 		t.Run(name, func(t *testing.T) {

@@ -22,13 +22,13 @@ import (
 
 const patience = 3 * time.Minute
 
-// kubectl runs it in a namespace to its end.
+// kubectl runs kubectl in a namespace to completion.
 func kubectl(t *testing.T, ns string, args ...string) command.Result {
 	t.Helper()
 	return kubectlWith(t, "", ns, args...)
 }
 
-// kubectlWith gives it something to read, too, and no namespace if that is empty.
+// kubectlWith is kubectl with input; an empty ns means no namespace flag.
 func kubectlWith(t *testing.T, input, ns string, args ...string) command.Result {
 	t.Helper()
 	if ns != "" {
@@ -41,7 +41,7 @@ func kubectlWith(t *testing.T, input, ns string, args ...string) command.Result 
 	return r
 }
 
-// want runs `kubectl batchjob`, which must end with this code and say all of the parts.
+// want runs `kubectl batchjob`, which must exit with this code and print all of the parts.
 func want(t *testing.T, ns string, code int, parts []string, args ...string) string {
 	t.Helper()
 	r := kubectl(t, ns, append([]string{"batchjob"}, args...)...)
@@ -52,7 +52,7 @@ func want(t *testing.T, ns string, code int, parts []string, args ...string) str
 	return r.Out
 }
 
-// wantParts holds a text against what it must say, whatever the columns.
+// wantParts checks that a text contains all parts, with any white space.
 func wantParts(t *testing.T, what, said string, parts []string) {
 	t.Helper()
 	text := strings.Join(strings.Fields(said), " ")
@@ -63,7 +63,7 @@ func wantParts(t *testing.T, what, said string, parts []string) {
 	}
 }
 
-// namespace makes one for a test, with restricted pod security, as that of the controller.
+// namespace creates a namespace for a test, with restricted pod security, like the controller's namespace.
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{
@@ -103,13 +103,13 @@ func pods(ctx context.Context, t *testing.T, ns, selector string) []corev1.Pod {
 	return list.Items
 }
 
-// controllers are the pods of the controller.
+// controllers returns the pods of the controller.
 func controllers(ctx context.Context, t *testing.T) []corev1.Pod {
 	t.Helper()
 	return pods(ctx, t, system, "app.kubernetes.io/name=kubectl-batchjob,app.kubernetes.io/component=controller")
 }
 
-// twoReady waits for the Deployment to be as it was at first, with no pod too many.
+// twoReady waits until the Deployment is in its initial state, without additional pods, and returns its pods.
 func twoReady(t *testing.T) []corev1.Pod {
 	t.Helper()
 	var now []corev1.Pod
@@ -126,7 +126,7 @@ func settled(d *appsv1.Deployment) bool {
 		d.Status.UpdatedReplicas == 2 && d.Status.AvailableReplicas == 2
 }
 
-// file is one of the kernel's.
+// file returns the content of a file in /proc.
 func file(t *testing.T, path string) string {
 	t.Helper()
 	data, err := os.ReadFile(path)

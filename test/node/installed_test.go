@@ -18,8 +18,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Issue 7, point 1: config/default is applied without a warning, and two pods become ready
-// with the image as it was built, without a restart.
+// Issue 7, point 1: config/default is applied without a warning, and two pods with the built image become ready without
+// a restart.
 func TestInstalledPodsBecomeReady(t *testing.T) {
 	t.Logf("available %.1f s after kubectl apply", installed.took.Seconds())
 	if strings.Contains(installed.said, "Warning") {
@@ -46,7 +46,7 @@ func readySince(pod *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// wantJSONLog: each line is an object, and none is a warning.
+// wantJSONLog checks that each log line is a JSON object, and that none is a warning.
 func wantJSONLog(t *testing.T, pod string) {
 	t.Helper()
 	log := kubectl(t, system, "logs", pod).Out
@@ -61,7 +61,7 @@ func wantJSONLog(t *testing.T, pod string) {
 	}
 }
 
-// Issue 7, point 3: what the plugin prints is what is installed.
+// Issue 7, point 3: the manifests that the plugin prints are the installed ones.
 func TestPrintedManifestsAreInstalled(t *testing.T) {
 	printed := kubectl(t, "", "batchjob", "controller", "--print-manifests")
 	if printed.Code != 0 {
@@ -72,7 +72,7 @@ func TestPrintedManifestsAreInstalled(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: the securityContext of the Deployment is what the kernel holds the process to.
+// Issue 7, point 1: the kernel applies the securityContext of the Deployment to the process.
 func TestProcessIsConfined(t *testing.T) {
 	twoReady(t)
 	processes := processesOf(t)
@@ -112,7 +112,7 @@ func processesOf(t *testing.T) (dirs []string) {
 	return dirs
 }
 
-// Issue 7, point 1: each pod answers probes where the Deployment says, and kubelet asks there.
+// Issue 7, point 1: each pod answers probes at the Deployment's addresses, and the kubelet probes there.
 func TestPodsAnswerProbes(t *testing.T) {
 	for _, pod := range twoReady(t) {
 		for _, path := range []string{"/healthz", "/readyz"} {
@@ -123,7 +123,7 @@ func TestPodsAnswerProbes(t *testing.T) {
 	}
 }
 
-// get asks once, with a token unless that is empty.
+// get makes one request, with a token unless it is empty.
 func get(t *testing.T, asking *http.Client, url, token string) (code int, body string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)

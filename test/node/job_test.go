@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// newJob is one of the controller's, whose pods run a script with busybox, as a namespace with
-// restricted pod security wants them.
+// newJob returns a Job of our controller whose pods run a script with busybox, in accordance with restricted pod
+// security.
 func newJob(name, script string) *batchv1.Job {
 	return &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
@@ -41,14 +41,14 @@ func newJob(name, script string) *batchv1.Job {
 	}
 }
 
-// indexed makes it an Indexed Job.
+// indexed turns the Job into an Indexed Job.
 func indexed(job *batchv1.Job, completions, parallelism int32) *batchv1.Job {
 	job.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
 	job.Spec.Completions, job.Spec.Parallelism = &completions, &parallelism
 	return job
 }
 
-// limited gives its container this much memory.
+// limited sets the memory limit of the Job's container.
 func limited(job *batchv1.Job, memory string) *batchv1.Job {
 	job.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)}
 	return job

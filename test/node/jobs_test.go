@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Issue 7, point 1: the Jobs that the documentation has everybody run end as their comments say.
+// Issue 7, point 1: the sample Jobs of the documentation end as their comments say.
 func TestSamplesEndAsTheySay(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -35,7 +35,7 @@ func TestSamplesEndAsTheySay(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: a Job of several containers at once is complete when all have ended.
+// Issue 7, point 1: a Job that runs several containers at once is complete when all have ended.
 func TestIndexedJobCompletes(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -48,8 +48,8 @@ func TestIndexedJobCompletes(t *testing.T) {
 	}
 }
 
-// exit42 is a Job whose index 1 ends with a rule's exit code. Its containers write to one
-// stream only, as the order of two is chance.
+// exit42 returns a Job whose index 1 fails with the exit code of a rule. Its containers write to one stream only, as the
+// order of lines from two streams is random.
 func exit42() *batchv1.Job {
 	j := indexed(newJob("import", `for row in 1 2 3; do echo "row $row of file $JOB_COMPLETION_INDEX"; done
 [ "$JOB_COMPLETION_INDEX" != 1 ] || { echo "panic: row 3 has no date"; exit 42; }`), 3, 3)
@@ -62,8 +62,8 @@ func exit42() *batchv1.Job {
 	return j
 }
 
-// Issue 7, point 1: explain-failure names pod, container, exit code and rule, and shows the
-// last lines of the real log; logs shows all of them.
+// Issue 7, point 1: explain-failure names the pod, container, exit code and rule, and shows the last lines of the real
+// log; logs shows all lines.
 func TestExitCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -101,23 +101,22 @@ func failedPod(t *testing.T, ns, name string) string {
 	return ""
 }
 
-// ending is a container that a kubelet ends in some way, and what is to be said of it.
+// ending is a Job whose container a kubelet ends in some way, with the expected explanation.
 type ending struct {
 	job  *batchv1.Job
 	said []string
 }
 
-// Issue 7, point 1: what a container runtime reports of containers that are killed, or were
-// never started, is understood.
+// Issue 7, point 1: containers that are killed or cannot be started are explained from the container runtime's reports.
 func TestKilledContainersAreExplained(t *testing.T) {
 	t.Parallel()
 	missing := newJob("missing", "")
 	missing.Spec.Template.Spec.Containers[0].Command = []string{"trainer", "--epochs", "3"}
 	for _, e := range []ending{
-		// The shell is the container's first process: the kernel kills all there is.
+		// The shell is the container's first process: the kernel kills all processes with it.
 		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"),
 			[]string{"Container main exited with code 137 (SIGKILL, OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
-		// In a container's command $$ stands for one $.
+		// In a container's command, $$ is an escaped $.
 		{newJob("signal", `echo going down; sh -c 'kill -SEGV $$$$'; exit $?`), []string{"exit code 139 (SIGSEGV)", "│ going down"}},
 		{missing, []string{"exit code 128 (StartError): the container could not be started", `"trainer": executable file not found in $PATH`}},
 	} {
@@ -131,8 +130,8 @@ func TestKilledContainersAreExplained(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1, JOB-16: restarts in the pod use up backoffLimit, and the controller deletes
-// the pod: how its container failed is told all the same.
+// Issue 7, point 1, JOB-16: restarts in the pod use up backoffLimit, and the controller deletes the pod: the failure of
+// its container is explained nevertheless.
 func TestRestartsAreExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -146,8 +145,8 @@ func TestRestartsAreExplained(t *testing.T) {
 	}
 }
 
-// PFP-07, ADR 0012: a busy kubelet may report that pods have failed at their activeDeadlineSeconds
-// before it reports how their containers ended; the rule for the exit code is found all the same.
+// PFP-07, ADR 0012: a busy kubelet may report that pods failed at their activeDeadlineSeconds before it reports the exit
+// codes of their containers; the rule for the exit code is applied nevertheless.
 func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -162,7 +161,7 @@ func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
 	want(t, ns, 3, []string{"PodFailurePolicy_0"}, "wait", "late", "--timeout", "2m")
 }
 
-// Issue 7, point 1: a container has failed, and another one keeps its pod from ending.
+// Issue 7, point 1: a container has failed, and another one keeps the pod running.
 func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -177,7 +176,7 @@ func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	want(t, ns, 0, []string{"exit code 42", "while container proxy is still running", "If container proxy only serves container main"}, "explain-failure", "half", "--full")
 }
 
-// Issue 7, point 1: pods that a kubelet or the scheduler cannot start are told apart.
+// Issue 7, point 1: the reasons why a kubelet or the scheduler cannot start pods are distinguished.
 func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	t.Parallel()
 	secret := newJob("secret", "true")
@@ -204,8 +203,8 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: a container that gets SIGTERM has its grace period, and logs --follow shows
-// what it says meanwhile.
+// Issue 7, point 1: a container that gets SIGTERM has its full grace period, and logs --follow shows its output during
+// it.
 func TestContainerHasItsGracePeriod(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

@@ -16,8 +16,8 @@ import (
 
 const lease = "batchjob-batchjob-dev-controller"
 
-// handOver is one change of the leader, as the Lease had it. The pod that led has held it
-// until then: when it gave it back, or the last time that it renewed it.
+// handOver is a change of the leader, as recorded in the Lease. until is when the old leader released the Lease or last
+// renewed it; anew is when the new leader acquired it.
 type handOver struct {
 	from, to    string
 	until, anew time.Time
@@ -25,7 +25,7 @@ type handOver struct {
 
 func (h handOver) gap() time.Duration { return h.anew.Sub(h.until) }
 
-// leads follows the Lease from now on.
+// leads records the changes of the Lease.
 type leads struct {
 	mu      sync.Mutex
 	holder  string
@@ -58,7 +58,7 @@ func followLease(t *testing.T) *leads {
 	return l
 }
 
-// see takes in the next version of the Lease. One that is given back has no holder.
+// see records the next version of the Lease. A released Lease has no holder.
 func (l *leads) see(next *coordinationv1.Lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +78,7 @@ func (l *leads) all() []handOver {
 	return append([]handOver(nil), l.changes...)
 }
 
-// one waits for the first change.
+// one waits for the first change of the leader and returns it.
 func (l *leads) one(t *testing.T) handOver {
 	t.Helper()
 	eventually(t, "another leader", func(context.Context) bool { return len(l.all()) > 0 })

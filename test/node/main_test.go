@@ -21,21 +21,21 @@ import (
 const (
 	system     = "batchjob-system"
 	deployment = "batchjob-controller"
-	// server is where inside.sh has the API server.
+	// server is the API server's address in inside.sh.
 	server = "https://10.99.0.1:6443"
-	// ready is how long the Deployment may take, on a machine with other work.
+	// ready is the time limit for the Deployment, on a busy machine.
 	ready = 2 * time.Minute
 )
 
 var (
 	root = filepath.Join("..", "..")
-	// manifests is what is installed.
+	// manifests is the folder of the installed manifests.
 	manifests string
 	config    *rest.Config
 	client    kubernetes.Interface
-	// path is a folder with the plugin, under the name by which kubectl finds it.
+	// path is a folder with the plugin, under the name that kubectl looks for.
 	path string
-	// installed is what kubectl said, and how long the controller took to be available.
+	// installed has the output of kubectl apply, and the time until the controller was available.
 	installed struct {
 		said string
 		took time.Duration
@@ -64,7 +64,7 @@ func prepare() error {
 	if err != nil {
 		return fmt.Errorf("%w; run: make test-node", err)
 	}
-	// What is installed is removed in the end: that must not be an installation which somebody uses.
+	// The installation is removed at the end, so it must not be one that is in use.
 	if found.Host != server {
 		return fmt.Errorf("the cluster at %s is not that of hack/node/run.sh; run: make test-node", found.Host)
 	}
@@ -82,7 +82,7 @@ func prepare() error {
 	return install()
 }
 
-// putPluginInPath makes `kubectl batchjob` the binary of the image.
+// putPluginInPath makes `kubectl batchjob` run the binary in the image.
 func putPluginInPath() error {
 	binary := os.Getenv("BATCHJOB_NODE_BINARY")
 	if binary == "" {
@@ -104,7 +104,7 @@ func putPluginInPath() error {
 	return os.Setenv("PATH", path+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
 
-// install applies the manifests, and waits until the Deployment is available.
+// install applies the manifests and waits until the Deployment is available.
 func install() error {
 	started := time.Now()
 	out, err := exec.Command("kubectl", "apply", "-k", manifests).CombinedOutput()
@@ -120,7 +120,7 @@ func install() error {
 	return nil
 }
 
-// whatPodsSay is what helps to find out why the controller does not run.
+// whatPodsSay returns output that helps to find out why the controller does not run.
 func whatPodsSay() string {
 	var b strings.Builder
 	for _, args := range [][]string{{"get", "pods", "-o", "wide"}, {"get", "events"}, {"logs", "deployment/" + deployment, "--tail", "20"}} {
@@ -130,7 +130,7 @@ func whatPodsSay() string {
 	return b.String()
 }
 
-// uninstall takes away what was installed: nothing of it may stay.
+// uninstall removes the installation completely.
 func uninstall() error {
 	if config == nil {
 		return nil

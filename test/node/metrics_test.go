@@ -13,8 +13,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Issue 7, point 1: metrics are served with TLS, by each pod and by the Service, to who has the
-// role batchjob-metrics-reader and to nobody else.
+// Issue 7, point 1: each pod and the Service serve metrics with TLS, only to users with the role
+// batchjob-metrics-reader.
 func TestMetricsAreServedWithTLS(t *testing.T) {
 	ns := namespace(t)
 	reader, other := token(t, ns, "reader"), token(t, ns, "other")
@@ -49,12 +49,12 @@ func token(t *testing.T, ns, account string) string {
 	return strings.TrimSpace(kubectl(t, ns, "create", "token", account).Out)
 }
 
-// wantMetrics asks as a reader, as somebody else, and as nobody.
+// wantMetrics requests the metrics as a reader, without the role, and without a valid token.
 func wantMetrics(t *testing.T, host, reader, other string) string {
 	t.Helper()
-	// Connections are not kept, so that the Service chooses a pod each time.
+	// Connections are not reused, so that the Service chooses a pod for each request.
 	asking := &http.Client{Transport: &http.Transport{
-		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // The certificate is the pod's own.
+		DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, // It is self-signed.
 	}}
 	url := "https://" + net.JoinHostPort(host, "8443") + "/metrics"
 	for _, c := range []struct {

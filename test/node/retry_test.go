@@ -9,7 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Issue 18: with either controller, real containers run the failed index again, under its number and with what was changed.
+// Issue 18: with either controller, real containers run the failed index again, with the same index and the changed
+// template.
 func TestRetryRunsTheFailedIndex_RTY_01_RTY_04(t *testing.T) {
 	for name, ours := range map[string]bool{"built-in": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {

@@ -19,8 +19,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Issue 7, point 1: the Deployment is rolled out again while a Job runs. The lead moves once, to
-// a new pod, soon after the old leader gave it back, and the Job has no pod too many or too few.
+// Issue 7, point 1: the Deployment is rolled out again while a Job runs. The lead moves once, to a new pod, soon after
+// the old leader released it, and the Job has neither too many nor too few pods.
 func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	before := twoReady(t)
 	unharmed := runLongJob(t)
@@ -38,7 +38,7 @@ func TestRolloutMovesTheLeadOnce(t *testing.T) {
 	if ledBy(change.to, before) || !ledBy(change.to, after) {
 		t.Errorf("the lead moved to %s, want a new pod", change.to)
 	}
-	// Two periods, as each is made longer at random by up to 1.2 of it.
+	// Two retry periods, as jitter extends a period by up to 1.2 times its length.
 	if change.gap() > 5*time.Second {
 		t.Errorf("nobody led for %s", change.gap())
 	}
@@ -50,8 +50,8 @@ func ledBy(holder string, pods []corev1.Pod) bool {
 	return slices.ContainsFunc(pods, func(p corev1.Pod) bool { return strings.HasPrefix(holder, p.Name+"_") })
 }
 
-// runLongJob starts a Job of many short pods, of which some have run. What it returns waits
-// for the end, and holds it against what it must be.
+// runLongJob starts a Job of many short pods and waits until the first has succeeded. unharmed waits for the end of the
+// Job and checks its result.
 func runLongJob(t *testing.T) (unharmed func()) {
 	t.Helper()
 	const completions = 24
@@ -80,8 +80,8 @@ func runLongJob(t *testing.T) (unharmed func()) {
 	}
 }
 
-// Issue 7, point 1: the leader is killed without warning. The other pod takes over once the
-// Lease has run out, the kubelet restarts the container, and the Job is unharmed.
+// Issue 7, point 1: the leader is killed without warning. The other pod takes over once the Lease has expired, the
+// kubelet restarts the container, and the Job is unharmed.
 func TestKilledLeaderIsReplaced(t *testing.T) {
 	twoReady(t)
 	unharmed := runLongJob(t)
@@ -103,7 +103,7 @@ func TestKilledLeaderIsReplaced(t *testing.T) {
 	unharmed()
 }
 
-// kill ends the process of a pod as the kernel does it when memory is short.
+// kill kills the process of a pod with SIGKILL, as the kernel does when memory is short.
 func kill(t *testing.T, pod *corev1.Pod) {
 	t.Helper()
 	for _, dir := range processesOf(t) {
@@ -122,7 +122,7 @@ func kill(t *testing.T, pod *corev1.Pod) {
 	t.Fatalf("pod %s has no process", pod.Name)
 }
 
-// leaderPod is the one that holds the Lease.
+// leaderPod returns the pod that holds the Lease.
 func leaderPod(t *testing.T) *corev1.Pod {
 	t.Helper()
 	now, err := client.CoordinationV1().Leases(system).Get(t.Context(), lease, metav1.GetOptions{})
@@ -138,7 +138,7 @@ func leaderPod(t *testing.T) *corev1.Pod {
 	return nil
 }
 
-// Issue 7, point 1: a drained node takes one pod at a time.
+// Issue 7, point 1: a drain evicts one pod at a time.
 func TestDrainTakesOnePodAtATime(t *testing.T) {
 	before := twoReady(t)
 	eventually(t, "the PodDisruptionBudget to know its pods", func(ctx context.Context) bool {

@@ -1,6 +1,6 @@
-// Package numbers checks that all outputs agree on their numbers: random Jobs run in the
-// virtual cluster, and at random moments everything that shows a Job shows what is read of
-// it then. What has the same name has the same value, and parts add up to their totals.
+// Package numbers checks that all outputs agree on their numbers: random Jobs run in the virtual cluster and are read at
+// random moments; all outputs show the state read at that moment. Numbers with the same name must be equal, and parts
+// must add up to their totals.
 //
 //	go test ./test/numbers                          a few seconds
 //	go test ./test/numbers -moments 100000          about ten minutes

@@ -13,10 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// fact is a number or a duration as an output shows it, in words that name it.
+// fact is a number or a duration in an output, with the words that name it.
 type fact struct{ value, words, output string }
 
-// facts are those of all outputs, by name.
+// facts are the facts of all outputs, by name.
 type facts map[string][]fact
 
 func (f facts) add(name, value, words, output string) {
@@ -25,14 +25,13 @@ func (f facts) add(name, value, words, output string) {
 	}
 }
 
-// sentence finds facts in a text: names are those of its groups.
+// sentence finds facts in a text: names are the names of the pattern's groups.
 type sentence struct {
 	pattern *regexp.Regexp
 	names   []string
 }
 
-// met are the patterns of sentences, and whether one was found: what is never said is a name that
-// has changed.
+// met records for each pattern whether it ever matched: a pattern that never matches is out of date.
 var met = map[string]bool{}
 
 func said(pattern string, names ...string) sentence {
@@ -51,8 +50,8 @@ func (f facts) read(output, text string, sentences []sentence) {
 	}
 }
 
-// Names of facts. What pods do is of the pods, unless the status is named; where pods could not be
-// read there is the status only.
+// Names of facts. Numbers of pods are counted from the pods, unless the name contains "status"; if pods could not be
+// read, only the status is known.
 const (
 	active, ready, terminating, podCount          = "active pods", "ready pods", "terminating pods", "pods"
 	podsFailed, podsStopped, podsSucceeded        = "pods that failed", "pods stopped by the Job", "pods in phase Succeeded"
@@ -69,7 +68,7 @@ const (
 
 func indexesIn(state string) string { return state + " indexes" }
 
-// Sentences of any text: the verdict, the limits, and what comes next.
+// Sentences in any text: the verdict, the limits, and the next events.
 var anywhere = []sentence{
 	said(`(\d+) of (\d+) (?:index|indexes|pods?) succeeded`, succeeded, completions),
 	said(`(?:running|back-off for another \S+): (\d+) pods? succeeded`, succeeded),
@@ -102,7 +101,7 @@ var anywhere = []sentence{
 	said(`Causes\W+(\d+) failures? \((?:(\d+) not in the status yet)?(?:, )?(?:(\d+) ignored)?\)`, failures, unrecorded, ignored),
 }
 
-// Sentences of one line about the pods.
+// Sentences that are on one line about the pods.
 var (
 	countsLine = []sentence{
 		said(`status says (\d+) active, (\d+) of them still`, statusActive, active),
@@ -147,7 +146,7 @@ var (
 	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)
 )
 
-// readOutput finds the facts of an output.
+// readOutput adds the facts of an output.
 func (f facts) readOutput(o output) {
 	lines := strings.Split(o.text, "\n")
 	switch {
@@ -194,7 +193,7 @@ func (f facts) readPage(o output, lines []string) {
 	}
 }
 
-// stateName is the name of a state of indexes in JSON, by its word.
+// stateName returns the JSON name of a state of indexes.
 func stateName(word string) string {
 	switch word {
 	case "succeeded":
@@ -234,7 +233,7 @@ func (f facts) readView(o output, lines []string) {
 		columns = halves(lines[bodyLine : len(lines)-1])
 	}
 	for _, column := range columns {
-		// What was wrapped is one sentence.
+		// Wrapped lines are joined to one sentence.
 		joined := strings.Join(strings.Fields(strings.ReplaceAll(column, "\n\n", " ─ ")), " ")
 		f.read(o.name, joined, anywhere)
 		f.readLegend(o, column)
@@ -247,7 +246,7 @@ func (f facts) readLegend(o output, text string) {
 	}
 }
 
-// halves are the two columns of a wide screen.
+// halves returns the two columns of a wide screen.
 func halves(lines []string) []string {
 	const half, gap = 78, 3
 	var left, right []string
@@ -259,7 +258,7 @@ func halves(lines []string) []string {
 	return []string{strings.Join(left, "\n"), strings.Join(right, "\n")}
 }
 
-// columnNames are the names of the numbers in a row of status.
+// columnNames maps columns of status to names of facts.
 var columnNames = map[string]string{"TERMINATING": statusTerminating, "FAILED": statusFailed, "DURATION": duration}
 
 func (f facts) readRow(o output) {
@@ -284,7 +283,7 @@ func (f facts) readRow(o output) {
 	}
 }
 
-// cellAt is what begins at a column of a table, up to the next cell.
+// cellAt returns the cell that begins at a column of a table.
 func cellAt(row string, at, _ int) string {
 	if at >= len(row) {
 		return ""
@@ -340,7 +339,7 @@ func (f facts) readJSON(o output) {
 	f.readIndexes(o, r.Indexes)
 }
 
-// readWaits are the clocks as durations from the time of the report.
+// readWaits adds the waits as durations from the time of the report.
 func (f facts) readWaits(r *explain.Report) {
 	names := map[explain.WaitKind]string{
 		explain.WaitBackoff: retry, explain.WaitIndexBackoff: retry, explain.WaitDeadline: deadline, explain.WaitTTL: deleted, explain.WaitGrace: graceEnds,
@@ -351,10 +350,10 @@ func (f facts) readWaits(r *explain.Report) {
 	}
 }
 
-// capital is where a word begins in a name of JSON.
+// capital matches the beginning of a word in a JSON name.
 var capital = regexp.MustCompile(`[A-Z]`)
 
-// readIndexes takes the sizes of the lists by their names in JSON: notStartedCount.
+// readIndexes adds the lengths of the index lists by their JSON names, such as notStartedCount.
 func (f facts) readIndexes(o output, x *explain.Indexes) {
 	var all struct{ Indexes map[string]any }
 	if err := json.Unmarshal([]byte(o.text), &all); err != nil || x == nil {
@@ -370,7 +369,7 @@ func (f facts) readIndexes(o output, x *explain.Indexes) {
 	f.add(indexesIn("not ready"), fmt.Sprint(x.ActiveCount-x.ReadyCount), "activeCount-readyCount", "json")
 }
 
-// contradictions are the names that have several values.
+// contradictions returns the names that have several values.
 func (f facts) contradictions() []string {
 	var out []string
 	for name, all := range f {

@@ -16,14 +16,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// history is all that happened in a virtual cluster.
+// history is the history of a virtual cluster.
 type history struct {
 	world   *sim.World
 	commits []stored
 	events  []explain.Event
 }
 
-// stored is a write, and when it was made.
+// stored is a write and its time.
 type stored struct {
 	at time.Time
 	sim.Commit
@@ -51,7 +51,7 @@ func (h *history) committed(c sim.Commit) {
 	}
 }
 
-// job is the Job as it was stored at a time, nil for none.
+// job returns the Job as stored at a time, or nil.
 func (h *history) job(at time.Time) *batchv1.Job {
 	for _, c := range slices.Backward(h.commits) {
 		if !c.at.After(at) && (c.NewJob != nil || c.OldJob != nil) {
@@ -61,7 +61,7 @@ func (h *history) job(at time.Time) *batchv1.Job {
 	return nil
 }
 
-// pods are those of a Job at a time, in the order of creation.
+// pods returns the pods of a Job at a time, in order of creation.
 func (h *history) pods(job types.UID, at time.Time) []*corev1.Pod {
 	var out []*corev1.Pod
 	for _, c := range h.commits {
@@ -87,7 +87,7 @@ func (h *history) pods(job types.UID, at time.Time) []*corev1.Pod {
 	})
 }
 
-// recorder keeps the events of the controller, as the aggregating writer reports them.
+// recorder stores the controller's events, aggregated as in the API.
 type recorder struct{ *history }
 
 func (r recorder) add(e explain.Event) {

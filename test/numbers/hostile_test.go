@@ -16,13 +16,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// changer puts other times into what was read of a Job.
+// changer changes the times in a Job's input.
 type changer struct {
 	*rand.Rand
 	times []time.Time
 }
 
-// change replaces some of the times of a value. What it points to is copied, as others share it.
+// change replaces some of the times in a value. It copies pointees and slices, which other values share.
 func (c changer) change(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -65,13 +65,13 @@ func (c changer) changed(m moment) moment {
 	return m
 }
 
-// mostOutput is more than any output has about a Job of the oracle's cases.
+// mostOutput is larger than any output about a Job of the oracle's cases.
 const mostOutput = 1 << 20
 
-// mostAllocated is more than all outputs of a Job and a replay of it allocate; a small part of it is in use at a time.
+// mostAllocated is more than all outputs of a Job and its replay allocate in total.
 const mostAllocated = 1 << 30
 
-// checkTexts fails for an output that is too long, or that has one of these texts, and for JSON that cannot be read.
+// checkTexts fails for an output that is too long or matches bad, and for invalid JSON.
 func checkTexts(t *testing.T, m *moment, bad *regexp.Regexp) {
 	t.Helper()
 	_, outputs := m.outputs(t, nil)
@@ -90,10 +90,10 @@ func checkTexts(t *testing.T, m *moment, bad *regexp.Regexp) {
 	}
 }
 
-// sinceNever are ages and offsets of a time that is not set, which is in the year 1.
+// sinceNever matches ages and offsets of the zero time, which is in the year 1.
 var sinceNever = regexp.MustCompile(`292y|0001-01-01|106751d|2562047h|\b73\d{4}d`)
 
-// Every time of the API may be missing, or be the zero time. It then has no age, no offset and no duration.
+// Every time in the API may be missing or the zero time. It then has no age, no offset and no duration.
 // Requirements: CLI-13
 func TestMissingTimesHaveNoAge(t *testing.T) {
 	n := 0
@@ -107,7 +107,7 @@ func TestMissingTimesHaveNoAge(t *testing.T) {
 	}
 }
 
-// A condition without lastTransitionTime, which is optional, is not in the timeline.
+// A condition without lastTransitionTime, which is optional, is left out of the timeline.
 // Requirements: CLI-13
 func TestConditionWithoutATimeIsExplained(t *testing.T) {
 	for seed := uint64(0); ; seed++ {
@@ -125,8 +125,8 @@ func TestConditionWithoutATimeIsExplained(t *testing.T) {
 	}
 }
 
-// FuzzHostileStatuses draws all outputs of Jobs with times from the year 0 to 9999, and with the largest numbers and longest
-// lists, and replays them as an explanation does.
+// FuzzHostileStatuses renders all outputs of Jobs with times from the year 0 to 9999, and with the largest numbers and
+// longest lists, and replays them as an explanation does.
 func FuzzHostileStatuses(f *testing.F) {
 	for seed := range uint64(40) {
 		f.Add(seed, seed%5 == 0, "x\x1b[31m", "0,2,4-9,7")

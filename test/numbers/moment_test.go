@@ -14,22 +14,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 )
 
-// moment is what was read of a Job at some time.
+// moment is the state of a Job as read at some time.
 type moment struct {
 	seed  uint64
 	n     int
 	input explain.Input
-	// late is how much later the view draws it.
+	// late is how much later the view renders it.
 	late time.Duration
 }
 
 func (m *moment) String() string { return fmt.Sprintf("seed %d, moment %d", m.seed, m.n) }
 
-// mostMoments is how many there are of one Job.
+// mostMoments is the maximum number of moments of one Job.
 const mostMoments = 12
 
-// momentsOf plays the case of a seed, and reads it at random times: between what its user
-// does, and until some time after its end.
+// momentsOf plays the case of a seed and reads its Job at random times: between the user's actions, and until some time
+// after the Job's end.
 func momentsOf(seed uint64) []moment {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	c := cases.Generate(seed)
@@ -70,9 +70,9 @@ func momentsOf(seed uint64) []moment {
 type reader struct {
 	*rand.Rand
 	*history
-	// builtIn makes the Job one of the built-in controller.
+	// builtIn makes the reads look as if the built-in controller ran the Job.
 	builtIn bool
-	// outage is when the controller loses the API server, and outageFor how long; 0 for never.
+	// outage is when the controller loses its connection to the API server, and outageFor how long; 0 means never.
 	outage, outageFor time.Duration
 	lost              time.Time
 }
@@ -83,7 +83,7 @@ func (r *reader) within(most time.Duration) time.Duration {
 	return time.Duration(r.Int64N(int64(most)))
 }
 
-// gap is the time between two moments.
+// gap returns the time to the next moment.
 func (r *reader) gap() time.Duration {
 	return r.within(one(r.Rand, 100*time.Millisecond, 2*time.Second, 6*time.Second, 15*time.Second, 40*time.Second, 20*time.Minute))
 }
@@ -103,8 +103,8 @@ func (r *reader) run(at time.Duration) {
 	}
 }
 
-// read is what a command reads now: the Job may be older than the pods, and the other way
-// around, and some of it may be unreadable.
+// read returns the state that a command reads now: the Job may be older or newer than the pods, and parts of the state
+// may be unreadable.
 func (r *reader) read() (moment, bool) {
 	now := r.world.Now()
 	lag := func() time.Duration {
@@ -129,7 +129,7 @@ func (r *reader) read() (moment, bool) {
 	return moment{input: in, late: r.within(3 * time.Second)}, true
 }
 
-// readEvents are those so far; the built-in controller has none about causes.
+// readEvents returns the events so far, without events about causes for the built-in controller.
 func (r *reader) readEvents(now time.Time) []explain.Event {
 	var out []explain.Event
 	for _, e := range r.events {
@@ -140,8 +140,7 @@ func (r *reader) readEvents(now time.Time) []explain.Event {
 	return out
 }
 
-// dress makes the Job one of a controller that is there, or that is gone, and sometimes one that is
-// deleted after its end.
+// dress sets managedBy and the Lease of a running or lost controller, and sometimes a TTL.
 func (r *reader) dress(in *explain.Input) {
 	if r.IntN(4) == 0 {
 		in.Job.Spec.TTLSecondsAfterFinished = ptr.To(r.Int32N(2000))

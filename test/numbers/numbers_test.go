@@ -16,16 +16,16 @@ var (
 )
 
 const (
-	// examples is how many problems of one kind are printed.
+	// examples is the number of problems of one kind to print.
 	examples = 2
-	// longRun is how many moments meet every sentence.
+	// longRun is a number of moments that is enough to meet every sentence.
 	longRun = 20_000
-	// progressEvery is after how many moments a run says how far it is.
+	// progressEvery is the number of moments between progress messages.
 	progressEvery = 5000
 )
 
-// Issue 17: whatever a Job does, and however much the status lags behind the pods, numbers and
-// durations of one name have one value in text, JSON, rows and screens, and parts add up.
+// Issue 17: in every state of a Job, and however far the status lags behind the pods, numbers and durations of one name
+// are equal in text, JSON, rows and screens, and parts add up.
 func TestNumbersOfOneNameAgree_CLI_01_CLI_03_CLI_04(t *testing.T) {
 	w := newWaiter(t)
 	kinds := map[string]int{}
@@ -62,7 +62,7 @@ func TestNumbersOfOneNameAgree_CLI_01_CLI_03_CLI_04(t *testing.T) {
 	}
 }
 
-// problems are names with several values, and totals that are not the sums of their parts.
+// problems returns names with several values, and totals that are not the sum of their parts.
 func (m *moment) problems(t testing.TB, w *waiter) []string {
 	report, outputs := m.outputs(t, w)
 	f := facts{}

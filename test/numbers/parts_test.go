@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// wrongSums are totals that are not the sums of their parts.
+// wrongSums returns totals that are not the sum of their parts.
 func wrongSums(r *explain.Report, f facts, outputs []output) []string {
 	var out []string
 	check := func(right bool, format string, args ...any) {
@@ -29,7 +29,7 @@ func wrongSums(r *explain.Report, f facts, outputs []output) []string {
 	if l := r.BackoffLimit; l != nil && l.Left > 0 {
 		all := l.Limit + 1
 		if l.Unit == explain.LimitRestarts {
-			all = max(l.Limit, 1) // As many restarts are too many.
+			all = max(l.Limit, 1) // For restarts, the Job fails when the limit is reached.
 		}
 		check(l.Used+l.Left == all, "backoffLimit:\n    %+v", *l)
 	}
@@ -42,7 +42,7 @@ func wrongSums(r *explain.Report, f facts, outputs []output) []string {
 
 type checkFunc func(right bool, format string, args ...any)
 
-// checkPods: each pod is active, terminating, or has ended.
+// checkPods checks that each pod is active, terminating, or ended.
 func checkPods(r *explain.Report, check checkFunc) {
 	c := &r.Counts
 	if c.Pods == nil {
@@ -63,7 +63,8 @@ func checkPods(r *explain.Report, check checkFunc) {
 	check(*c.ReadyPods <= *c.ActivePods, "ready pods:\n    %d of %d", *c.ReadyPods, *c.ActivePods)
 }
 
-// checkFailures: causes and what has none are all failures, those that count among them; pods that the Job stopped are none.
+// checkFailures checks that causes and failures without a cause add up to all failures, as do those that count; pods
+// stopped by the Job are not failures.
 func checkFailures(r *explain.Report, f facts, check checkFunc) {
 	all := r.FailuresWithoutPod
 	for i := range r.Causes {
@@ -92,7 +93,7 @@ func checkFailures(r *explain.Report, f facts, check checkFunc) {
 	}
 }
 
-// words are those of all facts of a name, one below the other.
+// words returns the words of all facts with a name, one per line.
 func (f facts) words(name string) string {
 	var out []string
 	for _, one := range f[name] {
@@ -106,12 +107,11 @@ func (f fact) String() string { return fmt.Sprintf("%s: %q", f.output, f.words) 
 var (
 	inTitle = regexp.MustCompile(`\S (\d+) (?:failed|pending|terminating|running|succeeded|stopped)`)
 	percent = regexp.MustCompile(`(<?\d+%)\s+(\d+)/(\d+)`)
-	// endOffset is the time of the terminal condition.
+	// endOffset matches the time of the terminal condition.
 	endOffset = regexp.MustCompile(`Condition (?:Failed|Complete): [^\n]*\(\+([^)\n]+)\)|\+(\w+) +!? *Condition +Condition (?:Failed|Complete) \(`)
 )
 
-// checkOutput checks the sums of one output, and that the end of a Job is as long after its start as
-// it ran.
+// checkOutput checks the sums in one output, and that the Job's duration is the time from its start to its end.
 func checkOutput(r *explain.Report, o output, check checkFunc) {
 	lines := strings.Split(o.text, "\n")
 	isView := strings.HasPrefix(o.name, "view") && !strings.HasSuffix(o.name, "list")
@@ -128,7 +128,7 @@ func checkOutput(r *explain.Report, o output, check checkFunc) {
 		if _, err := fmt.Sscan(lines[bodyLine], &title); err != nil {
 			break // No pods.
 		}
-		// Many states have a line of their own on a narrow screen.
+		// On a narrow screen, the counts may take a second line.
 		counts := strings.Join(lines[bodyLine:bodyLine+2], "\n")
 		for _, m := range inTitle.FindAllStringSubmatch(counts, -1) {
 			n, _ := strconv.Atoi(m[1])

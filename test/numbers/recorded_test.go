@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// sumFault is what does not add up in a report of a recorded Job.
+// sumFault reports a wrong sum in a report of a recorded Job.
 type sumFault func(format string, args ...any)
 
 // Requirements: CLI-41. Of each recorded Job, the rows of causes add up to the number above them and to the failures that the
@@ -71,7 +71,8 @@ func checkSums(r *explain.Report, fault sumFault) {
 	}
 }
 
-// countedFirst are the numbers of failures in a first sentence: of all, and behind a number of those with one cause.
+// countedFirst matches the numbers of failures in a first sentence: all failures, or the total after the number for one
+// cause.
 var countedFirst = regexp.MustCompile(`(?:^|[:;,] )(\d+) (?:other )?pods? failed|\(?\d+ of (\d+)\)?:? (?:the pod|container)|, (\d+) failed`)
 
 func checkFirstSentence(r *explain.Report, fault sumFault) {
@@ -85,8 +86,8 @@ func checkFirstSentence(r *explain.Report, fault sumFault) {
 	}
 }
 
-// checkStopped reports pods that the Job stopped, and that are examples of a cause all the same: the deletion of a pod that ran
-// was asked for when the end of the Job was decided.
+// checkStopped reports pods that the Job stopped but that are examples of a cause: running pods that were deleted when
+// the outcome of the Job was decided.
 func checkStopped(in *explain.Input, r *explain.Report, fault sumFault) {
 	var ending time.Time
 	for _, c := range in.Job.Status.Conditions {

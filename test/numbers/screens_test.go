@@ -24,10 +24,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// output is what one surface shows.
+// output is the text that one output shows.
 type output struct{ name, text string }
 
-// outputs are all surfaces, each made from the report as the program makes it.
+// outputs returns all outputs, each made from the report in the same way as by the program.
 func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
 	report := analysis.Explain(m.input, explain.Options{MaxPods: -1})
 	job := m.object(t)
@@ -50,7 +50,7 @@ func (m *moment) outputs(t testing.TB, w *waiter) (*explain.Report, []output) {
 	return &report, append(out, m.frames(t, &report)...)
 }
 
-// object is the Job as the API server sends it.
+// object returns the Job as the API server sends it.
 func (m *moment) object(t testing.TB) *unstructured.Unstructured {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(m.job())
 	if err != nil {
@@ -70,7 +70,7 @@ func (m *moment) statusRow(t testing.TB, job *unstructured.Unstructured) string 
 	return w.String()
 }
 
-// still is a Source of one Snapshot.
+// still is a Source with a single Snapshot.
 type still struct{ snap *snapshot.Snapshot }
 
 func (s still) Look(snapshot.Focus) {}
@@ -82,7 +82,7 @@ func (s still) Next(_ context.Context, seen uint64) (*snapshot.Snapshot, error) 
 	return nil, errors.New("there is one only")
 }
 
-// frames are the screens of the view, some seconds after the report was made.
+// frames returns the screens of the view, some seconds after the report was made.
 func (m *moment) frames(t testing.TB, r *explain.Report) []output {
 	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	snap := &snapshot.Snapshot{
@@ -108,7 +108,7 @@ func (m *moment) frames(t testing.TB, r *explain.Report) []output {
 	return out
 }
 
-// open is a Model that shows the Snapshot.
+// open returns a Model that shows the Snapshot.
 func (m *moment) open(t testing.TB, o tui.Options) *tui.Model {
 	now := m.input.Now
 	o.Now = func() time.Time { return now }

@@ -14,13 +14,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// waiter runs the verb wait. That is slow, and done at a part of the moments.
+// waiter runs the verb wait. It is slow, so it is used for a part of the moments only.
 type waiter struct {
 	api     *clitest.API
 	program clitest.Program
 }
 
-// waitEvery is at how many moments there is one with wait.
+// waitEvery is n if one in n moments is checked with wait.
 const waitEvery = 25
 
 func newWaiter(t *testing.T) *waiter {
@@ -29,7 +29,7 @@ func newWaiter(t *testing.T) *waiter {
 	return w
 }
 
-// line is what wait shows of a Job that has not ended.
+// line returns wait's output for a Job that has not ended.
 func (w *waiter) line(t testing.TB, job *unstructured.Unstructured, now time.Time) string {
 	w.api.Put(job)
 	defer w.api.Remove(job)

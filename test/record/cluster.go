@@ -15,13 +15,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// cluster is a control plane for this run, with our controller beside the built-in one.
+// cluster is a control plane for this run, with the built-in controller and ours.
 type cluster struct {
 	*leash.Cluster
 	config  *rest.Config
 	client  kubernetes.Interface
 	objects dynamic.Interface
-	// served is the API server's time, from its last response.
+	// served is the API server's time in its last response.
 	served atomic.Value
 
 	mu          sync.Mutex
@@ -35,13 +35,13 @@ func startCluster(ctx context.Context, root string) (*cluster, error) {
 	}
 	c := &cluster{Cluster: held}
 	if err := c.connect(ctx); err != nil {
-		_ = c.stop() // What went wrong first is of interest.
+		_ = c.stop() // The first error is the relevant one.
 		return nil, err
 	}
 	return c, nil
 }
 
-// connect starts the cluster, and makes its clients.
+// connect starts the cluster and makes its clients.
 func (c *cluster) connect(ctx context.Context) (err error) {
 	if err := c.Up(ctx); err != nil {
 		return err
@@ -59,7 +59,7 @@ func (c *cluster) connect(ctx context.Context) (err error) {
 	return err
 }
 
-// stop ends all that this run has started.
+// stop ends everything that this run has started.
 func (c *cluster) stop() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -69,13 +69,13 @@ func (c *cluster) stop() error {
 	return c.Release()
 }
 
-// now is the time from the API server's point of view.
+// now returns the API server's time.
 func (c *cluster) now() time.Time {
 	now, _ := c.served.Load().(time.Time)
 	return now
 }
 
-// clock keeps the time of the API server's last response.
+// clock stores the time of the API server's last response.
 type clock struct {
 	next   http.RoundTripper
 	served *atomic.Value

@@ -8,20 +8,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// all holds if each of them does.
+// all holds if all conditions hold.
 func all(conditions ...func(*view) bool) func(*view) bool {
 	return func(v *view) bool {
 		return !slices.ContainsFunc(conditions, func(holds func(*view) bool) bool { return !holds(v) })
 	}
 }
 
-// failed holds once the only Job has failed for the reason, everything is counted, and the
-// event that reports it is there. The reason may be a prefix: names of rules follow it.
+// failed holds once the only Job has failed for the reason, all pods are counted, and the event about the failure
+// exists. The reason may be a prefix that is followed by the name of a rule.
 func failed(reason string) func(*view) bool {
 	return all(one, has(batchv1.JobFailed, reason), counted, event("Job", reason))
 }
 
-// completed holds once the only Job is Complete, everything is counted, and its event there.
+// completed holds once the only Job is Complete, all pods are counted, and the event about it exists.
 func completed(reason string) func(*view) bool {
 	return all(one, has(batchv1.JobComplete, reason), counted, event("Job", "Completed"))
 }
@@ -38,7 +38,7 @@ func has(condition batchv1.JobConditionType, reason string) func(*view) bool {
 	}
 }
 
-// counted holds if no ended pod waits to be counted.
+// counted holds if no ended pod has the tracking finalizer.
 func counted(v *view) bool {
 	for _, p := range v.pods {
 		if ended(p) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
@@ -57,12 +57,12 @@ func ended(p corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-// event holds if there is one about an object of the kind with the reason, or one that begins so.
+// event holds if an event about an object of the kind has the reason, or a reason that begins with it.
 func event(kind, reason string) func(*view) bool {
 	return events(kind, reason, 1)
 }
 
-// events holds if so many were reported, an event that repeats itself by its count.
+// events holds if at least n such events were reported; repetitions of an event are included.
 func events(kind, reason string, n int) func(*view) bool {
 	return func(v *view) bool {
 		told := 0
@@ -75,12 +75,12 @@ func events(kind, reason string, n int) func(*view) bool {
 	}
 }
 
-// status holds if the first Job's status does.
+// status holds if the condition holds for the first Job's status.
 func status(holds func(batchv1.JobStatus) bool) func(*view) bool {
 	return func(v *view) bool { return len(v.jobs) > 0 && holds(v.jobs[0].Status) }
 }
 
-// active holds if so many pods are active in the status, and all of them ready.
+// active holds if the status has n active pods, all of them ready.
 func active(n int32) func(*view) bool {
 	return status(func(s batchv1.JobStatus) bool { return s.Active == n && value(s.Ready) == n })
 }
@@ -97,7 +97,7 @@ func countedSuccesses(n int32) func(*view) bool {
 	return status(func(s batchv1.JobStatus) bool { return s.Succeeded == n })
 }
 
-// havePods holds if there are so many pods that fit.
+// havePods holds if exactly n pods match fits.
 func havePods(n int, fits func(corev1.Pod) bool) func(*view) bool {
 	return func(v *view) bool { return v.count(fits) == n }
 }

@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// launch runs a controller with a Lease, and returns when it reconciles.
+// launch runs a controller with a Lease, and returns once it reconciles Jobs.
 func (c *cluster) launch(ctx context.Context, args ...string) (*leash.Controller, error) {
 	args = append([]string{"--leader-elect", "--leader-elect-resource-namespace", leaseNamespace}, args...)
 	p, err := leash.StartController(ctx, filepath.Join(c.Root, "bin", "kubectl-batchjob"), c.Kubeconfig, nil, args...)

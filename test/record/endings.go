@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// endings are Jobs that fail without a podFailurePolicy.
+// endings returns scenarios of Jobs that fail without a podFailurePolicy.
 func endings() []scenario {
 	exceeded := failed(batchv1.JobReasonBackoffLimitExceeded)
 	return []scenario{

@@ -26,7 +26,7 @@ what happened. Of managedFields there is left who wrote which part and when; of 
 |---|---|---|
 `
 
-// writeIndex makes the table of all fixtures that are there.
+// writeIndex writes the table of all existing fixtures.
 func writeIndex(out string) error {
 	var b strings.Builder
 	b.WriteString(indexHead)
@@ -47,7 +47,7 @@ func writeIndex(out string) error {
 	return os.WriteFile(filepath.Join(out, "README.md"), []byte(b.String()), 0o644)
 }
 
-// reachedIn says in a line what the status of the fixture's Jobs says.
+// reachedIn returns a one-line summary of the status of the fixture's Jobs.
 func reachedIn(file string) (string, error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
@@ -60,7 +60,7 @@ func reachedIn(file string) (string, error) {
 	var lines []string
 	for _, item := range list.Items {
 		var job batchv1.Job
-		// What is no Job need not fit.
+		// Other objects may fail to decode as a Job.
 		if err := json.Unmarshal(item, &job); err == nil && job.Kind == "Job" {
 			lines = append(lines, summary(job.Status))
 		}

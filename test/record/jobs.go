@@ -9,13 +9,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// change is one more thing about a Job.
+// change modifies a Job.
 type change func(*batchv1.Job)
 
-// forever is how long containers run that are not to end.
+// forever is the run time of containers that must not end.
 const forever = "24h"
 
-// job makes a Job of one container named main. It has the scenario's name.
+// job returns a Job with the scenario's name and one container named main.
 func (s *stage) job(changes ...change) *batchv1.Job {
 	j := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: s.name},
@@ -23,7 +23,7 @@ func (s *stage) job(changes ...change) *batchv1.Job {
 			ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{}},
 			Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyNever,
-				// What the volume of a token says would be a third of each pod.
+				// The token volume would be a third of each pod in the fixture.
 				AutomountServiceAccountToken: ptr.To(false),
 				Containers:                   []corev1.Container{{Name: "main", Image: "registry.example/train:1.4"}},
 			},
@@ -35,12 +35,12 @@ func (s *stage) job(changes ...change) *batchv1.Job {
 	return j
 }
 
-// of is the play's first argument for runs.
+// of returns the first argument of runs.
 func of(changes ...change) func(*stage) *batchv1.Job {
 	return func(s *stage) *batchv1.Job { return s.job(changes...) }
 }
 
-// does tells kwok's nodes what the containers do, as key, value, key, value (examples/README.md).
+// does tells kwok's nodes the behavior of the containers, as key, value, key, value (examples/README.md).
 func does(pairs ...string) change {
 	return func(j *batchv1.Job) {
 		for i := 0; i+1 < len(pairs); i += 2 {
@@ -80,19 +80,19 @@ func rules(list ...batchv1.PodFailurePolicyRule) change {
 	return func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: list} }
 }
 
-// named gives names to the rules of the podFailurePolicy, as the annotation takes them.
+// named sets the names of the podFailurePolicy's rules, in the format of the annotation.
 func named(names string) change {
 	return func(j *batchv1.Job) { j.Annotations = map[string]string{rulename.Annotation: names} }
 }
 
-// onExit is a rule about exit codes of any container.
+// onExit returns a rule about exit codes of any container.
 func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
 		Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes,
 	}}
 }
 
-// onDisruption is a rule about pods that the cluster takes away.
+// onDisruption returns a rule about pods with the condition DisruptionTarget.
 func onDisruption(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{
 		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue},

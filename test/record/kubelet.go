@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// The recorder as scheduler and as kubelet of pods in played namespaces.
+// In played namespaces, the recorder acts as the scheduler and as the kubelet.
 
-// worker is the node of the pods that the recorder runs. No node has that name: kwok would
-// run its pods. The cluster takes pods away from nodes that do not exist, but not before 40 s.
+// worker returns the node of the pods that the recorder runs. The node does not exist, as kwok would run its pods
+// otherwise. The cluster deletes pods on nodes that do not exist, but only after 40 s.
 func (s *stage) worker() string { return "worker-" + s.ns }
 
-// bind gives the pod its node, as the scheduler does.
+// bind assigns the pod to a node, as the scheduler does.
 func (s *stage) bind(pod *corev1.Pod, node string) error {
 	err := s.client.CoreV1().Pods(pod.Namespace).Bind(s.ctx, &corev1.Binding{
 		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID},
@@ -44,7 +44,7 @@ func (s *stage) report(pod *corev1.Pod, change func(*corev1.PodStatus)) error {
 	return err
 }
 
-// tell writes an event about the pod that happened so many times.
+// tell creates an event about the pod, with a count.
 func (s *stage) tell(pod *corev1.Pod, kind, reason, message, component string, times int32) error {
 	now := metav1.Now()
 	source := corev1.EventSource{Component: component}
@@ -61,13 +61,13 @@ func (s *stage) tell(pod *corev1.Pod, kind, reason, message, component string, t
 	return err
 }
 
-// said is one event of the kubelet.
+// said is an event of the kubelet.
 type said struct {
 	kind, reason, message string
 	times                 int32
 }
 
-// tellAll writes what the kubelet says, one after the other.
+// tellAll creates the kubelet's events, one after the other.
 func (s *stage) tellAll(pod *corev1.Pod, list ...said) error {
 	for _, e := range list {
 		if err := s.tell(pod, e.kind, e.reason, e.message, "kubelet", e.times); err != nil {
@@ -77,7 +77,7 @@ func (s *stage) tellAll(pod *corev1.Pod, list ...said) error {
 	return nil
 }
 
-// started are the events of a container that starts.
+// started returns the events of a container that starts.
 func started(image string) []said {
 	return []said{
 		{corev1.EventTypeNormal, "Pulled", fmt.Sprintf("Container image %q already present on machine", image), 1},
@@ -86,7 +86,7 @@ func started(image string) []said {
 	}
 }
 
-// place takes a pod that waits for the recorder and gives it its node.
+// place waits for the only pod, assigns it to the recorder's node, and returns it.
 func (s *stage) place() (*corev1.Pod, error) {
 	if err := s.until("a pod", havePods(1, every)); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func (s *stage) place() (*corev1.Pod, error) {
 	return pod, s.bind(pod, s.worker())
 }
 
-// podConditions are a pod's as the kubelet writes them: those of the list are true, and reason
-// and message say why it is not ready.
+// podConditions returns the pod conditions that the kubelet writes: those in holding are true; reason and message
+// explain why the pod is not ready.
 func podConditions(reason, message string, holding ...corev1.PodConditionType) []corev1.PodCondition {
 	now := metav1.Now()
 	var list []corev1.PodCondition
@@ -119,7 +119,7 @@ func unready(container string) string {
 	return fmt.Sprintf("containers with unready status: [%s]", container)
 }
 
-// ranUntil is a container that ended now.
+// ranUntil returns the status of a container that has just ended.
 func ranUntil(name, image string, code int32, reason, message string) corev1.ContainerStatus {
 	now := metav1.Now()
 	return corev1.ContainerStatus{Name: name, Image: image, ImageID: imageID(image), ContainerID: containerID(name), State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{
@@ -128,7 +128,7 @@ func ranUntil(name, image string, code int32, reason, message string) corev1.Con
 	}}}
 }
 
-// waits is the container main that has not started, and why.
+// waits returns the status of the container main that has not started, with the reason.
 func waits(image, reason, message string) corev1.ContainerStatus {
 	no := false
 	return corev1.ContainerStatus{Name: "main", Image: image, Started: &no, State: corev1.ContainerState{
@@ -142,7 +142,7 @@ func imageID(image string) string {
 
 func containerID(name string) string { return "containerd://" + fmt.Sprintf("%064x", len(name)) }
 
-// patchPod changes a pod as somebody else than the controller does.
+// patchPod changes a pod in the name of another field manager.
 func (s *stage) patchPod(name, manager, patch string) error {
 	_, err := s.client.CoreV1().Pods(s.ns).Patch(s.ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: manager})
 	return err

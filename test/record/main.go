@@ -1,14 +1,12 @@
-// Command record makes the fixtures of pkg/explain: Jobs with their pods and events, as an
-// API server served them, from real runs on a kwok cluster of its own, by our controller and
-// by the one built into Kubernetes.
+// Command record makes the fixtures of pkg/explain: Jobs with their pods and events, as an API server served them, from real runs
+// by our controller and by the built-in one, on a kwok cluster that it starts.
 //
 //	go run ./test/record                  # all of them, in about two minutes
 //	go run ./test/record -only '^quota'   # some
 //
-// Every scenario has a namespace of its own, and all run at the same time. What is written is
-// exactly the state for which the scenario's condition was found to hold. What kwok's nodes
-// cannot do (a scheduler, image pulls, init containers) the recorder does itself, in the words
-// of the scheduler and the kubelet; the fixture's second line says so.
+// Every scenario has its own namespace, and all run at the same time. A fixture is exactly the state for which the scenario's
+// condition held. The recorder itself plays the parts that kwok's nodes cannot play (a scheduler, image pulls, init containers),
+// with the messages of the scheduler and the kubelet; the fixture's second line then says so.
 package main
 
 import (
@@ -24,7 +22,7 @@ import (
 	"syscall"
 )
 
-// folder is where the fixtures go, from the root of the project.
+// folder is the folder of the fixtures, relative to the project's root.
 const folder = "pkg/explain/analysis/testdata/recorded"
 
 func main() { os.Exit(exitCode()) }
@@ -74,7 +72,7 @@ func record(ctx context.Context, only string) (err error) {
 	return errors.Join(recordAll(ctx, c, takes, out), writeIndex(out))
 }
 
-// recordAll plays all takes at once; each writes its file as soon as it is done.
+// recordAll plays all takes at once; each take's file is written as soon as the take is done.
 func recordAll(ctx context.Context, c *cluster, takes []take, out string) error {
 	failed := make([]error, len(takes))
 	var all sync.WaitGroup
@@ -108,7 +106,7 @@ func recordOne(ctx context.Context, c *cluster, t take, out string) error {
 	return writeFixture(filepath.Join(out, t.file()), t.what, s.seen)
 }
 
-// findRoot is the folder of the project's go.mod.
+// findRoot returns the folder of the project's go.mod.
 func findRoot() (string, error) {
 	dir, err := os.Getwd()
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// owned are Jobs that something else than a user made.
+// owned returns scenarios of Jobs that were created by a controller, not by a user.
 func owned() []scenario {
 	return []scenario{
 		{
@@ -27,8 +27,7 @@ func owned() []scenario {
 	}
 }
 
-// playCronJob lets a CronJob catch up with a run of five minutes ago; the next one is due in
-// an hour.
+// playCronJob makes a CronJob start the run that was due five minutes ago; the next run is due in an hour.
 func playCronJob(s *stage) error {
 	template := s.job(backoffLimit(0), does("run-time", "2s", "exit-code", "2", "message", "no rows to report\n"))
 	s.own(&template.Spec)
@@ -91,7 +90,7 @@ func playJobSet(s *stage) error {
 	})))
 }
 
-// ofSet makes the Job the first of a replicated Job of the JobSet.
+// ofSet makes the Job the first Job of a replicated Job of the JobSet.
 func ofSet(job *batchv1.Job, set *unstructured.Unstructured, replicated string) *batchv1.Job {
 	job.Name = set.GetName() + "-" + replicated + "-0"
 	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, set.GroupVersionKind())}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// playedEndings are Jobs that fail by what kwok's nodes cannot do.
+// playedEndings returns scenarios of Jobs that fail in ways that kwok's nodes cannot simulate.
 func playedEndings() []scenario {
 	return []scenario{
 		{
@@ -60,7 +60,7 @@ func playThreeCauses(s *stage) error {
 
 const image = "registry.example/train:1.4"
 
-// end places the pod and ends it with these containers.
+// end binds the pod and ends it with these container statuses.
 func (s *stage) end(pod *corev1.Pod, phase corev1.PodPhase, containers ...corev1.ContainerStatus) error {
 	if err := s.bind(pod, s.worker()); err != nil {
 		return err
@@ -125,7 +125,7 @@ func playStartError(s *stage) error {
 		status.Phase = corev1.PodFailed
 		status.Conditions = podConditions("PodFailed", "", corev1.PodInitialized, corev1.PodScheduled)
 		failed := ranUntil("main", image, 128, "StartError", message)
-		// A runtime has no other time for what never started.
+		// For a container that never started, a runtime reports the Unix epoch.
 		failed.State.Terminated.StartedAt = metav1.Unix(0, 0)
 		status.ContainerStatuses = []corev1.ContainerStatus{failed}
 	})

@@ -12,8 +12,8 @@ const (
 	ignore    = batchv1.PodFailurePolicyActionIgnore
 )
 
-// twoRules is a Job whose index 1 fails as the first rule says, and is counted, and whose
-// index 2 then fails as the second says.
+// twoRules returns a Job whose index 1 fails as in the first rule and is counted, and whose index 2 then fails as in the
+// second.
 func twoRules(more ...change) func(*stage) *batchv1.Job {
 	return of(append([]change{
 		indexed(3, 3), rules(onExit(count, 1, 2), onExit(failJob, 42)),
@@ -21,7 +21,7 @@ func twoRules(more ...change) func(*stage) *batchv1.Job {
 	}, more...)...)
 }
 
-// policyEndings are Jobs that fail by a rule, or by their indexes.
+// policyEndings returns scenarios of Jobs that fail because of a rule or of their indexes.
 func policyEndings() []scenario {
 	byRule := all(failed(batchv1.JobReasonPodFailurePolicy), countedSuccesses(1), countedFailures(2))
 	return []scenario{

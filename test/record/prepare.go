@@ -17,8 +17,8 @@ import (
 
 const (
 	leaseNamespace = "batchjob-system"
-	// playedLabel marks the namespaces whose pods get no node at admission, and none that
-	// kwok runs: the recorder is their scheduler and their kubelet.
+	// playedLabel marks the namespaces whose pods get no node at admission, and never a node that kwok runs: the
+	// recorder is their scheduler and their kubelet.
 	playedLabel = "record.batchjob.dev/played"
 )
 
@@ -38,7 +38,7 @@ func (c *cluster) prepare(ctx context.Context) error {
 	return err
 }
 
-// exemptPlayed keeps the cluster's policy from giving nodes to pods that the recorder plays.
+// exemptPlayed keeps the cluster's policy from assigning nodes to pods that the recorder plays.
 func (c *cluster) exemptPlayed(ctx context.Context) error {
 	const patch = `{"spec":{"matchResources":{"namespaceSelector":{"matchExpressions":[{"key":"` + playedLabel + `","operator":"DoesNotExist"}]}}}}`
 	bindings := c.objects.Resource(schema.GroupVersionResource{Group: "admissionregistration.k8s.io", Version: "v1", Resource: "mutatingadmissionpolicybindings"})
@@ -49,7 +49,7 @@ func (c *cluster) exemptPlayed(ctx context.Context) error {
 	if err := c.addNamespace(ctx, probe, true); err != nil {
 		return err
 	}
-	// The API server takes its time to notice.
+	// The API server applies the change after a delay.
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		pod, err := c.client.CoreV1().Pods(probe).Create(ctx, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: "probe"},
@@ -59,7 +59,7 @@ func (c *cluster) exemptPlayed(ctx context.Context) error {
 	})
 }
 
-// addNode makes one more node for kwok to run.
+// addNode adds another node for kwok to run.
 func (c *cluster) addNode(ctx context.Context, name string) error {
 	room := corev1.ResourceList{"cpu": resource.MustParse("16"), "memory": resource.MustParse("64Gi"), "pods": resource.MustParse("110")}
 	_, err := c.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
@@ -84,7 +84,7 @@ func (c *cluster) addJobSets(ctx context.Context) error {
 		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
 		"metadata": map[string]any{
 			"name": "jobsets.jobset.x-k8s.io",
-			// The API server asks for it in groups of the Kubernetes community.
+			// The API server requires it in groups of the Kubernetes community.
 			"annotations": map[string]any{"api-approved.kubernetes.io": "unapproved, for fixtures"},
 		},
 		"spec": map[string]any{
@@ -108,7 +108,7 @@ func (c *cluster) addJobSets(ctx context.Context) error {
 	})
 }
 
-// addNamespace makes a namespace with the account that pods need.
+// addNamespace creates a namespace with the service account that pods need.
 func (c *cluster) addNamespace(ctx context.Context, name string, played bool) error {
 	meta := metav1.ObjectMeta{Name: name}
 	if played {

@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// refusals are Jobs whose pods the API server does not take.
+// refusals returns scenarios of Jobs whose pods the API server rejects.
 func refusals() []scenario {
 	return []scenario{
 		{
@@ -47,7 +47,7 @@ func playQuota(s *stage) error {
 	return s.run(s.job(nonIndexed(3, 3), does("run-time", forever)), "refused pods", all(active(1), havePods(1, running), events("Job", "FailedCreate", 2)))
 }
 
-// poll repeats until it is done, or the scenario's time over.
+// poll repeats done until it returns true or the scenario's time is over.
 func (s *stage) poll(done wait.ConditionWithContextFunc) error {
 	return wait.PollUntilContextCancel(s.ctx, 200*time.Millisecond, true, done)
 }
@@ -69,7 +69,7 @@ func playDenied(s *stage) error {
 	return s.run(s.job(does("run-time", "1s")), "refused pods", all(one, havePods(0, every), events("Job", "FailedCreate", 2)))
 }
 
-// deny makes a policy that admits no pod of this namespace without a label.
+// deny adds a policy that rejects pods of this namespace without a label.
 func (s *stage) deny() error {
 	policies := s.client.AdmissionregistrationV1()
 	name := s.ns + ".example.com"

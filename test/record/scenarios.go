@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// scenarios are all that can be recorded, in the order of the table.
+// scenarios returns all scenarios, in the order of the table.
 func scenarios() []scenario {
 	return slices.Concat(endings(), policyEndings(), takenAway(), playedEndings(), owned(), successes(), interims(), ongoing(), stalls(), refusals(), startProblems(), stuckPods())
 }

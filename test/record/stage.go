@@ -15,19 +15,19 @@ import (
 	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// patience is how long one scenario may take.
+// patience is the time limit of a scenario.
 const patience = 4 * time.Minute
 
-// scenario is something that happens to a Job.
+// scenario is a situation of a Job.
 type scenario struct {
 	name string
-	// what happened, in one sentence, and how to tell.
+	// what describes the situation, and how to recognize it.
 	what string
-	// builtin: the same also by the controller built into Kubernetes.
+	// builtin: also recorded with the built-in controller.
 	builtin bool
-	// played: the recorder is scheduler and kubelet of its pods.
+	// played: the recorder is the scheduler and kubelet of its pods.
 	played bool
-	// play makes it happen. The last thing that it waits for is what is recorded.
+	// play makes it happen. The last state that it waits for is recorded.
 	play func(*stage) error
 }
 
@@ -59,16 +59,16 @@ func takesOf(all []scenario, filter *regexp.Regexp) (takes []take) {
 	return takes
 }
 
-// stage is where a scenario is played: a namespace.
+// stage is the namespace in which a scenario is played.
 type stage struct {
 	*cluster
 	take
-	// ctx ends with the scenario's time: a stage lives as long as one call of play.
+	// ctx ends with the scenario's time: a stage lives only during one call of play.
 	ctx context.Context
 	ns  string
-	// managedBy is the controller of the Jobs, if it is not the built-in one.
+	// managedBy is spec.managedBy of the Jobs, unless the built-in controller runs them.
 	managedBy string
-	// seen is the last state that was waited for.
+	// seen is the last state that was read.
 	seen *view
 }
 
@@ -80,7 +80,7 @@ func newStage(ctx context.Context, c *cluster, t take) (*stage, error) {
 	return s, c.addNamespace(ctx, s.ns, t.played)
 }
 
-// create makes a Job for the controller of this take.
+// create creates a Job for the controller of this take.
 func (s *stage) create(job *batchv1.Job) error {
 	s.own(&job.Spec)
 	_, err := s.client.BatchV1().Jobs(s.ns).Create(s.ctx, job, metav1.CreateOptions{FieldManager: "kubectl-create"})
@@ -93,7 +93,7 @@ func (s *stage) own(spec *batchv1.JobSpec) {
 	}
 }
 
-// until waits for a state of the namespace, and keeps it as what was seen last.
+// until waits for a state of the namespace and stores it in seen.
 func (s *stage) until(what string, holds func(*view) bool) error {
 	err := wait.PollUntilContextCancel(s.ctx, 700*time.Millisecond, true, func(ctx context.Context) (done bool, err error) {
 		if s.seen, err = s.look(ctx); err != nil {
@@ -107,7 +107,7 @@ func (s *stage) until(what string, holds func(*view) bool) error {
 	return nil
 }
 
-// run creates the Job, and waits for a state.
+// run creates the Job and waits for a state.
 func (s *stage) run(job *batchv1.Job, what string, holds func(*view) bool) error {
 	if err := s.create(job); err != nil {
 		return err
@@ -115,7 +115,7 @@ func (s *stage) run(job *batchv1.Job, what string, holds func(*view) bool) error
 	return s.until(what, holds)
 }
 
-// runs is the play of a scenario that needs nothing but a Job.
+// runs returns the play of a scenario that only needs a Job.
 func runs(job func(*stage) *batchv1.Job, holds func(*view) bool) func(*stage) error {
 	return func(s *stage) error { return s.run(job(s), "what is to be recorded", holds) }
 }
@@ -125,7 +125,7 @@ func (s *stage) patchJob(manager, patch string) error {
 	return err
 }
 
-// deletePod asks for the end of a pod, as a user does.
+// deletePod deletes a pod, as a user does.
 func (s *stage) deletePod(name string, grace *int64) error {
 	return s.client.CoreV1().Pods(s.ns).Delete(s.ctx, name, metav1.DeleteOptions{GracePeriodSeconds: grace})
 }

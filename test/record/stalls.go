@@ -13,7 +13,7 @@ import (
 	controllerpkg "github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// stalls are Jobs that wait for somebody, or whose controller does.
+// stalls returns scenarios of Jobs that wait for a user or another controller, or whose controller is absent.
 func stalls() []scenario {
 	return []scenario{
 		{
@@ -54,13 +54,13 @@ func playSuspended(s *stage) error {
 	return errors.Join(err, s.until("the suspension", suspended))
 }
 
-// invalidNames holds if the controller has said what it thinks of the names.
+// invalidNames holds if the controller has reported invalid names of rules.
 var invalidNames = event("Job", "InvalidPodFailurePolicyRuleNames")
 
 var suspended = all(one, has(batchv1.JobSuspended, ""), havePods(0, every), event("Job", "Suspended"),
 	status(func(s batchv1.JobStatus) bool { return s.Active == 0 && value(s.Terminating) == 0 }))
 
-// playKueue writes what Kueue does to a Job in one of its queues.
+// playKueue makes the same writes as Kueue for a Job in one of its queues.
 func playKueue(s *stage) error {
 	job := s.job(does("run-time", forever), with(func(j *batchv1.JobSpec) { j.Suspend = ptr.To(true) }))
 	job.Labels = map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}
@@ -76,7 +76,7 @@ func playKueue(s *stage) error {
 	return errors.Join(s.patchJob("kueue", `{"spec":{"suspend":true}}`), preempted, s.until("the suspension", all(suspended, event("Job", "Stopped"))))
 }
 
-// tellJob writes an event about the Job, as Kueue's controller of Jobs does.
+// tellJob creates an event about the Job, as Kueue's Job controller does.
 func (s *stage) tellJob(reason, message string) error {
 	job, now := s.seen.jobs[0], metav1.Now()
 	const component = "batch/job-kueue-controller"
@@ -90,8 +90,7 @@ func (s *stage) tellJob(reason, message string) error {
 	return err
 }
 
-// playUnknownManager waits for another Job's end, which is when somebody would have looked at
-// this one.
+// playUnknownManager waits until another Job is complete: by then, a controller would have started this one.
 func playUnknownManager(s *stage) error {
 	s.managedBy = "batchjob.dev/contoller"
 	if err := s.create(s.job(does("run-time", "1s"))); err != nil {
@@ -123,7 +122,7 @@ func playControllerGone(s *stage) error {
 	})))
 }
 
-// expired holds if the controller's Lease has.
+// expired holds if the controller's Lease has expired.
 func expired(v *view) bool {
 	if v.lease == nil || v.lease.Spec.RenewTime == nil {
 		return false

@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startProblems are Jobs whose pods do not start, or not for long.
+// startProblems returns scenarios of Jobs whose pods do not start, or do not run for long.
 func startProblems() []scenario {
 	return []scenario{
 		{
@@ -49,7 +49,7 @@ func startProblems() []scenario {
 	}
 }
 
-// unstarted holds if the Job counts so many pods as active and none as ready, and each is Pending.
+// unstarted holds if the Job counts n pods as active and none as ready, and all are Pending.
 func unstarted(n int) func(*view) bool {
 	return all(one, havePods(n, func(p corev1.Pod) bool { return p.Status.Phase == corev1.PodPending }),
 		status(func(s batchv1.JobStatus) bool { return int(s.Active) == n && value(s.Ready) == 0 }), event("Job", "SuccessfulCreate"))
@@ -74,7 +74,7 @@ func playUnschedulable(s *stage) error {
 	return errors.Join(told, set, s.until("what was said", all(unstarted(1), event("Pod", "FailedScheduling"), havePods(1, func(p corev1.Pod) bool { return len(p.Status.Conditions) == 1 }))))
 }
 
-// stay places a pod, and says what its container waits for.
+// stay binds a pod and reports why its container is waiting.
 func (s *stage) stay(pod *corev1.Pod, container corev1.ContainerStatus, events ...said) error {
 	if err := errors.Join(s.bind(pod, s.worker()), s.tellAll(pod, events...)); err != nil {
 		return err
@@ -85,7 +85,7 @@ func (s *stage) stay(pod *corev1.Pod, container corev1.ContainerStatus, events .
 	})
 }
 
-// waiting holds if one pod has a container that waits for the reason.
+// waiting holds if one pod has a container that is waiting for the reason.
 func waiting(reason string) func(*view) bool {
 	return havePods(1, func(p corev1.Pod) bool {
 		return len(p.Status.ContainerStatuses) == 1 && p.Status.ContainerStatuses[0].State.Waiting.Reason == reason
@@ -162,7 +162,7 @@ func playNotReady(s *stage) error {
 
 var active1Ready0 = status(func(s batchv1.JobStatus) bool { return s.Active == 1 && value(s.Ready) == 0 })
 
-// unreadyStatus is a pod's whose container main runs, and is not ready.
+// unreadyStatus sets the status of a pod whose container main runs but is not ready.
 func unreadyStatus(status *corev1.PodStatus) {
 	yes := true
 	status.Phase = corev1.PodRunning

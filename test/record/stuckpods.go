@@ -10,10 +10,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// foreignFinalizer is one that nobody of this cluster removes.
+// foreignFinalizer is a finalizer that no controller of this cluster removes.
 const foreignFinalizer = "example.com/collect-logs"
 
-// stuckPods are Jobs with pods that do not go away.
+// stuckPods returns scenarios of Jobs with pods that are not removed.
 func stuckPods() []scenario {
 	return []scenario{
 		{
@@ -54,7 +54,7 @@ func stuckPods() []scenario {
 
 func replaceFailed(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }
 
-// held holds if the only pod is terminating, and the Job knows.
+// held holds if the only pod is terminating, and the Job's status shows that.
 var held = all(terminating(1), status(func(s batchv1.JobStatus) bool { return s.Active == 0 && value(s.Ready) == 0 }), havePods(1, stopping), havePods(1, every), event("Job", "SuccessfulCreate"))
 
 func playVanishedNode(s *stage) error {
@@ -72,12 +72,11 @@ func playVanishedNode(s *stage) error {
 	})))
 }
 
-// collectLogs runs a Job whose first pod fails, gets a finalizer of somebody else before, and
-// is deleted after that.
+// collectLogs runs a Job whose first pod gets another controller's finalizer, fails, and is deleted.
 func (s *stage) collectLogs(limit int32) error {
 	job := s.job(backoffLimit(limit), does("run-time.x.1", "4s", "exit-code.x.1", "1", "run-time", forever))
 	if s.isBuiltin {
-		// Its pods do not tell attempts apart: the next one runs until it fails too.
+		// Its pods do not distinguish attempts: the next pod runs until it fails, too.
 		job = s.job(backoffLimit(limit), does("run-time", "20s", "exit-code", "1"))
 	}
 	if err := s.run(job, "a running pod", havePods(1, running)); err != nil {
@@ -91,7 +90,7 @@ func (s *stage) collectLogs(limit int32) error {
 	return s.deletePod(pod, nil)
 }
 
-// lingers holds if there is a failed, deleted pod that only the foreign finalizer keeps.
+// lingers holds if a failed, deleted pod exists only because of the foreign finalizer.
 var lingers = havePods(1, func(p corev1.Pod) bool {
 	return p.DeletionTimestamp != nil && p.Status.Phase == corev1.PodFailed && slices.Equal(p.Finalizers, []string{foreignFinalizer})
 })

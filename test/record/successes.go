@@ -9,7 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// successes are Jobs that complete.
+// successes returns scenarios of Jobs that complete.
 func successes() []scenario {
 	reached := completed(batchv1.JobReasonCompletionsReached)
 	return []scenario{
@@ -30,13 +30,13 @@ func successes() []scenario {
 	}
 }
 
-// slowly lets pods take their time to end after they were deleted.
+// slowly makes deleted pods take long to terminate.
 func slowly(j *batchv1.Job) {
 	does("termination-time", forever)(j)
 	j.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](600)
 }
 
-// interims are Jobs whose end is decided, and not there yet.
+// interims returns scenarios of Jobs whose outcome is decided but that are not finished yet.
 func interims() []scenario {
 	return []scenario{
 		{
@@ -65,14 +65,14 @@ func playDeleting(s *stage) error {
 	return errors.Join(err, s.until("the end of its pods to begin", all(leaving, havePods(2, stopping), terminating(2), event("Job", "SuccessfulCreate"))))
 }
 
-// deleteJob deletes the Job after all that it owns.
+// deleteJob deletes the Job in the foreground: its dependents are deleted first.
 func (s *stage) deleteJob() error {
 	return s.client.BatchV1().Jobs(s.ns).Delete(s.ctx, s.name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)})
 }
 
 func leaving(v *view) bool { return one(v) && v.jobs[0].DeletionTimestamp != nil }
 
-// ongoing are Jobs that run, or will by themselves.
+// ongoing returns scenarios of Jobs that run, or will run without intervention.
 func ongoing() []scenario {
 	return []scenario{
 		{
@@ -104,7 +104,7 @@ func ongoing() []scenario {
 	}
 }
 
-// indexHas holds if so many pods of the index have failed, and so many run.
+// indexHas holds if the index has this many failed pods and this many running ones.
 func indexHas(index string, failures, runs int) func(*view) bool {
 	is := isIndex(index)
 	return all(

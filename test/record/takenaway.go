@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// takenAway are Jobs whose pods somebody takes away.
+// takenAway returns scenarios of Jobs whose pods are evicted, deleted or otherwise disrupted.
 func takenAway() []scenario {
 	exceeded := failed(batchv1.JobReasonBackoffLimitExceeded)
 	return []scenario{
@@ -48,8 +48,7 @@ func takenAway() []scenario {
 	}
 }
 
-// disturb creates the Job, does something to its first pod once all of them run, and waits
-// for what comes of it.
+// disturb creates the Job, calls do for its first pod once all pods run, and waits for the result.
 func (s *stage) disturb(job *batchv1.Job, do func(pod string) error, after func(*view) bool) error {
 	n := 1
 	if job.Spec.Parallelism != nil {
@@ -62,7 +61,7 @@ func (s *stage) disturb(job *batchv1.Job, do func(pod string) error, after func(
 	return errors.Join(err, s.until("what comes of it", after))
 }
 
-// evict takes a pod away as kubectl drain does.
+// evict evicts a pod as kubectl drain does.
 func (s *stage) evict(pod string) error {
 	return s.client.CoreV1().Pods(s.ns).EvictV1(s.ctx, &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: pod, Namespace: s.ns}})
 }

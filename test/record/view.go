@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
-// view is what there is in a namespace at one time: as it was served, and typed.
+// view is the state of a namespace at one time: as served, and decoded.
 type view struct {
 	at     time.Time
 	raw    []unstructured.Unstructured
@@ -37,8 +37,8 @@ var (
 	leaseResource = coordinationv1.SchemeGroupVersion.WithResource("leases")
 )
 
-// look reads all that concerns the Jobs of the namespace, owners first, each thing as late
-// as what follows from it: a status is never newer than the pods beside it.
+// look reads the objects that concern the Jobs of the namespace, owners first and effects after their causes: a status
+// is never newer than the pods beside it.
 func (s *stage) look(ctx context.Context) (*view, error) {
 	v := &view{}
 	for _, resource := range []schema.GroupVersionResource{cronResource, jobSets, jobResource, podResource, eventResource} {
@@ -106,7 +106,7 @@ func typed[T any](item unstructured.Unstructured, list *[]T) error {
 	return nil
 }
 
-// String helps to find out why a scenario does not continue.
+// String describes the state, to help find out why a scenario does not continue.
 func (v *view) String() string {
 	if v == nil {
 		return "nothing"

@@ -7,10 +7,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// large is the size of a fixture that is worth a word.
+// large is the fixture size from which a warning is printed.
 const large = 60_000
 
-// writeFixture writes a v1 List of what was seen.
+// writeFixture writes a v1 List of the view's objects.
 func writeFixture(file, what string, v *view) error {
 	size, err := recorded.Write(file, what, v.at, v.raw)
 	if size > large {

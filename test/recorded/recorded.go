@@ -1,5 +1,5 @@
-// Package recorded reads the fixtures of pkg/explain/analysis/testdata/recorded: Jobs with their pods,
-// events and leases, as an API server had them. It is for tests.
+// Package recorded reads the fixtures of pkg/explain/analysis/testdata/recorded for tests: Jobs with their pods, events
+// and leases, as an API server served them.
 package recorded
 
 import (
@@ -29,9 +29,9 @@ const OurName = "batchjob.dev/controller"
 // Case is one recorded moment.
 type Case struct {
 	Name string
-	// What is what happened, as the person who recorded it wrote it down.
+	// What describes the situation, as written by the author of the recording.
 	What string
-	// Inputs are what was read about each Job.
+	// Inputs are the inputs of the explanation, one per Job.
 	Inputs []explain.Input
 	// Jobs, Pods and Events are the objects.
 	Jobs   []*unstructured.Unstructured
@@ -39,12 +39,12 @@ type Case struct {
 	Events []corev1.Event
 }
 
-// Files are the paths of all cases, in order, with the folder of recorded cases.
+// Files returns the paths of all cases in a folder, in order.
 func Files(folder string) ([]string, error) {
 	return filepath.Glob(filepath.Join(folder, "*.yaml"))
 }
 
-// ErrNoJob is the error about a recording without a Job, such as that of a CronJob which started none.
+// ErrNoJob is the error for a recording without a Job, such as a CronJob that started none.
 var ErrNoJob = errors.New("no Job")
 
 // Load reads a case.
@@ -90,7 +90,7 @@ func Load(file string) (Case, error) {
 	return c, nil
 }
 
-// header is what the comment lines at the top say.
+// header parses the comment lines at the top.
 func header(text string) map[string]string {
 	head := map[string]string{}
 	for line := range strings.Lines(text) {
@@ -109,7 +109,7 @@ type objects struct {
 	pods    []corev1.Pod
 	events  []corev1.Event
 	lease   *coordinationv1.Lease
-	// workloads are those of Kueue.
+	// workloads are Kueue's Workloads.
 	workloads []kueue.Object
 }
 
@@ -168,7 +168,7 @@ func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
 	return f
 }
 
-// Trim is for goldens: no space at the ends of lines.
+// Trim removes white space at the ends of lines, for golden files.
 func Trim(text []byte) []byte {
 	lines := bytes.Split(text, []byte("\n"))
 	for i := range lines {

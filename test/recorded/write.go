@@ -10,8 +10,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Write writes a case, and returns the size of the file: objects as they were at a time by the API server's clock, and what
-// had happened.
+// Write writes a case and returns the size of the file: the objects at a time by the API server's clock, and a
+// description of the situation.
 func Write(file, what string, at time.Time, objects []unstructured.Unstructured) (int, error) {
 	items := make([]any, 0, len(objects))
 	for _, item := range objects {
@@ -28,8 +28,8 @@ func Write(file, what string, at time.Time, objects []unstructured.Unstructured)
 	return out.Len(), os.WriteFile(file, out.Bytes(), 0o644)
 }
 
-// reduceManagers keeps who wrote what part of a Job and when, and who set spec.suspend;
-// nothing of it in pods and events. The fields themselves would be most of the file.
+// reduceManagers keeps the manager, time and part of each write to a Job, and marks the manager of spec.suspend; it
+// removes managedFields from pods and events. The fields themselves would be most of the file.
 func reduceManagers(item unstructured.Unstructured) {
 	path := []string{"metadata", "managedFields"}
 	entries, found, _ := unstructured.NestedSlice(item.Object, path...)
@@ -53,6 +53,6 @@ func reduceManagers(item unstructured.Unstructured) {
 		}
 		entries[i] = reduced
 	}
-	// The list was just read from there.
+	// The list was just read from the same path.
 	_ = unstructured.SetNestedSlice(item.Object, entries, path...)
 }

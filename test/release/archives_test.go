@@ -25,7 +25,7 @@ import (
 	"time"
 )
 
-// file is one in an archive.
+// file is a file in an archive.
 type file struct {
 	mode  fs.FileMode
 	time  time.Time
@@ -33,7 +33,7 @@ type file struct {
 	data  []byte
 }
 
-// unpacked reads an archive into memory.
+// unpacked reads the files of an archive into memory.
 func unpacked(t *testing.T, p platform) map[string]file {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join(dist, p.archive()))
@@ -88,13 +88,13 @@ func readZip(data []byte) (map[string]file, error) {
 		if err != nil {
 			return nil, err
 		}
-		files[f.Name] = file{f.Mode(), f.Modified, "root:root", content} // zip knows no owners
+		files[f.Name] = file{f.Mode(), f.Modified, "root:root", content} // zip has no owners
 	}
 	return files, nil
 }
 
-// Issue 7, point 4: LICENSE, the binary and the script for completion, in an archive for
-// each platform; what depends on who built it is the same for everybody.
+// Issue 7, point 4: the archive of each platform has LICENSE, README.md, notices, the binary and the completion script;
+// owners, modes and times are the same whoever builds it.
 func TestArchivesHaveAllFiles(t *testing.T) {
 	var first time.Time
 	for _, p := range platforms() {
@@ -127,7 +127,7 @@ func TestArchivesHaveAllFiles(t *testing.T) {
 	}
 }
 
-// isFor looks at a binary's own header.
+// isFor checks the platform in the binary's header.
 func isFor(p platform, binary []byte) error {
 	r := bytes.NewReader(binary)
 	var machine fmt.Stringer
@@ -169,8 +169,7 @@ type peMachine uint16
 
 func (m peMachine) String() string { return fmt.Sprintf("%x", uint16(m)) }
 
-// checkBuild holds the notices against what a binary says it is made of, and looks for
-// the version that it was given.
+// checkBuild compares the notices with the modules in the binary's build information, and checks its version.
 func checkBuild(t *testing.T, p platform, files map[string]file) {
 	t.Helper()
 	binary, notices := files[p.binary()].data, string(files["THIRD_PARTY_NOTICES"].data)
@@ -210,7 +209,7 @@ func checkBuild(t *testing.T, p platform, files map[string]file) {
 	}
 }
 
-// checksums maps names to what checksums.txt says.
+// checksums maps file names to the checksums in checksums.txt.
 func checksums(t *testing.T) map[string]string {
 	t.Helper()
 	sums := map[string]string{}
@@ -233,7 +232,7 @@ func sum(t *testing.T, name string) string {
 	return fmt.Sprintf("%x", sha256.Sum256(data))
 }
 
-// Issue 7, point 4: checksums of all that is published.
+// Issue 7, point 4: checksums.txt covers all published files.
 func TestChecksumsAreOfAllFiles(t *testing.T) {
 	want := []string{"install.yaml"}
 	for _, p := range platforms() {

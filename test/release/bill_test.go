@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// Issue 7, point 4: a bill of materials for each binary tells every module of it, Go
-// itself, and the licenses that were found.
+// Issue 7, point 4: the bill of materials of each binary lists all its modules, Go itself, and the licenses that were
+// found.
 func TestBillsOfMaterialsListAllModules(t *testing.T) {
 	for _, p := range platforms() {
 		var bill struct {

@@ -18,7 +18,7 @@ import (
 
 const releases = "https://github.com/batchjob-dev/kubectl-batchjob/releases/download/"
 
-// plugin is a manifest of krew, as far as it is looked at here.
+// plugin has the fields of a krew manifest that are checked here.
 type plugin struct {
 	APIVersion string
 	Metadata   struct{ Name string }
@@ -40,7 +40,7 @@ func parsed(t *testing.T, text string) plugin {
 	return p
 }
 
-// krew is krew's own programs, and a home for what they install.
+// krew has krew's own programs, and a home folder for the plugins that they install.
 type krew struct {
 	t        *testing.T
 	home     string
@@ -55,7 +55,7 @@ func newKrew(t *testing.T) *krew {
 	k := &krew{t: t, home: t.TempDir()}
 	k.bin = filepath.Join(k.home, ".krew", "bin")
 	k.validate = tool(t, "validate-krew-manifest")
-	// kubectl finds krew by this name. It is to ask nobody for newer versions of itself.
+	// kubectl finds krew by this name. It must not check for newer versions of itself.
 	plugins := t.TempDir()
 	script := "#!/bin/sh\nKREW_NO_UPGRADE_CHECK=1 exec '" + tool(t, "krew") + "' \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(plugins, "kubectl-krew"), []byte(script), 0o755); err != nil {
@@ -65,7 +65,7 @@ func newKrew(t *testing.T) *krew {
 	return k
 }
 
-// tool is the path of one that hack/release pins.
+// tool returns the path of a tool that hack/release pins.
 func tool(t *testing.T, name string) string {
 	t.Helper()
 	out, err := exec.Command("go", "-C", filepath.Join(root, "hack", "release"), "tool", "-n", name).Output()
@@ -98,8 +98,7 @@ func (k *krew) run(name string, args ...string) string {
 	return out
 }
 
-// Issue 7, point 5: the manifest is of the release's archives, and keeps to what
-// krew-index asks of texts.
+// Issue 7, point 5: the manifest matches the release's archives and follows krew-index's rules for texts.
 func TestKrewManifestOfTheArchives(t *testing.T) {
 	p := parsed(t, contents(t, "dist", "krew", "batchjob.yaml"))
 	if p.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || p.Metadata.Name != "batchjob" || p.Spec.Version != "v"+made.Version {
@@ -133,7 +132,7 @@ func TestKrewManifestOfTheArchives(t *testing.T) {
 	k.run(k.validate, "-skip-install", "-manifest", filepath.Join(dist, "krew", "batchjob.yaml"))
 }
 
-// What the repository holds is what `make krew` made of the same texts, for another version.
+// The manifest in the repository is what `make krew` generates from the same texts, for another version.
 func TestKrewManifestOfTheRepository(t *testing.T) {
 	changing := regexp.MustCompile(`(?m)^#.*\n|v[0-9]+\.[0-9]+\.[0-9]+[^/_\s]*|[0-9a-f]{64}`)
 	ours, built := contents(t, "krew", "batchjob.yaml"), contents(t, "dist", "krew", "batchjob.yaml")
@@ -144,8 +143,8 @@ func TestKrewManifestOfTheRepository(t *testing.T) {
 	k.run(k.validate, "-skip-install", "-manifest", filepath.Join(root, "krew", "batchjob.yaml"))
 }
 
-// krew's own judgement of a manifest installs the plugin of every platform, from where the
-// manifest says; here that is a server of this test in place of GitHub.
+// krew's own validation installs the plugin of every platform from the URLs in the manifest; a server of this test
+// replaces GitHub.
 func TestKrewInstallsEveryPlatform(t *testing.T) {
 	server := httptest.NewServer(http.StripPrefix("/v"+made.Version+"/", http.FileServer(http.Dir(dist))))
 	defer server.Close()
@@ -160,7 +159,7 @@ func TestKrewInstallsEveryPlatform(t *testing.T) {
 	}
 }
 
-// knows makes an index in place of krew-index, which has the manifest, and krew fetch it.
+// knows makes krew fetch an index, in place of krew-index, that has the manifest.
 func (k *krew) knows(manifest string) {
 	k.t.Helper()
 	k.index = k.t.TempDir()
@@ -175,8 +174,8 @@ func (k *krew) knows(manifest string) {
 	k.run("kubectl", "krew", "update")
 }
 
-// Issue 7, point 5: installed from the local archive it works, completes as the caveats
-// promise, and goes again.
+// Issue 7, point 5: installed from the local archive, the plugin works, completes as described in the caveats, and can
+// be uninstalled.
 func TestKrewInstallsTheLocalArchive(t *testing.T) {
 	k := newKrew(t)
 	manifest := filepath.Join(dist, "krew", "batchjob.yaml")

@@ -13,13 +13,13 @@ import (
 )
 
 var (
-	// root is the folder of the project.
+	// root is the project's folder.
 	root string
-	// dist is what GoReleaser filled.
+	// dist is GoReleaser's output folder.
 	dist string
-	// made says what it made.
+	// made is the version and commit that GoReleaser recorded.
 	made struct{ Version, Commit string }
-	// tools is the folder of a kubectl that is no part of the machine.
+	// tools is a folder with a kubectl that is independent of the machine's.
 	tools string
 )
 
@@ -48,7 +48,7 @@ func prepare() (err error) {
 	return err
 }
 
-// platform is one that a release is for.
+// platform is a platform that a release supports.
 type platform struct{ os, arch string }
 
 func platforms() []platform {
@@ -80,7 +80,7 @@ func (p platform) binary() string {
 	return "kubectl-batchjob"
 }
 
-// completion is what kubectl asks for the words of the plugin.
+// completion returns the name of the program that kubectl runs for the plugin's completion.
 func (p platform) completion() string {
 	if p.os == "windows" {
 		return "kubectl_complete-batchjob.cmd"
@@ -88,7 +88,7 @@ func (p platform) completion() string {
 	return "kubectl_complete-batchjob"
 }
 
-// here is the platform of these tests: of the binaries, the one that runs.
+// here returns the platform of this machine, whose binary the tests can run.
 func here(t *testing.T) platform {
 	t.Helper()
 	out, err := exec.Command("go", "env", "GOHOSTOS", "GOHOSTARCH").Output()

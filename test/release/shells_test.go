@@ -16,8 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
-// install unpacks the archive of this platform with tar, as a user would, and returns a
-// PATH where kubectl finds the plugin. The kubectl is that of the control plane.
+// install unpacks the archive of this platform with tar, as a user would, and returns a PATH with the plugin and the
+// control plane's kubectl.
 func install(t *testing.T) (folder, path string) {
 	t.Helper()
 	folder = t.TempDir()
@@ -28,7 +28,7 @@ func install(t *testing.T) (folder, path string) {
 	return folder, strings.Join([]string{folder, tools, "/usr/bin", "/bin"}, ":")
 }
 
-// serveJobs is as much of an API server as names of Jobs take, and returns a kubeconfig.
+// serveJobs starts a fake API server that lists Jobs with these names, and returns a kubeconfig.
 func serveJobs(t *testing.T, names ...string) string {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -81,12 +81,12 @@ func TestUnpackedPluginWorks(t *testing.T) {
 	}
 }
 
-// Issue 7: … with completion in bash, zsh and fish, by the script that is in the archive beside it.
+// Issue 7: … with completion in bash, zsh and fish, by the script in the archive.
 func TestCompletionInShells(t *testing.T) {
 	for _, shell := range []struct {
 		command string
 		setup   []string
-		listed  string // what it lists names without
+		listed  string // prefix that the shell omits from listed names
 	}{
 		{"bash --norc --noprofile -i", []string{
 			"PS1='ready> '", "source /usr/share/bash-completion/bash_completion", "source <(kubectl completion bash)",
@@ -112,7 +112,7 @@ func TestCompletionInShells(t *testing.T) {
 				term.Press("Enter")
 			}
 			term.clear()
-			// What is typed, and what TAB makes of it.
+			// The typed text, and the line after TAB.
 			for _, line := range [][2]string{
 				{"kubectl batchj", "kubectl batchjob "},
 				{"kubectl batchjob expl", "kubectl batchjob explain-failure "},
@@ -124,12 +124,12 @@ func TestCompletionInShells(t *testing.T) {
 			} {
 				term.Write(line[0])
 				term.complete(strings.TrimSpace(line[1]))
-				term.Write("X") // where the cursor is
+				term.Write("X") // shows the position of the cursor
 				term.Shows("ready> " + line[1] + "X")
-				term.Press("C-u") // and not C-c, with which a terminal drops what was typed after it
+				term.Press("C-u") // not C-c, which makes the terminal drop text typed after it
 				term.clear()
 			}
-			// With several, a second TAB lists them.
+			// If there are several, a second TAB lists them.
 			term.Write("kubectl batchjob logs tr")
 			term.complete("kubectl batchjob logs training-workers-")
 			term.complete(strings.TrimPrefix("training-workers-0", shell.listed))
@@ -138,25 +138,25 @@ func TestCompletionInShells(t *testing.T) {
 	}
 }
 
-// terminal is a real one, of tmux, with a shell in it.
+// terminal is a real terminal, run by tmux, with a shell.
 type terminal struct{ *tmux.Terminal }
 
 func openTerminal(t *testing.T, command string, environment ...string) terminal {
 	t.Helper()
-	// By env: tmux sets PATH itself.
+	// Via env, as tmux sets PATH itself.
 	args := []string{"-f", "/dev/null", "new-session", "-d", "-x", "120", "-y", "24", "env", "HOME=" + t.TempDir(), "LC_ALL=C.UTF-8"}
 	args = append(args, environment...)
 	return terminal{tmux.Start(t, time.Minute, append(args, strings.Fields(command)...)...)}
 }
 
-// clear waits for the shell, and empties the screen of it.
+// clear clears the screen and waits for the prompt.
 func (term terminal) clear() {
 	term.Press("C-l")
 	term.Until("an empty line", func(screen string) bool { return strings.TrimSpace(screen) == "ready>" })
 }
 
-// complete presses TAB until a text is on the screen: the plugin gives up on a cluster that
-// does not answer in two seconds, which happens on a busy machine.
+// complete presses TAB until a text is on the screen: completion gives up if the cluster does not answer within two
+// seconds, which happens on a busy machine.
 func (term terminal) complete(text string) {
 	next := time.Now()
 	term.Until(text, func(screen string) bool {

@@ -8,8 +8,9 @@ import (
 	"testing"
 )
 
-// ADR 0021: the binary may not grow by more than 5 % without a reason that is written down. `go tool nm -size -sort size`
-// shows what is large, and `go build -ldflags=-dumpdep` why it is kept. Record a new size with the change that explains it.
+// ADR 0021: the binary may not grow by more than 5 % without a documented reason. `go tool nm -size -sort size` shows
+// the large symbols, and `go build -ldflags=-dumpdep` why they are kept. Record a new size with the change that explains
+// it.
 func TestBinaryStaysSmall(t *testing.T) {
 	linux := platform{"linux", "amd64"}
 	recorded, err := strconv.Atoi(strings.TrimSpace(contents(t, "test/release/testdata/size.txt")))

@@ -1,13 +1,10 @@
-// Package statusrules holds the rules for the status of a Job that the API server of
-// Kubernetes enforces (requirements STV-01..21), as questions about two versions of a
-// Job. The integration and the e2e tests ask them about every step that they observe
-// (STV-25).
+// Package statusrules has the rules that the Kubernetes API server enforces for the status of a Job (requirements
+// STV-01..21), as predicates of two versions of a Job. The integration and e2e tests check them for every step that they
+// observe (STV-25).
 //
-// Where the API server asks only if a field has changed, these ask always: nobody but
-// a controller writes a status where they are used. That the rest is as the API server
-// sees it is a test of its own, on a real one: TestStatusRulesAreThoseOfTheAPIServer in
-// test/integration.
-// The simulator has its own copy, written independently.
+// Some rules apply in the API server only if a field has changed; here they always apply, as only a controller writes a
+// status where they are used. TestStatusRulesAreThoseOfTheAPIServer in test/integration compares the rest with a real
+// API server. The simulator has its own copy, written independently.
 package statusrules
 
 import (
@@ -23,27 +20,27 @@ import (
 
 // Rule is one rule for a status.
 type Rule struct {
-	// ID is that of the requirement, Says what it means to break the rule.
+	// ID is the requirement's id, Says describes the violation.
 	ID, Says string
 	broken   func(before, after *batchv1.Job) bool
 }
 
-// Broken returns the rules that the step between two versions of a Job breaks.
+// Broken returns the rules that are violated by the step between two versions of a Job.
 func Broken(before, after *batchv1.Job) []Rule {
 	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.broken(before, after) })
 }
 
-// after makes a rule of a question about one version.
+// after makes a predicate of one about the new version only.
 func after(broken func(*batchv1.Job) bool) func(_, _ *batchv1.Job) bool {
 	return func(_, job *batchv1.Job) bool { return broken(job) }
 }
 
-// never makes a rule of two conditions that exclude each other.
+// never makes a predicate for two conditions that exclude each other.
 func never(a, b batchv1.JobConditionType) func(_, _ *batchv1.Job) bool {
 	return after(func(job *batchv1.Job) bool { return history.Is(job, a) && history.Is(job, b) })
 }
 
-// rules are those that the API server enforces, in the order of the requirements.
+// rules are the rules of the API server, in the order of the requirements.
 var rules = []Rule{
 	{"STV-01", "a count is negative", after(func(job *batchv1.Job) bool {
 		s := job.Status

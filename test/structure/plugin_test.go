@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A binary that can load Go plugins keeps every method of every type, used or not: 18 MB of
-// them (ADR 0015).
+// A binary that can load Go plugins keeps every method of every type, used or not: 18 MB more (ADR 0015).
 func TestNothingLoadsGoPlugins(t *testing.T) {
 	makefile, err := os.ReadFile(root + "/Makefile")
 	if err != nil {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// variable returns the words of a variable of the Makefile.
+// variable returns the words of a Makefile variable.
 func variable(t *testing.T, name string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
@@ -25,7 +25,7 @@ func variable(t *testing.T, name string) []string {
 	return strings.Fields(value)
 }
 
-// make test-race leaves out packages that have nothing for the race detector to find.
+// make test-race leaves out packages without concurrent code.
 func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
 	for _, pattern := range variable(t, "SEQUENTIAL") {
 		dir, recursive := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "/...")
@@ -40,8 +40,8 @@ func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
 	}
 }
 
-// concurrency returns what a file has that only concurrent code needs. Values that are made once, on first use, need no
-// test: package sync has those.
+// concurrency returns the constructs in a file that only concurrent code needs. Values that are made once, on first use,
+// do not count: package sync tests those.
 func concurrency(file *ast.File) (found []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -61,7 +61,7 @@ func concurrency(file *ast.File) (found []string) {
 	return found
 }
 
-// make test-race runs the integration tests beside kube-controller-manager, and chooses them by their names.
+// make test-race runs the integration tests beside kube-controller-manager, selected by their names.
 func TestTestsBesideTheBuiltinControllerAreRun(t *testing.T) {
 	chosen := regexp.MustCompile(strings.Join(variable(t, "CONCURRENT"), " "))
 	files, err := filepath.Glob(filepath.Join(root, "test", "integration", "*_test.go"))

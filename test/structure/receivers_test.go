@@ -11,14 +11,14 @@ import (
 	"testing"
 )
 
-// methodsAtMost is how many methods a type may have, tests included. Every method may use every field: a type with
-// more methods has more than one subject, and some of them are functions of a few fields.
+// methodsAtMost is the maximum number of methods of a type, tests included. Every method may use every field: a type
+// with more methods has more than one purpose, and some of the methods could be functions of a few fields.
 const methodsAtMost = 40
 
-// largeReceivers are the types that may have more methods for now. The test fails for a type in this list that no longer
-// has, so that it is removed.
+// largeReceivers are the types that may have more methods for now. The test fails for a listed type that no longer has
+// more, so that it is removed from the list.
 var largeReceivers = []string{
-	// A helper of all tests on a real API server, which become fewer.
+	// A helper of all tests on a real API server; there will be fewer of them.
 	"test/integration.fixture",
 }
 
@@ -43,7 +43,7 @@ func TestReceiversHaveFewMethods(t *testing.T) {
 	}
 }
 
-// countMethods adds the methods of the types below a folder, by package and type.
+// countMethods adds the numbers of methods of the types below a folder, by package and type.
 func countMethods(t *testing.T, dir string, methods map[string]int) {
 	t.Helper()
 	err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
@@ -58,7 +58,7 @@ func countMethods(t *testing.T, dir string, methods map[string]int) {
 		if err != nil {
 			return err
 		}
-		// The external tests of a package are a package of their own.
+		// External tests are in a package of their own.
 		if strings.HasSuffix(file.Name.Name, "_test") {
 			folder += "_test"
 		}
@@ -74,7 +74,7 @@ func countMethods(t *testing.T, dir string, methods map[string]int) {
 	}
 }
 
-// receiverName is the name of the type in (r T), (r *T) and (r *T[P]).
+// receiverName returns the type's name in (r T), (r *T) and (r *T[P]).
 func receiverName(expr ast.Expr) string {
 	switch e := expr.(type) {
 	case *ast.StarExpr:

@@ -1,4 +1,4 @@
-// Package structure holds the code to its own rules, where no linter has them.
+// Package structure checks rules for the code that no linter checks.
 package structure
 
 import (
@@ -14,10 +14,10 @@ import (
 
 const root = "../.."
 
-// worded are the fields and methods that hold words which this project wrote.
+// worded are the fields and methods with texts written by this project.
 var worded = []string{"Text", "Sentence", "Clauses", "Why", "WaitsFor", "Cause", "Meaning", "Progress", "Short", "Problem", "Fix", "What", "Note", "Hint", "Label", "Title"}
 
-// readers are the functions of package strings that look into a text; a regexp does, too.
+// readers are the functions of package strings that inspect a text, as regexps do.
 var readers = []string{
 	"Contains", "ContainsAny", "ContainsRune", "Cut", "CutPrefix", "CutSuffix", "EqualFold", "Fields", "HasPrefix", "HasSuffix",
 	"Index", "IndexAny", "LastIndex", "Replace", "ReplaceAll", "Split", "SplitN", "Trim", "TrimLeft", "TrimPrefix", "TrimRight", "TrimSuffix",
@@ -25,8 +25,8 @@ var readers = []string{
 
 var regexpReaders = []string{"FindStringSubmatch", "FindStringSubmatchIndex", "FindString", "MatchString"}
 
-// Values travel, words are made at the edge: no code matches, cuts, or strips a sentence that
-// this project wrote (ADR 0008).
+// Code passes values, and forms sentences only for output: no code matches, cuts, or strips a sentence of this project
+// (ADR 0008).
 func TestNoSentenceIsReadBack(t *testing.T) {
 	for _, dir := range []string{"cmd", "internal", "pkg"} {
 		for path, file := range parse(t, filepath.Join(root, dir)) {
@@ -37,7 +37,7 @@ func TestNoSentenceIsReadBack(t *testing.T) {
 	}
 }
 
-// The rule finds what it is for, and leaves other texts alone.
+// The check finds such code, and accepts other texts.
 func TestReadBack(t *testing.T) {
 	const code = `package p
 func f(v V, name string) {
@@ -57,7 +57,7 @@ func f(v V, name string) {
 	}
 }
 
-// readBack are the calls in a file that look into words of our own.
+// readBack returns the calls in a file that inspect texts of this project.
 func readBack(file *ast.File) (places []string) {
 	ast.Inspect(file, func(n ast.Node) bool {
 		call, ok := n.(*ast.CallExpr)
@@ -86,7 +86,7 @@ func isReader(f *ast.SelectorExpr) bool {
 	return isName && of.Name == "strings" && slices.Contains(readers, f.Sel.Name) || slices.Contains(regexpReaders, f.Sel.Name)
 }
 
-// parse reads the files of a folder that are not tests, by their path.
+// parse parses the non-test files of a folder and returns them by path.
 func parse(t *testing.T, dir string) map[string]*ast.File {
 	t.Helper()
 	files := map[string]*ast.File{}

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// OpenPTY opens a terminal of this size without tmux: programs get the slave.
+// OpenPTY opens a pseudo terminal of this size without tmux: programs get the slave.
 func OpenPTY(columns, rows uint16) (master, slave *os.File, err error) {
 	if master, err = os.OpenFile("/dev/ptmx", os.O_RDWR|syscall.O_NOCTTY, 0); err != nil {
 		return nil, nil, err

@@ -1,4 +1,4 @@
-// Package tmux gives tests a real terminal.
+// Package tmux runs real terminals in tests.
 package tmux
 
 import (
@@ -14,15 +14,15 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// Terminal is a tmux session, until the end of the test.
+// Terminal is a tmux session that ends with the test.
 type Terminal struct {
 	t      *testing.T
 	socket string
-	// patience is the timeout for something to appear on the screen.
+	// patience is the time limit for a text to appear on the screen.
 	patience time.Duration
 }
 
-// Start runs tmux with arguments that create a session. patience is the timeout of waits.
+// Start runs tmux with arguments that create a session. patience is the time limit of waits.
 func Start(t *testing.T, patience time.Duration, args ...string) *Terminal {
 	t.Helper()
 	if _, err := exec.LookPath("tmux"); err != nil {
@@ -39,7 +39,7 @@ func Start(t *testing.T, patience time.Duration, args ...string) *Terminal {
 	return term
 }
 
-// Command is one of tmux' own.
+// Command runs a tmux command.
 func (term *Terminal) Command(args ...string) string {
 	term.t.Helper()
 	out, err := exec.Command("tmux", append([]string{"-u", "-S", term.socket}, args...)...).CombinedOutput()
@@ -49,7 +49,7 @@ func (term *Terminal) Command(args ...string) string {
 	return string(out)
 }
 
-// Press sends keys by tmux's names: Enter, Escape, Down, C-c, or a letter.
+// Press sends keys by their tmux names: Enter, Escape, Down, C-c, or a letter.
 func (term *Terminal) Press(keys ...string) {
 	term.t.Helper()
 	term.Command(append([]string{"send-keys"}, keys...)...)

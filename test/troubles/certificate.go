@@ -15,15 +15,15 @@ import (
 
 // Certificate is a client certificate.
 type Certificate struct {
-	// File has the certificate and its key, so that nobody reads one without the other.
+	// File has both the certificate and its key, so that they are always read together.
 	File string
-	// Subject is the user, and the groups as organizations.
+	// Subject is the user, with the groups as organizations.
 	Subject pkix.Name
-	// Issuer is the authority that the API server trusts.
+	// Issuer is the certificate authority that the API server trusts.
 	Issuer tls.Certificate
 }
 
-// Issue replaces the file by one with a new key, and a certificate that is valid until a time.
+// Issue replaces the file with a new key and a certificate that expires at until.
 func (c *Certificate) Issue(now, until time.Time) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

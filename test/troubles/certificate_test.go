@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// authority is a certificate authority that the test trusts.
+// authority returns a certificate authority, and a pool of authorities that trusts it.
 func authority(t *testing.T, now time.Time) (tls.Certificate, *x509.CertPool) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -37,8 +37,8 @@ func authority(t *testing.T, now time.Time) (tls.Certificate, *x509.CertPool) {
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pool
 }
 
-// A certificate identifies its subject to clients of the authority until it expires, and each one
-// has another key (SOK-01).
+// A certificate identifies its subject to clients that trust the authority until it expires, and each certificate has
+// another key (SOK-01).
 func TestCertificatesExpire_SOK_01(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)

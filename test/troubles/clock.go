@@ -11,11 +11,11 @@ import (
 	"strings"
 )
 
-// ClockAhead is the variable of the environment with the number of seconds by which the clock of a
-// program of BuildWithClock is ahead.
+// ClockAhead is the environment variable with the number of seconds by which the clock of a program built by
+// BuildWithClock is ahead.
 const ClockAhead = "CLOCK_AHEAD"
 
-// wrongClock belongs to package time of such a program.
+// wrongClock is added to the program's package time.
 const wrongClock = `package time
 
 import "syscall"
@@ -27,9 +27,9 @@ var ahead = func() int64 {
 }()
 `
 
-// BuildWithClock builds a Go program with a clock that can be set, into dir. No library that a
-// dynamic linker loads can do that to a static program, and Linux gives no process a date of its
-// own; but go build can overlay time.Now. What a process measures between two readings stays right.
+// BuildWithClock builds a Go program with an adjustable clock into dir. A preloaded library cannot change the clock of a
+// static program, and Linux has no per-process clock; but go build can overlay time.Now. Measured durations stay
+// correct.
 func BuildWithClock(ctx context.Context, dir, program string, args ...string) error {
 	root, err := exec.CommandContext(ctx, "go", "env", "GOROOT").Output()
 	if err != nil {

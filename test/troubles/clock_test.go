@@ -23,7 +23,7 @@ func main() {
 }
 `
 
-// A program has the wrong date, and measures time correctly nevertheless.
+// The program has the wrong date but measures durations correctly.
 func TestProgramsWithWrongClocks_SOK_01(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles much of the standard library once more")

@@ -28,22 +28,22 @@ const (
 	Nodes             = "kwok-controller"
 )
 
-// patience is how long a component may take to end.
+// patience is the time limit for a component to end.
 const patience = 90 * time.Second
 
-// Components are the processes of a control plane. It ends and starts them, and Keep starts those
-// again that end by themselves, as the kubelet does with static pods.
+// Components are the processes of a control plane, which can be stopped and started. Keep restarts those that end by
+// themselves, as the kubelet does with static pods.
 type Components struct {
 	dir  string
 	logs string
 
 	mu   sync.Mutex
 	args map[string][]string
-	// away are those that Keep does not start.
+	// away holds the components that Keep does not start.
 	away map[string]bool
 }
 
-// FindComponents returns the processes whose programs are below dir. Their output goes to logs.
+// FindComponents finds the processes whose programs are below dir. Their output is written to logs.
 func FindComponents(dir, logs string, names ...string) (*Components, error) {
 	c := &Components{dir: dir, logs: logs, args: map[string][]string{}, away: map[string]bool{}}
 	for _, name := range names {
@@ -76,7 +76,7 @@ func find(dir, name string) (pid int, args []string, err error) {
 	return 0, nil, fmt.Errorf("there is no process %s", name)
 }
 
-// pid is that of a component, or 0.
+// pid returns the process id of a component, or 0.
 func (c *Components) pid(name string) int {
 	pid, _, err := find(c.dir, name)
 	if err != nil {
@@ -85,8 +85,8 @@ func (c *Components) pid(name string) int {
 	return pid
 }
 
-// hasEnded reports whether a process holds nothing anymore, such as its port. One that is ending
-// has no command line already, and its first thread may end before others.
+// hasEnded reports whether a process has released all resources, such as its port. An ending process has no command line
+// any more, and its first thread may end before others.
 func hasEnded(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	threads, _ := os.ReadDir(fmt.Sprintf("/proc/%d/task", pid))
@@ -106,7 +106,7 @@ func (c *Components) Flag(name, flag string) string {
 	return ""
 }
 
-// Stop ends a component with a signal, and returns when it is gone.
+// Stop ends a component with a signal, and returns when the process is gone.
 func (c *Components) Stop(ctx context.Context, name string, signal syscall.Signal) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -127,7 +127,7 @@ func (c *Components) Stop(ctx context.Context, name string, signal syscall.Signa
 	return nil
 }
 
-// Start starts a component, this time with more flags, which replace those that it has.
+// Start starts a component with additional flags, which replace its flags of the same name.
 func (c *Components) Start(name string, flags ...string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -135,7 +135,7 @@ func (c *Components) Start(name string, flags ...string) error {
 	return c.run(name, flags...)
 }
 
-// Restart kills and starts a component, which has more flags from now on.
+// Restart kills a component and starts it with additional flags, which it keeps.
 func (c *Components) Restart(ctx context.Context, name string, flags ...string) error {
 	if err := c.Stop(ctx, name, syscall.SIGKILL); err != nil {
 		return err
@@ -154,7 +154,7 @@ func (c *Components) run(name string, flags ...string) error {
 	args := slices.Concat(c.args[name], flags)
 	cmd := exec.Command(args[0], args[1:]...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = c.dir, log, log
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test, which takes the cluster down.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // Ctrl-C is for the test, which removes the cluster.
 	if err := cmd.Start(); err != nil {
 		return errors.Join(err, log.Close())
 	}
@@ -175,7 +175,7 @@ func (c *Components) Keep(ctx context.Context, report func(name string)) {
 				continue
 			}
 			report(name)
-			_ = c.run(name) // It is tried again.
+			_ = c.run(name) // It is retried in a second.
 		}
 	}, time.Second)
 }

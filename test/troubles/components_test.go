@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// program starts one that waits for its end: a copy of the shell, which reads its input.
+// program creates a program that runs until it is ended.
 func program(t *testing.T, dir, name string) {
 	t.Helper()
 	shell, err := os.ReadFile("/bin/sleep")
@@ -48,8 +48,8 @@ func eventually(t *testing.T, holds func() bool) {
 	}
 }
 
-// A component that is ended stays away until it is started, with more flags; one that ends by
-// itself comes back (SOK-01).
+// A stopped component stays away until it is started with more flags; a component that ends by itself is restarted
+// (SOK-01).
 func TestComponentsEndAndComeBack_SOK_01(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()

@@ -1,4 +1,3 @@
-// Package troubles has what the soak of test/e2e needs to disturb a cluster, and to keep account of
-// that: the troubles and their ledger, the processes of a control plane, client certificates, and
-// who holds the shards.
+// Package troubles has the parts of test/e2e's soak that disturb a cluster and record the disturbances: the troubles and
+// their ledger, the processes of a control plane, client certificates, and the holders of shards.
 package troubles

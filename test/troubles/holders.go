@@ -9,28 +9,27 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Holders measures how long shards have no holder: from the release of a Lease, or the end of one
-// that is no longer renewed, until somebody takes it. Like the replicas, it compares no clocks.
+// Holders measures how long shards have no holder: from the release or expiry of a Lease until a replica acquires it.
+// Like the replicas, it does not compare clocks.
 type Holders struct {
 	mu      sync.Mutex
 	seen    map[types.UID]seenLease
 	longest time.Duration
-	// excused is the last time that does not count.
+	// excused is the last excused time; earlier time does not count.
 	excused time.Time
 }
 
-// seenLease is a Lease as it was last seen, and since when nobody has held it.
+// seenLease is the last seen version of a Lease, and the time since which it has no holder.
 type seenLease struct {
 	version string
 	changed time.Time
 	free    time.Time
 }
 
-// NewHolders returns Holders that have seen nothing.
+// NewHolders returns an empty Holders.
 func NewHolders() *Holders { return &Holders{seen: map[types.UID]seenLease{}} }
 
-// Observe takes the Leases of all shards as they are now. Time that is excused, because of an
-// outage, does not count for Longest.
+// Observe records the current Leases of all shards. Excused time, during an outage, does not count for Longest.
 func (h *Holders) Observe(now time.Time, leases []coordinationv1.Lease, excused bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -62,7 +61,7 @@ func (h *Holders) Observe(now time.Time, leases []coordinationv1.Lease, excused 
 	h.seen = seen
 }
 
-// Held is how many shards somebody holds.
+// Held returns the number of shards that have a holder.
 func (h *Holders) Held() (n int) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -74,7 +73,7 @@ func (h *Holders) Held() (n int) {
 	return n
 }
 
-// Longest is the longest time that a shard had no holder.
+// Longest returns the longest time that a shard had no holder.
 func (h *Holders) Longest() time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()

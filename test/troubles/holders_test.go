@@ -9,8 +9,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// A shard has no holder from the release of its Lease, or the end of one that is not renewed,
-// until somebody takes it (SOK-02).
+// A shard has no holder from the release or expiry of its Lease until a replica acquires it (SOK-02).
 func TestShardsWithoutHolder_SOK_02(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(1000, 0)
@@ -46,7 +45,7 @@ func TestShardsWithoutHolder_SOK_02(t *testing.T) {
 	}
 }
 
-// An outage excuses that a shard has no holder, and for as long as the consequences last.
+// During an outage and its consequences, the time without a holder does not count.
 func TestOutagesAreNotCounted_SOK_02(t *testing.T) {
 	t.Parallel()
 	h, l := NewHolders(), coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{UID: "a", ResourceVersion: "1"}}

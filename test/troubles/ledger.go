@@ -9,11 +9,10 @@ import (
 	"time"
 )
 
-// afterShock is how long the consequences of a trouble may last: watches and Leases that are
-// taken up again.
+// afterShock is how long the consequences of a trouble may last: watches and Leases have to be resumed.
 const afterShock = 15 * time.Second
 
-// Ledger counts how often each trouble came, how long it lasted, and how often it was felt.
+// Ledger counts how often each trouble occurred, how long it lasted, and how often it had an effect.
 type Ledger struct {
 	now func() time.Time
 
@@ -36,19 +35,19 @@ type entry struct {
 
 type span struct{ from, to time.Time }
 
-// NewLedger returns an empty one.
+// NewLedger returns an empty Ledger.
 func NewLedger(now func() time.Time) *Ledger {
 	return &Ledger{now: now, rows: map[string]*row{}}
 }
 
-// Begin notes the start of a trouble. There is one at a time.
+// Begin records the start of a trouble. Only one trouble may last at a time.
 func (l *Ledger) Begin(t Trouble) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.current = &entry{t, l.now()}
 }
 
-// End notes the end of the trouble, and how often it was felt.
+// End records the end of the trouble, and how often it had an effect.
 func (l *Ledger) End(felt int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -68,7 +67,7 @@ func (l *Ledger) End(felt int) {
 // Calm reports whether calls should succeed now.
 func (l *Ledger) Calm() bool { return !l.Disturbed(l.now()) }
 
-// Disturbed reports whether calls may have failed at a time, because of an outage.
+// Disturbed reports whether calls may have failed at a time because of an outage.
 func (l *Ledger) Disturbed(at time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,7 +77,7 @@ func (l *Ledger) Disturbed(at time.Time) bool {
 	return slices.ContainsFunc(l.outages, func(o span) bool { return !at.Before(o.from) && !at.After(o.to) })
 }
 
-// Unfelt returns those of the troubles that made no difference to anybody, or never came.
+// Unfelt returns the names of the troubles that had no effect or never occurred.
 func (l *Ledger) Unfelt(troubles []Trouble) (names []string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

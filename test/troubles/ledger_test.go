@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// The ledger has a line for each kind of trouble, and knows which ones nobody felt (SOK-04).
+// The ledger has a line for each kind of trouble and lists the troubles without effect (SOK-04).
 func TestLedgerCounts_SOK_04(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
@@ -30,7 +30,7 @@ func TestLedgerCounts_SOK_04(t *testing.T) {
 	}
 }
 
-// Errors are excused during an outage and for a short while after it, and at no other time.
+// Errors are excused only during an outage and for a short while after it.
 func TestOnlyOutagesExcuseErrors_SOK_01(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(1000, 0)

@@ -9,18 +9,17 @@ import (
 	"time"
 )
 
-// Trouble is something that goes wrong in a cluster.
+// Trouble is a kind of failure in a cluster.
 type Trouble struct {
 	Name string
 	// Outage means that calls of a controller or of a user may fail.
 	Outage bool
-	// Run has it last for a while, and returns when the cause is gone. dice decides on the
-	// details. felt is how often it made a difference: a refused call, a wrong time.
+	// Run causes the trouble for a while, and returns when the cause is gone. dice decides on the details. felt is
+	// the number of times it had an effect: a refused call, a wrong time.
 	Run func(ctx context.Context, lasts time.Duration, dice *rand.Rand) (felt int, err error)
 }
 
-// Choose returns the troubles with the names in a list with commas. "all", like "", and "none"
-// are such lists, too.
+// Choose returns the troubles named in a comma-separated list. "all" and "" select all troubles, "none" selects none.
 func Choose(all []Trouble, list string) (chosen []Trouble, err error) {
 	switch list {
 	case "", "all":
@@ -46,15 +45,15 @@ func names(all []Trouble) string {
 	return strings.Join(names, ", ")
 }
 
-// Event is a trouble that is to come.
+// Event is an upcoming trouble.
 type Event struct {
 	Trouble
-	// Pause comes first.
+	// Pause is the time before the trouble.
 	Pause, Lasts time.Duration
 }
 
-// Round returns each trouble once, at random. It pauses for less than pause before each, which
-// lasts from half of lasts to one and a half times as long.
+// Round returns each trouble once, in random order, with a random pause below pause before each, and a random duration
+// between half of lasts and one and a half times lasts.
 func Round(all []Trouble, dice *rand.Rand, pause, lasts time.Duration) (events []Event) {
 	for _, i := range dice.Perm(len(all)) {
 		events = append(events, Event{

@@ -9,7 +9,7 @@ import (
 
 func three() []Trouble { return []Trouble{{Name: "a"}, {Name: "b"}, {Name: "c"}} }
 
-// SOAK_TROUBLES names the troubles to try; a wrong name is an error that lists the right ones.
+// SOAK_TROUBLES names the troubles to use; an unknown name is an error that lists the valid ones.
 func TestTroublesAreChosenByName_SOK_05(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{"": "a, b, c", "all": "a, b, c", "none": "", "c,a": "c, a", "b": "b"} {
@@ -22,7 +22,7 @@ func TestTroublesAreChosenByName_SOK_05(t *testing.T) {
 	}
 }
 
-// A round has each trouble once. The seed repeats the order, the pauses and how long they last.
+// A round has each trouble once. The same seed gives the same order, pauses and durations.
 func TestSeedRepeatsARound_SOK_05(t *testing.T) {
 	t.Parallel()
 	round := func(seed uint64) (text string) {

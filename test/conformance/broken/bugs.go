@@ -25,17 +25,17 @@ var (
 	perIndexLimits = regexp.MustCompile(`"(backoffLimitPerIndex|maxFailedIndexes)":\d+,`)
 )
 
-// ignoresManagedBy takes the Jobs of all other controllers for its own.
+// ignoresManagedBy makes the controller reconcile the Jobs of all other controllers, too.
 func ignoresManagedBy(next http.RoundTripper, managedBy string, _ kubernetes.Interface) http.RoundTripper {
 	return reader{next, func(line []byte) []byte { return anyManager.ReplaceAll(line, []byte(`"managedBy":"`+managedBy+`"`)) }}
 }
 
-// ignoresPerIndexLimits knows neither backoffLimitPerIndex nor maxFailedIndexes.
+// ignoresPerIndexLimits hides backoffLimitPerIndex and maxFailedIndexes from the controller.
 func ignoresPerIndexLimits(next http.RoundTripper, _ string, _ kubernetes.Interface) http.RoundTripper {
 	return reader{next, func(line []byte) []byte { return perIndexLimits.ReplaceAll(line, nil) }}
 }
 
-// reader changes each line of what is read about Jobs: a list, or the events of a watch.
+// reader changes each line of the responses about Jobs: a list, or the events of a watch.
 type reader struct {
 	next   http.RoundTripper
 	change func([]byte) []byte
@@ -52,7 +52,7 @@ func (r reader) RoundTrip(request *http.Request) (*http.Response, error) {
 	return response, nil
 }
 
-// lines is a body whose lines are changed.
+// lines is a response body whose lines are changed.
 type lines struct {
 	body   io.Closer
 	source *bufio.Reader
@@ -73,7 +73,7 @@ func (l *lines) Read(p []byte) (int, error) {
 
 func (l *lines) Close() error { return l.body.Close() }
 
-// releasesEarly removes the finalizer of ended pods, and records their end after that.
+// releasesEarly removes the finalizer of ended pods before their end is recorded.
 func releasesEarly(next http.RoundTripper, _ string, client kubernetes.Interface) http.RoundTripper {
 	return early{next, client}
 }

@@ -1,8 +1,8 @@
-// Command broken is a Job controller with a planted bug, which the conformance suite has to find:
+// Command broken is a Job controller with a planted bug that the conformance suite must find:
 //
 //	go run ./test/conformance/broken --kubeconfig ~/.kube/config --managed-by example.com/x --break releases-early
 //
-// It is the controller of this project, whose requests and responses are changed on their way.
+// It is this project's controller; the bug changes its requests or responses in transit.
 package main
 
 import (
@@ -29,7 +29,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// bugs are what can be planted.
+// bugs maps names to the bugs that can be planted.
 var bugs = map[string]func(next http.RoundTripper, managedBy string, client kubernetes.Interface) http.RoundTripper{
 	"ignores-managed-by":       ignoresManagedBy,
 	"ignores-per-index-limits": ignoresPerIndexLimits,
@@ -64,7 +64,7 @@ func run(kubeconfig, managedBy, bug string) error {
 		return err
 	}
 	changed := rest.CopyConfig(config)
-	// Text can be changed on its way.
+	// JSON can be changed in transit.
 	changed.ContentType, changed.AcceptContentTypes = runtime.ContentTypeJSON, runtime.ContentTypeJSON
 	changed.Wrap(func(next http.RoundTripper) http.RoundTripper { return plant(next, managedBy, plain) })
 	client, err := kube.NewForConfig(changed)
@@ -81,7 +81,7 @@ func run(kubeconfig, managedBy, bug string) error {
 
 const workers = 10
 
-// announce reports when the controller runs Jobs, as the real one does.
+// announce prints when the controller is ready, as the real controller does.
 func announce(ctx context.Context, engine *controller.Runtime) {
 	err := wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) { return engine.Ready(), nil })
 	if err == nil {

@@ -1,5 +1,5 @@
-// Package cases has the promises of the Jobs API that the conformance suite checks: one file for
-// each part of the API, and history.go for what holds in all of them.
+// Package cases has the promises of the Jobs API that the conformance suite checks: one file for each part of the API,
+// and histories.go for the rules that hold in all cases.
 package cases
 
 import (

@@ -30,7 +30,7 @@ var deletion = []suite.Case{
 	},
 }
 
-// midway returns a Job of which one pod has ended, and two run.
+// midway returns a Job with one ended pod and two running pods.
 func midway(t *suite.T) *suite.Job {
 	j := t.Create(completions(5), parallelism(2))
 	t.End(0, j.UntilRunning(2)[0])

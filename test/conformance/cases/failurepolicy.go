@@ -43,8 +43,8 @@ var failurePolicy = []suite.Case{
 	},
 }
 
-// untilFailedByPolicy waits for the end of a Job that a rule fails. KEP-4443 appends the name of
-// the rule to the reason, or its index.
+// untilFailedByPolicy waits until a rule fails the Job. KEP-4443 appends the name of the rule, or its index, to the
+// reason.
 func untilFailedByPolicy(t *suite.T, j *suite.Job) *batchv1.Job {
 	target := j.Until(condition(batchv1.JobFailureTarget))
 	reason := history.Condition(target, batchv1.JobFailureTarget).Reason
@@ -105,7 +105,7 @@ func notIn(t *suite.T) {
 	j.Until(counts(1, 0, 1))
 	suite.Equal(t, "the Job has FailureTarget", false, history.Is(j.Now(), batchv1.JobFailureTarget))
 	t.End(42, running[1])
-	// Where this takes longer than the back-off, there is a third pod.
+	// If this takes longer than the back-off, there is a third pod.
 	job := untilFailedByPolicy(t, j)
 	wantCounts(t, job, 0, int32(len(j.AllPods()))) //nolint:gosec // At most seven.
 }
@@ -118,7 +118,7 @@ func ruleName(t *suite.T) {
 	}
 	named := strings.Replace(string(data), `"rules":[{`, `"rules":[{"name":"BadConfig",`, 1)
 	stored := &batchv1.Job{}
-	// Our types lack the field, so that the request is made by hand.
+	// Our types lack the field, so the request is made by hand.
 	err = t.Client().BatchV1().RESTClient().Post().Namespace(t.Namespace()).Resource("jobs").Param("fieldValidation", metav1.FieldValidationStrict).
 		Body([]byte(named)).SetHeader("Content-Type", "application/json").Do(t.Context()).Into(stored)
 	switch {

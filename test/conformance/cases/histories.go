@@ -8,9 +8,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// histories check every version of every Job and pod that the other cases have led to. The
-// invariants are those of package invariants. MGB-09 is left out: that the interim and the
-// terminal condition are two writes is a recommendation of the KEP, not a rule of the API.
+// histories check every version of all Jobs and pods of the other cases. The invariants are in package invariants.
+// MGB-09 is left out: the KEP only recommends to write the interim and the terminal condition separately; the API does
+// not require it.
 var histories = []suite.Case{
 	{
 		Name: "history-status-rules", Title: "Each change of a status keeps the rules of the API server",

@@ -42,7 +42,7 @@ func backoffLimitExceeded(t *suite.T) {
 	wantPods(t, j, 4)
 }
 
-// backoffDelayOf allows for timestamps in whole seconds.
+// backoffDelayOf is the minimum back-off, with tolerance for timestamps in whole seconds.
 const backoffDelayOf = 9 * time.Second
 
 func backoffDelay(t *suite.T) {
@@ -61,7 +61,7 @@ func backoffDelay(t *suite.T) {
 	wantPods(t, j, 2)
 }
 
-// finishedAt is when the container of a pod ended.
+// finishedAt returns the time at which the pod's container ended.
 func finishedAt(t *suite.T, pod *corev1.Pod) time.Time {
 	now, _ := t.Pod(pod)
 	for _, c := range now.Status.ContainerStatuses {

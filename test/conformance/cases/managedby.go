@@ -74,7 +74,7 @@ func builtInJob(t *suite.T) {
 	}
 }
 
-// writers are the field managers of the Job's status, and of its pods but for their status.
+// writers returns the field managers of the Job's status and of its pods, except for the pods' status.
 func writers(j *suite.Job) []string {
 	names := map[string]bool{}
 	for _, job := range j.Versions() {

@@ -33,7 +33,7 @@ var ownership = []suite.Case{
 	},
 }
 
-// selecting gives the Job a selector of its own.
+// selecting sets a manual selector on the Job.
 func selecting(t *suite.T) suite.Change {
 	return func(job *batchv1.Job) {
 		job.Spec.ManualSelector = ptr.To(true)

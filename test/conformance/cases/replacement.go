@@ -115,8 +115,8 @@ func completeWaits(t *suite.T) {
 	wantCounts(t, j.UntilComplete(), 1, 0)
 }
 
-// waitsForPod ends one of two pods with an exit code that decides the Job, which is not finished while the other one
-// terminates.
+// waitsForPod ends one of two pods with an exit code that decides the outcome; the Job must not finish while the other
+// pod terminates.
 func waitsForPod(t *suite.T, j *suite.Job, code int32, decided batchv1.JobConditionType) {
 	running := j.UntilRunning(2)
 	j.Hold()
@@ -128,7 +128,7 @@ func waitsForPod(t *suite.T, j *suite.Job, code int32, decided batchv1.JobCondit
 	j.Release()
 }
 
-// everyEndWaits runs Jobs with two pods, one of which terminates when the Job is decided.
+// everyEndWaits runs Jobs with two pods, one of which is terminating when the outcome is decided.
 func everyEndWaits(t *suite.T) {
 	for _, way := range []struct {
 		name    string

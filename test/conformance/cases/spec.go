@@ -19,7 +19,7 @@ func parallelism(n int32) suite.Change {
 	return func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To(n) }
 }
 
-// all runs n pods at once, to n completions.
+// all requires n completions and runs all n pods at once.
 func all(n int32) suite.Change {
 	return func(job *batchv1.Job) { job.Spec.Completions, job.Spec.Parallelism = ptr.To(n), ptr.To(n) }
 }
@@ -82,5 +82,5 @@ func ofCount(n int32) batchv1.SuccessPolicyRule {
 	return batchv1.SuccessPolicyRule{SucceededCount: ptr.To(n)}
 }
 
-// succeed is how all pods of a Job end.
+// succeed is a Play that ends all pods with exit code 0.
 func succeed(*corev1.Pod) (code int32, ends bool) { return 0, true }

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// What cases look for in a status.
+// The conditions that cases wait for in a status.
 
 func counts(active, succeeded, failed int32) (what string, reached func(*batchv1.Job) bool) {
 	return fmt.Sprintf("active is %d, succeeded %d, failed %d", active, succeeded, failed), func(job *batchv1.Job) bool {
@@ -48,17 +48,17 @@ func wantReleased(t *suite.T, j *suite.Job) {
 	}
 }
 
-// wantPods checks how many pods a Job ever had.
+// wantPods checks how many pods the Job has had in total.
 func wantPods(t *suite.T, j *suite.Job, n int) {
 	suite.Equal(t, "the number of pods ever created", n, len(j.AllPods()))
 }
 
-// hasUncounted reports whether pods of the Job are recorded, and not counted yet.
+// hasUncounted reports whether pods of the Job are recorded as uncounted.
 func hasUncounted(job *batchv1.Job) bool {
 	return len(history.UncountedSucceeded(&job.Status))+len(history.UncountedFailed(&job.Status)) > 0
 }
 
-// hasFailedIndexes reports whether the status lists these indexes as failed.
+// hasFailedIndexes returns a condition: the status lists these indexes as failed.
 func hasFailedIndexes(list string) (what string, reached func(*batchv1.Job) bool) {
 	return "failedIndexes is \"" + list + "\"", func(job *batchv1.Job) bool {
 		return job.Status.FailedIndexes != nil && *job.Status.FailedIndexes == list

@@ -56,7 +56,7 @@ func suspendedIs(status corev1.ConditionStatus) (what string, reached func(*batc
 	}
 }
 
-// anyCondition returns a condition, whatever its status.
+// anyCondition returns the condition of a type, whatever its status.
 func anyCondition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if job.Status.Conditions[i].Type == t {

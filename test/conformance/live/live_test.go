@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// result is a case in a report, as -o json has it.
+// result is a case in a report, as printed by -o json.
 type result struct {
 	Name     string
 	Result   string
@@ -76,7 +76,7 @@ func wantFailures(t *testing.T, results map[string]result, want ...string) {
 	}
 }
 
-// start runs a controller until the test ends, and returns when it reconciles Jobs.
+// start runs a controller until the test ends, and returns when the controller reconciles Jobs.
 func start(t *testing.T, program string, args ...string) {
 	t.Helper()
 	c, err := leash.Start(t.Context(), program, nil, append(args, "--kubeconfig", kubeconfig)...)
@@ -91,9 +91,9 @@ func start(t *testing.T, program string, args ...string) {
 	})
 }
 
-// builtInFails are the cases in which the built-in controller of a release fails. In a back-off, it
-// reports no active pods, and the API server refuses that if one is ready: nothing is counted until the
-// back-off is over (kubernetes/kubernetes#139428).
+// builtInFails lists, by release, the cases in which the built-in controller fails. During a back-off, it reports no
+// active pods, which the API server refuses if a pod is ready: no pods are counted until the back-off is over
+// (kubernetes/kubernetes#139428).
 var builtInFails = map[string][]string{
 	"v1.35.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
 	"v1.34.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
@@ -108,7 +108,7 @@ func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
 	}
 }
 
-// The cases name the requirements; no other test names these.
+// The cases cover the requirements below, which no other test covers.
 // Requirements: BLI-29, BLI-38, JOB-17, JOB-41, JOB-43, JOB-44, PRP-20, PRP-21, SUC-24, TRK-31, TRK-32
 func TestOurControllerConforms_CNF_06(t *testing.T) {
 	const name = "conformance.example.com/ours"
@@ -120,7 +120,7 @@ func TestOurControllerConforms_CNF_06(t *testing.T) {
 	}
 }
 
-// The suite finds planted bugs, in the cases that are about them and in no others.
+// The suite finds each planted bug, in exactly the cases that test for it.
 func TestBrokenControllersFail_CNF_07(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")

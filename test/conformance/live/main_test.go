@@ -1,9 +1,9 @@
-// Package live runs the conformance suite on a kwok cluster: against the controller of
-// kube-controller-manager, against ours, and against broken ones. With -short, only cases that
-// wait for nothing run, and no broken controllers.
+// Package live runs the conformance suite on a kwok cluster: against the built-in controller in kube-controller-manager,
+// against ours, and against broken ones. With -short, it runs only the cases without waiting times, and no broken
+// controllers.
 //
-// KUBE_VERSION is another release of Kubernetes, BATCHJOB_CONFORMANCE_BINARY another binary than
-// bin/kubectl-batchjob. BATCHJOB_CONFORMANCE_REPORTS is a folder for the reports.
+// KUBE_VERSION selects another release of Kubernetes, BATCHJOB_CONFORMANCE_BINARY another binary than
+// bin/kubectl-batchjob, and BATCHJOB_CONFORMANCE_REPORTS a folder for the reports.
 package live
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 var (
-	// conformance and broken are the programs, ours is kubectl-batchjob.
+	// conformance and broken are the paths of the programs, ours of kubectl-batchjob.
 	conformance, broken, ours string
 	kubeconfig                string
 )

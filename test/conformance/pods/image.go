@@ -25,8 +25,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Image runs pods on real nodes. A container waits for a file with its exit code, which a command in the
-// container writes, also after SIGTERM. (Volumes of pods that are being deleted are not updated, and kubelets do not
+// Image runs pods on real nodes. A container waits for a file that contains its exit code; a command in the container
+// writes the file, also after SIGTERM. (The kubelet does not update volumes of pods that are being deleted, and does not
 // shorten a grace period that has begun.)
 type Image struct {
 	client           kubernetes.Interface
@@ -36,24 +36,24 @@ type Image struct {
 }
 
 const (
-	// graceSeconds is longer than any case lasts.
+	// graceSeconds is longer than any case.
 	graceSeconds = 600
 	volume       = "conformance"
 	file         = "/conformance/exit-code"
 	execTime     = 30 * time.Second
 	exitSIGKILL  = 137
-	// closeTime is for all pods that are left, parallelEnds is how many of them are ended at once.
+	// closeTime is the limit for ending all remaining pods; parallelEnds of them are ended at once.
 	closeTime    = time.Minute
 	pollEvery    = 500 * time.Millisecond
 	parallelEnds = 10
 )
 
-// Script runs in the container. $1 is the file with the exit code.
+// Script is the container's command. $1 is the file with the exit code.
 const Script = `trap : TERM
 until code=$(cat "$1" 2>/dev/null) && [ -n "$code" ]; do sleep 0.2 & wait $!; done
 exit "$code"`
 
-// EndScript ends such a container. $1 is the file, $2 the exit code.
+// EndScript ends a container that runs Script. $1 is the file, $2 the exit code.
 const EndScript = `echo "$2" >"$1.$$" && mv "$1.$$" "$1"`
 
 // NewImage returns a kubelet that uses an image with sh, cat, mv and sleep, such as busybox, for the pods of a namespace.
@@ -74,13 +74,13 @@ func (i *Image) Prepare(template *corev1.PodTemplateSpec) {
 	c.VolumeMounts = append(c.VolumeMounts, corev1.VolumeMount{Name: volume, MountPath: "/conformance"})
 }
 
-// Start implements Kubelet: the real one does it.
+// Start implements Kubelet. The real kubelet starts the pod.
 func (i *Image) Start(context.Context, *corev1.Pod) error { return nil }
 
-// errPending is returned until the container of a pod has been started.
+// errPending is returned until the pod's container has started.
 var errPending = errors.New("the pod is pending")
 
-// End implements Kubelet. A pod that is deleted while it is pending may run nevertheless.
+// End implements Kubelet. It returns errPending for a pending pod; a pod that is deleted while pending may still run.
 func (i *Image) End(ctx context.Context, pod *corev1.Pod, code int32) error {
 	if pod.Status.Phase == corev1.PodPending {
 		return errPending
@@ -100,27 +100,27 @@ func execute(ctx context.Context, config *rest.Config, client kubernetes.Interfa
 	var stderr bytes.Buffer
 	err = executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stderr: &stderr})
 	if refused := (*httpstream.UpgradeFailureError)(nil); errors.As(err, &refused) {
-		err = refused.Cause // The API server's answer, which the failure does not unwrap to.
+		err = refused.Cause // The API server's answer; unwrapping failure does not return it.
 	}
 	switch {
 	case err == nil || isKilled(err):
 		return nil
-	case ctx.Err() != nil: // Something may still be writing to stderr.
+	case ctx.Err() != nil: // The command may still be writing to stderr.
 		return fmt.Errorf("running a command in pod %s: %w", pod.Name, err)
 	}
 	return fmt.Errorf("running a command in pod %s: %w: %s", pod.Name, err, &stderr)
 }
 
-// isKilled reports whether a command in a container was killed: one that ends the container may not come to its own end.
+// isKilled reports whether a command in a container was killed: a command that ends its container may be killed with it.
 func isKilled(err error) bool {
 	var code exec.CodeExitError
 	return errors.As(err, &code) && code.Code == exitSIGKILL
 }
 
-// Stopped implements Kubelet: the real one does it.
+// Stopped implements Kubelet. The real kubelet confirms the end.
 func (i *Image) Stopped(context.Context, *corev1.Pod) error { return nil }
 
-// Close implements Kubelet. It ends what still runs: the grace periods are long.
+// Close implements Kubelet. It ends the pods that still run, as the grace periods are long.
 func (i *Image) Close() error {
 	var problem error
 	err := wait.PollUntilContextTimeout(context.Background(), pollEvery, closeTime, true, func(ctx context.Context) (bool, error) {
@@ -136,8 +136,8 @@ func (i *Image) Close() error {
 	return nil
 }
 
-// endAll asks for the end of all pods of the suite that have not ended, and returns how many there are. What fails is
-// repeated: a pod may have changed since it was listed.
+// endAll ends all running pods of the suite and returns how many there were. Failures are retried: a pod may have
+// changed since it was listed.
 func (i *Image) endAll(ctx context.Context) (running int, err error) {
 	list, err := i.client.CoreV1().Pods(i.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -154,7 +154,7 @@ func (i *Image) endAll(ctx context.Context) (running int, err error) {
 	return running, calls.Wait()
 }
 
-// isRunning reports whether the pod is one of the suite, and runs, or may run later.
+// isRunning reports whether a pod belongs to the suite and runs or may still start.
 func isRunning(pod *corev1.Pod) bool {
 	if history.HasEnded(pod) || pod.DeletionTimestamp != nil && pod.Spec.NodeName == "" {
 		return false

@@ -30,7 +30,7 @@ import (
 	utilexec "k8s.io/client-go/util/exec"
 )
 
-// The script ends with the code that EndScript writes.
+// The script exits with the code that EndScript writes.
 func TestContainerEndsWithTheCodeInTheFile_CNF_08(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "exit-code")
@@ -47,11 +47,11 @@ func TestContainerEndsWithTheCodeInTheFile_CNF_08(t *testing.T) {
 	}
 }
 
-// SIGTERM does not end it: a case decides when the pod ends.
+// SIGTERM does not end the container: the case decides when the pod ends.
 func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	// A sleep that takes no time, and marks that the script runs on.
+	// A sleep that takes no time and leaves a file as a sign that the script is still running.
 	write(t, filepath.Join(dir, "sleep"), "#!/bin/sh\ntouch "+filepath.Join(dir, "slept")+"\n")
 	if err := os.Chmod(filepath.Join(dir, "sleep"), 0o700); err != nil {
 		t.Fatal(err)
@@ -84,8 +84,8 @@ func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 	}
 }
 
-// At the end, the pods of the suite are deleted, those that terminate already are ended, and pods of others stay. What fails
-// is repeated.
+// Close deletes the suite's pods, ends its pods that are already terminating, and leaves other pods alone. Failures are
+// retried.
 func TestWhatIsLeftIsRemoved_CNF_08(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
@@ -139,7 +139,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// A command that ends its container may be killed with it. Whether the pod ends is what the case waits for.
+// A command that ends its container may be killed with it. The case waits for the pod's end anyway.
 func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]bool{137: true, 1: false} {
@@ -149,7 +149,7 @@ func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
 	}
 }
 
-// A pod may be gone before a command runs in it, which is no problem of the suite.
+// A pod may be gone before a command runs in it; that is not an error.
 func TestCommandInAPodThatIsGone_CNF_08(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

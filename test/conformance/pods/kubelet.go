@@ -10,24 +10,24 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Container is the name of the container of each pod.
+// Container is the name of the only container of each pod.
 const Container = "main"
 
-// Kubelet runs pods. Its methods may be repeated.
+// Kubelet runs pods. Its methods may be called repeatedly.
 type Kubelet interface {
-	// Prepare completes the template of a Job.
+	// Prepare completes a Job's pod template.
 	Prepare(*corev1.PodTemplateSpec)
-	// Start has a pending pod run and be ready.
+	// Start makes a pending pod run and become ready.
 	Start(context.Context, *corev1.Pod) error
 	// End ends a pod with an exit code.
 	End(context.Context, *corev1.Pod, int32) error
 	// Stopped confirms the end of a pod that is being deleted.
 	Stopped(context.Context, *corev1.Pod) error
-	// Close removes what the kubelet has created.
+	// Close removes the objects that the kubelet has created.
 	Close() error
 }
 
-// Disrupt adds the condition of a pod that is about to be evicted.
+// Disrupt adds the condition DisruptionTarget, as an eviction does.
 func Disrupt(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) error {
 	return patchStatus(ctx, client, pod, map[string]any{"conditions": []corev1.PodCondition{{
 		Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI",
@@ -35,7 +35,7 @@ func Disrupt(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) 
 	}}})
 }
 
-// patchStatus merges fields into the status of this very pod.
+// patchStatus merges fields into the status of the pod with this UID.
 func patchStatus(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, status map[string]any) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": pod.UID}, "status": status})
 	if err != nil {

@@ -17,10 +17,9 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Simulated is the kubelet of a node without containers: it writes the status of pods as a
-// kubelet does. The node has a Lease, so that the cluster takes it for alive, and so that kwok,
-// which leaves nodes alone whose Lease somebody else holds, does not run its pods. With --manage-all-nodes,
-// kwok 0.8.0 runs them nevertheless, in one of about eight starts.
+// Simulated is the kubelet of a node without containers: it writes the status of pods as a kubelet does. The node has a
+// Lease, so that the cluster considers it alive and kwok does not run its pods: kwok leaves nodes alone whose Lease has
+// another holder. With --manage-all-nodes, kwok 0.8.0 runs them anyway in about one of eight starts.
 type Simulated struct {
 	client kubernetes.Interface
 	node   string
@@ -35,7 +34,7 @@ const (
 	cleanUpTime    = 10 * time.Second
 )
 
-// NewSimulated adds a node of the name to the cluster.
+// NewSimulated adds a node with this name to the cluster.
 func NewSimulated(ctx context.Context, client kubernetes.Interface, node string) (*Simulated, error) {
 	s := &Simulated{client: client, node: node, stop: func() {}}
 	now := metav1.NowMicro()
@@ -58,7 +57,7 @@ func (s *Simulated) addNode(ctx context.Context) error {
 	capacity := corev1.ResourceList{"cpu": resource.MustParse("1k"), "memory": resource.MustParse("1Ti"), "pods": resource.MustParse("10k")}
 	_, err := s.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: s.node},
-		// Nothing else is to be scheduled here: the pods of the suite name their node.
+		// Keep other pods away: the suite's pods name their node.
 		Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: manager, Effect: corev1.TaintEffectNoSchedule}}},
 	}, metav1.CreateOptions{})
 	if err != nil {
@@ -74,14 +73,14 @@ func (s *Simulated) addNode(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// A patch, as others change new nodes as well.
+	// A patch, as other clients change new nodes as well.
 	if _, err := s.client.CoreV1().Nodes().PatchStatus(ctx, s.node, patch); err != nil {
 		return fmt.Errorf("writing the status of node %s: %w", s.node, err)
 	}
 	return nil
 }
 
-// renew keeps the node alive. A renewal that fails is repeated in time.
+// renew keeps the node alive. A failed renewal is retried in time.
 func (s *Simulated) renew(ctx context.Context) {
 	leases := s.client.CoordinationV1().Leases(leaseNamespace)
 	ticker := time.NewTicker(renewEvery)

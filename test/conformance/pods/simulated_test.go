@@ -8,7 +8,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 )
 
-// The Lease is there before the node, which kwok would run otherwise; both are gone in the end.
+// The Lease exists before the node, as kwok would run the node otherwise; Close removes both.
 func TestNodeIsAddedAndRemoved_CNF_08(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()

@@ -8,7 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
 )
 
-// document is the report as JSON.
+// document is the JSON form of a report.
 type document struct {
 	Kubernetes    string    `json:"kubernetes"`
 	ManagedBy     string    `json:"managedBy,omitempty"`

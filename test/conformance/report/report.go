@@ -9,19 +9,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
 )
 
-// Report is what came out of a run.
+// Report is the result of a run.
 type Report struct {
 	// Kubernetes is the version of the API server.
 	Kubernetes string
 	// ManagedBy is the controller under test, or "" for the built-in one.
 	ManagedBy string
-	// Pods is how pods ran.
+	// Pods is the way pods ran.
 	Pods    string
 	Started time.Time
 	Results []suite.Result
 }
 
-// Format is an output format; it is a flag.
+// Format is an output format, usable as a flag.
 type Format string
 
 // The formats.
@@ -55,7 +55,7 @@ func (r *Report) Write(out io.Writer, format Format) error {
 	return r.writeText(out)
 }
 
-// Count returns how many cases ended that way.
+// Count returns the number of cases with this outcome.
 func (r *Report) Count(outcome suite.Outcome) (n int) {
 	for _, result := range r.Results {
 		if result.Outcome == outcome {
@@ -65,7 +65,7 @@ func (r *Report) Count(outcome suite.Outcome) (n int) {
 	return n
 }
 
-// Controller names the controller under test.
+// Controller returns a name for the controller under test.
 func (r *Report) Controller() string {
 	if r.ManagedBy == "" {
 		return "the built-in controller"

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/conformance/suite"
 )
 
-// writeText writes a table as kubectl does, and then what is wrong.
+// writeText writes a table as kubectl does, followed by the problems.
 func (r *Report) writeText(out io.Writer) error {
 	table := newTable(out)
 	fmt.Fprintln(table, "CASE\tRESULT\tTIME\tTITLE")
@@ -45,14 +45,14 @@ func writeFailure(out io.Writer, result suite.Result) {
 	}
 }
 
-// List writes what is checked.
+// List writes a table of the cases.
 func List(out io.Writer, cases []suite.Case) {
 	table := newTable(out)
 	fmt.Fprintln(table, "CASE\tTITLE\tSOURCE\tREQUIREMENTS")
 	for _, c := range cases {
 		fmt.Fprintf(table, "%s\t%s\t%s\t%s\n", c.Name, c.Title, c.Source, strings.Join(c.Requirements, ", "))
 	}
-	_ = table.Flush() // As errors of other output.
+	_ = table.Flush() // Like errors of other output.
 }
 
 func newTable(out io.Writer) *tabwriter.Writer { return tabwriter.NewWriter(out, 0, 0, 3, ' ', 0) }

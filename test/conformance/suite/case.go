@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Case is one promise of the Jobs API, and how to check that a controller keeps it.
+// Case is one promise of the Jobs API, with a check that a controller keeps it.
 type Case struct {
 	// Name is unique, in kebab case. The Jobs of the case are named after it.
 	Name string
 	// Title is the promise, in a sentence without a full stop.
 	Title string
-	// Source is where the promise is made: a KEP and its section, or a field of the API.
+	// Source is the origin of the promise: a KEP and its section, or a field of the API.
 	Source string
 	// Requirements are ids of docs/requirements.md.
 	Requirements []string
@@ -21,11 +21,11 @@ type Case struct {
 	Slow bool
 	// Run checks the promise. History cases have Check instead.
 	Run func(*T)
-	// Check looks at everything that was recorded when all other cases are done.
+	// Check examines everything that was recorded, after all other cases are done.
 	Check func(*Evidence)
 }
 
-// Outcome is how a case ended.
+// Outcome is the outcome of a case.
 type Outcome string
 
 // The outcomes.
@@ -35,17 +35,17 @@ const (
 	NotApplicable Outcome = "not applicable"
 )
 
-// Problem is a promise that was not kept.
+// Problem is a broken promise.
 type Problem struct {
 	Expected string `json:"expected"`
 	Seen     string `json:"seen"`
 }
 
-// Result is what came out of a case.
+// Result is the result of a case.
 type Result struct {
 	Case    Case
 	Outcome Outcome
-	// Why a case is not applicable.
+	// Why is the reason that a case is not applicable.
 	Why string
 	// Observed are facts, in the order in which they were observed.
 	Observed []string
@@ -53,25 +53,25 @@ type Result struct {
 	Duration time.Duration
 }
 
-// log is what a case has found so far.
+// log collects the findings of a running case.
 type log struct {
 	observed []string
 	problems []Problem
-	// why the case turned out not to be applicable.
+	// why is the reason that the case is not applicable.
 	why string
 }
 
-// Observe notes a fact.
+// Observe records a fact.
 func (l *log) Observe(format string, args ...any) {
 	l.observed = append(l.observed, fmt.Sprintf(format, args...))
 }
 
-// Errorf notes a broken promise; the case continues.
+// Errorf records a broken promise; the case continues.
 func (l *log) Errorf(expected, seen string, args ...any) {
 	l.problems = append(l.problems, Problem{Expected: expected, Seen: fmt.Sprintf(seen, args...)})
 }
 
-// result ends a case.
+// result returns the result of the case.
 func (l *log) result(c Case, took time.Duration) Result {
 	r := Result{Case: c, Outcome: Pass, Observed: l.observed, Problems: l.problems, Duration: took}
 	switch {
@@ -89,7 +89,7 @@ type observer interface {
 	Errorf(expected, seen string, args ...any)
 }
 
-// Equal checks that a value is as expected, and notes it.
+// Equal checks that a value is as expected and records it.
 func Equal[V comparable](o observer, what string, want, got V) {
 	if want == got {
 		o.Observe("%s is %s", what, text(got))
@@ -105,7 +105,7 @@ func text(value any) string {
 	return fmt.Sprint(value)
 }
 
-// Validate returns what is wrong with the cases themselves.
+// Validate returns an error if the definition of a case is invalid.
 func Validate(cases []Case) error {
 	seen := map[string]bool{}
 	for _, c := range cases {
@@ -127,7 +127,7 @@ func Validate(cases []Case) error {
 // nameAtMost leaves room for the index in hostnames of pods.
 const nameAtMost = 48
 
-// Sorted returns the results by name, those of histories last.
+// Sorted returns the results by name, history cases last.
 func Sorted(results []Result) []Result {
 	out := slices.Clone(results)
 	slices.SortStableFunc(out, func(a, b Result) int {

@@ -1,6 +1,6 @@
-// Package suite runs conformance cases: it creates their Jobs, has their pods run, records every
-// stored version of both, and notes what the cases observe.
+// Package suite runs conformance cases: it creates their Jobs, runs their pods, records every stored version of both,
+// and collects the findings of the cases.
 //
-// A case waits for what the record shows, never for time to pass. What it changes is in the
-// record before the next step.
+// A case waits for changes in the record, never for time to pass. A change that it makes is in the record before the
+// next step.
 package suite

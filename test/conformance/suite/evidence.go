@@ -14,13 +14,13 @@ import (
 // Evidence is everything that was stored while the other cases ran.
 type Evidence struct {
 	log
-	// Versions are those of the Jobs under test and their pods.
+	// Versions are the versions of the Jobs under test and their pods.
 	Versions []history.Version
-	// Violations are what the invariant checker found in them.
+	// Violations are the violations that the invariant checker found in Versions.
 	Violations []invariants.Violation
 }
 
-// evidence returns what all checks look at.
+// evidence returns the evidence that all checks examine.
 func (s *Suite) evidence() Evidence {
 	e := Evidence{Versions: s.underTest()}
 	if _, err := s.recorder.Changes(); err != nil {
@@ -31,7 +31,7 @@ func (s *Suite) evidence() Evidence {
 	return e
 }
 
-// check runs a check. An incomplete record has failed already.
+// check runs a check. If the record is incomplete, the case has failed already.
 func (e Evidence) check(c Case) Result {
 	began := time.Now()
 	if len(e.problems) == 0 {
@@ -40,8 +40,8 @@ func (e Evidence) check(c Case) Result {
 	return e.result(c, time.Since(began))
 }
 
-// underTest returns the versions without what would make the checker more lenient or more strict
-// with some controllers: all are judged as if they were unknown.
+// underTest returns the versions of the Jobs under test and their pods, without the fields that make the checker more
+// lenient or stricter with certain controllers: every controller is judged as an unknown one.
 func (s *Suite) underTest() []history.Version {
 	versions := s.recorder.Versions()
 	foreign := map[string]bool{}

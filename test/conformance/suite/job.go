@@ -14,10 +14,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Change changes the Job that a case creates.
+// Change modifies the Job that a case creates.
 type Change func(*batchv1.Job)
 
-// Job is a Job of a case.
+// Job is a Job that belongs to a case.
 type Job struct {
 	t    *T
 	name string
@@ -36,7 +36,7 @@ func (t *T) CreateNamed(suffix string, changes ...Change) *Job {
 	return t.Adopt(stored)
 }
 
-// Draft returns what Create would create.
+// Draft returns the Job that Create would create.
 func (t *T) Draft(changes ...Change) *batchv1.Job {
 	job := t.suite.newJob(t.name)
 	for _, change := range changes {
@@ -45,7 +45,7 @@ func (t *T) Draft(changes ...Change) *batchv1.Job {
 	return job
 }
 
-// Adopt makes a stored Job one of the case.
+// Adopt adds a stored Job to the case.
 func (t *T) Adopt(stored *batchv1.Job) *Job {
 	j := &Job{t: t, name: stored.Name, uid: stored.UID}
 	t.jobs = append(t.jobs, j)
@@ -53,10 +53,10 @@ func (t *T) Adopt(stored *batchv1.Job) *Job {
 	return j
 }
 
-// Name is that of the Job.
+// Name returns the Job's name.
 func (j *Job) Name() string { return j.name }
 
-// UID is that of the Job.
+// UID returns the Job's UID.
 func (j *Job) UID() types.UID { return j.uid }
 
 // Now returns the latest version of the Job.
@@ -71,7 +71,7 @@ func (j *Job) Versions() []*batchv1.Job {
 	return versions
 }
 
-// Pods returns the pods of the Job that exist, the oldest first.
+// Pods returns the Job's existing pods, the oldest first.
 func (j *Job) Pods() (list []*corev1.Pod) {
 	for _, v := range j.t.suite.recorder.Pods() {
 		if isThere(v) && belongsTo(v.Pod, j.uid) {
@@ -81,7 +81,7 @@ func (j *Job) Pods() (list []*corev1.Pod) {
 	return list
 }
 
-// AllPods returns the pods that the Job ever had, as they are or were at last.
+// AllPods returns all pods that the Job ever had, in their current or last version.
 func (j *Job) AllPods() (list []*corev1.Pod) {
 	for _, v := range j.t.suite.recorder.Pods() {
 		if belongsTo(v.Pod, j.uid) {
@@ -91,7 +91,7 @@ func (j *Job) AllPods() (list []*corev1.Pod) {
 	return list
 }
 
-// Running returns the pods that run, those with the lowest indexes first.
+// Running returns the running pods, lowest index first.
 func (j *Job) Running() []*corev1.Pod {
 	list := slices.DeleteFunc(j.Pods(), func(pod *corev1.Pod) bool {
 		return pod.Status.Phase != corev1.PodRunning || pod.DeletionTimestamp != nil
@@ -100,7 +100,7 @@ func (j *Job) Running() []*corev1.Pod {
 	return list
 }
 
-// UntilRunning waits until so many pods run, and returns them.
+// UntilRunning waits until exactly n pods run, and returns them.
 func (j *Job) UntilRunning(n int) []*corev1.Pod {
 	j.t.until(fmt.Sprintf("%d pods of %s run", n, j.name), func() bool { return len(j.Running()) == n })
 	return j.Running()
@@ -120,7 +120,7 @@ func (j *Job) UntilIndex(index int32) (pod *corev1.Pod) {
 	return pod
 }
 
-// Until waits until the Job is as expected, be it for a moment, and returns it as it was then.
+// Until waits until a version of the Job satisfies reached, even a past one, and returns that version.
 func (j *Job) Until(what string, reached func(*batchv1.Job) bool) (found *batchv1.Job) {
 	j.t.until(what, func() bool {
 		for _, version := range j.Versions() {
@@ -135,17 +135,17 @@ func (j *Job) Until(what string, reached func(*batchv1.Job) bool) (found *batchv
 	return found
 }
 
-// UntilNow waits until the latest version of the Job is as expected.
+// UntilNow waits until the latest version of the Job satisfies reached.
 func (j *Job) UntilNow(what string, reached func(*batchv1.Job) bool) *batchv1.Job {
 	j.t.until(what, func() bool { return reached(j.Now()) })
 	j.t.Observe("%s", what)
 	return j.Now()
 }
 
-// UntilComplete waits for the end of the Job, which has to be Complete.
+// UntilComplete waits until the Job is finished; it must be Complete.
 func (j *Job) UntilComplete() *batchv1.Job { return j.untilFinished(batchv1.JobComplete, "") }
 
-// UntilFailed waits for the end of the Job, which has to be Failed with the reason.
+// UntilFailed waits until the Job is finished; it must be Failed with the reason.
 func (j *Job) UntilFailed(reason string) *batchv1.Job {
 	return j.untilFinished(batchv1.JobFailed, reason)
 }
@@ -174,15 +174,15 @@ func (j *Job) UntilGone() {
 	j.t.Observe("the Job is gone")
 }
 
-// Play has the pods of the Job end by themselves.
+// Play makes the Job's pods end by themselves, as play decides.
 func (j *Job) Play(play Play) {
 	j.t.suite.player.change(func() { j.t.suite.player.plays[j.name] = play })
 }
 
-// Hold keeps pods of the Job that are deleted terminating, until Release.
+// Hold keeps deleted pods of the Job terminating until Release.
 func (j *Job) Hold() { j.t.suite.player.change(func() { j.t.suite.player.holds[j.name] = true }) }
 
-// Release lets terminating pods end.
+// Release allows terminating pods to end.
 func (j *Job) Release() { j.t.suite.player.change(func() { delete(j.t.suite.player.holds, j.name) }) }
 
 // Patch merges a change into the Job.
@@ -202,7 +202,7 @@ func (j *Job) Delete(policy metav1.DeletionPropagation) {
 	j.t.must("deleting the Job", err)
 }
 
-// describe is what is shown when a wait was in vain.
+// describe returns the state of the Job, for a wait that timed out.
 func (j *Job) describe() string {
 	job := j.Now()
 	s := job.Status

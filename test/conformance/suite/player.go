@@ -16,25 +16,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// ExitSIGTERM is the exit code of a container that SIGTERM has ended.
+// ExitSIGTERM is the exit code of a container that was ended by SIGTERM.
 const ExitSIGTERM = 143
 
-// Play returns how a running pod ends by itself, and whether it does.
+// Play returns whether a running pod ends by itself, and its exit code.
 type Play func(*corev1.Pod) (code int32, ends bool)
 
-// player has the pods of all cases start, and end when they are deleted.
+// player starts the pods of all cases, and ends them when they are deleted.
 type player struct {
 	kubelet  pods.Kubelet
 	recorder *Recorder
 
 	mu sync.Mutex
-	// plays and holds are by the name of a Job. Pods of a Job that is held stay when they
-	// are deleted.
+	// plays and holds are keyed by the Job's name. Deleted pods of a held Job keep terminating.
 	plays map[string]Play
 	holds map[string]bool
 	acted map[string]bool
 	woken chan struct{}
-	// failed has the pods of which the latest action failed, while they need it.
+	// failed maps pods to the error of their latest action, until the action succeeds or is not needed anymore.
 	failed map[types.UID]error
 }
 
@@ -45,7 +44,7 @@ func newPlayer(kubelet pods.Kubelet, recorder *Recorder) *player {
 	}
 }
 
-// retryEvery is when an action that failed is repeated.
+// retryEvery is the interval between retries of a failed action.
 const retryEvery = 500 * time.Millisecond
 
 func (p *player) run(ctx context.Context) {
@@ -72,7 +71,7 @@ func (p *player) run(ctx context.Context) {
 	}
 }
 
-// step does what a pod needs next, unless that has been done.
+// step starts the next action for a pod, unless it has been started.
 func (p *player) step(ctx context.Context, actions *sync.WaitGroup, pod *corev1.Pod) {
 	name, act := p.next(ctx, pod)
 	if act == nil {
@@ -99,7 +98,7 @@ func (p *player) try(ctx context.Context, pod *corev1.Pod, key string, act func(
 	err := act()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	// A pod that is gone, or another one, needs nothing.
+	// A pod that is gone or replaced needs no action.
 	if err == nil || apierrors.IsNotFound(err) || apierrors.IsConflict(err) || ctx.Err() != nil {
 		delete(p.failed, pod.UID)
 		return
@@ -108,7 +107,7 @@ func (p *player) try(ctx context.Context, pod *corev1.Pod, key string, act func(
 	p.failed[pod.UID] = fmt.Errorf("running pod %s: %w", pod.Name, err)
 }
 
-// next returns what a pod needs, with a name.
+// next returns the action that a pod needs, with a name, or nil.
 func (p *player) next(ctx context.Context, pod *corev1.Pod) (name string, act func() error) {
 	p.mu.Lock()
 	play, held := p.plays[ownerOf(pod)], p.holds[ownerOf(pod)]
@@ -141,7 +140,7 @@ func (p *player) change(f func()) {
 	}
 }
 
-// problems are the actions that fail, sorted.
+// problems returns the errors of the failing actions, sorted.
 func (p *player) problems() (list []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -152,7 +151,7 @@ func (p *player) problems() (list []string) {
 	return list
 }
 
-// ownerOf is the name of the pod's controller.
+// ownerOf returns the name of the pod's controller owner.
 func ownerOf(pod *corev1.Pod) string {
 	if owner := metav1.GetControllerOf(pod); owner != nil {
 		return owner.Name

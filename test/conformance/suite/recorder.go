@@ -18,7 +18,7 @@ import (
 type Recorder struct {
 	mu       sync.Mutex
 	versions []history.Version
-	// pods are in the order in which they were created.
+	// pods are in order of creation.
 	pods    []types.UID
 	latest  map[types.UID]history.Version
 	jobs    map[types.UID][]*batchv1.Job
@@ -61,15 +61,14 @@ func (r *Recorder) wake() {
 	r.changed = make(chan struct{})
 }
 
-// Changes returns a channel that is closed by the next change, and why the record is
-// incomplete, if it is.
+// Changes returns a channel that is closed by the next change, and an error if the record is incomplete.
 func (r *Recorder) Changes() (<-chan struct{}, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed, r.broken
 }
 
-// Wait waits until something is recorded. It fails when ctx is done, or the record is
+// Wait waits until reached returns true, and checks it after every change. It fails when ctx is done or the record is
 // incomplete.
 func (r *Recorder) Wait(ctx context.Context, reached func() bool) error {
 	for {
@@ -88,7 +87,7 @@ func (r *Recorder) Wait(ctx context.Context, reached func() bool) error {
 	}
 }
 
-// WaitFor waits until the record has this version of the object, or a later one.
+// WaitFor waits until the record has this version of the object or a later one.
 func (r *Recorder) WaitFor(ctx context.Context, o metav1.Object) error {
 	revision, err := strconv.ParseUint(o.GetResourceVersion(), 10, 64)
 	if err != nil {
@@ -101,14 +100,14 @@ func (r *Recorder) WaitFor(ctx context.Context, o metav1.Object) error {
 	})
 }
 
-// Job returns the stored versions of a Job, the oldest first, and whether it is gone.
+// Job returns the stored versions of a Job, the oldest first, and whether the Job is gone.
 func (r *Recorder) Job(uid types.UID) (versions []*batchv1.Job, gone bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clone(r.jobs[uid]), r.latest[uid].Gone
 }
 
-// Pods returns the latest versions of all pods that were ever there, the oldest pod first.
+// Pods returns the latest versions of all pods that ever existed, the oldest pod first.
 func (r *Recorder) Pods() []history.Version {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -126,7 +125,7 @@ func (r *Recorder) Pod(uid types.UID) history.Version {
 	return r.latest[uid]
 }
 
-// Versions returns everything in the order in which it was stored.
+// Versions returns all versions, in the order in which they were stored.
 func (r *Recorder) Versions() []history.Version {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -18,15 +18,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Config says what is tested, and how.
+// Config configures a run.
 type Config struct {
 	Client kubernetes.Interface
-	// Namespace is where Jobs are created; it exists.
+	// Namespace is the existing namespace in which Jobs are created.
 	Namespace string
 	// ManagedBy is spec.managedBy of the Jobs, or "" for the built-in controller.
 	ManagedBy string
 	Kubelet   pods.Kubelet
-	// Timeout is for each case, Parallel how many of them run at once.
+	// Timeout is the limit for each case, Parallel the number of cases at once.
 	Timeout  time.Duration
 	Parallel int
 }
@@ -38,11 +38,11 @@ type Suite struct {
 	player   *player
 }
 
-// runLabel marks the Jobs of the suite, so that they are deleted in the end.
+// runLabel marks the suite's Jobs, so that cleanUp can delete them.
 const runLabel = "conformance.batchjob.dev/run"
 
-// Run runs cases and returns their results. It calls progress after each of them. The error is
-// about the cluster, not about the controller.
+// Run runs cases and returns their results. It calls progress after each case. Errors are about the cluster, not about
+// the controller.
 func Run(ctx context.Context, config Config, cases []Case, progress func(Result)) ([]Result, error) {
 	if err := waitForAccount(ctx, config); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func Run(ctx context.Context, config Config, cases []Case, progress func(Result)
 	return Sorted(results), errors.Join(err, ctx.Err())
 }
 
-// runAll runs the cases that are no checks of the record.
+// runAll runs all cases except for history cases.
 func (s *Suite) runAll(ctx context.Context, cases []Case, progress func(Result)) (results []Result) {
 	var mu sync.Mutex
 	var running sync.WaitGroup
@@ -108,7 +108,7 @@ func (s *Suite) run(ctx context.Context, c Case) Result {
 	return t.result(c, time.Since(began))
 }
 
-// run calls the case, and returns when it has ended.
+// run calls the case's function and returns when it has ended.
 func (t *T) run(f func(*T)) {
 	defer func() {
 		if r := recover(); r != nil && r != errStop { //nolint:errorlint // It is this very value, or a bug.
@@ -145,7 +145,7 @@ func (s *Suite) cleanUp(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("deleting the pods: %w", err)
 	}
-	_ = s.recorder.Wait(ctx, func() bool { // What is left is for the history cases to say.
+	_ = s.recorder.Wait(ctx, func() bool { // The history cases report what remains.
 		for _, v := range s.recorder.Pods() {
 			if isThere(v) {
 				return false
@@ -156,7 +156,7 @@ func (s *Suite) cleanUp(ctx context.Context) error {
 	return nil
 }
 
-// newJob returns a Job of one pod.
+// newJob returns a Job with one pod.
 func (s *Suite) newJob(name string) *batchv1.Job {
 	job := &batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{runLabel: ""}},
@@ -168,7 +168,7 @@ func (s *Suite) newJob(name string) *batchv1.Job {
 	return job
 }
 
-// template returns the pods of all Jobs.
+// template returns the pod template of all Jobs.
 func (s *Suite) template() corev1.PodTemplateSpec {
 	template := corev1.PodTemplateSpec{
 		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{runLabel: ""}},

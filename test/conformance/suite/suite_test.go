@@ -47,7 +47,7 @@ func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
 	}
 }
 
-// A wait that is in vain fails the case, and says what the Job was like.
+// A wait that times out fails the case and shows the Job's state.
 func TestWaitInVainShowsTheJob_CNF_03(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Config: Config{Timeout: time.Minute}, recorder: NewRecorder()}
@@ -99,7 +99,7 @@ func TestRecorderKeepsAllVersions_CNF_02(t *testing.T) {
 	}
 }
 
-// All controllers are judged alike, and only Jobs under test.
+// All controllers are judged alike, and only Jobs under test count.
 func TestEvidenceIsAboutTheJobsUnderTest_CNF_02(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Config: Config{ManagedBy: "example.com/x"}, recorder: NewRecorder()}

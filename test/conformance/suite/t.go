@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// T is a case that runs.
+// T is a running case.
 type T struct {
 	log
 	ctx   context.Context
@@ -28,11 +28,10 @@ type T struct {
 	jobs  []*Job
 }
 
-// errStop ends a case that cannot continue, as testing.T.FailNow does: cases read as a list of
-// steps.
+// errStop ends a case that cannot continue, as testing.T.FailNow does, so that cases read as a list of steps.
 var errStop = errors.New("the case has ended")
 
-// Fatalf notes a broken promise, and ends the case.
+// Fatalf records a broken promise and ends the case.
 func (t *T) Fatalf(expected, seen string, args ...any) {
 	t.Errorf(expected, seen, args...)
 	panic(errStop)
@@ -44,22 +43,22 @@ func (t *T) Skip(why string) {
 	panic(errStop)
 }
 
-// Fence waits until the controller has run another Job from its creation to its end: what it was
-// to do before that, it has done.
+// Fence waits until the controller has run another Job from its creation to its end: by then, it has done everything
+// that was due before.
 func (t *T) Fence() {
 	j := t.CreateNamed(fmt.Sprintf("-fence%d", len(t.jobs)))
 	j.Play(func(*corev1.Pod) (int32, bool) { return 0, true })
 	t.until("a Job that is created later is complete", func() bool { return history.Is(j.Now(), batchv1.JobComplete) })
 }
 
-// must ends the case if a request of the case itself has failed.
+// must ends the case if a request of the case itself failed.
 func (t *T) must(what string, err error) {
 	if err != nil {
 		t.Fatalf(what+" succeeds", "%v", err)
 	}
 }
 
-// until waits for something that the record will show.
+// until waits until reached returns true, and checks it after every change of the record.
 func (t *T) until(what string, reached func() bool) {
 	err := t.suite.recorder.Wait(t.ctx, reached)
 	switch {
@@ -70,7 +69,7 @@ func (t *T) until(what string, reached func() bool) {
 	}
 }
 
-// describe is the state of the case's Jobs and pods.
+// describe returns the state of the case's Jobs and pods.
 func (t *T) describe() string {
 	var parts []string
 	for _, j := range t.jobs {
@@ -79,19 +78,19 @@ func (t *T) describe() string {
 	return strings.Join(append(parts, t.suite.player.problems()...), "; ")
 }
 
-// Name is that of the case.
+// Name returns the name of the case.
 func (t *T) Name() string { return t.name }
 
-// Client is that of the user.
+// Client returns a client with the user's permissions.
 func (t *T) Client() kubernetes.Interface { return t.suite.Client }
 
-// Context ends with the time that the case may take.
+// Context returns a context that ends with the time limit of the case.
 func (t *T) Context() context.Context { return t.ctx }
 
-// Namespace is where all Jobs are.
+// Namespace returns the namespace of all Jobs.
 func (t *T) Namespace() string { return t.suite.Namespace }
 
-// ManagedBy is the name of the controller under test, or "" for the built-in one.
+// ManagedBy returns the name of the controller under test, or "" for the built-in one.
 func (t *T) ManagedBy() string { return t.suite.ManagedBy }
 
 // CreatePod creates a pod with these labels and owners.
@@ -121,7 +120,7 @@ func (t *T) Pod(pod *corev1.Pod) (*corev1.Pod, bool) {
 	return v.Pod, isThere(v)
 }
 
-// UntilPod waits until a pod is as the case expects.
+// UntilPod waits until a pod satisfies reached.
 func (t *T) UntilPod(pod *corev1.Pod, what string, reached func(*corev1.Pod) bool) *corev1.Pod {
 	t.until(fmt.Sprintf("pod %s %s", pod.Name, what), func() bool {
 		now, exists := t.Pod(pod)
@@ -151,7 +150,7 @@ func (t *T) UntilPodGone(pod *corev1.Pod) {
 	t.Observe("pod %s is gone", pod.Name)
 }
 
-// End ends pods with an exit code, once they run.
+// End ends pods with an exit code once they run.
 func (t *T) End(code int32, list ...*corev1.Pod) {
 	for _, pod := range list {
 		t.until(fmt.Sprintf("pod %s runs", pod.Name), func() bool {
@@ -168,7 +167,7 @@ func (t *T) End(code int32, list ...*corev1.Pod) {
 	}
 }
 
-// end asks for the end of a pod until it has ended, or the request succeeds: the pod may end by itself meanwhile.
+// end tries to end a pod until the request succeeds or the pod has ended by itself.
 func (t *T) end(code int32, pod *corev1.Pod) {
 	var problem error
 	err := wait.PollUntilContextCancel(t.ctx, retryEvery, true, func(ctx context.Context) (bool, error) {
@@ -192,7 +191,7 @@ func (t *T) Disrupt(pod *corev1.Pod) {
 	t.must("disrupting a pod", pods.Disrupt(t.ctx, t.Client(), pod))
 }
 
-// DeletePods asks for the end of pods.
+// DeletePods deletes pods.
 func (t *T) DeletePods(list ...*corev1.Pod) {
 	for _, pod := range list {
 		t.must("deleting a pod", t.Client().CoreV1().Pods(t.Namespace()).Delete(t.ctx, pod.Name, metav1.DeleteOptions{

@@ -1,10 +1,8 @@
-// Package page reads the Markdown of the documentation: blocks of commands with the
-// directives that tell a test how to run them, files that a reader is to save, links,
-// headings and prose.
+// Package page reads the Markdown of the documentation: blocks of commands with directives for the test that runs them,
+// files to be saved by the reader, links, headings and prose.
 //
-// A block is run if its info string is sh (a shell's input) or console (lines that begin
-// with "$ " are the input, the others what is printed). An HTML comment on the line before
-// it directs the test:
+// A block is run if its info string is sh (a shell's input) or console (lines that begin with "$ " are input, the others
+// are output). An HTML comment on the line before the block directs the test:
 //
 //	<!-- run: exit 3 -->                the exit code of the last command
 //	<!-- run: until "TEXT" -->          the last command does not end: it is interrupted once it has printed TEXT

@@ -28,10 +28,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
 )
 
-// root is the project.
+// root is the project's folder.
 const root = "../../.."
 
-// documents are all pages of the project, by path.
+// documents returns all pages of the project, by path.
 func documents(t *testing.T) map[string]*Page {
 	t.Helper()
 	pages := map[string]*Page{}
@@ -66,7 +66,7 @@ func documents(t *testing.T) map[string]*Page {
 	return pages
 }
 
-// target is what a link of a page leads to: a path in the project, and a heading.
+// target returns the target of a link: a path in the project and a heading's anchor, if the target is in the project.
 func target(p *Page, l Link) (file, anchor string, local bool) {
 	const home = "https://github.com/batchjob-dev/kubectl-batchjob/"
 	to := l.Target
@@ -87,8 +87,7 @@ func target(p *Page, l Link) (file, anchor string, local bool) {
 	return path.Join(path.Dir(p.Path), to), anchor, true
 }
 
-// Issue 7, point 6: each link leads somewhere, and each picture is there, with words for
-// those who do not see it.
+// Issue 7, point 6: the target of each link exists, and each picture exists and has an alternative text.
 func TestLinksLeadSomewhere(t *testing.T) {
 	pages := documents(t)
 	for _, p := range pages {
@@ -114,8 +113,7 @@ func TestLinksLeadSomewhere(t *testing.T) {
 	}
 }
 
-// Issue 7, point 6: who begins with the README or the index finds every page, and the index has
-// all of docs.
+// Issue 7, point 6: every page can be reached from the README and the index, and the index lists all pages of docs.
 func TestPagesAreReachable(t *testing.T) {
 	pages := documents(t)
 	index := pages["docs/README.md"]
@@ -139,7 +137,7 @@ func TestPagesAreReachable(t *testing.T) {
 		for _, l := range p.Links() {
 			file, _, local := target(p, l)
 			if info, err := os.Stat(filepath.Join(root, file)); local && err == nil && info.IsDir() {
-				file = path.Join(file, "README.md") // A folder shows it.
+				file = path.Join(file, "README.md") // The README is shown for a folder.
 			}
 			next = append(next, file)
 		}
@@ -154,11 +152,10 @@ func TestPagesAreReachable(t *testing.T) {
 	}
 }
 
-// commandLine is what looks like something to be typed.
+// commandLine matches lines that look like commands.
 var commandLine = regexp.MustCompile(`^\s*(\$ )?(sudo )?(kubectl|kubectl-batchjob|make|curl|helm|docker|go -C|go install|git clone|export KUBECONFIG|tar x)\b[^:]*$`)
 
-// Issue 7, point 6: no command escapes the test that runs them by standing in another kind of
-// block.
+// Issue 7, point 6: no command evades the test because it is in a block that is not run.
 func TestCommandsStandInBlocks(t *testing.T) {
 	for name, p := range documents(t) {
 		if !IsRun(name) {
@@ -187,13 +184,12 @@ func TestCommandsStandInBlocks(t *testing.T) {
 	}
 }
 
-// What a machine of a test does not have, cannot be asked for, or may not do: the network,
-// other tools, containers (whose logs, shells and ports there are none), the operator of Prometheus,
-// another control plane. A block that uses none of it can be run.
+// beyond matches commands that a test machine cannot run: they need the network, other tools, containers (simulated
+// nodes have no logs, shells or ports), the Prometheus operator, or another control plane. All other blocks can be run.
 var beyond = regexp.MustCompile(`https://|\b(sudo|helm|docker|podman|kind|minikube|cosign|gh|krew|brew|winget|scoop|go install|git clone|git push|git tag|ssh|amtool|promtool)\b` +
 	`|kubectl (-n \S+ )?(edit|logs|exec|port-forward|cp|attach|debug)\b|config/prometheus|controlplane run`)
 
-// Issue 7, point 6: few blocks are not run, and only such as cannot be.
+// Issue 7, point 6: few blocks are not run, and only those that cannot be run.
 func TestFewBlocksAreNotRun(t *testing.T) {
 	const most = 3 // of a page
 	for name, p := range documents(t) {
@@ -222,7 +218,7 @@ func TestFewBlocksAreNotRun(t *testing.T) {
 	}
 }
 
-// parts are what a piece of YAML without a kind may be a part of.
+// parts returns the types that YAML without a kind may be a part of.
 func parts() map[string]any {
 	return map[string]any{
 		"a Job": &batchv1.Job{}, "the spec of a Job": &batchv1.JobSpec{}, "rules of a failure policy": &[]batchv1.PodFailurePolicyRule{},
@@ -233,7 +229,7 @@ func parts() map[string]any {
 	}
 }
 
-// These are what the documentation shows of files that are no API objects.
+// The documentation shows these parts of files that are no API objects.
 type (
 	kustomization struct {
 		Resources, Components []string
@@ -268,8 +264,8 @@ type (
 	}
 )
 
-// Issue 7, point 6: YAML is YAML, without a key twice, and a part of an object has only fields
-// that the object has. Whether the API server takes a whole object, the test with a cluster asks.
+// Issue 7, point 6: YAML is valid and has no duplicate keys, and a part of an object has only known fields. The test
+// with a cluster validates whole objects with the API server.
 func TestYAMLHasKnownFields(t *testing.T) {
 	n := 0
 	for _, p := range documents(t) {
@@ -319,7 +315,7 @@ func isPart(t *testing.T, b Block, v any) {
 	t.Errorf("%s: this is a part of nothing that is known:\n%s", b.Where(), strings.Join(problems, "\n"))
 }
 
-// foreign are flags of other programs that the documentation speaks of without these.
+// foreign maps flags of other programs, which the documentation mentions without the program, to the program.
 var foreign = map[string]string{
 	"--controllers": "kube-controller-manager",
 	"--array":       "Slurm",
@@ -332,7 +328,7 @@ var foreign = map[string]string{
 
 var flagName = regexp.MustCompile(`(?:^|[\s\[|,(])(--[a-z][a-z0-9-]+)`)
 
-// Issue 7, point 6: a flag in the text is one that a command has.
+// Issue 7, point 6: each flag in the text is a flag of a command.
 func TestFlagsInProseExist(t *testing.T) {
 	known := map[string]bool{"--help": true}
 	var visit func(*cobra.Command)
@@ -349,7 +345,7 @@ func TestFlagsInProseExist(t *testing.T) {
 	for _, verb := range cli.NewCommand().Commands() {
 		verbs[verb.Name()] = true
 	}
-	ours := func(code string) bool { // as a flag alone, or in a command of ours
+	ours := func(code string) bool { // as a flag alone, or in one of our commands
 		words := append(strings.Fields(code), "")
 		return strings.HasPrefix(code, "-") || verbs[words[0]] || words[0] == "kubectl" && words[1] == "batchjob"
 	}
@@ -378,7 +374,7 @@ func TestFlagsInProseExist(t *testing.T) {
 	}
 }
 
-// Issue 7, point 6: a target of make in the text is one of the Makefile.
+// Issue 7, point 6: each make target in the text is in the Makefile.
 func TestMakeTargetsInProseExist(t *testing.T) {
 	out, err := exec.Command("make", "-C", root, "--no-print-directory", "help").CombinedOutput()
 	if err != nil {

@@ -7,11 +7,11 @@ import (
 	"unicode"
 )
 
-// Link is one to a page, a heading, an image or elsewhere.
+// Link is a link to a page, a heading, an image or a URL.
 type Link struct {
 	Line   int
 	Target string
-	// Image reports whether the target is shown; Alt is what those get who cannot see it.
+	// Image reports whether the link is an image; Alt is its alternative text.
 	Image bool
 	Alt   string
 }
@@ -24,9 +24,9 @@ var (
 	altText    = regexp.MustCompile(`\balt="([^"]*)"`)
 )
 
-// Links are those of the prose.
+// Links returns the links in the prose.
 func (p *Page) Links() []Link {
-	// A code span keeps its length, so that lines count.
+	// A code span keeps its length, so that line numbers stay correct.
 	prose := inlineCode.ReplaceAllStringFunc(p.Prose, func(code string) string {
 		return strings.Map(func(r rune) rune {
 			if r == '\n' {
@@ -50,7 +50,7 @@ func (p *Page) Links() []Link {
 	return links
 }
 
-// find finds inline links in text, which begins at an offset; an image may be what is clicked.
+// find returns the inline links in text, which begins at an offset; an image may be the text of a link.
 func find(text string, offset int, line func(int) int) (links []Link) {
 	for _, m := range link.FindAllStringSubmatchIndex(text, -1) {
 		links = append(links, Link{Line: line(offset + m[0]), Target: text[m[6]:m[7]], Image: text[m[2]:m[3]] == "!", Alt: text[m[4]:m[5]]})
@@ -59,10 +59,10 @@ func find(text string, offset int, line func(int) int) (links []Link) {
 	return links
 }
 
-// linked is a link in a heading, of which the text is kept.
+// linked matches a link in a heading; its text is kept.
 var linked = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
 
-// Anchors are the names that GitHub gives the headings.
+// Anchors returns the anchors that GitHub generates for the headings.
 func (p *Page) Anchors() map[string]bool {
 	anchors := map[string]bool{}
 	for _, h := range p.Headings {

@@ -9,64 +9,63 @@ import (
 	"strings"
 )
 
-// Page is a file of Markdown.
+// Page is a Markdown file.
 type Page struct {
 	// Path is relative to the project, with slashes.
 	Path     string
 	Blocks   []Block
 	Headings []string
-	// Prose is the text without blocks: their lines are empty, so that lines count as in the file.
+	// Prose is the text without blocks: their lines are empty, so that line numbers match the file.
 	Prose string
-	// Indented are lines of indented blocks, by their number.
+	// Indented are the lines of indented blocks, by line number.
 	Indented map[int]string
 }
 
-// Block is one between fences.
+// Block is a fenced block.
 type Block struct {
-	// Page is the Path of its page, Line the number of its first line of text.
+	// Page is the page's Path, Line the number of the block's first line of text.
 	Page string
 	Line int
-	// Section is the heading of the second level that it is below.
+	// Section is the second-level heading above the block.
 	Section string
 	// Lang is the first word of the info string.
 	Lang string
 	Text string
 	Run  Run
-	// File is the name under which commands find the text; "" if they do not.
+	// File is the name of the file that the text is saved as, or "".
 	File string
-	// Output reports whether the block is written by hack/explaindoc.sh.
+	// Output reports whether hack/explaindoc.sh writes the block.
 	Output bool
 }
 
-// Run says how a block of commands is run.
+// Run specifies how a block of commands is run.
 type Run struct {
 	// Code is the exit code of the last command.
 	Code int
-	// Until is what the last command has printed when it is interrupted; "" if it ends by itself.
+	// Until is output at which the last command is interrupted; "" if the command ends by itself.
 	Until string
-	// View reports whether a command opens an interactive view; Frame is what that shows.
+	// View reports whether a command opens an interactive view; Frame is text that the view shows.
 	View  bool
 	Frame string
-	// Elsewhere is why no test can run it; "" if one can.
+	// Elsewhere is the reason why no test can run the block, or "".
 	Elsewhere string
-	// Archives reports whether downloads of a release are answered from dist.
+	// Archives reports whether downloads of a release come from dist.
 	Archives bool
 }
 
-// Command is one line of a shell's input, or several that belong together.
+// Command is one line of shell input, or several lines that form one command.
 type Command struct {
 	Line int
 	Text string
 }
 
-// windows is the shell that no test has.
+// windows is the shell that no test can run.
 const windows = "powershell"
 
-// IsForeign reports whether the block is for another shell than bash: zsh and fish run it, where
-// they are there.
+// IsForeign reports whether the block is for another shell than bash: zsh and fish run it if they are installed.
 func (b Block) IsForeign() bool { return b.Lang == "zsh" || b.Lang == "fish" || b.Lang == windows }
 
-// isMisnamed reports whether it is for a shell, and should be sh or console.
+// isMisnamed reports whether the block is for a shell, but must be named sh or console.
 func (b Block) isMisnamed() bool {
 	return slices.Contains([]string{"bash", "shell", "shell-session", "cmd", "bat"}, b.Lang)
 }
@@ -76,10 +75,10 @@ func (b Block) IsCommands() bool {
 	return b.Lang == "sh" || b.Lang == "console" || b.Output || b.IsForeign() || b.isMisnamed()
 }
 
-// Where is the place of the block's first line.
+// Where returns the position of the block's first line.
 func (b Block) Where() string { return fmt.Sprintf("%s:%d", b.Page, b.Line) }
 
-// Commands are those of a console; the input of a shell is one piece, to be cut by a shell.
+// Commands returns the commands of a console block; the input of a shell is returned as one piece, to be cut by a shell.
 func (b Block) Commands() []Command {
 	if b.Lang != "console" && !b.Output {
 		return []Command{{b.Line, b.Text}}
@@ -89,7 +88,7 @@ func (b Block) Commands() []Command {
 		lines = lines[:1] // What follows is output, even if it mentions commands.
 	}
 	var commands []Command
-	open := false // The line before is of a command.
+	open := false // The previous line belongs to a command.
 	for i, line := range lines {
 		if input, begins := strings.CutPrefix(line, "$ "); begins {
 			commands = append(commands, Command{b.Line + i, input + "\n"})
@@ -124,7 +123,7 @@ func Read(root, path string) (*Page, error) {
 	return Parse(path, string(data))
 }
 
-// Parse reads Markdown. Its errors are those of directives, with their place.
+// Parse parses Markdown. It returns errors in directives, with their position.
 func Parse(path, text string) (*Page, error) {
 	r := reader{page: &Page{Path: path, Indented: map[int]string{}}}
 	blank := true
@@ -140,15 +139,15 @@ func Parse(path, text string) (*Page, error) {
 	return r.page, nil
 }
 
-// reader is between two lines of a page.
+// reader is the state of the parser between two lines.
 type reader struct {
 	page  *Page
 	block Block
-	// open is the fence of the block that is being read, margin what stands before it.
+	// open is the fence of the current block, margin the text before the fence.
 	open, margin string
-	// section is the last heading of the second level.
+	// section is the last second-level heading.
 	section string
-	// directed reports whether the line before is a directive for the block.
+	// directed reports whether the previous line is a directive for the block.
 	directed bool
 }
 
@@ -192,7 +191,7 @@ func (r *reader) line(number int, line string, afterBlank bool) error {
 	return nil
 }
 
-// inside reads a line of a block.
+// inside reads a line within a block.
 func (r *reader) inside(line string) {
 	r.page.Prose += "\n"
 	if end := strings.TrimSpace(line); strings.HasPrefix(end, r.open) && strings.Trim(end, r.open[:1]) == "" {
@@ -203,7 +202,7 @@ func (r *reader) inside(line string) {
 	r.block.Text += strings.TrimPrefix(line, r.margin) + "\n"
 }
 
-// direct obeys a directive.
+// direct applies a directive to the next block.
 func (r *reader) direct(kind, text string) error {
 	switch kind {
 	case "file":
@@ -219,7 +218,7 @@ func (r *reader) direct(kind, text string) error {
 	return r.block.Run.set(text)
 }
 
-// set reads what follows "run:".
+// set parses the text after "run:".
 func (r *Run) set(text string) (err error) {
 	word, rest, _ := strings.Cut(text, " ")
 	reason, elsewhere := strings.CutPrefix(text, "not here")
@@ -254,7 +253,7 @@ func quoted(word, rest string) (string, error) {
 	return text, nil
 }
 
-// fits reports whether the directives are for a block like this.
+// fits returns an error if the directives do not apply to the kind of block.
 func (r *reader) fits() error {
 	b := r.block
 	switch {
@@ -270,8 +269,8 @@ func (r *reader) fits() error {
 	return nil
 }
 
-// IsRun reports whether a test runs the commands of the page at this path. Those of
-// docs/reference.md are the examples of the commands' help, and explanation.md has none.
+// IsRun reports whether a test runs the commands of the page at this path. Those in docs/reference.md are the examples
+// in the commands' help, and explanation.md has no commands.
 func IsRun(path string) bool {
 	switch path {
 	case "README.md", "CONTRIBUTING.md", "examples/README.md":

@@ -16,7 +16,7 @@ func parse(t *testing.T, text string) *Page {
 	return p
 }
 
-// Issue 7, point 6: what a page wants to be run, and how.
+// Issue 7, point 6: blocks are parsed with their directives.
 func TestBlocksHaveTheirDirectives(t *testing.T) {
 	for _, tc := range []struct {
 		name, text string
@@ -50,7 +50,7 @@ func TestBlocksHaveTheirDirectives(t *testing.T) {
 	}
 }
 
-// Issue 7, point 6: a directive that nobody obeys is an error, not a comment.
+// Issue 7, point 6: an unknown directive is an error, not a comment.
 func TestUnknownDirectivesAreErrors(t *testing.T) {
 	for _, tc := range []struct{ text, want string }{
 		{"<!-- run: slowly -->\n```sh\nx\n```\n", `p.md:1: unknown directive "slowly"`},
@@ -88,7 +88,7 @@ func TestLinesWithAPromptAreCommands(t *testing.T) {
 	}
 }
 
-// Issue 7, point 6: headings and what links to them, as GitHub has it.
+// Issue 7, point 6: anchors and links are parsed as on GitHub.
 func TestLinksAndAnchorsAreReadAsOnGitHub(t *testing.T) {
 	p := parse(t, "# `a-b`: What's _new_, \"here\"?\n## Twice\n### Twice ##\n## [A link](x) & more\n"+
 		"see [one](two.md#three), `[code](no)`,\n[over\nlines](four.md \"title\")\n[![alt text](i.svg)](five.md)\n"+

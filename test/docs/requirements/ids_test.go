@@ -8,12 +8,12 @@ import (
 	"testing"
 )
 
-// named is an id, or a range of ids, between characters that are no part of it: family, number, last number.
+// named matches an id, or a range of ids, that is not part of a word: family, number, last number.
 var named = regexp.MustCompile(`(?:^|[^A-Za-z0-9])(?:([A-Z]{3}|D)[-_]([0-9]{2})|([SL])([0-9]{1,2}))` +
 	`(?:(?:\.\.|–| to |_to_)(?:[A-Z]{3}[-_]|[SLD]-?)?([0-9]{1,2}))?(?:$|[^A-Za-z0-9])`)
 
-// idsIn returns the ids that a line names: BLI-07 in prose, BLI_07 in the name of a test, S12, and
-// all of a range: BLI-06..08, BLI-06 to 08, BLI_06_to_BLI_08, S1–S12.
+// idsIn returns the ids in a line: BLI-07 in prose, BLI_07 in a test's name, S12, and all ids of a range: BLI-06..08,
+// BLI-06 to 08, BLI_06_to_BLI_08, S1–S12.
 func idsIn(line string) []string {
 	var ids []string
 	for m := named.FindStringSubmatchIndex(line); m != nil; m = named.FindStringSubmatchIndex(line) {

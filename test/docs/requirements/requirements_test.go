@@ -1,5 +1,5 @@
-// Package requirements compares docs/requirements.md with the ids that the project names, in
-// code, tests, scenarios and documentation.
+// Package requirements compares docs/requirements.md with the ids that occur in the project: in code, tests, scenarios
+// and documentation.
 package requirements
 
 import (
@@ -23,7 +23,7 @@ const (
 // requirement is a line of the list.
 type requirement struct{ id, sentence string }
 
-// row is a line of the tables: id, sentence, source.
+// row matches a line of the tables: id, sentence, source.
 var row = regexp.MustCompile(`^\| ([A-Z]+-?[0-9]+) \| (.+) \| .+ \|$`)
 
 func listed(t *testing.T) []requirement {
@@ -44,13 +44,13 @@ func listed(t *testing.T) []requirement {
 	return all
 }
 
-// use is where an id is named first, and by what.
+// use is the first place that names an id, and whether a test names it.
 type use struct {
 	where  string
 	tested bool
 }
 
-// uses returns the ids that files of the project name.
+// uses returns the ids that occur in the project's files.
 var uses = sync.OnceValues(func() (map[string]use, error) {
 	ids := map[string]use{}
 	err := eachFile(func(name string, text []byte) {
@@ -81,8 +81,8 @@ func usedIDs(t *testing.T) map[string]use {
 	return ids
 }
 
-// isTest reports whether the file is a test, or what tests read or are made of. The tests of this
-// package name ids as examples.
+// isTest reports whether the file is a test or data for tests. The tests of this package are excluded: they name ids as
+// examples.
 func isTest(name string) bool {
 	return !strings.HasPrefix(name, "test/docs/requirements/") &&
 		(strings.HasPrefix(name, "test/") || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testdata/"))
@@ -111,7 +111,7 @@ func eachFile(do func(name string, text []byte)) error {
 	})
 }
 
-// namesIDs reports whether files of the kind speak of requirements. Scenarios and the Makefile have no extension.
+// namesIDs reports whether files with this name may contain ids. Scenarios and the Makefile have no extension.
 func namesIDs(base string) bool {
 	return base != "LICENSE" && slices.Contains([]string{"", ".go", ".md", ".sh", ".yaml"}, filepath.Ext(base))
 }
@@ -128,7 +128,7 @@ func TestIDsInUseAreListed(t *testing.T) {
 	}
 }
 
-// untested precedes the reason why no test names an id.
+// untested precedes the reason why no test covers a requirement.
 const untested = "No test: "
 
 func TestListedIDsAreTested(t *testing.T) {
@@ -144,7 +144,7 @@ func TestListedIDsAreTested(t *testing.T) {
 	}
 }
 
-// Whoever looks an id up finds it once, where the numbers before and after it are.
+// Each id is listed once and in numerical order within its family.
 func TestListIsInOrder(t *testing.T) {
 	var before string
 	seen := map[string]bool{}

@@ -1,8 +1,7 @@
 //go:build linux
 
-// Package shell runs the blocks of commands of a page as a reader would: one after another
-// in one shell, which keeps its folder and variables, and on a terminal of its own where
-// an interactive view is to be looked at.
+// Package shell runs a page's blocks of commands as a reader would: one after another in one shell, which keeps its
+// working directory and variables, and in a terminal if a command opens an interactive view.
 package shell
 
 import (
@@ -21,11 +20,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/page"
 )
 
-// pace is how often output is looked at, and a key pressed.
+// pace is the interval between checks of the output.
 const pace = 20 * time.Millisecond
 
-// driver is the shell's own loop: it reads what to run from descriptor 3, as three files
-// (commands, input, output), and answers with an exit code on 4. All of it is killed when the test process is gone.
+// driver is the shell's main loop: it reads requests from descriptor 3, as three files (commands, input, output), and
+// writes the exit code to descriptor 4. A background process kills the process group when the test process is gone.
 const driver = `set -o pipefail
 ( while kill -0 "$1"; do sleep 1; done; kill -KILL 0 ) </dev/null >/dev/null 2>&1 3<&- 4>&- &
 disown
@@ -35,16 +34,16 @@ while IFS=' ' read -r -u 3 __commands __in __out; do
 	echo $? >&4
 done`
 
-// Session is a shell with the state that blocks leave behind. After an error it is of no use.
+// Session is a shell that keeps state between blocks. After an error it cannot be used any more.
 type Session struct {
 	cmd      *exec.Cmd
 	scratch  string
 	requests *os.File
-	replies  chan int // It is closed when the shell has ended.
+	replies  chan int // closed when the shell has ended
 	commands int
 }
 
-// Error is a command that did not do what its page says.
+// Error is a command that did not behave as its page says.
 type Error struct {
 	Where   string // page:line
 	Command string
@@ -57,7 +56,7 @@ func (e *Error) Error() string {
 		strings.ReplaceAll(strings.TrimSpace(e.Command), "\n", "\n  "), indent(e.Output))
 }
 
-// Start starts a shell in a folder. Its own files are in scratch.
+// Start starts a shell in a folder. The session's own files are in scratch.
 func Start(dir, scratch string, environment []string) (*Session, error) {
 	ours, theirs, err := os.Pipe()
 	if err != nil {
@@ -69,8 +68,8 @@ func Start(dir, scratch string, environment []string) (*Session, error) {
 	}
 	s := &Session{cmd: exec.Command("bash", "--noprofile", "--norc", "-c", driver, "bash", strconv.Itoa(os.Getpid())), scratch: scratch, requests: theirs, replies: make(chan int)}
 	s.cmd.Dir, s.cmd.Env, s.cmd.ExtraFiles = dir, environment, []*os.File{ours, answer}
-	// A group of its own, so that nothing of it outlives it. It has no session of its own:
-	// the terminal of a view must not become its controlling one.
+	// A separate process group, so that Close can end all processes. It is not a separate session: the terminal of a
+	// view must not become its controlling terminal.
 	s.cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	err = s.cmd.Start()
 	ours.Close()
@@ -90,7 +89,7 @@ func Start(dir, scratch string, environment []string) (*Session, error) {
 	return s, nil
 }
 
-// Close ends the shell and all that it started.
+// Close ends the shell and all processes that it started.
 func (s *Session) Close() {
 	s.requests.Close()
 	_ = syscall.Kill(-s.cmd.Process.Pid, syscall.SIGKILL) // It may have ended.
@@ -100,7 +99,7 @@ func (s *Session) Close() {
 	}
 }
 
-// Run runs a block. The error is an *Error unless the machine fails.
+// Run runs a block. It returns an *Error if a command misbehaves; other errors are about the machine.
 func (s *Session) Run(ctx context.Context, b page.Block) error {
 	commands, err := Split(ctx, b.Commands())
 	if err != nil {
@@ -130,7 +129,7 @@ func (s *Session) Run(ctx context.Context, b page.Block) error {
 	return nil
 }
 
-// command runs one. It says whether it showed an interactive view.
+// command runs a command and reports whether it showed an interactive view.
 func (s *Session) command(ctx context.Context, c page.Command, how page.Run) (viewed bool, err error) {
 	s.commands++
 	file := filepath.Join(s.scratch, fmt.Sprintf("command-%d", s.commands))
@@ -163,7 +162,7 @@ func (s *Session) command(ctx context.Context, c page.Command, how page.Run) (vi
 	return isView && view.pressed, nil
 }
 
-// await waits for the shell's answer, and lets the watcher do what it has to meanwhile.
+// await waits for the command's exit code and calls the watcher's look meanwhile.
 func (s *Session) await(ctx context.Context, w watcher) (code int, problem string) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -182,24 +181,24 @@ func (s *Session) await(ctx context.Context, w watcher) (code int, problem strin
 	}
 }
 
-// watcher looks at what a command prints.
+// watcher observes the output of a command.
 type watcher interface {
-	// streams are the files of the command's input and output.
+	// streams returns the files of the command's input and output.
 	streams() (in, out string)
-	// look is called again and again while the command runs.
+	// look is called repeatedly while the command runs.
 	look()
-	// judge says what is wrong with the end of the command; "" if nothing is.
+	// judge returns the problem with the end of the command, or "".
 	judge(code int, how page.Run, piped bool) string
 	output() string
 }
 
-// fileWatcher is for commands without a terminal.
+// fileWatcher is the watcher for commands without a terminal.
 type fileWatcher struct {
 	file, until string
 	session     *Session
-	// before are processes that earlier commands have left in the background.
+	// before holds processes that earlier commands have left in the background.
 	before map[int]bool
-	// interrupted is nil until the text was there.
+	// interrupted holds the interrupted processes; it is nil until the text was printed.
 	interrupted map[int]bool
 }
 
@@ -213,8 +212,8 @@ func (w *fileWatcher) output() string {
 	return string(data)
 }
 
-// look interrupts a command that has printed what is awaited, as Ctrl-C does, and what that
-// starts in the same moment.
+// look interrupts a command that has printed the expected text, as Ctrl-C does, including processes that it starts at
+// the same moment.
 func (w *fileWatcher) look() {
 	if w.until == "" || w.interrupted == nil && !strings.Contains(w.output(), w.until) {
 		return
@@ -230,7 +229,7 @@ func (w *fileWatcher) look() {
 	}
 }
 
-// piped is the exit code of a pipeline of which a later command has seen enough.
+// piped is the exit code of a pipeline in which a later command has closed its input.
 const piped = 128 + int(syscall.SIGPIPE)
 
 func (w *fileWatcher) judge(code int, how page.Run, pipeline bool) string {
@@ -251,7 +250,7 @@ func wrongCode(code, want int) string {
 	return fmt.Sprintf("exit code %d, want %d", code, want)
 }
 
-// descendants are the processes that the shell has started and that have not ended.
+// descendants returns the running processes that the shell has started.
 func (s *Session) descendants() map[int]bool {
 	parents := map[int]int{}
 	files, _ := filepath.Glob("/proc/[0-9]*/stat") // The pattern is good.
@@ -260,7 +259,7 @@ func (s *Session) descendants() map[int]bool {
 		if err != nil {
 			continue // It has ended meanwhile.
 		}
-		// pid (name) state ppid …, and the name may hold anything.
+		// pid (name) state ppid …; the name may contain any character.
 		text := string(data)
 		var pid, parent int
 		var state string
@@ -283,8 +282,7 @@ func (s *Session) descendants() map[int]bool {
 	return found
 }
 
-// Split cuts the input of a shell into commands, as the shell itself would: a line that is
-// not complete needs the next.
+// Split cuts the input of a shell into commands, as the shell itself would: an incomplete line is joined with the next.
 func Split(ctx context.Context, pieces []page.Command) ([]page.Command, error) {
 	var commands []page.Command
 	for _, piece := range pieces {
@@ -313,7 +311,7 @@ func Split(ctx context.Context, pieces []page.Command) ([]page.Command, error) {
 	return commands, nil
 }
 
-// isComplete asks a shell. A syntax error after the last line means that it wants more.
+// isComplete checks with a shell whether text is complete. A syntax error at the end of the text means that it is not.
 func isComplete(ctx context.Context, text string) (bool, error) {
 	if strings.HasSuffix(text, "\\\n") {
 		return false, nil
@@ -325,7 +323,7 @@ func isComplete(ctx context.Context, text string) (bool, error) {
 	said := string(out)
 	switch {
 	case strings.Contains(said, "end of file"), strings.Contains(said, "end-of-file"), strings.Contains(said, "unexpected EOF"):
-		return false, nil // Of a construct, of a here-document, which is a mere warning, or of what is quoted.
+		return false, nil // The end of a construct, of a here-document (only a warning), or of quoted text is missing.
 	case err != nil:
 		return false, fmt.Errorf("no shell understands it: %s", strings.TrimSpace(said))
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/page"
 )
 
-// read runs a page as the test of the documentation does.
+// read runs a page in the same way as the test of the documentation.
 func read(t *testing.T, limit time.Duration, text string) error {
 	t.Helper()
 	p, err := page.Parse("p.md", text)
@@ -38,8 +38,8 @@ func read(t *testing.T, limit time.Duration, text string) error {
 	return nil
 }
 
-// aView is a program that behaves as an interactive view does: full screen, until q is pressed as
-// often as it has views within each other. Its lines are 2 to 10 of a page that begins with it.
+// aView is a program that behaves like an interactive view: full screen, until q is pressed once per nested view. It
+// occupies lines 2 to 10 of a page that begins with it.
 const aView = "```sh\n" + `cat >view.sh <<'EOF'
 test -t 0 && test -t 1 && test -t 2 || exit 9
 stty -icanon -echo
@@ -50,7 +50,7 @@ exit $2
 EOF
 ` + "```\n"
 
-// Issue 7, point 6: pages of which every command does what the page says.
+// Issue 7, point 6: pages pass if every command behaves as the page says.
 func TestRightPagesPass(t *testing.T) {
 	for name, text := range map[string]string{
 		"a success":        "```sh\ntrue\n```\n",
@@ -76,7 +76,7 @@ func TestRightPagesPass(t *testing.T) {
 	}
 }
 
-// Issue 7, point 6: a page with a command that does something else fails, and the error tells which.
+// Issue 7, point 6: a page with a misbehaving command fails, and the error names the command.
 func TestWrongPagesFail(t *testing.T) {
 	for _, tc := range []struct{ name, text, where, problem, output string }{
 		{"a failure", "```sh\ntrue\nls /nowhere\ntrue\n```\n", "p.md:3", "exit code 2, want 0", "/nowhere"},
@@ -131,7 +131,7 @@ func TestScriptIsSplitIntoCommands(t *testing.T) {
 	}
 }
 
-// Nothing that a page has started outlives it.
+// No process that a page has started outlives the session.
 func TestCloseEndsAll(t *testing.T) {
 	s, err := Start(t.TempDir(), t.TempDir(), os.Environ())
 	if err != nil {
@@ -157,7 +157,7 @@ func TestCloseEndsAll(t *testing.T) {
 	}
 }
 
-// alive reports whether a process runs; one that nobody has waited for yet does not.
+// alive reports whether a process runs; a zombie does not.
 func alive(pid int) bool {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return err == nil && !strings.Contains(string(data), ") Z ")

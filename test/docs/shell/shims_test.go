@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/docs/page"
 )
 
-// Issue 7, point 6: what stands in for programs that would reach beyond the test.
+// Issue 7, point 6: shims replace programs that would reach beyond the test.
 func TestShimsStandInForOtherPrograms(t *testing.T) {
 	t.Parallel()
 	const release = "https://github.com/batchjob-dev/kubectl-batchjob/releases/download/v0.1.0/"

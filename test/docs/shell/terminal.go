@@ -14,13 +14,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
-// terminal is one of 120 columns and 36 lines, and what was written to it.
+// terminal is a pseudo terminal of 120 columns and 36 lines that records its output.
 type terminal struct {
 	master, slave *os.File
 
 	mu      sync.Mutex
 	written strings.Builder
-	// heard is closed when nothing more can be written.
+	// heard is closed after all output has been read.
 	heard chan struct{}
 }
 
@@ -29,7 +29,7 @@ func openTerminal() (*terminal, error) {
 	if err != nil {
 		return nil, err
 	}
-	// The slave is held open, so that it is there before and after the command.
+	// The slave is kept open, so that it exists before and after the command.
 	t := &terminal{master: master, slave: slave, heard: make(chan struct{})}
 	go t.listen()
 	return t, nil
@@ -63,11 +63,11 @@ func (t *terminal) close() {
 const (
 	enterScreen = "\x1b[?1049h"
 	leaveScreen = "\x1b[?1049l"
-	// keys is at the end of each screen's last line.
+	// keys is the end of the last line of every screen.
 	keys = "? help"
 )
 
-// viewWatcher is for commands that open an interactive view: it presses q once that is there.
+// viewWatcher is the watcher for commands that open an interactive view: it presses q once the view is shown.
 type viewWatcher struct {
 	terminal *terminal
 	frame    string
@@ -79,7 +79,7 @@ func (w *viewWatcher) streams() (in, out string) {
 	return w.terminal.slave.Name(), w.terminal.slave.Name()
 }
 
-// look presses q about three times a second: a view within another needs more than one.
+// look presses q about three times per second: nested views need several.
 func (w *viewWatcher) look() {
 	w.looks++
 	if w.looks%16 != 0 {
@@ -95,12 +95,12 @@ func (w *viewWatcher) look() {
 	}
 }
 
-// output is all that the command has written, once nobody has the terminal anymore.
+// output returns everything that the command has written, once no process has the terminal open.
 func (w *viewWatcher) output() string {
 	w.terminal.slave.Close()
 	select {
 	case <-w.terminal.heard:
-	case <-time.After(time.Second): // A command that has not ended in time still has it.
+	case <-time.After(time.Second): // A command that exceeded its time limit still has it open.
 	}
 	return ansi.Strip(w.terminal.text())
 }

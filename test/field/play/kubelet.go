@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// report writes the status of a pod, which gets its node first.
+// report writes the status of a pod, after assigning it to a node.
 func (p *Player) report(ctx context.Context, s Pod) error {
 	pod, err := p.pod(ctx, s.Name)
 	if err != nil {
@@ -41,7 +41,7 @@ func (p *Player) report(ctx context.Context, s Pod) error {
 	return err
 }
 
-// bind gives the pod its node, as the scheduler does.
+// bind assigns the pod to a node, as the scheduler does.
 func (p *Player) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	if pod.Spec.NodeName != "" {
 		return nil
@@ -58,13 +58,13 @@ func (p *Player) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	})
 }
 
-// What containers wait for before the first of them is started.
+// The waiting reasons of containers before the first container is started.
 const (
 	creating     = "ContainerCreating"
 	initializing = "PodInitializing"
 )
 
-// status is what the kubelet writes.
+// status returns the status that the kubelet writes.
 func (s Pod) status(spec corev1.PodSpec, now time.Time) corev1.PodStatus {
 	ago := func(d metav1.Duration) metav1.Time { return metav1.NewTime(now.Add(-d.Duration).Truncate(time.Second)) }
 	status := corev1.PodStatus{
@@ -89,7 +89,7 @@ func (s Pod) status(spec corev1.PodSpec, now time.Time) corev1.PodStatus {
 	return status
 }
 
-// status is that of a container. An init container that is no sidecar is ready when it has succeeded.
+// status returns the status of a container. An init container other than a sidecar is ready once it has succeeded.
 func (c Container) status(spec corev1.Container, waiting string, isInit bool, ago func(metav1.Duration) metav1.Time) corev1.ContainerStatus {
 	status := corev1.ContainerStatus{Name: spec.Name, Image: spec.Image, RestartCount: c.Restarts, Started: ptr.To(false)}
 	switch {
@@ -123,7 +123,7 @@ func (c Container) terminated(ago func(metav1.Duration) metav1.Time) *corev1.Con
 	}
 }
 
-// conditions are those of a pod that was admitted.
+// conditions returns the conditions of an admitted pod.
 func (s Pod) conditions(status corev1.PodStatus, sidecars map[string]bool, ago func(metav1.Duration) metav1.Time) []corev1.PodCondition {
 	condition := func(kind corev1.PodConditionType, holds bool, reason, message string) corev1.PodCondition {
 		c := corev1.PodCondition{Type: kind, Status: corev1.ConditionTrue, LastTransitionTime: ago(s.Age)}
@@ -156,7 +156,7 @@ func (s Pod) conditions(status corev1.PodStatus, sidecars map[string]bool, ago f
 	return list
 }
 
-// lacking are the containers that the pod lacks to be initialized, and to be ready.
+// lacking returns the containers that keep the pod from being initialized and from being ready.
 func lacking(status corev1.PodStatus, sidecars map[string]bool) (incomplete, unready []string) {
 	for _, c := range status.InitContainerStatuses {
 		if done := c.Ready || sidecars[c.Name] && ptr.Deref(c.Started, false); !done {
@@ -174,7 +174,7 @@ func lacking(status corev1.PodStatus, sidecars map[string]bool) (incomplete, unr
 	return incomplete, unready
 }
 
-// hasSandbox reports whether a container of the pod has been started, or waits for something after the sandbox.
+// hasSandbox reports whether a container of the pod has been started, or waits for a later step than the sandbox.
 func hasSandbox(status corev1.PodStatus) bool {
 	return slices.ContainsFunc(slices.Concat(status.InitContainerStatuses, status.ContainerStatuses), func(c corev1.ContainerStatus) bool {
 		w := c.State.Waiting
@@ -182,7 +182,7 @@ func hasSandbox(status corev1.PodStatus) bool {
 	})
 }
 
-// unschedulable writes what the scheduler says about a pod without a node.
+// unschedulable writes the condition and event of the scheduler for a pod without a node.
 func (p *Player) unschedulable(ctx context.Context, u Unschedulable) error {
 	pod, err := p.pod(ctx, u.Pod)
 	if err != nil {
@@ -220,7 +220,7 @@ func reference(pod *corev1.Pod) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion}
 }
 
-// tell creates the event, which has happened Count times.
+// tell creates an event with this Count.
 func (p *Player) tell(ctx context.Context, about corev1.ObjectReference, e Event) error {
 	if e.Container != "" {
 		about.FieldPath = "spec.containers{" + e.Container + "}"

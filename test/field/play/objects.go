@@ -28,7 +28,7 @@ type Objects struct {
 	Mapper *restmapper.DeferredDiscoveryRESTMapper
 }
 
-// create creates the objects of a manifest, in order. Jobs, and those of CronJobs, get the controller.
+// create creates the objects of a manifest, in order. It sets managedBy in Jobs and in CronJobs' templates.
 func (o *Objects) create(ctx context.Context, namespace, manifest, managedBy string) error {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest), 4096)
 	for {
@@ -74,7 +74,7 @@ func (o *Objects) in(mapping *meta.RESTMapping, namespace string) dynamic.Resour
 	return o.Client.Resource(mapping.Resource)
 }
 
-// find finds KIND/NAME, where the kind is a resource in the singular or the plural.
+// find returns a client for the resource KIND and the NAME in a reference KIND/NAME; the kind may be singular or plural.
 func (o *Objects) find(namespace, reference string) (dynamic.ResourceInterface, string, error) {
 	kind, name, ok := strings.Cut(reference, "/")
 	if !ok {
@@ -124,8 +124,8 @@ func (o *Objects) patch(ctx context.Context, namespace, reference string, status
 	return err
 }
 
-// List returns all objects that an explanation of a namespace's Jobs may read: owners first, and each kind as late as what
-// follows from it, then the nodes of the pods, also of those that are gone.
+// List returns all objects that an explanation of a namespace's Jobs may read: owners before the objects that they
+// create, then the nodes of the pods, including deleted pods.
 func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
 	var all []unstructured.Unstructured
 	for _, resource := range []schema.GroupVersionResource{
@@ -143,7 +143,7 @@ func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Un
 	return append(all, nodes...), err
 }
 
-// nodesOf returns the nodes that pods have, or that events about them name. What does not exist is left out.
+// nodesOf returns the nodes of pods, and the nodes named in events about pods, if they exist.
 func (o *Objects) nodesOf(ctx context.Context, objects []unstructured.Unstructured) ([]unstructured.Unstructured, error) {
 	list, err := o.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "nodes"}).List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -158,7 +158,7 @@ func (o *Objects) nodesOf(ctx context.Context, objects []unstructured.Unstructur
 	}), nil
 }
 
-// past replaces the variables, and durations such as -5m by the time that they mean.
+// past expands the variables, and replaces durations such as -5m by times.
 func past(value any, expand func(string) string, now time.Time) any {
 	switch v := value.(type) {
 	case map[string]any:

@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// FLD-01: every play can be read, and does one thing in each step.
+// FLD-01: every play can be read, and each step has exactly one action.
 func TestPlaysAreComplete_FLD_01(t *testing.T) {
 	files, err := filepath.Glob("../cases/*")
 	if err != nil || len(files) == 0 {
@@ -33,7 +33,7 @@ func TestPlaysAreComplete_FLD_01(t *testing.T) {
 	}
 }
 
-// check refuses what a player would trip over.
+// check returns an error if a player could not play p.
 func (p Play) check(dir string) error {
 	if p.Pods != played && p.Pods != simulated {
 		return fmt.Errorf("pods: %s", p.Pods)
@@ -64,8 +64,8 @@ func (p Play) check(dir string) error {
 	return nil
 }
 
-// FLD-04: a played status is the one that a kubelet writes: containers that no one names wait, sidecars count for Ready
-// and Initialized, images are those of the pod.
+// FLD-04: a played status equals a kubelet's: containers that are not named wait, sidecars count for Ready and
+// Initialized, and images are the pod's.
 func TestStatusIsThatOfAKubelet_FLD_04(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	always := corev1.ContainerRestartPolicyAlways

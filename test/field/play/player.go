@@ -23,10 +23,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// PlayedLabel marks the namespaces whose pods get no node at admission: the player is their scheduler and kubelet.
+// PlayedLabel marks the namespaces whose pods are not assigned to nodes at admission: the player is their scheduler and
+// kubelet.
 const PlayedLabel = "field.batchjob.dev/played"
 
-// patience is how long a step waits for something.
+// patience is the time limit of a step.
 const patience = 2 * time.Minute
 
 // Player plays one case in a namespace.
@@ -37,16 +38,16 @@ type Player struct {
 	// Node is the node of the pods that the player runs.
 	Node      string
 	Namespace string
-	// Dir has the files of the case.
+	// Dir is the folder with the files of the case.
 	Dir string
-	// ManagedBy is the controller of the Jobs; "" for the built-in one.
+	// ManagedBy is spec.managedBy of the Jobs; "" for the built-in controller.
 	ManagedBy string
 
-	// pods are the names of the pods of each Job, in the order in which they appeared.
+	// pods has the names of each Job's pods, in order of creation.
 	pods map[string][]string
 }
 
-// Play makes the namespace, and plays all steps.
+// Play creates the namespace and plays all steps.
 func (p *Player) Play(ctx context.Context, play Play) error {
 	labels := maps.Clone(play.Labels)
 	if play.Pods == played {
@@ -110,12 +111,12 @@ func (p *Player) create(ctx context.Context, file string) error {
 	return p.Objects.create(ctx, p.Namespace, p.expand(string(data), ""), p.ManagedBy)
 }
 
-// expand replaces the variables.
+// expand replaces the variables in a text.
 func (p *Player) expand(text, pod string) string {
 	return strings.NewReplacer("${NAMESPACE}", p.Namespace, "${POD}", pod).Replace(text)
 }
 
-// pod waits for a pod: pod/JOB or pod/JOB/2.
+// pod waits for a pod and returns it; the reference is pod/JOB or pod/JOB/2.
 func (p *Player) pod(ctx context.Context, reference string) (*corev1.Pod, error) {
 	var number int
 	parts := strings.Split(reference, "/")
@@ -153,7 +154,7 @@ func (p *Player) pod(ctx context.Context, reference string) (*corev1.Pod, error)
 	return found, nil
 }
 
-// meet appends pods that were not known yet.
+// meet appends the pods that are not in the list yet.
 func (p *Player) meet(job string, pods []corev1.Pod) {
 	slices.SortFunc(pods, func(a, b corev1.Pod) int {
 		if c := a.CreationTimestamp.Compare(b.CreationTimestamp.Time); c != 0 {

@@ -19,12 +19,12 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Hooks serves the admission webhooks of all cases, on this machine.
+// Hooks serves the admission webhooks of all cases on this machine.
 type Hooks struct {
 	server *httptest.Server
 
 	mu sync.Mutex
-	// of has the webhook of each namespace.
+	// of maps namespaces to their webhooks.
 	of map[string]Webhook
 }
 
@@ -38,7 +38,7 @@ func NewHooks() *Hooks {
 // Close stops the server.
 func (h *Hooks) Close() { h.server.Close() }
 
-// admit answers for the namespace that the path names.
+// admit answers an admission request; the path names the namespace.
 func (h *Hooks) admit(w http.ResponseWriter, r *http.Request) {
 	h.mu.Lock()
 	hook := h.of[strings.TrimPrefix(r.URL.Path, "/")]
@@ -55,10 +55,10 @@ func (h *Hooks) admit(w http.ResponseWriter, r *http.Request) {
 	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: hook.Denies, Code: http.StatusBadRequest}}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(review) // The API server notices.
+	_ = json.NewEncoder(w).Encode(review) // The API server detects an incomplete answer.
 }
 
-// add registers the webhook for the pods of a namespace, and returns when the API server calls it.
+// add registers the webhook for the pods of a namespace, and returns once the API server calls it.
 func (h *Hooks) add(ctx context.Context, client kubernetes.Interface, namespace string, hook Webhook) error {
 	h.mu.Lock()
 	h.of[namespace] = hook

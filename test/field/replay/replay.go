@@ -1,5 +1,4 @@
-// Package replay serves what make field has recorded, so that tests can ask the plugin about each case again without a
-// cluster. It is for tests.
+// Package replay serves recordings of make field, so that tests can ask the plugin about each case without a cluster.
 package replay
 
 import (
@@ -19,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Recording is what an API server had at a moment. It answers requests that read, as that server did.
+// Recording is the state of an API server at a moment. It answers read requests as that server did.
 type Recording struct {
 	At    time.Time
 	items []*unstructured.Unstructured
@@ -52,16 +51,16 @@ func Load(file string) (*Recording, error) {
 	return r, nil
 }
 
-// kinds are those that recordings have, by resource.
+// kinds maps resources in recordings to their kinds.
 var kinds = map[string]string{
 	"jobs": "Job", "pods": "Pod", "events": "Event", "cronjobs": "CronJob", "workloads": "Workload", "leases": "Lease", "nodes": "Node",
 	"persistentvolumeclaims": "PersistentVolumeClaim",
 }
 
-// request is what a path asks for.
+// request is a parsed request path.
 type request struct{ groupVersion, namespace, resource, name, sub string }
 
-// parse reads a path: /api/VERSION/… or /apis/GROUP/VERSION/…, with or without a namespace.
+// parse parses a path: /api/VERSION/… or /apis/GROUP/VERSION/…, with or without a namespace.
 func parse(path string) (q request, ok bool) {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	switch {
@@ -88,7 +87,7 @@ func (r *Recording) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 	case q.sub != "":
 		fail(w, http.StatusNotFound, "the log is not recorded")
-	case asked.URL.Query().Get("watch") == "true": // Nothing happens anymore.
+	case asked.URL.Query().Get("watch") == "true": // There are no more changes.
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
 		w.(http.Flusher).Flush()
@@ -109,7 +108,7 @@ func (r *Recording) serveGet(w http.ResponseWriter, q request) {
 	clitest.WriteJSON(w, http.StatusOK, r.items[i].Object)
 }
 
-// serveList selects by labels and by the fields that the plugin uses.
+// serveList selects by labels and by the field selectors that the plugin uses.
 func (r *Recording) serveList(w http.ResponseWriter, asked *http.Request, q request) {
 	byLabel, err := labels.Parse(asked.URL.Query().Get("labelSelector"))
 	if err != nil {
@@ -140,12 +139,12 @@ func (r *Recording) serveList(w http.ResponseWriter, asked *http.Request, q requ
 	clitest.WriteJSON(w, http.StatusOK, list)
 }
 
-// matches reports whether an object is of the kind, and in the namespace.
+// matches reports whether an object has the requested kind and namespace.
 func (q request) matches(item *unstructured.Unstructured) bool {
 	return item.GetAPIVersion() == q.groupVersion && item.GetKind() == kinds[q.resource] && (q.namespace == "" || item.GetNamespace() == q.namespace)
 }
 
-// fieldsOf has the fields that can be selected by.
+// fieldsOf returns the fields that field selectors can use.
 func fieldsOf(item *unstructured.Unstructured) fields.Set {
 	set := fields.Set{"metadata.name": item.GetName(), "metadata.namespace": item.GetNamespace()}
 	for _, path := range []string{

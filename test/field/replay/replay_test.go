@@ -27,12 +27,12 @@ import (
 
 var only = flag.String("only", "", "replay the cases whose name matches this regular `expression`")
 
-// takes are the names of a case's recordings, for the built-in controller and for ours.
+// takes returns the names of a case's recordings, for the built-in controller and for ours.
 func takes(c situation.Case) []string { return []string{c.Name, c.Name + "-ours"} }
 
 var program = clitest.ProgramOf(explain.NewCommand, status.NewCommand, wait.NewCommand, lint.NewCommand, simulate.NewCommand)
 
-// ask runs the plugin at the time of the recording.
+// ask runs the plugin at the time of the recording and returns its output.
 func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
@@ -45,10 +45,10 @@ func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) st
 	var out bytes.Buffer
 	err := program.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, env)
 	cmdutil.PrintError(&out, err)
-	return strings.ReplaceAll(out.String(), namespace, "namespace") // which has the name of the case, and could be taken for a fact
+	return strings.ReplaceAll(out.String(), namespace, "namespace") // the case's name could match a fact
 }
 
-// verdicts asks about a recorded take as make field does.
+// verdicts asks about a recorded take, as make field does.
 func verdicts(t *testing.T, c situation.Case, take string) []situation.Verdict {
 	t.Helper()
 	recording, err := replay.Load(filepath.Join("..", "recordings", take+".yaml"))

@@ -5,18 +5,19 @@ import (
 	"strings"
 )
 
-// Answer is what the plugin says. Text is all of it, as with --full; Short and JSON are "" for commands that do not have them.
+// Answer is the plugin's answer. Text is the full answer, as with --full; Short and JSON are "" for commands without
+// them.
 type Answer struct{ Text, Short, JSON string }
 
-// Verdict is the result of an ask.
+// Verdict is the judgment of an answer.
 type Verdict struct {
 	Ask   Ask
 	First string
-	// Faults are the facts that are missing, and those that are there and must not be; none if the answer is good.
+	// Faults are the missing facts and the forbidden facts that were found; empty if the answer is good.
 	Faults []string
 }
 
-// report has the fields of a JobExplanation that facts are looked for in.
+// report has the fields of a JobExplanation in which facts are searched.
 type report struct {
 	Verdict struct{ Sentence string }
 	Advice  []struct{ Text, Command string }
@@ -25,7 +26,7 @@ type report struct {
 // Judge compares an answer with the facts of an ask.
 func (a Ask) Judge(answer Answer) Verdict {
 	var r report
-	// An answer that is no JobExplanation, such as that about a CronJob, has no such fields.
+	// An answer without a JobExplanation, such as an answer about a CronJob, has no such fields.
 	_ = json.Unmarshal([]byte(answer.JSON), &r)
 	var advice, commands []string
 	for _, one := range r.Advice {
@@ -51,7 +52,7 @@ func (a Ask) Judge(answer Answer) Verdict {
 	return v
 }
 
-// place is a part of an answer, with the facts that it has to have, and must not have.
+// place is a part of an answer, with the facts that it must have and must not have.
 type place struct {
 	name, text  string
 	says, never []Fact
@@ -72,7 +73,7 @@ func (p place) faults() []string {
 	return faults
 }
 
-// flat undoes the wrapping of lines.
+// flat joins wrapped lines.
 func flat(text string) string { return strings.Join(strings.Fields(text), " ") }
 
 func firstParagraph(text string) string {

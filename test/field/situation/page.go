@@ -35,7 +35,7 @@ To add a case, write these files, run ` + "`make field FIELD='^NAME$' RECORD=tes
 |---|---|---|---|
 `
 
-// Page is docs/field.md; answers are those about the recordings, by the name of the case.
+// Page returns docs/field.md; answers are the answers about the recordings, by the name of the case.
 func Page(cases []Case, answers map[string][]Verdict) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
@@ -45,7 +45,7 @@ func Page(cases []Case, answers map[string][]Verdict) string {
 	return b.String()
 }
 
-// firstSentences are those about the Jobs of a case, or else about what it is about.
+// firstSentences returns the first sentences of the answers about Jobs and owners.
 func firstSentences(answers []Verdict) string {
 	var all []string
 	for _, v := range answers {
@@ -56,7 +56,7 @@ func firstSentences(answers []Verdict) string {
 	return strings.Join(all, " <br> ")
 }
 
-// sources are links with short names.
+// sources returns links to the sources, with short names.
 func (c Case) sources() string {
 	var links []string
 	for _, source := range c.Sources {

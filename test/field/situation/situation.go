@@ -1,9 +1,9 @@
-// Package situation reads the cases of make field, judges what the plugin says about them, and writes their table in
-// docs/field.md.
+// Package situation reads the cases of make field, judges the plugin's answers about them, and writes the table of cases
+// in docs/field.md.
 //
-// A case is a folder of test/field/cases: play.yaml makes something happen on a cluster (see package play), other files have the
-// objects that it creates, and expect.yaml has the facts of a good explanation. Facts are regular expressions, not sentences,
-// so that words may change.
+// A case is a folder of test/field/cases: play.yaml plays a situation on a cluster (see package play), other files have
+// the objects that it creates, and expect.yaml has the facts of a good explanation. Facts are regular expressions, not
+// sentences, so that the wording may change.
 package situation
 
 import (
@@ -19,39 +19,40 @@ import (
 
 // Case is one situation.
 type Case struct {
-	// Name is that of the folder, Dir its path.
+	// Name is the name of the folder, Dir its path.
 	Name string `json:"-"`
 	Dir  string `json:"-"`
-	// Situation says in a sentence what happens.
+	// Situation describes the situation in a sentence.
 	Situation string `json:"situation"`
-	// Sources are addresses of public reports, or the file of the component whose words are played.
+	// Sources are URLs of public reports, or the file of the component whose messages are played.
 	Sources []string `json:"source"`
 	Asks    []Ask    `json:"asks"`
 }
 
-// Ask is a question to the plugin, with facts of a good answer.
+// Ask is a question to the plugin, with the facts of a good answer.
 type Ask struct {
-	// About is the Job or the owner (cronjob/NAME) to explain; or Run is another command of the plugin, by its arguments.
+	// About is the Job or the owner (cronjob/NAME) to explain; Run is the arguments of another command of the
+	// plugin.
 	About string `json:"about,omitempty"`
 	Run   string `json:"run,omitempty"`
-	// Says is what the answer has to say, Never what it must not say.
+	// Says has the facts that the answer must contain, Never the facts that it must not contain.
 	Says  Places `json:"says,omitempty"`
 	Never Places `json:"never,omitempty"`
 }
 
-// Places are facts by the part of the answer that they are looked for in.
+// Places are facts, by the part of the answer in which they are searched.
 type Places struct {
-	// First is the first sentence: the verdict of a Job; the first paragraph of other answers. The text that explain-failure
-	// prints without --full has these facts too.
+	// First is the first sentence: the verdict about a Job, or the first paragraph of other answers. The output of
+	// explain-failure without --full must have these facts, too.
 	First []Fact `json:"first,omitempty"`
-	// Text is all that is printed, with --full.
+	// Text is the complete output, with --full.
 	Text []Fact `json:"text,omitempty"`
-	// Commands are those of the advice, and Advice is all of it.
+	// Commands are the commands in the advice; Advice is the complete advice.
 	Commands []Fact `json:"commands,omitempty"`
 	Advice   []Fact `json:"advice,omitempty"`
 }
 
-// Fact is something to say. In YAML it is "name: pattern", or a pattern that is its own name.
+// Fact is a fact in an answer. In YAML it is "name: pattern", or a pattern that is its own name.
 type Fact struct {
 	Name    string
 	Pattern *regexp.Regexp
@@ -80,7 +81,7 @@ func (f *Fact) set(name, pattern string) error {
 	return err
 }
 
-// Load reads the cases of a folder whose names match, in order.
+// Load reads the cases in a folder whose names match, in order.
 func Load(folder string, name *regexp.Regexp) ([]Case, error) {
 	files, err := filepath.Glob(filepath.Join(folder, "*", "expect.yaml"))
 	if err != nil {
@@ -116,7 +117,7 @@ func read(file string) (c Case, err error) {
 	return c, c.check()
 }
 
-// check refuses a case that measures nothing.
+// check returns an error for a case that measures nothing.
 func (c Case) check() error {
 	switch {
 	case !strings.HasSuffix(c.Situation, "."):

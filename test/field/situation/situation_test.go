@@ -9,7 +9,7 @@ import (
 
 const folder = "../cases"
 
-// FLD-01: the cases can be read, and there are enough of them.
+// FLD-01: the cases can be read, and there are enough.
 func TestCasesAreComplete_FLD_01(t *testing.T) {
 	cases, err := Load(folder, regexp.MustCompile(""))
 	if err != nil {
@@ -32,7 +32,7 @@ func fact(t *testing.T, pattern string) []Fact {
 	return []Fact{f}
 }
 
-// FLD-03: an answer is good if it has all facts where they belong, and none that it must not have.
+// FLD-03: an answer is good if it has all required facts in their places, and no forbidden ones.
 func TestJudge_FLD_03(t *testing.T) {
 	answer := Answer{
 		Text: "Job a has failed.\n\nIts container was\nkilled.",
@@ -59,7 +59,7 @@ func TestJudge_FLD_03(t *testing.T) {
 	}
 }
 
-// FLD-01: a case that would measure nothing is refused.
+// FLD-01: a case that measures nothing is rejected.
 func TestCasesThatMeasureNothingAreRefused_FLD_01(t *testing.T) {
 	ask := Ask{About: "a", Says: Places{First: fact(t, `"x"`)}}
 	good := Case{Situation: "It fails.", Sources: []string{"x"}, Asks: []Ask{ask}}
