@@ -167,7 +167,8 @@ func (e auditEvent) succeeded() bool { return e.Stage != arrival && e.ResponseSt
 const arrival = "RequestReceived"
 
 // auditLog visits the events logged after offset from, and returns the new offset. An incomplete last line is left for
-// the next call; a line that a killed API server left incomplete runs into the next one, and both are lost.
+// the next call. An event that a killed API server left incomplete is skipped: the next event follows it on the same
+// line.
 func auditLog(name string, from int64, visit func(auditEvent)) (int64, error) {
 	file, err := os.Open(name)
 	if err != nil {

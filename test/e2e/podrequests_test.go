@@ -229,7 +229,7 @@ func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
 	}
 }
 
-// The log is read as it grows: an incomplete line waits, and a line that was never completed is lost (SOK-01).
+// The log is read as it grows: an incomplete line waits, and an event that was never completed is skipped (SOK-01).
 func TestAuditLogIsReadAsItGrows_SOK_01(t *testing.T) {
 	t.Parallel()
 	const get, list = `{"kind":"Event","verb":"get"}`, `{"kind":"Event","verb":"list"}`

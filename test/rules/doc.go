@@ -3,6 +3,6 @@
 //
 // It applies the rules of the API in the simplest way, and shares no code with the controller except index sets, so that
 // it exposes the controller's mistakes. test/checker applies it to every write in the virtual cluster, and excuses what
-// the controller could not know. test/invariants applies it to the versions stored by an API server, where the
-// controller's knowledge is not visible. test/oracle/model is independent of both.
+// the controller could not know. test/invariants applies it to the versions stored by an API server, which do not show
+// the controller's knowledge. test/oracle/model is independent of both.
 package rules

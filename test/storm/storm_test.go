@@ -91,7 +91,7 @@ func calm() []*datadriven.TestData {
 	return []*datadriven.TestData{scenario.Command("run", "for=5m"), scenario.Command("fault", "kind=none"), scenario.Command("run", "for=2h"), scenario.Command("settle")}
 }
 
-// closeLook is the number of storms per storm in which S10 is checked at every write, which is slow.
+// closeLook is n if one in n storms checks S10 at every write, which is slow.
 const closeLook = 16
 
 // play plays the storm.
