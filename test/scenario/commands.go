@@ -46,7 +46,7 @@ type Runner struct {
 	Delivered     int
 }
 
-// commands holds the functions of the commands, which testdata/README.md explains.
+// commands holds the functions of the commands, which pkg/sim/testdata/README.md explains.
 var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string{
 	"annotate": (*Runner).annotate, "annotate-pod": annotatePod, "clock": (*Runner).setClock,
 	"create-pod": createPod, "delete-job": (*Runner).deleteJob, "delete-pod": deletePod,
