@@ -128,7 +128,7 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		late match
-		// follows waits for what the next leader does before the write arrives.
+		// follows waits until the next leader has acted, before the write arrives.
 		follows func(f *fixture)
 		answer  int
 		pods    int

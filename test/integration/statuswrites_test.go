@@ -50,7 +50,7 @@ func uncountedAre(succeeded, failed []types.UID) statusEdit {
 	}
 }
 
-// The rules used by the tests agree with the API server: they find what it rejects, and accept what it accepts.
+// The rules used by the tests accept and reject the same statuses as the API server.
 func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T) {
 	t.Parallel()
 	complete, failed := batchv1.JobComplete, batchv1.JobFailed
