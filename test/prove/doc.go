@@ -12,8 +12,8 @@
 //     version of a list is the version of the last write to its resource.
 //   - Most times in the Checker only excuse a process that may not know what happened at that time. Each is compared only with
 //     the moments that can matter: the storing of an undelivered event, the first event that a sync may not know, the sending
-//     of a write in flight, the start of a process. If a time is before all of these moments, it excuses no process anymore,
-//     and is left out, along with any state that exists only for it. Processes that ended without a write in flight are equal.
+//     of a write in flight. If a time is before all of these moments, it excuses no process anymore, and is left out, along
+//     with any state that exists only for it. Processes that ended without a write in flight are equal.
 //   - Other times are relative to now, in steps of 10 ms. Everything between two timers takes less than that in these worlds,
 //     and no timer is shorter than a second. Times older than any wait are equal: three minutes, or three seconds while no pod
 //     has failed or is being deleted, and there is no deadline.

@@ -139,7 +139,7 @@ func statuses(e *encoder, all []checker.StatusVersion) {
 func authors(e *encoder, all []checker.StatusVersion) []int64 {
 	by := make([]int64, len(all))
 	for i, s := range slices.Backward(all) {
-		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See knowsOfOwn.
+		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See sim.Process.Wrote.
 			continue
 		}
 		if writer := e.writer(s.By); writer != nobody && !slices.Contains(by, writer) {
