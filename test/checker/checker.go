@@ -19,34 +19,32 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Checker holds the invariants of a Job controller on every committed write. It
-// keeps a history of its own, and never looks into the controller's cache; where a
-// rule of the API has to be applied (a podFailurePolicy, a back-off), it does so
-// itself, in the plainest way.
+// Checker checks the invariants of a Job controller on every committed write. It keeps a history of its own, and never
+// reads the controller's cache. Rules of the API (a podFailurePolicy, a back-off) are reimplemented in the simplest way.
 type Checker struct {
 	excuses
 	jobs map[types.UID]*History
-	// Order holds the same, in the order of creation.
+	// Order holds the same histories, in the order of creation.
 	Order []*History
-	// Owners are the Jobs that controlled a pod last, Touched when somebody else than
-	// the controller last wrote it, or one of several processes disowned it.
+	// Owners maps a pod to the last Job that controlled it. Touched maps a pod to the last time that another client wrote
+	// it, or that one of several controller processes disowned it.
 	Owners  map[types.UID]types.UID
 	Touched map[types.UID]time.Time
-	// Generated are the names of pods by generateName, in the order of creation.
+	// Generated maps a generateName to the names of its pods, in the order of creation.
 	Generated map[string][]string
 	trace
-	// CoreEvery is of how many states one is used to check Compute itself (S10), which costs
-	// more than all other checks; states counts them.
+	// CoreEvery makes one of that many states a check of Compute itself (S10), which costs more than all other checks
+	// together; states counts the states.
 	CoreEvery, states int
 	// ownWrites counts the commits of controller processes.
 	ownWrites int
-	// Violations are the broken invariants, each with the time and its number.
+	// Violations holds the broken invariants, each with its time and id.
 	Violations []string
 }
 
-// Checks are how closely a Checker looks.
+// Checks configures how thorough a Checker is.
 type Checks struct {
-	// CoreEvery is of how many states one is used to check Compute itself; of all, if it is 0.
+	// CoreEvery is the number of states per check of Compute itself; 0 checks all states.
 	CoreEvery int
 	// Untraced leaves out the trace.
 	Untraced bool
@@ -74,14 +72,14 @@ func (c *Checker) Observe(event any) {
 		c.Troubled()
 	case sim.WatchesBlind:
 		c.blind(e.Until)
-	case sim.GaveUp: // L1, for a controller that never comes to an end.
+	case sim.GaveUp: // L1, for a controller that never comes to rest.
 		c.Violate("L1", "%s", e.Reason)
 	default:
 		panic(fmt.Sprintf("unknown event %T", e))
 	}
 }
 
-// Violate reports that an invariant is broken.
+// Violate records a broken invariant.
 func (c *Checker) Violate(invariant, format string, args ...any) {
 	v := fmt.Sprintf("%.3fs %s: %s", c.world.Elapsed().Seconds(), invariant, fmt.Sprintf(format, args...))
 	c.Violations = append(c.Violations, v)
@@ -143,7 +141,7 @@ type change struct {
 	m sim.Commit
 }
 
-// edited notes what a late watch event may excuse.
+// edited records changes that a late watch event may excuse.
 func (c change) edited() {
 	now := c.world.Now()
 	suspended := func(j *batchv1.Job) bool { return j != nil && ptr.Deref(j.Spec.Suspend, false) }
@@ -200,7 +198,7 @@ func (c *Checker) pod(m sim.Commit) {
 	c.afterPod(m, was, is)
 }
 
-// afterPod judges the new state of the Job that the pod belongs to, or did.
+// afterPod checks the new state of the Job that the pod belongs to, or belonged to.
 func (c *Checker) afterPod(m sim.Commit, was, is types.UID) {
 	for _, uid := range []types.UID{was, is} {
 		if h := c.jobs[uid]; h != nil && (uid == is || was != is) {
@@ -219,7 +217,7 @@ func (c *Checker) afterPod(m sim.Commit, was, is types.UID) {
 	}
 }
 
-// isOurs reports whether the Job is one that the controller under test reconciles.
+// isOurs reports whether the controller under test reconciles the Job.
 func (c *Checker) isOurs(job *batchv1.Job) bool {
 	name := c.world.Controller.ManagedBy
 	if name == "" {
@@ -229,22 +227,22 @@ func (c *Checker) isOurs(job *batchv1.Job) bool {
 	return by == name || c.world.Controller.ReplaceBuiltin && by == batchv1.JobControllerName
 }
 
-// answered is S4: the controller never writes a status that the API server rejects.
+// answered checks S4: the controller never writes a status that the API server rejects as invalid.
 func (c *Checker) answered(err error) {
 	if apierrors.IsInvalid(err) {
 		c.Violate("S4", "%v", err)
 	}
 }
 
-// maxViolations are enough: after them there is nothing to learn.
+// maxViolations ends a run: more violations add no information.
 const maxViolations = 50
 
-// Tracked reports whether the pod exists, and holds the finalizer of Job tracking.
+// Tracked reports whether the pod exists and holds the Job tracking finalizer.
 func Tracked(pod *corev1.Pod) bool {
 	return pod != nil && history.IsTracked(pod)
 }
 
-// storedJob returns the Job as it is stored, or nil.
+// storedJob returns the stored Job, or nil if it is gone.
 func (c *Checker) storedJob(h *History) *batchv1.Job {
 	if job := c.world.Store.Jobs()[h.Job.Name]; job != nil && job.UID == h.Job.UID {
 		return job
@@ -264,20 +262,19 @@ func selectorOf(job *batchv1.Job) labels.Selector {
 	return selector
 }
 
-// manyPods is how many pods of a Job make it too slow to check the core on every
-// write: beyond that it is checked once for as many writes as there are pods.
+// manyPods is the number of pods of a Job above which it is too slow to check Compute on every write: then it is checked
+// once per as many writes as the Job has pods.
 const manyPods = 100
 
-// core is S10, on the state that the write led to: Compute gives the same plan
-// twice and for every order of pods, changes nothing it is given, and comes to
-// rest when its plans are carried out at the same instant.
+// core checks S10 on the state after the write: Compute returns the same plan twice and for every order of pods, does
+// not change its input, and comes to rest when its plans are carried out at the same instant.
 func (c *Checker) core(job *batchv1.Job) {
 	pods := c.world.Store.CountPods(job.UID)
 	c.states++
 	if pods > manyPods && c.states%pods != 0 {
 		return
 	}
-	// Drawn in any case: how much is checked must not change what happens.
+	// Always drawn, so that the number of checks does not change the course of a run.
 	order := c.world.Perm(pods)
 	if c.CoreEvery > 1 && c.states%c.CoreEvery != 0 {
 		return
@@ -287,7 +284,7 @@ func (c *Checker) core(job *batchv1.Job) {
 	}
 }
 
-// Observation is the observation of a Job in the stored state.
+// Observation returns the observation of a Job in the stored state.
 func Observation(w *sim.World, job *batchv1.Job) reconcile.Observation {
 	o := reconcile.Observation{Job: job, Now: w.Now()}
 	selector := selectorOf(job)
@@ -296,7 +293,7 @@ func Observation(w *sim.World, job *batchv1.Job) reconcile.Observation {
 		p.Unselected = !selector.Matches(labels.Set(pod.Labels))
 		o.Pods = append(o.Pods, &p)
 	}
-	for _, pod := range w.Store.PodsOf("") { // Strays are those that nobody controls and the selector selects.
+	for _, pod := range w.Store.PodsOf("") { // Strays are pods without a controller that the selector matches.
 		if pod.DeletionTimestamp == nil && metav1.GetControllerOfNoCopy(pod) == nil && selector.Matches(labels.Set(pod.Labels)) {
 			p := observe.Pod(pod)
 			o.Strays = append(o.Strays, &p)

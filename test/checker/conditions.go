@@ -13,16 +13,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// ending is a write of a status, looked at for what it decides about the end of the Job.
+// ending is a write of a status, checked for the conditions that end the Job.
 type ending struct {
 	*Checker
 	h *History
 	m sim.Commit
 }
 
-// conditions checks S11: a decision about the end of a Job stays. The interim condition comes
-// first, in a write of its own, with a reason that applies; then the terminal one, with the
-// same reason and message; and then nothing (MGB-09, MGB-11).
+// conditions checks S11: a decision about the end of a Job is final. The interim condition comes first, in a write of
+// its own and with a valid reason, then the terminal condition with the same reason and message, and then no more
+// changes (MGB-09, MGB-11).
 func (c ending) conditions() {
 	old, next := c.m.OldJob, c.m.NewJob
 	if history.IsDecided(next) || history.IsFinished(next) {
@@ -50,12 +50,12 @@ func (c ending) conditions() {
 	}
 }
 
-// runs reports whether a pod is active of which the process behind a write must know.
+// runs reports whether a pod is active that the writing process must have seen.
 func (c ending) runs() bool {
 	return slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() && !c.unseen(l, c.m) })
 }
 
-// becomes checks an interim condition: it stays, and its reason applies.
+// becomes checks an interim condition: it stays, and its reason is valid.
 func (c ending) becomes(interim batchv1.JobConditionType) {
 	job, before, now := c.m.NewJob, history.Condition(c.m.OldJob, interim), history.Condition(c.m.NewJob, interim)
 	if before != nil && now == nil {
@@ -66,7 +66,7 @@ func (c ending) becomes(interim batchv1.JobConditionType) {
 	}
 	known := rules.Known{
 		Failures: c.countedFailures(),
-		// Also one that the status calls terminating because it is about to be deleted.
+		// Includes pods that the status counts as terminating because they are about to be deleted.
 		Running:  c.runs(),
 		Deadline: rules.DeadlineProblem(job.Spec.ActiveDeadlineSeconds, c.m.OldJob.Status.StartTime, c.world.Now().Add(c.slack())),
 		NoReason: rules.When(c.features().SuccessPolicy, "it has no reason"),
@@ -77,8 +77,8 @@ func (c ending) becomes(interim batchv1.JobConditionType) {
 	}
 }
 
-// countedFailures returns the Checker's own count of the pods that failed, as far as the process behind the present write
-// knew, or were rightly recorded as failed before they succeeded.
+// countedFailures returns the Checker's own count of failed pods that the writing process may have seen as failed,
+// including pods that were rightly recorded as failed before they succeeded.
 func (c ending) countedFailures() (n int) {
 	for _, l := range c.h.Order {
 		if l.lost || c.mayHaveFailed(l, c.possible(c.h)...) && (l.tampered || !c.features().ignored(c.h.Job, l.Pod)) {
@@ -88,7 +88,8 @@ func (c ending) countedFailures() (n int) {
 	return n
 }
 
-// shown returns the pods of a Job, also as they were until somebody changed how they had ended, if a process may not know that.
+// shown returns the pods of a Job, with their earlier versions if another client changed how they ended and the process
+// may have missed that.
 func (c ending) shown() (pods []*corev1.Pod) {
 	for _, l := range c.h.Order {
 		pods = append(pods, l.Pod)
@@ -101,8 +102,8 @@ func (c ending) shown() (pods []*corev1.Pod) {
 	return pods
 }
 
-// ruleProblem checks a Job that a rule of its podFailurePolicy failed: a pod did match
-// the rule, and reason and message report it (PFN-02, PFN-09, PFP-10).
+// ruleProblem checks a Job that a podFailurePolicy rule failed: a pod matched the rule, and reason and message name both
+// (PFN-02, PFN-09, PFP-10).
 func (c ending) ruleProblem(job *batchv1.Job, condition *batchv1.JobCondition) string {
 	for _, pod := range c.shown() {
 		action, rule := c.features().ruling(job, pod)
@@ -114,8 +115,7 @@ func (c ending) ruleProblem(job *batchv1.Job, condition *batchv1.JobCondition) s
 	return "no pod failed like that"
 }
 
-// ruleReasons returns the reasons that a rule may lead to: with its name, if it has a valid
-// one, or with its index.
+// ruleReasons returns the valid reasons for a rule: with its index, or with its name if it has one.
 func (c ending) ruleReasons(job *batchv1.Job, rule int) []string {
 	if !c.features().RuleNames {
 		return []string{batchv1.JobReasonPodFailurePolicy}
@@ -129,5 +129,5 @@ func (c ending) ruleReasons(job *batchv1.Job, rule int) []string {
 	return reasons
 }
 
-// RuleNamesAnnotation has the names of the rules of a podFailurePolicy.
+// RuleNamesAnnotation holds the names of podFailurePolicy rules.
 const RuleNamesAnnotation = "batchjob.dev/pod-failure-policy-rule-names"

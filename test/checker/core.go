@@ -11,11 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
-// maxStages is more than any observation needs to come to rest, besides two for each pod: a status may have room for one.
+// maxStages, plus two for each pod, exceeds the stages that any observation needs to come to rest: a status may have
+// room for only one pod.
 const maxStages = 40
 
-// CheckCore checks invariant S10 on one observation; order is a permutation of its
-// pods. It returns what is broken.
+// CheckCore checks invariant S10 on one observation, and returns the violations. order is a permutation of the pods.
 func CheckCore(o reconcile.Observation, config reconcile.Config, order []int) []string {
 	var broken []string
 	job, pods := o.Job.DeepCopy(), clonePods(o.Pods)
@@ -62,7 +62,7 @@ func sameRefs(a, b []reconcile.PodRef) bool {
 	return len(a) == len(b)
 }
 
-// comesToRest simulates plans, at the same instant, until one is empty.
+// comesToRest carries out plans at the same instant, and reports whether one becomes empty.
 func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
 	for range maxStages + 2*len(o.Pods) {
 		plan := reconcile.Compute(o, config)
@@ -74,7 +74,7 @@ func comesToRest(o reconcile.Observation, config reconcile.Config) bool {
 	return false
 }
 
-// Applied is an observation after a plan was carried out.
+// Applied returns the observation after a plan was carried out.
 func Applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation {
 	next := o
 	if plan.Status != nil {
@@ -101,7 +101,7 @@ func Applied(o reconcile.Observation, plan reconcile.Plan) reconcile.Observation
 	return next
 }
 
-// changedPods returns the pods that are left after a plan.
+// changedPods returns the pods that remain after a plan.
 func changedPods(pods []*reconcile.Pod, plan reconcile.Plan) (left []*reconcile.Pod) {
 	released, deleted, disowned := uids(plan.Release), uids(plan.Delete), uids(plan.Disown)
 	for _, pod := range clonePods(pods) {

@@ -15,16 +15,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// counting is a write of a status, looked at for what it counts.
+// counting is a write of a status, checked for its counts.
 type counting struct {
 	*Checker
 	h *History
 	m sim.Commit
 }
 
-// exactlyOnce checks S1: the counters increase by exactly the UIDs that leave uncounted,
-// each only once, and after its pod has lost the finalizer; and S9: the lists are
-// bounded.
+// exactlyOnce checks S1: the counters increase by exactly the number of UIDs that leave uncounted, each UID once, and
+// only after its pod lost the finalizer. It also checks S9: the lists are bounded.
 func (c counting) exactlyOnce() {
 	for _, problem := range rules.CountProblems(c.m.OldJob, c.m.NewJob) {
 		c.Violate("S1", "%s", problem)
@@ -34,7 +33,7 @@ func (c counting) exactlyOnce() {
 			c.Violate("S1", "%s is counted twice", uid)
 		}
 		c.h.counted[uid] = true
-		// One that somebody took from the Job while it is being deleted cannot come back.
+		// A pod that another client took from the Job while it is being deleted cannot come back.
 		if pod := c.world.Store.PodByUID(uid); Tracked(pod) && (pod.DeletionTimestamp == nil || observe.JobUID(pod) == c.h.Job.UID) {
 			c.Violate("S1", "%s is counted and holds its finalizer", pod.Name)
 		}
@@ -50,8 +49,8 @@ func (c counting) exactlyOnce() {
 	}
 }
 
-// gauges checks S12: a status claims no active or ready pods that are not stored, except for
-// those that have just changed: a client that waits for them must find them.
+// gauges checks S12: a status claims no more active or ready pods than are stored, except for pods that have just
+// changed, because a client that waits for the pods must find them.
 func (c counting) gauges() {
 	if !c.m.Ours() || c.m.Late() {
 		return
@@ -70,8 +69,8 @@ func (c counting) gauges() {
 	}
 }
 
-// recorded checks S3 for every UID that is newly recorded: the pod is the Job's, ended
-// as recorded, and no rule ignores its failure.
+// recorded checks S3 for every newly recorded UID: the pod belongs to the Job, ended as recorded, and no rule ignores
+// its failure.
 func (c counting) recorded() {
 	old, next := &c.m.OldJob.Status, &c.m.NewJob.Status
 	for _, uid := range rules.Recorded(next) {
@@ -114,11 +113,11 @@ func (c counting) recordedFailed(job *batchv1.Job, uid types.UID, l *Life) {
 		c.Violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.Pod.Name)
 	}
 	if l != nil && !l.deletedAt.IsZero() && c.recent(l.endedAt) && l.deletedAt.Before(l.failedAt) {
-		l.failedAt = l.deletedAt // All that was known is its deletion, which is a failure now.
+		l.failedAt = l.deletedAt // The controller only saw the deletion, which counts as a failure now.
 	}
 }
 
-// knownToEnd reports whether the pod ended, and the controller must know.
+// knownToEnd reports whether the pod ended and the controller must know it.
 func (c *Checker) knownToEnd(l *Life) bool {
 	return !l.endedAt.IsZero() && !c.recent(l.endedAt)
 }
@@ -130,8 +129,7 @@ type release struct {
 	m sim.Commit
 }
 
-// writeAhead checks S2: a finished pod loses its finalizer only when its result is
-// stored, or no longer matters.
+// writeAhead checks S2: a finished pod loses its finalizer only after its result is stored or no longer matters.
 func (c release) writeAhead() {
 	pod := c.m.OldPod
 	lost := history.HasEnded(pod) && Tracked(pod) && !Tracked(c.m.NewPod)
@@ -152,26 +150,26 @@ func (c release) writeAhead() {
 	}
 }
 
-// settled reports whether the end of the pod is stored, or does not count.
+// settled reports whether the pod's result is stored or does not count.
 func (c release) settled(job *batchv1.Job, pod *corev1.Pod) bool {
 	return stored(job, pod) || c.features().ignored(job, pod)
 }
 
-// settledBefore reports whether that was so before somebody changed how the pod had ended, of which
-// the controller may not know.
+// settledBefore reports whether the pod was settled before another client changed how it ended, a change that the
+// controller may have missed.
 func (c release) settledBefore(job *batchv1.Job, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(c.h.Lives[pod.UID].tampers, func(v podVersion) bool {
 		return history.HasEnded(v.pod) && c.recent(v.until) && (c.settled(job, v.pod) || over(job, v.pod))
 	})
 }
 
-// undecided reports whether a rule fails the Job for the pod, and the Job has no condition yet.
+// undecided reports whether a rule fails the Job because of the pod, and the Job has no condition yet.
 func (c release) undecided(job *batchv1.Job, pod *corev1.Pod) bool {
 	return c.features().failsJob(job, pod) && !history.IsDecided(job) && !c.h.Lives[pod.UID].tampered
 }
 
-// isOutOfRange reports whether the pod is out of range, or was when it was last read: before its Job was edited, or somebody
-// changed its index.
+// isOutOfRange reports whether the pod's index is out of range, or was when the controller last saw it: before an edit
+// of the Job, or before another client changed the index.
 func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
 	was := func(v podVersion) bool {
 		return c.recent(v.until) && !history.InRange(&h.Job.Spec, history.IndexOf(v.pod))
@@ -180,19 +178,19 @@ func (c *Checker) isOutOfRange(h *History, pod *corev1.Pod) bool {
 	return !history.InRange(&h.Job.Spec, history.IndexOf(pod)) || l != nil && (l.expired && c.recent(h.editedAt()) || slices.ContainsFunc(l.tampers, was))
 }
 
-// over reports whether the end of the pod no longer matters to the Job (TRK-24, TRK-29, SUC-14).
+// over reports whether the pod's result no longer matters to the Job (TRK-24, TRK-29, SUC-14).
 func over(job *batchv1.Job, pod *corev1.Pod) bool {
 	return job.DeletionTimestamp != nil || history.IsFinished(job) || rules.EndsWithSuccess(job, pod) ||
 		!history.InRange(&job.Spec, history.IndexOf(pod)) || !selects(job, pod)
 }
 
-// stored reports whether the status has the end of the pod, or of its index.
+// stored reports whether the status contains the result of the pod or of its index.
 func stored(job *batchv1.Job, pod *corev1.Pod) bool {
 	return slices.Contains(rules.Recorded(&job.Status), pod.UID) || rules.IsStoredByIndex(job, pod)
 }
 
-// indexes checks S6: completed and failed indexes are disjoint, and each keeps its state
-// as long as it is in range (BLI-11, BLI-12); and each has a pod that led to it.
+// indexes checks S6: completed and failed indexes are disjoint, each index in range keeps its state (BLI-11, BLI-12),
+// and a pod accounts for each.
 func (c counting) indexes() {
 	job, completions := c.m.NewJob, ptr.Deref(c.m.NewJob.Spec.Completions, 0)
 	completed, err := indexset.Parse(job.Status.CompletedIndexes)
@@ -214,8 +212,8 @@ func (c counting) indexes() {
 	}
 }
 
-// endedWhy checks that a newly completed or failed index has a pod that led to it, and that
-// failedIndexes is set exactly if failures count for each index (BLI-10, BLI-34).
+// endedWhy checks that a pod accounts for each newly completed or failed index, and that failedIndexes is set exactly if
+// failures count per index (BLI-10, BLI-34).
 func (c counting) endedWhy(completed, failed indexset.Set) {
 	if c.features().perIndex(&c.m.NewJob.Spec) != (c.m.NewJob.Status.FailedIndexes != nil) && !c.isLateFor(c.h.regatedAt) {
 		c.Violate("S6", "failedIndexes is %s", QuoteOrNone(c.m.NewJob.Status.FailedIndexes))
@@ -237,8 +235,8 @@ func (c counting) endedWhy(completed, failed indexset.Set) {
 	}
 }
 
-// missedIndexes checks that the write that records an index's last allowed failure also
-// stores that the index has failed (BLI-02, BLI-33), unless the Job ends anyway.
+// missedIndexes checks that the write that records an index's last allowed failure also adds the index to failedIndexes
+// (BLI-02, BLI-33), unless the Job ends anyway.
 func (c counting) missedIndexes(ended indexset.Set) {
 	if history.IsDecided(c.m.NewJob) || !c.features().perIndex(&c.m.NewJob.Spec) {
 		return
@@ -248,7 +246,7 @@ func (c counting) missedIndexes(ended indexset.Set) {
 		if l == nil || l.tampered || !c.h.regatedAt.IsZero() || !c.failsIndex(c.m.NewJob, l) {
 			continue
 		}
-		// Of two pods of an index, the other one may have succeeded, and wait to be recorded, also if the index was out of
+		// If an index has two pods, the other one may have succeeded and wait to be recorded, even if the index was out of
 		// range in between.
 		index := l.index()
 		twin := slices.ContainsFunc(c.h.Order, func(l *Life) bool {
@@ -260,8 +258,8 @@ func (c counting) missedIndexes(ended indexset.Set) {
 	}
 }
 
-// mayHaveFailed reports whether the pod failed, or did as far as the process behind the present write
-// knew: it was being deleted, under one of the specs, and how it ended came later, if it did.
+// mayHaveFailed reports whether the pod failed, or looked failed to the writing process: it was being deleted under one
+// of the specs, and its end came later, if at all.
 func (c *Checker) mayHaveFailed(l *Life, specs ...specVersion) bool {
 	if l.failedAt.IsZero() && (l.deletedAt.IsZero() || !l.endedAt.IsZero() && !c.recent(l.endedAt)) {
 		return false
@@ -269,13 +267,12 @@ func (c *Checker) mayHaveFailed(l *Life, specs ...specVersion) bool {
 	return !l.failedAt.IsZero() || slices.ContainsFunc(specs, func(v specVersion) bool { return !c.features().replacesFailedOnly(v.spec) })
 }
 
-// failsIndex reports whether the pod failed, and its index may have no further failure.
+// failsIndex reports whether the pod failed and its index may not fail again.
 func (c *Checker) failsIndex(job *batchv1.Job, l *Life) bool {
 	return !l.failedAt.IsZero() && rules.IsLastFailure(&job.Spec, l.Pod, c.features().perIndex(&job.Spec))
 }
 
-// finished checks S3 at the end of a Job: everything that ended is counted, nothing
-// is left over.
+// finished checks S3 at the end of a Job: every ended pod is counted, and no pod holds its finalizer.
 func (c counting) finished() {
 	if !history.IsFinished(c.m.NewJob) || history.IsFinished(c.m.OldJob) {
 		return
@@ -292,13 +289,13 @@ func (c counting) finished() {
 	}
 }
 
-// accounted reports whether the end of the pod is in the status, or need not be.
+// accounted reports whether the pod's result is in the status or need not be.
 func (c counting) accounted(l *Life) bool {
 	if c.h.counted[l.ended.UID] || !history.InRange(&c.h.Job.Spec, history.IndexOf(l.ended)) || l.ignored || c.features().ignored(c.h.Job, l.Pod) {
 		return true
 	}
 	if history.Is(c.h.Job, batchv1.JobComplete) && l.Failed && !l.deletedAt.IsZero() && !l.Over {
-		return true // For all that is known, it ended because the Job succeeded (SUC-14).
+		return true // The controller may assume that the pod ended because the Job succeeded (SUC-14).
 	}
 	return l.succeeded && stored(c.h.Job, l.ended)
 }

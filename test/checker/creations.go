@@ -33,7 +33,7 @@ func (c creation) created() {
 	case !c.isOurs(job):
 		c.Violate("S8", "pod %s is created in a Job that is not ours", pod.Name)
 	case c.m.Late():
-		return // The process that made the call no longer decides anything.
+		return // The process is gone, so this is no longer its decision.
 	case c.knowsEnd(c.m.By):
 		c.Violate("S9", "pod %s is created in a Job that is about to end", pod.Name)
 	case wantsPodGroup(job):
@@ -52,8 +52,8 @@ func (c creation) created() {
 	c.waited(pod, n, last)
 }
 
-// wantsPodGroup reports whether the Job's pods are to be scheduled or disrupted as a group,
-// which nothing creates (JOB-64).
+// wantsPodGroup reports whether the Job asks to schedule or disrupt its pods as a group, for which no pods are created
+// (JOB-64).
 func wantsPodGroup(job *batchv1.Job) bool {
 	s := job.Spec.Scheduling
 	if s == nil || job.Spec.Template.Spec.SchedulingGroup != nil {
@@ -65,21 +65,22 @@ func wantsPodGroup(job *batchv1.Job) bool {
 	return gang || together || near || len(s.ResourceClaims) > 0
 }
 
-// knowsEnd reports whether a process must know that the Job is about to end. If it stored that itself and got no answer, it
-// must not create pods either: it has them all, unless another process released some of them, or somebody changed them.
+// knowsEnd reports whether a process must know that the Job is about to end. A process that stored this itself without
+// getting a response must not create pods either: it sees all of them, unless another process released some or another
+// client changed some.
 func (c creation) knowsEnd(process int) bool {
 	stored := c.h.EndingBy == process && c.alone() && !c.h.Tampered()
 	return !c.h.EndingSince.IsZero() && (stored || !c.recent(c.h.EndingSince))
 }
 
-// bounds checks S5 and S6: no more pods than may run, and one per index, under one of the specs
-// that the process may know.
+// bounds checks S5 and S6: no more pods than allowed, and one per index, under one of the specs that the process may
+// have seen.
 func (c creation) bounds() {
 	problem := ""
 	for _, v := range c.possible(c.h) {
 		running, terminating := c.running(v.spec)
 		limit := c.bound(c.h, v.spec)
-		// A pod that terminates may have the place of an index that has failed (PRP-07).
+		// A terminating pod may occupy the place of a failed index (PRP-07).
 		if running <= limit+min(terminating, failedIndexes(c.h, v.spec)) && running <= max(limit, int(*v.spec.Parallelism)) {
 			problem = ""
 			break
@@ -98,12 +99,12 @@ func (c creation) bounds() {
 	}
 }
 
-// running counts the pods that take room, as far as the process that created one must know of
-// them, and those of them that terminate.
+// running counts the pods that take a place and that the creating process must have seen, and how many of them are
+// terminating.
 func (c creation) running(spec *batchv1.JobSpec) (running, terminating int) {
 	for _, l := range c.h.Order {
 		if c.unseen(l, c.m) || !selects(c.h.Job, l.Pod) || !c.takesRoom(spec, l) {
-			continue // One that is not selected is released at the same time.
+			continue // A pod that is not selected is released at the same time.
 		}
 		running++
 		if l.terminating() {
@@ -113,9 +114,8 @@ func (c creation) running(spec *batchv1.JobSpec) (running, terminating int) {
 	return running, terminating
 }
 
-// twins names the pods of a new pod's index that keep it from running again, and of which the process that created it
-// must know: those that run, and those that terminate if podReplacementPolicy is Failed, whatever it may know of the
-// spec (PRP-08).
+// twins returns the names of the other pods that block a new pod's index and that its creator must have seen: running
+// pods, and terminating pods if every spec that the creator may have seen has podReplacementPolicy Failed (PRP-08).
 func (c creation) twins() (names []string) {
 	index := history.IndexOf(c.m.NewPod)
 	for _, l := range c.h.Order {
@@ -132,17 +132,17 @@ func failedIndexes(h *History, spec *batchv1.JobSpec) int {
 	return failed.Len()
 }
 
-// bound returns how many pods may run: parallelism, or what completions leave. Nobody has to know
-// yet of a pod that has just succeeded, unless it is recorded.
+// bound returns how many pods may run: parallelism, or the remaining completions if that is less. The controller may
+// have missed a pod that has just succeeded, unless it is recorded.
 func (c *Checker) bound(h *History, spec *batchv1.JobSpec) int {
 	return min(int(*spec.Parallelism), c.remaining(h, c.knownStatus(h), spec, func(l *Life) bool { return !c.recent(l.endedAt) }))
 }
 
-// everyone is all successes, known or not.
+// everyone accepts all successes, whether the controller saw them or not.
 func everyone(*Life) bool { return true }
 
-// remaining returns how many successes, or indexes, a Job waits for. Those that are not in the
-// status count if they are known. Without completions, there is no limit before the first success.
+// remaining returns how many successes, or indexes, a Job still needs. Successes that are not in the status count if
+// known accepts them. Without completions, there is no limit before the first success.
 func (c *Checker) remaining(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) int {
 	done := int(status.Succeeded) + len(history.UncountedSucceeded(status))
 	if history.IsIndexed(spec) {
@@ -157,15 +157,15 @@ func (c *Checker) remaining(h *History, status *batchv1.JobStatus, spec *batchv1
 	}
 	switch {
 	case spec.Completions != nil:
-		return max(0, int(*spec.Completions)-done) // Pods that were deleted by force may succeed after others have taken their places.
+		return max(0, int(*spec.Completions)-done) // Pods that were deleted by force may succeed after their replacements.
 	case done > 0:
 		return 0
 	}
 	return math.MaxInt
 }
 
-// endedIndexes returns the indexes in range that completed or failed according to the status,
-// and those that completed according to pods that are known.
+// endedIndexes returns the indexes in range that the status has as completed or failed, and the indexes that pods
+// accepted by known completed.
 func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batchv1.JobSpec, known func(*Life) bool) (stored, seen indexset.Set) {
 	completions := ptr.Deref(spec.Completions, 0)
 	stored, _ = indexset.ParseTolerant(status.CompletedIndexes, completions)
@@ -182,11 +182,12 @@ func (c *Checker) endedIndexes(h *History, status *batchv1.JobStatus, spec *batc
 	return stored, indexset.Of(succeeded...)
 }
 
-// failures counts the failures since the last success that a process must know of, and returns when the last of them was (JOB-18, D-13).
+// failures returns the number of failures since the last success that a process must have seen, and the time of the last
+// one (JOB-18, D-13).
 func (c creation) failures(by int) (n int, last time.Time) {
 	var success time.Time
 	for _, l := range c.h.Order {
-		for _, ended := range []time.Time{l.endedAt, l.finishedAt(), l.deletedSooner()} { // Not the same if somebody tampered.
+		for _, ended := range []time.Time{l.endedAt, l.finishedAt(), l.deletedSooner()} { // They differ if another client changed the pod.
 			if ended = ended.Truncate(time.Second); l.succeeded && ended.After(success) {
 				success = ended
 			}
@@ -194,8 +195,8 @@ func (c creation) failures(by int) (n int, last time.Time) {
 	}
 	for _, l := range c.h.Order {
 		failed := l.failedAt.Truncate(time.Second)
-		// A pod that somebody took from the Job, or that the selector no longer matches, is not
-		// the Job's, and neither is its failure (TRK-25).
+		// If another client took the pod from the Job, or the selector no longer matches it, its failure does not count
+		// (TRK-25).
 		if !c.mustKnow(l, by) || l.expired || !failed.After(success) || l.taken || !selects(c.h.Job, l.Pod) {
 			continue
 		}
@@ -207,8 +208,8 @@ func (c creation) failures(by int) (n int, last time.Time) {
 	return n, last
 }
 
-// mustKnow reports whether a process must know that the pod failed: it saw that, or every
-// process can see it now. Of two processes, the other one may have released the pod.
+// mustKnow reports whether a process must know that the pod failed: it saw the failure, or the pod still shows it. If
+// there are two processes, the other one may have released the pod.
 func (c creation) mustKnow(l *Life, by int) bool {
 	early := c.recent(l.SeenAt) && !l.Known[by]
 	return !l.failedAt.IsZero() && !l.doubtful && !l.tampered && !early && (l.witness() || c.alone() && l.SeenAt.After(c.LostAt))
@@ -219,17 +220,15 @@ func backoffAfter(n int) time.Duration {
 	return min(10*time.Second<<min(n-1, 10), 10*time.Minute)
 }
 
-// waited checks S9: no retry earlier than 10s·2^(n-1) after the last of n failures, 10 min
-// at most.
+// waited checks S9: no retry earlier than 10s·2^(n-1), at most 10 minutes, after the last of n failures.
 func (c creation) waited(pod *corev1.Pod, n int, last time.Time) {
 	if n > 0 && c.world.Now().Before(last.Add(backoffAfter(n)-c.slack())) {
 		c.Violate("S9", "pod %s is created %v after the last of %d failures", pod.Name, c.world.Now().Sub(last), n)
 	}
 }
 
-// indexCreated checks what is special to backoffLimitPerIndex (KEP-3850): the pod has the
-// count of all failures of its index (BLI-03, BLI-04), and is created after the index's own
-// back-off (BLI-22), and never once the index has failed (BLI-13).
+// indexCreated checks a pod of a Job with backoffLimitPerIndex (KEP-3850): the pod carries the number of all failures of
+// its index (BLI-03, BLI-04), is created after the index's own back-off (BLI-22), and never for a failed index (BLI-13).
 func (c creation) indexCreated(pod *corev1.Pod) {
 	var total, least tally
 	var before *Life
@@ -241,7 +240,7 @@ func (c creation) indexCreated(pod *corev1.Pod) {
 		ignored := c.features().ignored(c.h.Job, l.Pod)
 		total.add(1, ignored)
 		if l.expired {
-			continue // Who never saw the index out of range may count on.
+			continue // A process that never saw the index out of range may continue its count.
 		}
 		var t tally
 		counted, ignoredBefore := l.failures()
@@ -253,7 +252,7 @@ func (c creation) indexCreated(pod *corev1.Pod) {
 	}
 	n := least.sum()
 	for _, t := range others {
-		if before != nil && t.sum() >= n { // Of two pods of an index, either may be the one that the new pod replaces.
+		if before != nil && t.sum() >= n { // If an index has two pods, the new pod may replace either.
 			least = tally{min(least.counted, t.counted), min(least.ignored, t.ignored)}
 		}
 	}
@@ -267,13 +266,12 @@ func (c creation) indexCreated(pod *corev1.Pod) {
 	}
 }
 
-// showsFailures reports whether the failed pod still shows how often its index has failed, so
-// that the controller must know.
+// showsFailures reports whether the failed pod still shows how often its index failed, so that the controller must know.
 func (c creation) showsFailures(l *Life) bool {
 	return !l.failedAt.IsZero() && !c.recent(l.SeenAt) && !l.gone && !l.doubtful && Tracked(l.Pod) && !c.h.recorded[l.Pod.UID]
 }
 
-// tally counts the failures of an index.
+// tally counts the failures of an index, by whether a rule ignored them.
 type tally struct{ counted, ignored int64 }
 
 func (t *tally) add(n int64, ignored bool) {
@@ -286,9 +284,8 @@ func (t *tally) add(n int64, ignored bool) {
 
 func (t *tally) sum() int64 { return t.counted + t.ignored }
 
-// counts compares the failure counts of a new pod with the Checker's own:
-// at least the failures that the pods still show, at most all there ever were. The
-// two differ only if a scale-down, a suspension or a user removed a pod.
+// counts compares the failure counts of a new pod with the Checker's own: at least the failures that pods still show, at
+// most all failures. The two differ only if a scale-down, a suspension or a user removed a pod.
 func (c creation) counts(pod *corev1.Pod, least, most tally) {
 	var told tally
 	told.counted = int64(rules.CountIn(pod, batchv1.JobIndexFailureCountAnnotation))

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Expectation is something that has to happen until it is due.
+// Expectation describes an event that must happen before it is due.
 type Expectation struct {
 	due  time.Time
 	what string
@@ -25,25 +25,24 @@ func (e *Expectation) postpone(by time.Duration) {
 	}
 }
 
-// set adds an expectation, and keeps the earlier of two moments.
+// set replaces the expectation, unless the same one is already due earlier.
 func (e *Expectation) set(due time.Time, what string) {
 	if due.IsZero() || e.due.IsZero() || e.what != what || due.Before(e.due) {
 		e.due, e.what = due, what
 	}
 }
 
-// manyIndexes is how many indexes or pods make it too slow to compute after every write
-// what has to happen next.
+// manyIndexes is the number of indexes or pods above which it is too slow to compute the expectations after every write.
 const manyIndexes = 200
 
-// progress is what has to happen to a Job, and when.
+// progress computes the expectations for a Job.
 type progress struct {
 	*Checker
 	h *History
 }
 
-// expect checks L5, together with passing: a pod that may start does so, whatever else
-// waits (BLI-24), and a deadline ends the Job, both in time.
+// expect checks L5, together with passing: a pod that may start does so, whatever else waits (BLI-24), and a deadline
+// ends the Job, both in time.
 func (c progress) expect() {
 	job := c.h.Job
 	c.expectDeadline()
@@ -51,7 +50,7 @@ func (c progress) expect() {
 		c.h.Creation.set(time.Time{}, "")
 		return
 	}
-	// A pod that ends after its deletion begins its back-off anew.
+	// A pod that ends after its deletion restarts its back-off.
 	failures, over := 0, 0
 	for _, l := range c.h.Order {
 		if l.Delays() {
@@ -64,8 +63,8 @@ func (c progress) expect() {
 		ptr.Deref(job.Spec.Completions, 0), len(c.h.Order), failures, over, ended.Len()))
 }
 
-// expectDeadline also applies to a Job that is being deleted: another client's finalizer may
-// wait for its end. Without a startTime, the time runs from the creation.
+// expectDeadline also applies to a Job that is being deleted: another client's finalizer may wait for the Job to end.
+// Without a startTime, the deadline counts from the creation.
 func (c progress) expectDeadline() {
 	seconds, start := c.h.Job.Spec.ActiveDeadlineSeconds, ptr.Deref(c.h.Job.Status.StartTime, c.h.Job.CreationTimestamp)
 	if c.idle() || seconds == nil || *seconds >= 1<<31 || c.h.resumed() {
@@ -76,16 +75,16 @@ func (c progress) expectDeadline() {
 	c.h.Deadline.set(c.patience(deadline), fmt.Sprintf("the deadline of %s fires", deadline.Format(time.TimeOnly)))
 }
 
-// resumed reports whether the Job was suspended, and has no startTime since.
+// resumed reports whether the Job was suspended and has had no startTime since.
 func (h *History) resumed() bool { return h.Job.Status.StartTime == nil && !h.suspendedSince.IsZero() }
 
-// idle reports whether nothing has to happen to a Job, because of what it is.
+// idle reports whether no progress is expected from a Job, because of its state.
 func (c progress) idle() bool {
 	return c.h.Gone || !c.isOurs(c.h.Job) || ptr.Deref(c.h.Job.Spec.Suspend, false) || !c.h.EndingSince.IsZero()
 }
 
-// patience returns when something must have happened that may happen from a moment on:
-// after a batch period, the shortest timer, a late event and a number of calls.
+// patience returns the time by which an event must have happened that may happen from the given time on: after a batch
+// period, the shortest timer, a late watch event and some calls.
 func (c *Checker) patience(from time.Time) time.Time {
 	if from.IsZero() {
 		return from
@@ -96,7 +95,7 @@ func (c *Checker) patience(from time.Time) time.Time {
 	return from.Add(3*time.Second + 2*max(c.world.Lag, c.slowest) + 500*c.world.Latency + 25*c.callTime() + c.slack())
 }
 
-// passing is called before the clock advances.
+// passing reports overdue expectations before the clock advances.
 func (c *Checker) passing(to time.Time) {
 	for _, h := range c.Order {
 		for _, e := range []*Expectation{&h.Creation, &h.Deadline} {
@@ -114,14 +113,14 @@ func (c *Checker) passing(to time.Time) {
 	}
 }
 
-// inSync reports whether a process is in the middle of a sync of the Job: what it has planned is
-// on its way, and it plans again then.
+// inSync reports whether a process is in the middle of a sync of the Job: it will carry out its plan, and then plan
+// again.
 func (c progress) inSync() bool {
 	return slices.ContainsFunc(c.world.Processes(), func(p sim.Process) bool { return p.Syncs(c.h.Job.UID) })
 }
 
-// startable returns from when on another pod can run, as late as any process could compute
-// it; zero if that is not possible now.
+// startable returns the latest time that any process could compute for the start of another pod; zero if no pod can
+// start now.
 func (c progress) startable() time.Time {
 	job := c.h.Job
 	if !c.hasRoom() || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
@@ -144,8 +143,8 @@ func (c progress) startable() time.Time {
 	return first
 }
 
-// isUnreported reports whether it is unknown how the pod ended. A podFailurePolicy waits for
-// that, and starts over after a crash, so that the length of the wait is unknown.
+// isUnreported reports whether the pod failed without reporting how its containers ended. A podFailurePolicy waits for
+// that, and starts over after a crash, so the length of the wait is unknown.
 func isUnreported(l *Life) bool {
 	return l.Pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.Pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil
@@ -157,7 +156,7 @@ func (c progress) hasRoom() bool {
 	taken := 0
 	for _, l := range c.h.Order {
 		if l.tampered {
-			return false // Who knows what was seen of it.
+			return false // The controller may have seen any of its versions.
 		}
 		if c.takesRoom(&c.h.Job.Spec, l) {
 			taken++
@@ -180,12 +179,11 @@ func (c progress) busy(index int32) bool {
 	})
 }
 
-// Delays reports whether a process that did not see the pod being released may take it for a
-// failure that delays others.
+// Delays reports whether a process that missed the pod's release may count it as a failure that delays other pods.
 func (l *Life) Delays() bool { return l.Failed || !l.deletedAt.IsZero() }
 
-// ends are the moments from which a back-off may run. A shorter grace period moves the moment at which the deletion
-// seems to have been requested.
+// ends returns the times from which a back-off may count. A shorter grace period moves the apparent time of the deletion
+// request.
 func (l *Life) ends() (out []time.Time) {
 	out = []time.Time{l.deletedAt, l.endedAt}
 	if l.Pod.DeletionTimestamp != nil {
@@ -196,7 +194,7 @@ func (l *Life) ends() (out []time.Time) {
 	return slices.DeleteFunc(out, time.Time.IsZero)
 }
 
-// latest returns the end of the longest back-off that the failures of the pods can cause.
+// latest returns the end of the longest back-off that the failures of the selected pods can cause.
 func (c progress) latest(of func(*Life) bool) time.Time {
 	n, last := 0, time.Time{}
 	for _, l := range c.h.Order {

@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// unexplained checks the end that a plan decides: the findings have the evidence for it, and a
-// condition agrees.
+// unexplained checks the outcome that a plan decides, and returns what is missing: evidence in the findings, or a
+// condition with the same reason and message.
 func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string) {
 	end := plan.Findings.Outcome
 	if end == nil || history.IsDecided(o.Job) || plan.Findings.WaitFinish != nil {
@@ -31,14 +31,13 @@ func unexplained(o reconcile.Observation, plan reconcile.Plan) (missing []string
 	return missing
 }
 
-// pastLimit reports whether there are enough failures; container restarts need only reach the
-// limit (JOB-16).
+// pastLimit reports whether the failures exceed the limit; container restarts need only reach it (JOB-16).
 func pastLimit(job *batchv1.Job, b *reconcile.BackoffLimit) bool {
 	restarts := job.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 	return b != nil && (b.Failures > b.Limit || restarts && b.Restarts > 0 && b.Restarts >= b.Limit)
 }
 
-// hasEvidence reports whether the findings have the evidence for the reason of an end.
+// hasEvidence reports whether the findings contain the evidence for the outcome's reason.
 func hasEvidence(o reconcile.Observation, f *reconcile.Findings) bool {
 	switch reason := f.Outcome.Reason; {
 	case reason == batchv1.JobReasonBackoffLimitExceeded:
@@ -57,5 +56,5 @@ func hasEvidence(o reconcile.Observation, f *reconcile.Findings) bool {
 			return p.Match != nil && p.Match.Action == batchv1.PodFailurePolicyActionFailJob
 		})
 	}
-	return true // The counts of the status are.
+	return true // The counts of the status are the evidence.
 }

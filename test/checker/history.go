@@ -14,35 +14,35 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// History is what the Checker saw of one Job.
+// History is the Checker's record of one Job.
 type History struct {
-	// Job is the newest version, also of a Job that is gone.
+	// Job is the newest version, or the last one if the Job is gone.
 	Job  *batchv1.Job
 	Gone bool
-	// recorded are the UIDs that ever were in uncounted, counted those that left it.
+	// recorded holds all UIDs that were ever in uncounted, counted the UIDs that left it.
 	recorded, counted map[types.UID]bool
 	Lives             map[types.UID]*Life
 	Order             []*Life
 
-	// What follows excuses the controller for a while: since when the Job is
-	// suspended, and is about to end, and the versions of its spec.
+	// The times since which the Job is suspended or about to end, and the versions of its spec, excuse the controller for
+	// a while.
 	suspendedSince time.Time
 	EndingSince    time.Time
 	Specs          []specVersion
-	// Statuses are the commits that wrote the status, after that which created the Job.
+	// Statuses holds the commit that created the Job, and every commit that wrote its status.
 	Statuses []StatusVersion
-	// SucceededAt is when the first success was seen that counts, StoredAt when a status first had one: later, the pod
-	// shows nothing.
+	// SucceededAt is when the first success that counts was seen. StoredAt is when a status first contained a success;
+	// after that, the pod may no longer show it.
 	SucceededAt, StoredAt time.Time
-	// Wrote is when each process last wrote to the Job or one of its pods.
+	// Wrote maps a process to its last write to the Job or its pods.
 	Wrote map[int]time.Time
-	// EndingBy is the process that decided the end: it has no excuse.
+	// EndingBy is the process that decided the outcome: it is not excused.
 	EndingBy int
-	// regatedAt is when a feature was last switched while the Job ran: the counts of its
-	// indexes begin anew at some point.
+	// regatedAt is when a feature was last switched while the Job ran: the counts of its indexes start over at some
+	// point.
 	regatedAt time.Time
 
-	// Creation and Deadline are due next (L5).
+	// Creation and Deadline are the next expectations (L5).
 	Creation, Deadline Expectation
 }
 
@@ -50,20 +50,20 @@ func newHistory() *History {
 	return &History{recorded: map[types.UID]bool{}, counted: map[types.UID]bool{}, Lives: map[types.UID]*Life{}, Wrote: map[int]time.Time{}}
 }
 
-// specVersion is a spec, and since when it is that of the Job.
+// specVersion is a spec of the Job, and the time since which it is current.
 type specVersion struct {
 	At   time.Time
 	spec *batchv1.JobSpec
 }
 
-// StatusVersion is a commit that wrote the status, and when.
+// StatusVersion is a commit that wrote the status, with its time.
 type StatusVersion struct {
 	At time.Time
 	sim.Commit
 }
 
-// knownStatus returns the status that the process behind the present write planned with, or a newer one. A
-// write that came through late may have changed it while a creation waited to be repeated.
+// knownStatus returns the status from which the writing process planned, or a newer one. A write that arrived late may
+// have changed it while a creation waited for its retry.
 func (c *Checker) knownStatus(h *History) *batchv1.JobStatus {
 	by, last := c.writer(), len(h.Statuses)-1
 	for last > 0 && c.recent(h.Statuses[last].At) && (!by.Exists() || !by.Wrote(h.Statuses[last].Commit)) {
@@ -75,8 +75,7 @@ func (c *Checker) knownStatus(h *History) *batchv1.JobStatus {
 // editedAt returns when the spec was last changed.
 func (h *History) editedAt() time.Time { return h.Specs[len(h.Specs)-1].At }
 
-// possible returns the specs that the process behind the present write may have planned with, the
-// newest last.
+// possible returns the specs from which the writing process may have planned, the newest last.
 func (c *Checker) possible(h *History) []specVersion {
 	first := len(h.Specs) - 1
 	for first > 0 && c.recent(h.Specs[first].At) {
@@ -85,65 +84,62 @@ func (c *Checker) possible(h *History) []specVersion {
 	return h.Specs[first:]
 }
 
-// Life is what the Checker saw of one pod of a Job.
+// Life is the Checker's record of one pod of a Job.
 type Life struct {
-	// Pod is the newest version, also of a pod that is gone, or has left the Job.
+	// Pod is the newest version, or the last one if the pod is gone or has left the Job.
 	Pod  *corev1.Pod
 	gone bool
-	// ended is the first version that had finished and held the tracking finalizer:
-	// from then on the controller answers for it. It is nil again for a pod that was
-	// taken from the controller.
+	// ended is the first version that had finished and held the tracking finalizer: from then on the controller must
+	// account for the pod. It is reset when the pod is taken from the controller.
 	ended *corev1.Pod
-	// failedAt is when the pod failed as far as the Job is concerned, while it was
-	// tracked, and SeenAt when it first could be seen; deletedAt is when its deletion
-	// was asked for, endedAt when it ended.
+	// failedAt is when the pod failed from the Job's point of view while it was tracked, SeenAt when the failure became
+	// visible, deletedAt when its deletion was requested, and endedAt when it ended.
 	failedAt, SeenAt, deletedAt, endedAt time.Time
-	// WasActive and WasReady are when it last was.
+	// WasActive and WasReady are the last times that the pod was active and ready.
 	WasActive, WasReady time.Time
-	// succeeded reports whether it ever was in phase Succeeded, Failed in phase Failed, lost
-	// that it is recorded as failed, which stays so (PRP-05).
+	// succeeded and Failed report whether the pod was ever in phase Succeeded or Failed; lost reports whether it is
+	// recorded as failed, which is final (PRP-05).
 	succeeded, Failed, lost bool
-	// tampered reports whether somebody changed its phase or conditions after its end, or its
-	// annotations, or took its finalizer.
+	// tampered reports whether another client changed the pod's phase or conditions after its end, changed its
+	// annotations, or removed its finalizer.
 	tampered bool
-	// tampers are when that happened, and what the pod was before.
+	// tampers holds the times of such changes, and the pod before each.
 	tampers []podVersion
-	// taken reports whether somebody took the pod from the Job.
+	// taken reports whether another client took the pod from the Job.
 	taken bool
-	// By is the process that created it or let it join the Job, or 0, JoinedAt when, and Late
-	// whether nobody waited for that anymore; Known are the processes that have acted on its failure.
+	// By is the process that created or adopted the pod, or 0; JoinedAt is the time, and Late reports whether that
+	// process was no longer waiting for the response. Known holds the processes that have acted on the pod's failure.
 	By       int
 	JoinedAt time.Time
 	Late     bool
 	Known    map[int]bool
-	// unasked reports whether it joined a Job without completions after a success, and nobody who
-	// knew of that created it.
+	// unasked reports whether the pod joined a Job without completions after a success, and was not created by a process
+	// that knew of the success.
 	unasked bool
-	// doubtful reports whether it failed only under a podReplacementPolicy that has changed since.
+	// doubtful reports whether the pod failed only under a podReplacementPolicy that has changed since.
 	doubtful bool
-	// ignored reports whether it was let go when a rule ignored its failure, by the features of that time.
+	// ignored reports whether a rule ignored its failure when it was released, by the features at that time.
 	ignored bool
-	// Over reports whether it had ended when somebody decided how the Job ends, who knew that.
+	// Over reports whether the pod had ended, and the process that decided the Job's outcome knew that.
 	Over bool
-	// expired reports whether its index was out of range for a while: if it comes back, it
-	// starts over (KEP-3715).
+	// expired reports whether its index was out of range for a while: if it comes back, it starts over (KEP-3715).
 	expired bool
 }
 
-// podVersion is a pod as it was until somebody else than the controller changed it.
+// podVersion is a pod before another client changed it, with the time of the change.
 type podVersion struct {
 	until time.Time
 	pod   *corev1.Pod
 }
 
-// unseen reports whether the process that made a write may not have known of a pod: another
-// one let it join the Job, or its answer was lost.
+// unseen reports whether the process that made a write may not have seen a pod: another process let it join the Job, or
+// the response was lost.
 func (c *Checker) unseen(l *Life, m sim.Commit) bool {
 	own := l.By == m.By && !l.Late && !m.Late()
 	return !m.Ours() || !own && c.recent(l.JoinedAt)
 }
 
-// othersWrote reports whether another process has just changed what a process decides from.
+// othersWrote reports whether another process has just changed the state from which a process decides.
 func (c creation) othersWrote(by int) bool {
 	for other, at := range c.h.Wrote {
 		if other != by && other > 0 && c.recent(at) {
@@ -158,7 +154,7 @@ func (h *History) Tampered() bool {
 	return slices.ContainsFunc(h.Order, func(l *Life) bool { return l.tampered })
 }
 
-// knows notes that a process, if it is one, has acted on the pod's failure.
+// knows records that a process has acted on the pod's failure; 0 is no process.
 func (l *Life) knows(process int) {
 	if process == 0 {
 		return
@@ -171,7 +167,7 @@ func (l *Life) knows(process int) {
 
 func (l *Life) index() int32 { return history.IndexOf(l.Pod) }
 
-// active and terminating report whether the pod is in those counts of a status.
+// active and terminating report whether the pod is in the status counts of that name.
 func (l *Life) active() bool {
 	return !l.gone && !history.HasEnded(l.Pod) && l.Pod.DeletionTimestamp == nil
 }
@@ -186,7 +182,7 @@ func (l *Life) ready() bool {
 	})
 }
 
-// noteGauges notes what the pod counts as before it changes.
+// noteGauges records, before a change, whether the pod counts as active and ready.
 func (l *Life) noteGauges(now time.Time) {
 	if l.Pod == nil || !l.active() {
 		return
@@ -196,7 +192,7 @@ func (l *Life) noteGauges(now time.Time) {
 	}
 }
 
-// endedWell reports whether the controller has to count the pod as a success.
+// endedWell reports whether the controller must count the pod as a success.
 func (l *Life) endedWell() bool {
 	return l.ended != nil && l.ended.Status.Phase == corev1.PodSucceeded && !l.tampered && !l.lost
 }
@@ -211,7 +207,7 @@ func (h *History) firstSuccess() (at time.Time) {
 	return at
 }
 
-// forget notes that how a pod ended need not be counted, and need not be known.
+// forget records that the controller need not count or know how a pod ended.
 func (h *History) forget(l *Life) {
 	succeeded := l.endedWell() && !h.recorded[l.Pod.UID]
 	if l.ended = nil; succeeded {
@@ -219,13 +215,12 @@ func (h *History) forget(l *Life) {
 	}
 }
 
-// failures returns the counted and the ignored failures of its index that the pod was
-// created with.
+// failures returns the counted and the ignored failures of its index at the pod's creation.
 func (l *Life) failures() (counted, ignored int32) {
 	return rules.CountIn(l.Pod, batchv1.JobIndexFailureCountAnnotation), rules.CountIn(l.Pod, batchv1.JobIndexIgnoredFailureCountAnnotation)
 }
 
-// lived notes a new version of a pod that the Job controls.
+// lived records a new version of a pod that the Job controls.
 func (c change) lived() {
 	pod := c.m.NewPod
 	l := c.h.Lives[pod.UID]
@@ -249,7 +244,7 @@ func (c change) lived() {
 	case !Tracked(pod):
 		l.knows(c.m.By)
 		if Tracked(c.m.OldPod) && (!c.m.Ours() || l.expired) {
-			c.h.forget(l) // Whoever released it as out of range need not have known that it was back.
+			c.h.forget(l) // A process that released it as out of range need not have known that the index was back in range.
 		}
 		return
 	case !history.InRange(&c.h.Job.Spec, l.index()):
@@ -262,7 +257,7 @@ func (c change) lived() {
 	c.failing(c.h, l)
 }
 
-// joined notes that a pod is the Job's from now on.
+// joined records that a pod belongs to the Job from now on.
 func (c change) joined(l *Life) {
 	l.By, l.JoinedAt, l.Late = c.m.By, c.world.Now(), c.m.Late()
 	created := c.m.Verb == "create" && c.m.Ours() && !c.m.Late()
@@ -270,18 +265,18 @@ func (c change) joined(l *Life) {
 	l.unasked = c.h.Job.Spec.Completions == nil && !c.h.SucceededAt.IsZero() && (!created || unknown)
 }
 
-// meddled notes a change to a pod that the controller could not expect.
+// meddled records a change to a pod that the controller could not expect.
 func (c change) meddled(l *Life) {
 	changed := slices.Contains([]string{"phase", "evict", "pod-gc"}, c.m.Verb) && history.HasEnded(c.m.OldPod) || c.m.Verb == "annotate"
 	if changed || Tracked(c.m.OldPod) && !Tracked(c.m.NewPod) {
 		l.tampered, l.tampers = true, append(l.tampers, podVersion{c.world.Now(), c.m.OldPod})
 	}
-	if c.m.Verb == "relabel" || c.m.Verb == "annotate" { // Another label or index may make it another pod.
+	if c.m.Verb == "relabel" || c.m.Verb == "annotate" { // Another label or index may make it a different pod to the controller.
 		c.joined(l)
 	}
 }
 
-// changed notes the new state of a pod, and since when.
+// changed records the new state of a pod, with its time.
 func (c change) changed(l *Life) {
 	now := c.world.Now()
 	if l.Pod.DeletionTimestamp != nil && l.deletedAt.IsZero() {
@@ -294,8 +289,8 @@ func (c change) changed(l *Life) {
 	l.Failed = l.Failed || l.Pod.Status.Phase == corev1.PodFailed
 }
 
-// failing notes when a tracked pod fails: when it ends, or as soon as its deletion is
-// requested, if the Job does not wait for the end (PRP-05, PRP-06).
+// failing records when a tracked pod fails: when it ends, or when its deletion is requested if the Job does not wait for
+// the end (PRP-05, PRP-06).
 func (c *Checker) failing(h *History, l *Life) {
 	if !l.failedAt.IsZero() && (!l.doubtful || l.lost) {
 		return
@@ -308,7 +303,7 @@ func (c *Checker) failing(h *History, l *Life) {
 	}
 }
 
-// replaces notes what a pod that terminates means now that the spec, or a feature, has changed.
+// replaces reclassifies terminating pods after a change of the spec or of a feature.
 func (c *Checker) replaces(h *History) {
 	for _, l := range h.Order {
 		if l.gone || !Tracked(l.Pod) {
@@ -319,9 +314,8 @@ func (c *Checker) replaces(h *History) {
 	}
 }
 
-// finishedAt returns when a pod finished, for its back-off (BLI-26): when its last container
-// ended, else when it stopped being ready, else when its deletion was requested, else when it
-// was created.
+// finishedAt returns when a pod finished, for its back-off (BLI-26): when its last container ended, else when it stopped
+// being ready, else when its deletion was requested, else when it was created.
 func (l *Life) finishedAt() (at time.Time) {
 	for _, s := range l.Pod.Status.ContainerStatuses {
 		if t := s.State.Terminated; t != nil && t.FinishedAt.After(at) {
@@ -342,8 +336,8 @@ func (l *Life) finishedAt() (at time.Time) {
 	return l.Pod.CreationTimestamp.Time
 }
 
-// deletedSooner returns when a pod finished that shows no other time than that of its deletion, according to the pod: a second
-// deletion with a shorter grace period moves it.
+// deletedSooner returns the deletion time that the pod itself shows, if no other time shows when it finished; otherwise
+// zero. A second deletion with a shorter grace period moves it.
 func (l *Life) deletedSooner() time.Time {
 	if l.deletedAt.IsZero() || !l.finishedAt().Equal(l.deletedAt) {
 		return time.Time{}
@@ -351,12 +345,13 @@ func (l *Life) deletedSooner() time.Time {
 	return deletionRequested(l.Pod)
 }
 
-// deletionRequested returns when a pod that is being deleted would have ended without a grace period.
+// deletionRequested returns when the deletion of a pod was requested, according to its deletion timestamp and grace
+// period.
 func deletionRequested(pod *corev1.Pod) time.Time {
 	return pod.DeletionTimestamp.Add(-time.Duration(ptr.Deref(pod.DeletionGracePeriodSeconds, 0)) * time.Second)
 }
 
-// parted notes that a pod is gone, or has left the Job.
+// parted records that a pod is gone or has left the Job.
 func (c change) parted() {
 	l := c.h.Lives[c.m.OldPod.UID]
 	if l == nil {
@@ -374,24 +369,23 @@ func (c change) parted() {
 		c.h.forget(l)
 		l.tampered = true
 	case c.m.Verb == "disown", l.expired:
-		c.h.forget(l) // It was nobody's before it was gone, or was released as out of range.
+		c.h.forget(l) // The pod had no owner before it was gone, or was released as out of range.
 	}
 }
 
-// witness reports whether the pod alone shows that it failed, even to a process that saw
-// nothing of it happen (BLI-27). One that is being deleted without the finalizer
-// may have been removed on purpose.
+// witness reports whether the pod alone shows that it failed, even to a process that saw nothing of it (BLI-27). A pod
+// that is being deleted without the finalizer may have been removed on purpose.
 func (l *Life) witness() bool {
 	return !l.gone && l.Pod.Status.Phase == corev1.PodFailed && (Tracked(l.Pod) || l.Pod.DeletionTimestamp == nil)
 }
 
-// restarted notes the start of a controller process.
+// restarted records the start of a controller process.
 func (c *Checker) restarted(o sim.ProcessOptions) {
 	c.begins(o)
 	c.postpone(c.lag() + c.slack())
 }
 
-// clockSet notes how far the controller's clocks are ahead.
+// clockSet records how far ahead the controller's clocks are.
 func (c *Checker) clockSet(ahead time.Duration) {
 	c.skew = ahead
 	c.skewed(ahead)
@@ -408,7 +402,7 @@ func (c *Checker) postpone(by time.Duration) {
 	}
 }
 
-// regated notes a change of the enabled features.
+// regated records a change of the enabled features.
 func (c *Checker) regated() {
 	for _, h := range c.Order {
 		h.regatedAt, h.Creation = c.world.Now(), Expectation{}

@@ -8,11 +8,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// features are those of the process whose writes are checked.
+// features holds the feature gates of the process whose writes are checked.
 type features struct{ reconcile.Features }
 
-// features returns those of the process that makes the present write, which may come through late, and be of a process that
-// is gone.
+// features returns the features of the writing process. Its write may arrive late, after the process is gone.
 func (c *Checker) features() features {
 	if by := c.writer(); by.Exists() {
 		return features{by.Features()}
@@ -31,19 +30,18 @@ func (f features) perIndex(spec *batchv1.JobSpec) bool {
 	return rules.PerIndex(spec, f.BackoffLimitPerIndex)
 }
 
-// ruling returns the action of the first rule of the podFailurePolicy that matches a failed
-// pod, or "", and its index.
+// ruling returns the action and the index of the first podFailurePolicy rule that matches a failed pod, or "" and -1.
 func (f features) ruling(job *batchv1.Job, pod *corev1.Pod) (action batchv1.PodFailurePolicyAction, rule int) {
 	return rules.MatchedRule(job.Spec.PodFailurePolicy, pod, f.perIndex(&job.Spec))
 }
 
-// ignored reports whether a failure of this pod does not count (PFP-05).
+// ignored reports whether a rule ignores the pod's failure (PFP-05).
 func (f features) ignored(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := f.ruling(job, pod)
 	return action == batchv1.PodFailurePolicyActionIgnore
 }
 
-// failsJob reports whether a failure of this pod fails the Job (PFP-07).
+// failsJob reports whether a rule fails the Job because of the pod's failure (PFP-07).
 func (f features) failsJob(job *batchv1.Job, pod *corev1.Pod) bool {
 	action, _ := f.ruling(job, pod)
 	return action == batchv1.PodFailurePolicyActionFailJob

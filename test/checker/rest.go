@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// AtRest returns what is wrong when nothing happens anymore.
+// AtRest checks the invariants that hold when nothing happens anymore.
 func (c *Checker) AtRest() {
 	c.leftInNamespace()
 	c.strayHeld()
@@ -37,13 +37,13 @@ func (c *Checker) AtRest() {
 	}
 }
 
-// resting is a Job to which nothing happens anymore.
+// resting checks a Job in which nothing happens anymore.
 type resting struct {
 	*Checker
 	h *History
 }
 
-// leftInNamespace checks L2 for a namespace that is being deleted: its deletion completes.
+// leftInNamespace checks L2 for a namespace that is being deleted: it becomes empty.
 func (c *Checker) leftInNamespace() {
 	store := c.world.Store
 	if !store.State().Terminating {
@@ -54,12 +54,11 @@ func (c *Checker) leftInNamespace() {
 	}
 }
 
-// unfinished checks L1 for a Job that has all its successes, and no running pods, whether or
-// not it is being deleted.
+// unfinished checks L1: a Job that has all its successes and no running pods is finished, even if it is being deleted.
 func (c resting) unfinished() {
 	busy := slices.ContainsFunc(c.h.Order, func(l *Life) bool { return l.active() || l.terminating() })
 	succeeded := int(c.h.Job.Status.Succeeded)
-	if history.IsIndexed(&c.h.Job.Spec) { // The count may be larger: it never falls (STV-18).
+	if history.IsIndexed(&c.h.Job.Spec) { // status.succeeded may be larger: it never falls (STV-18).
 		completed, _ := indexset.Parse(c.h.Job.Status.CompletedIndexes)
 		succeeded = completed.Len()
 	}
@@ -90,7 +89,7 @@ func (c resting) heldForNothing() {
 	}
 }
 
-// wrongGauges checks S12 when nothing happens anymore: the status has the pods as they are.
+// wrongGauges checks S12 at rest: the status counts the pods as they are.
 func (c resting) wrongGauges() {
 	active, ready, terminating := int32(0), int32(0), int32(0)
 	for _, l := range c.h.Order {
@@ -111,8 +110,8 @@ func (c resting) wrongGauges() {
 	}
 }
 
-// heldThoughReplaced checks L2 for a Job that goes on: a pod that has ended keeps its finalizer only as
-// long as its index has no other pod (BLI-07).
+// heldThoughReplaced checks L2 for an unfinished Job: an ended pod keeps its finalizer only while its index has no other
+// pod (BLI-07).
 func (c resting) heldThoughReplaced() {
 	for _, l := range c.h.Order {
 		pod := c.world.Store.PodByUID(l.Pod.UID)
@@ -123,9 +122,9 @@ func (c resting) heldThoughReplaced() {
 	}
 }
 
-// nobodys reports whether no process can know whose pod it is (TRK-22, TRK-23): none has seen that the
-// Job controls it, or it does not name the Job anymore; or the Job is gone, none has seen it, and the
-// program did not make the pod.
+// nobodys reports whether no process can know whose pod it is (TRK-22, TRK-23): no process has seen the Job control it,
+// or the pod no longer names the Job; or the Job is gone, no process has seen it, and the controller did not create the
+// pod.
 func (c resting) nobodys(l *Life) bool {
 	pod := c.world.Store.PodByUID(l.Pod.UID)
 	owner := metav1.GetControllerOfNoCopy(pod)
@@ -157,8 +156,7 @@ func sawJob(p sim.Process, h *History) bool {
 	return p.Saw(isOf, func(m sim.Commit) bool { return m.NewJob != nil })
 }
 
-// tooMany checks S5 and S6 when nothing happens anymore: a surplus pod of a second leader or
-// of a late creation is gone by now.
+// tooMany checks S5 and S6 at rest: a surplus pod of a second leader or of a late creation is gone by now.
 func (c resting) tooMany() {
 	running, kept, indexes := 0, 0, map[int32]bool{}
 	for _, l := range c.h.Order {
@@ -167,7 +165,7 @@ func (c resting) tooMany() {
 		}
 		running++
 		if l.unasked || c.h.Job.Spec.Completions == nil && l.JoinedAt.Before(c.h.SucceededAt) {
-			kept++ // Without completions, pods that ran when the first one succeeded keep running.
+			kept++ // Without completions, pods that ran at the first success keep running.
 		}
 		if index := l.index(); index != reconcile.NoIndex && indexes[index] {
 			c.Violate("S6", "at rest, index %d has two running pods", index)

@@ -12,15 +12,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// freesStrays reports whether the pod has no controller, and ours releases such pods: it works in place
-// of the built-in one, or made the pod, which names no Job.
+// freesStrays reports whether the pod has no controller and ours releases such pods: it replaces the built-in
+// controller, or it created the pod and the pod names no Job.
 func (c *Checker) freesStrays(pod *corev1.Pod) bool {
 	_, made := pod.Annotations[controller.AttemptAnnotation]
 	nobodys := made && pod.Labels[batchv1.ControllerUidLabel] == ""
 	return (c.world.Controller.ReplaceBuiltin || nobodys) && metav1.GetControllerOfNoCopy(pod) == nil
 }
 
-// freesStray checks S7 and S8 for such a pod: no Job may adopt it, and it is released only as it was seen.
+// freesStray checks S7 and S8 for such a pod: no Job may adopt it, and the release requires the version that was seen.
 func (c writing) freesStray(pod *corev1.Pod) {
 	if c.ref.ResourceVersion == "" {
 		c.Violate("S7", "pod %s, which nobody controls, is let go whatever happens to it", pod.Name)
@@ -30,8 +30,8 @@ func (c writing) freesStray(pod *corev1.Pod) {
 	}
 }
 
-// freesClaimed reports whether a pod without a controller is released for the Job that its label
-// names, and that does not exist: the label was edited. It is released as it was seen.
+// freesClaimed reports whether a pod without a controller is released, at the version that was seen, because the Job in
+// its (edited) label does not exist.
 func (c writing) freesClaimed(pod *corev1.Pod) bool {
 	h := c.jobs[c.job.UID]
 	return metav1.GetControllerOfNoCopy(pod) == nil && pod.Labels[batchv1.ControllerUidLabel] == string(c.job.UID) &&
@@ -49,8 +49,8 @@ func (c *Checker) adopterOf(pod *corev1.Pod) *batchv1.Job {
 	return nil
 }
 
-// strayHeld checks L2 in place of the built-in controller: a pod without a controller that no
-// Job may adopt does not hold the tracking finalizer.
+// strayHeld checks L2 if ours replaces the built-in controller: a pod without a controller that no Job may adopt does
+// not hold the tracking finalizer.
 func (c *Checker) strayHeld() {
 	for _, name := range slices.Sorted(maps.Keys(c.world.Store.Pods())) {
 		if pod := c.world.Store.Pods()[name]; c.freesStrays(pod) && Tracked(pod) && c.adopterOf(pod) == nil {

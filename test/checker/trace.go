@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// trace is what happens in a World, in lines for people.
+// trace is a readable log of the events in a World.
 type trace struct {
 	of       *sim.World
 	Untraced bool
@@ -34,7 +34,7 @@ func (t *trace) traceCommit(c sim.Commit) {
 	}
 }
 
-// signature identifies the process that made a write, if there are several.
+// signature names the process that made a write, if there are several.
 func signature(w *sim.World, process int) string {
 	if len(w.Processes()) < 2 || process == 0 {
 		return ""
@@ -42,7 +42,7 @@ func signature(w *sim.World, process int) string {
 	return fmt.Sprintf(" (process %d)", process)
 }
 
-// Trace returns what happened since the last call, one line for each event.
+// Trace returns the events since the last call, one line each.
 func (w *World) Trace() string {
 	t := &w.Checker.trace
 	out := strings.Join(t.lines, "\n")
@@ -53,14 +53,14 @@ func (w *World) Trace() string {
 	return out
 }
 
-// PutBefore puts lines before those of the trace.
+// PutBefore inserts lines before the trace.
 func (t *trace) PutBefore(text string) {
 	if !t.Untraced && text != "" {
 		t.lines = slices.Concat(strings.Split(strings.TrimSuffix(text, "\n"), "\n"), t.lines)
 	}
 }
 
-// CommitText is a commit in words.
+// CommitText describes a commit.
 func CommitText(c sim.Commit) string {
 	switch {
 	case c.Verb == "status":
@@ -75,7 +75,7 @@ func CommitText(c sim.Commit) string {
 	return fmt.Sprintf("%s pod %s", c.Verb, c.OldPod.Name)
 }
 
-// finalizersText says what a Job that is being deleted waits for.
+// finalizersText describes the finalizers that a deleted Job waits for.
 func finalizersText(job *batchv1.Job) string {
 	if job.DeletionTimestamp == nil {
 		return ""
@@ -110,7 +110,7 @@ func statusChange(old, next *batchv1.JobStatus) string {
 	return strings.Join(out, ", ")
 }
 
-// QuoteOrNone quotes a text that may not be there.
+// QuoteOrNone quotes an optional text; nil is "none".
 func QuoteOrNone(text *string) string {
 	if text == nil {
 		return "none"

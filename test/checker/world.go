@@ -14,16 +14,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// World is a virtual cluster that a Checker watches, with what tests do in it.
+// World is a virtual cluster with a Checker, and helpers for tests.
 type World struct {
 	*sim.World
 	Checker *Checker
 }
 
-// NewWorld returns a World that a Checker watches closely.
+// NewWorld returns a World with a thorough Checker.
 func NewWorld(o sim.Options) *World { return NewWorldWith(Checks{}, o) }
 
-// NewWorldWith is NewWorld with a Checker that may look less closely.
+// NewWorldWith returns a World with the given Checks.
 func NewWorldWith(how Checks, o sim.Options) *World {
 	o.MaxWrites = cmp.Or(o.MaxWrites, 20_000)
 	w := sim.NewWorld(o)
@@ -42,9 +42,8 @@ func (w *World) SwitchFeatures(f reconcile.Features) {
 	w.Restart()
 }
 
-// Settle lets virtual time pass and reports every write of the controller in it:
-// at rest there is none (L3), and nothing is left over (L2, S3). Gauges that were
-// postponed may follow in the first two batch periods.
+// Settle lets virtual time pass and returns an error if the controller writes: at rest it writes nothing (L3), and
+// nothing is left over (L2, S3). Postponed gauges may still follow in the first two batch periods.
 func (w *World) Settle(d time.Duration) error {
 	w.RunUntil(func() bool { return false }, 2*time.Second+w.Lag)
 	c := w.Checker
@@ -57,14 +56,14 @@ func (w *World) Settle(d time.Duration) error {
 	return nil
 }
 
-// Edit changes the spec of the Job a.
+// Edit changes the spec of the Job named a.
 func (w *World) Edit(change func(*batchv1.JobSpec)) {
 	if _, err := w.Store.EditJob("a", func(job *batchv1.Job) { change(&job.Spec) }); err != nil {
 		panic(err)
 	}
 }
 
-// EditJobs edits each Job in the order of their names, and returns those that could be edited.
+// EditJobs edits each Job, in the order of their names, and returns the names of the Jobs that could be edited.
 func (w *World) EditJobs(edit func(*batchv1.Job)) (edited []string) {
 	for _, name := range slices.Sorted(maps.Keys(w.Store.Jobs())) {
 		if _, err := w.Store.EditJob(name, edit); err == nil {

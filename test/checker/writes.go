@@ -21,15 +21,15 @@ func (c *Checker) statusWrite(job *batchv1.Job) {
 	}
 }
 
-// writing is a write of a pod that is about to be made: of which pod, and for which Job.
+// writing is a write of a pod that is about to happen, with the pod and the Job for which it happens.
 type writing struct {
 	*Checker
 	ref reconcile.PodRef
 	job *batchv1.Job
 }
 
-// podWrite checks S7 and S8 for a pod that the controller is about to delete, adopt, disown or
-// release: the write names the pod it means, and that is ours.
+// podWrite checks S7 and S8 for a pod that the controller is about to delete, adopt, disown or release: the write names
+// the pod by UID, and the pod is ours.
 func (c writing) podWrite(verb string) {
 	if c.ref.UID == "" {
 		c.Violate("S7", "%s pod %s without its UID", verb, c.ref.Name)
@@ -38,7 +38,7 @@ func (c writing) podWrite(verb string) {
 	switch {
 	case pod == nil || isVoid(c.ref, pod):
 	case verb != "adopt" && c.recent(c.Touched[pod.UID]):
-		// The controller may not know yet that it has another owner.
+		// The controller may not know yet that the pod has another owner.
 		if h := c.jobs[c.Owners[pod.UID]]; verb == "release" && h != nil {
 			c.mayFinish(h, pod)
 		}
@@ -52,7 +52,7 @@ func (c writing) podWrite(verb string) {
 	}
 }
 
-// isVoid reports whether the write is refused: another client, such as another leader, was faster.
+// isVoid reports whether the write will be rejected because another client, such as another leader, was faster.
 func isVoid(ref reconcile.PodRef, pod *corev1.Pod) bool {
 	return ref.ResourceVersion != "" && ref.ResourceVersion != pod.ResourceVersion
 }
@@ -67,9 +67,8 @@ func (c writing) changes(verb string, pod *corev1.Pod) {
 	}
 }
 
-// ownerForWrite returns the Job for which a pod may be written: the one that controls it, or
-// the last one that did, if it will not adopt the pod, and its finalizer is still there
-// (TRK-20, TRK-23).
+// ownerForWrite returns the UID of the Job for which a pod may be written: its controller, or the last one if that will
+// not adopt the pod, whose finalizer is still there (TRK-20, TRK-23).
 func (c writing) ownerForWrite(pod *corev1.Pod) types.UID {
 	if owner := observe.JobUID(pod); owner != "" || metav1.GetControllerOfNoCopy(pod) != nil {
 		return owner
@@ -102,8 +101,8 @@ func (c writing) adopts(pod *corev1.Pod) {
 	}
 }
 
-// mayFinish checks that a pod that can still finish, and that is not recorded, is released only
-// as it was seen: otherwise its success could be lost (TRK-36).
+// mayFinish checks that a pod that can still finish and is not recorded is released only at the version that was seen:
+// otherwise its success could be lost (TRK-36).
 func (c writing) mayFinish(h *History, pod *corev1.Pod) {
 	over := h.Gone || h.Job.DeletionTimestamp != nil || history.IsFinished(h.Job) || c.isOutOfRange(h, pod)
 	if !over && !history.HasEnded(pod) && !h.recorded[pod.UID] && c.ref.ResourceVersion == "" {

@@ -29,16 +29,16 @@ import (
 const (
 	systemNamespace = "batchjob-system"
 	systemAccount   = "batchjob-controller"
-	// systemUser is who the controller is for the API server.
+	// systemUser is the controller's user name in the API server.
 	systemUser = "system:serviceaccount:" + systemNamespace + ":" + systemAccount
 )
 
-// accountKubeconfig holds a token of the ServiceAccount of config/default, and nothing else:
-// controllers of these tests have exactly the permissions of an installed one.
+// accountKubeconfig contains only a token of the ServiceAccount of config/default: the controllers of these tests have
+// exactly the permissions of an installed one.
 var accountKubeconfig string
 
-// install applies config/default. Its pods are pretended by kwok, as all are here; the
-// controllers that work are processes with the account's token.
+// install applies config/default. kwok simulates its pods, like all pods here; the working controllers are processes
+// with the account's token.
 func install(ctx context.Context, root, dir string) error {
 	if output, err := exec.CommandContext(ctx, kubectl, "--kubeconfig", kubeconfig, "apply", "-k", filepath.Join(root, "config", "default")).CombinedOutput(); err != nil {
 		return fmt.Errorf("kubectl apply -k config/default: %w\n%s", err, output)
@@ -59,7 +59,7 @@ func install(ctx context.Context, root, dir string) error {
 	return clientcmd.WriteToFile(*config, accountKubeconfig)
 }
 
-// permission is to do something with a resource, in a namespace or everywhere.
+// permission allows a verb on a resource, in a namespace or everywhere.
 type permission struct{ verb, group, resource, namespace string }
 
 func (p permission) String() string {
@@ -73,14 +73,14 @@ func (p permission) String() string {
 	return text
 }
 
-// granted are the permissions that config/default gives to the controller's account.
+// granted returns the permissions that config/default gives to the controller's account.
 func granted(root string) (sets.Set[permission], error) {
 	output, err := exec.Command(kubectl, "kustomize", filepath.Join(root, "config", "default")).Output()
 	if err != nil {
 		return nil, fmt.Errorf("kubectl kustomize config/default: %w", err)
 	}
 	rules := map[string][]rbacv1.PolicyRule{} // By kind/namespace/name.
-	var bindings []rbacv1.RoleBinding         // Those of cluster roles are alike.
+	var bindings []rbacv1.RoleBinding         // Bindings of cluster roles are handled alike.
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(output)))
 	for {
 		document, err := reader.Read()
@@ -136,38 +136,39 @@ func permissionsOf(rules map[string][]rbacv1.PolicyRule, bindings []rbacv1.RoleB
 	return all
 }
 
-// auditEvent is what a line of the API server's log has of a request.
+// auditEvent is a request in the API server's audit log.
 type auditEvent struct {
 	Stage, Verb, RequestURI, UserAgent string
 	User                               auditUser
 	ResponseStatus                     struct{ Code int }
 	ObjectRef                          *auditRef
-	ResponseObject                     *metav1.PartialObjectMetadata // Only of pods that are created.
+	ResponseObject                     *metav1.PartialObjectMetadata // Only set for created pods.
 	Annotations                        map[string]string
 	At                                 time.Time `json:"requestReceivedTimestamp"`
 	AnsweredAt                         time.Time `json:"stageTimestamp"`
 }
 
-// disturbed reports whether the API server was out of order at a time, and refused what it
-// allows: one that starts has not read all roles yet.
+// disturbed reports whether the API server was disturbed at a time, and rejected requests that it allows: after a start,
+// it has not read all roles yet.
 var disturbed = func(time.Time) bool { return false }
 
 // auditRef is the object of a request.
 type auditRef struct{ Resource, Subresource, Namespace, Name, APIGroup string }
 
-// resource is named as in a role, with its subresource.
+// resource returns the resource with its subresource, named as in a role.
 func (r *auditRef) resource() string { return strings.TrimSuffix(r.Resource+"/"+r.Subresource, "/") }
 
 type auditUser struct{ Username string }
 
-// succeeded reports whether the request was answered with success.
+// succeeded reports whether the request succeeded.
 func (e auditEvent) succeeded() bool { return e.Stage != arrival && e.ResponseStatus.Code/100 == 2 }
 
-// arrival is the stage of a request that the API server has not looked at yet.
+// arrival is the stage of a request that the API server has received but not processed.
 const arrival = "RequestReceived"
 
-// auditLog visits what the API server has logged since the file was so long, and returns how long it is now. A line that
-// is not complete yet is left for the next time; one that a killed API server has left runs into the next, and is lost.
+// auditLog visits the events logged after offset from, and returns the new offset. An incomplete last line is left for
+// the next call. An event that a killed API server left incomplete is skipped: the next event follows it on the same
+// line.
 func auditLog(name string, from int64, visit func(auditEvent)) (int64, error) {
 	file, err := os.Open(name)
 	if err != nil {
@@ -200,12 +201,12 @@ func auditLog(name string, from int64, visit func(auditEvent)) (int64, error) {
 	}
 }
 
-// unprovable are permissions whose use no log shows, with the test that shows it.
+// unprovable maps permissions whose use no log shows to the test that shows it.
 var unprovable = map[permission]string{
 	{"update", "batch", "jobs/finalizers", ""}: "TestFinalizersPermissionIsNeededToCreatePods_JOB_48",
 }
 
-// usage is what the account did: what it used, and what it was refused.
+// usage holds the permissions that the account used, and the requests that were rejected.
 type usage struct {
 	used    sets.Set[permission]
 	refused sets.Set[string]
@@ -225,8 +226,8 @@ func (u *usage) note(e auditEvent) {
 	}
 }
 
-// misfits compares what the account may do with what it did (JOB-48): it was refused nothing,
-// and used everything.
+// misfits compares the account's permissions with its requests (JOB-48): no request was rejected, and every permission
+// was used.
 func (u *usage) misfits(may sets.Set[permission]) (problems []string) {
 	for what := range u.refused {
 		problems = append(problems, "JOB-48: the controller's account was refused "+what)
@@ -240,8 +241,8 @@ func (u *usage) misfits(may sets.Set[permission]) (problems []string) {
 	return problems
 }
 
-// permissionVerdict says whether the account of config/default has what it needs, and
-// nothing more. What is missing is wrong in any run, what is too much only in one of all tests.
+// permissionVerdict reports whether the account of config/default has exactly the permissions that it needs. A missing
+// permission is a problem in any run, an unused one only in a run of all tests.
 func permissionVerdict(root, dir string) []string {
 	may, err := granted(root)
 	if err != nil {

@@ -19,12 +19,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// auditor checks what happened, one namespace at a time.
+// auditor checks the history, one namespace at a time.
 type auditor struct {
 	territory *invariants.Territory
-	// requests are those of the cluster, once there is one.
+	// requests holds the requests in the cluster, once it is running.
 	requests *podRequests
-	// excused is how many violations were excused by requests.
+	// excused is the number of violations that requests excused.
 	excused int
 }
 
@@ -32,8 +32,7 @@ func newAuditor() *auditor {
 	return &auditor{territory: invariants.NewTerritory("batchjob.dev/controller"), requests: newPodRequests(os.DevNull)}
 }
 
-// audit replays everything that happened in a namespace, and returns the violations.
-// No namespace is audited twice.
+// audit replays the history of a namespace, and returns the violations. A namespace must not be audited twice.
 func (c *auditor) audit(namespace string, versions []history.Version) (problems []string) {
 	for _, p := range launched() {
 		c.territory.Own(p.managedBy())
@@ -59,7 +58,7 @@ func (c *auditor) audit(namespace string, versions []history.Version) (problems 
 	return problems
 }
 
-// excuse returns why a violation is not one by our controllers, or "".
+// excuse returns why a violation is not our controllers', or "".
 func (c *auditor) excuse(v invariants.Violation) string {
 	switch {
 	case strings.HasPrefix(v.Invariant, "STV-"):
@@ -69,7 +68,7 @@ func (c *auditor) excuse(v invariants.Violation) string {
 	return ""
 }
 
-// managedBy returns the managedBy of the Jobs that a controller runs.
+// managedBy returns the managedBy value of the Jobs that a controller runs.
 func (p *process) managedBy() string {
 	for i, arg := range p.Args {
 		if value, ok := strings.CutPrefix(arg, "--managed-by="); ok {
@@ -82,9 +81,9 @@ func (p *process) managedBy() string {
 	return "batchjob.dev/controller"
 }
 
-// footprints is PRP-24 for what a quota controller reads: under podReplacementPolicy
-// Failed a status never shows more active and terminating pods than the highest
-// parallelism that the Job ever had. Nobody but controllers creates pods here.
+// footprints checks PRP-24 from the view of a quota controller: under podReplacementPolicy Failed a status never shows
+// more active and terminating pods than the highest parallelism that the Job ever had. Only controllers create pods
+// here.
 func footprints(versions []history.Version) (problems []string) {
 	jobs, bounds := map[types.UID]*batchv1.Job{}, map[types.UID]int32{}
 	for _, v := range versions {
@@ -108,7 +107,7 @@ func replacesFailedOnly(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.PodReplacementPolicy, "") == batchv1.Failed || job.Spec.PodFailurePolicy != nil
 }
 
-// kubelets says if the simulated nodes do what no kubelet does: a pod ends once.
+// kubelets checks that the simulated nodes behave like kubelets: a pod ends only once.
 func kubelets(versions []history.Version) (problems []string) {
 	pods := map[types.UID]*corev1.Pod{}
 	for _, v := range versions {
@@ -123,9 +122,8 @@ func kubelets(versions []history.Version) (problems []string) {
 	return problems
 }
 
-// The verdict finds what it is there for (STV-25, PRP-24): a status that breaks a rule, a
-// second pod of an index, too many pods, a finalizer that is left, a pod that ends twice, a
-// write to another controller's Job, a rejected status.
+// The verdict finds each kind of violation (STV-25, PRP-24): a status that breaks a rule, a second pod of an index, too
+// many pods, a finalizer left behind, a pod that ends twice, a write to another controller's Job, a rejected status.
 func TestVerdictFindsEachViolation_STV_25_PRP_24(t *testing.T) {
 	t.Parallel()
 	job := func(change func(*batchv1.Job)) history.Version {

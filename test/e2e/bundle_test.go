@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
-// A bundle of a Job of a real cluster is explained, replayed and asked what if, without a cluster.
+// The bundle of a Job of a real cluster is explained, replayed and used for what-if without a cluster.
 func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -45,7 +45,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	}
 }
 
-// The demo in a real terminal, without a cluster. Both q and Ctrl-C give the terminal back as it was.
+// The demo runs in a real terminal, without a cluster. Both q and Ctrl-C restore the terminal.
 func TestDemoInATerminal_DEM_05(t *testing.T) {
 	t.Parallel()
 	term := openTerminal(t, 80, 24)

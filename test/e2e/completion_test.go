@@ -14,7 +14,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// completer asks the real kubectl what it would offer after a command line.
+// completer runs the real kubectl to complete a command line.
 type completer struct{ path string }
 
 func newCompleter(t *testing.T) completer {
@@ -27,7 +27,7 @@ func newCompleter(t *testing.T) completer {
 	return completer{path}
 }
 
-// after returns the words, with cobra's directive as the last.
+// after returns the completions, followed by cobra's directive.
 func (c completer) after(t *testing.T, config string, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(kubectl, append([]string{"__complete", "batchjob"}, args...)...)
@@ -44,7 +44,7 @@ func (c completer) after(t *testing.T, config string, args ...string) string {
 	return strings.Join(words, " ")
 }
 
-// failedJob has 4 indexes, of which 2 has failed.
+// failedJob creates a Job with 4 indexes, of which index 2 fails.
 func failedJob(t *testing.T, ns string) {
 	t.Helper()
 	create(t, ns, &batchv1.Job{
@@ -63,7 +63,7 @@ func failedJob(t *testing.T, ns string) {
 	finished(t, ns, "train")
 }
 
-// kubectl completes `kubectl batchjob` by way of kubectl_complete-batchjob: names from the cluster, words of flags.
+// kubectl completes `kubectl batchjob` with kubectl_complete-batchjob: names from the cluster, values of flags.
 func TestCompletionThroughKubectl_CLI_04(t *testing.T) {
 	t.Parallel()
 	c, ns := newCompleter(t), namespace(t)

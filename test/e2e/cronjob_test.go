@@ -12,11 +12,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// A CronJob that forbids concurrency, with Jobs of ours that meet their criteria long
-// before their pods have stopped: the next run comes when the one before is Complete,
-// not when it has succeeded (SUC-21, MGB-14).
+// A CronJob that forbids concurrency, with Jobs of ours that meet their criteria long before their pods have stopped:
+// the next run starts when the previous Job is Complete, not when it has succeeded (SUC-21, MGB-14).
 //
-// Nobody waits for the clock: the runs are due at minutes that are over.
+// The runs are due at past minutes, so that the test does not wait for the clock.
 func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -56,7 +55,7 @@ func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 	if isFinished(met) || met.Status.CompletionTime != nil {
 		t.Errorf("with a pod that terminates: %+v", met.Status)
 	}
-	// Another run is due, of three minutes ago.
+	// Another run, of three minutes ago, is due.
 	if err := merge(t.Context(), ns, fmt.Sprintf(`{"spec":{"schedule":%q}}`, at(-5, -3))); err != nil {
 		t.Fatal(err)
 	}
@@ -103,8 +102,7 @@ func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
 	})
 }
 
-// untilOwned waits for the nth Job of a namespace, and returns the names of all, the
-// oldest first.
+// untilOwned waits for the nth Job of a namespace, and returns the names of all Jobs, the oldest first.
 func untilOwned(t *testing.T, ns string, n int) (names []string) {
 	t.Helper()
 	past.until(t, fmt.Sprintf("%d runs of the CronJob", n), func() bool {

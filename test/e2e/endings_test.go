@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Messages that the built-in controller writes.
+// Messages of the built-in controller.
 const (
 	completionsReached  = "Reached expected number of succeeded pods"
 	backoffLimitReached = "Job has reached the specified backoff limit"
@@ -20,18 +20,17 @@ const (
 	tooManyFailed       = "Job has exceeded the specified maximal number of failed indexes"
 )
 
-// ending is all that the status of a finished Job says.
+// ending is the expected status of a finished Job.
 type ending struct {
-	// terminal is Complete or Failed. The interim condition that belongs to it has the
-	// same reason and message.
+	// terminal is Complete or Failed. The corresponding interim condition has the same reason and message.
 	terminal        batchv1.JobConditionType
 	reason, message string
-	// resumed: the Job was suspended before, and has a condition about that.
+	// resumed reports whether the Job was suspended before, and has the condition Suspended.
 	resumed           bool
 	succeeded, failed int32
 	completed         string
 	failedIndexes     *string
-	// pods is how many there ever were.
+	// pods is the number of pods that ever existed.
 	pods int
 }
 
@@ -55,15 +54,14 @@ func (e ending) afterResume() ending {
 	return e
 }
 
-// containerFailed is the message of a FailJob rule about the pod of an attempt, written
-// {index.attempt}: untilEnd knows the name that the pod got.
+// containerFailed returns the message of a FailJob rule about the pod of an attempt, written as {index.attempt}:
+// untilEnd inserts the pod's name.
 func containerFailed(container, attempt string, code, rule int) string {
 	return fmt.Sprintf("Container %s for pod {%s} failed with exit code %d matching FailJob rule at index %d", container, attempt, code, rule)
 }
 
-// untilEnd waits for the end of a Job, and holds all of its status against what is
-// expected, how it came to be included: the interim condition came first, in a write of
-// its own (MGB-09), and no pod is left that runs or holds the tracking finalizer.
+// untilEnd waits for the end of a Job, and checks its whole status and how it was reached: the interim condition came
+// first, in a write of its own (MGB-09), and no pod is running or holds the tracking finalizer.
 func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	t.Helper()
 	job := untilJob(t, namespace, name, "a terminal condition", isFinished)
@@ -105,8 +103,8 @@ func untilEnd(t *testing.T, namespace, name string, want ending) *batchv1.Job {
 	return job
 }
 
-// untilReleased waits until the history shows what is true once the Job has its terminal
-// condition, and reaches us by another watch: no pod runs or holds the tracking finalizer.
+// untilReleased waits until the history shows that no pod is running or holds the tracking finalizer. This is already
+// true when the Job gets its terminal condition, but arrives by another watch.
 func untilReleased(t *testing.T, namespace, name string) {
 	t.Helper()
 	stored := pods(t, namespace, name)
@@ -143,7 +141,7 @@ func conditionsOf(job *batchv1.Job) (list []string) {
 	return list
 }
 
-// attemptMark stands for the pod of an index and an attempt; x for no index.
+// attemptMark matches the placeholder of a pod: its index, or x without one, and its attempt.
 var attemptMark = regexp.MustCompile(`\{(\d+|x)\.(\d+)\}`)
 
 func withPodNames(t *testing.T, pods []*corev1.Pod, message string) string {
@@ -177,7 +175,7 @@ func text(n *int32) string {
 	return fmt.Sprint(*n)
 }
 
-// counts are numbers of a status, pods that are recorded and not yet counted included.
+// counts are counts of a status, including pods that are recorded but not counted yet.
 type counts struct{ active, failed, terminating int32 }
 
 func countsOf(job *batchv1.Job) counts {
@@ -195,8 +193,7 @@ func untilCounts(t *testing.T, namespace, name string, want counts) *batchv1.Job
 	return untilJob(t, namespace, name, fmt.Sprintf("%+v", want), func(job *batchv1.Job) bool { return countsOf(job) == want })
 }
 
-// wantInOrder checks that a Job had these counts, one after the other, whatever it had
-// in between.
+// wantInOrder checks that a Job had these counts in this order, possibly with others in between.
 func wantInOrder(t *testing.T, namespace, name string, want ...counts) {
 	t.Helper()
 	var seen []counts

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// explained is what explain-failure has to say of a failed Job.
+// explained is the expected explanation of a failed Job.
 type explained struct {
 	container string
 	exitCode  int32
@@ -24,7 +24,7 @@ type explained struct {
 	sentence  string
 }
 
-// failures are the Jobs of examples/ that fail, by file.
+// failures holds the failing Jobs of examples/, by file.
 var failures = map[string]map[string]explained{
 	"over-backoff-limit": {"over-backoff-limit": {container: "worker", exitCode: 1, causes: 1, sentence: "backoffLimit 1 allows 1 retry"}},
 	"stories/kep-3329-story-1-a-bug-fails-the-job": {"protein-folding": {
@@ -54,8 +54,8 @@ var failures = map[string]map[string]explained{
 	"failures/three-causes":      {"sweep": {container: "worker", exitCode: 1, causes: 3, sentence: "mostly (407 of 412)"}},
 }
 
-// Each Job of the examples that fails is explained: rule, pod, container and exit code, as
-// text and as JSON; 412 failures have three causes (CLI-04).
+// Each failing Job of the examples is explained: rule, pod, container and exit code, as text and as JSON; 412 failures
+// have three causes (CLI-04).
 func TestExplanationsNameRulePodAndExitCode_CLI_04(t *testing.T) {
 	t.Parallel()
 	for file, jobs := range failures {
@@ -115,13 +115,13 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 	}
 }
 
-// failedPod reports whether the Job has this pod, and that it failed.
+// failedPod reports whether the Job has a failed pod of this name.
 func failedPod(t *testing.T, ns, job, name string) bool {
 	t.Helper()
 	return slices.ContainsFunc(pods(t, ns, job), func(p corev1.Pod) bool { return p.Name == name && p.Status.Phase == corev1.PodFailed })
 }
 
-// wantGrouped: 412 failures, three causes; each with its indexes, and one index alone.
+// wantGrouped checks the explanation of 412 failures with three causes: each with its indexes, and one index alone.
 func wantGrouped(t *testing.T, ns string) {
 	t.Helper()
 	text := explainFailure(t, ns, "sweep", "--full")
@@ -135,7 +135,7 @@ func wantGrouped(t *testing.T, ns string) {
 	}
 }
 
-// Every example that fails is among those that are explained.
+// Every failing example is among the explained ones.
 func TestAllFailingExamplesAreExplained_CLI_04(t *testing.T) {
 	t.Parallel()
 	for file, jobs := range stories {
@@ -157,7 +157,7 @@ func TestAllFailingExamplesAreExplained_CLI_04(t *testing.T) {
 	}
 }
 
-// A deadline is not the fault of a container: the limit is told, and who ran into it.
+// A deadline is not a container's fault: the explanation has the limit, and the affected pods.
 func TestDeadlineIsExplained_CLI_04(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

@@ -25,7 +25,7 @@ import (
 
 const patience = 90 * time.Second
 
-// runTimeKey is the annotation for how long a pod runs, terminationTimeKey for how long it takes to end once it is deleted.
+// runTimeKey is the annotation for a pod's run time, terminationTimeKey for the time it takes to end after its deletion.
 const (
 	runTimeKey         = "kwok.batchjob.dev/run-time"
 	terminationTimeKey = "kwok.batchjob.dev/termination-time"
@@ -34,7 +34,7 @@ const (
 // process is a running controller.
 type process struct{ *leash.Controller }
 
-// processes are all controllers of this run.
+// processes holds all controllers of this run.
 var processes struct {
 	mu  sync.Mutex
 	all []*process
@@ -46,13 +46,12 @@ func launched() []*process {
 	return slices.Clone(processes.all)
 }
 
-// launch runs a controller with the permissions of an installed one, and returns when it has
-// said that it reconciles.
+// launch runs a controller with the permissions of an installed one, and returns once it reports that it reconciles.
 func launch(ctx context.Context, args ...string) (*process, error) {
 	return launchProgram(ctx, binary, nil, args...)
 }
 
-// launchProgram is launch of any program, with variables for the environment.
+// launchProgram is like launch for any program, with additional environment variables.
 func launchProgram(ctx context.Context, program string, environment []string, args ...string) (*process, error) {
 	c, err := leash.StartController(ctx, program, accountKubeconfig, environment, args...)
 	if err != nil {
@@ -65,7 +64,7 @@ func launchProgram(ctx context.Context, program string, environment []string, ar
 	return p, nil
 }
 
-// startController runs a controller of its own for a test, until the test ends.
+// startController runs a separate controller for a test, until the test ends.
 func startController(t *testing.T, args ...string) *process {
 	t.Helper()
 	return startControllerWith(t, nil, args...)
@@ -86,15 +85,15 @@ func startControllerWith(t *testing.T, environment []string, args ...string) *pr
 	return p
 }
 
-// ownManager is a managedBy value for one test.
+// ownManager returns a managedBy value for one test.
 func ownManager(namespace string) string { return "e2e.batchjob.dev/" + namespace }
 
-// managedBy gives a Job to the controller of one test.
+// managedBy assigns a Job to the controller of one test.
 func managedBy(namespace string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(ownManager(namespace)) }
 }
 
-// stop asks the controller to end and returns its exit code.
+// stop ends the controller with SIGTERM, and returns its exit code.
 func (p *process) stop(t *testing.T) int {
 	t.Helper()
 	code, err := p.End()
@@ -104,7 +103,7 @@ func (p *process) stop(t *testing.T) int {
 	return code
 }
 
-// kubectlBatchjob runs the binary to its end.
+// kubectlBatchjob runs the binary, and waits until it ends.
 func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 	t.Helper()
 	r, err := command.Run(t.Context(), patience, "", binary, args...)
@@ -114,7 +113,7 @@ func kubectlBatchjob(t *testing.T, args ...string) command.Result {
 	return r
 }
 
-// namespace makes one for the test, with the account that pods need.
+// namespace creates a namespace for the test, with the service account that pods need.
 func namespace(t *testing.T) string {
 	t.Helper()
 	ns, err := leash.Namespace(t.Context(), client, metav1.ObjectMeta{GenerateName: "e2e-"})
@@ -136,7 +135,7 @@ func eventually(t *testing.T, what string, condition wait.ConditionWithContextFu
 	}
 }
 
-// load reads the Jobs of an example file. Most examples name no controller, and these tests are of ours.
+// load reads the Jobs of an example file, and assigns Jobs without managedBy to our controller.
 func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("..", "..", "examples", file))
@@ -156,7 +155,7 @@ func load(t *testing.T, file string) (jobs []*batchv1.Job) {
 	return jobs
 }
 
-// apply creates the Job of an example file, changed if need be.
+// apply creates the Job of an example file, with changes.
 func apply(t *testing.T, ns, file string, changes ...func(*batchv1.Job)) *batchv1.Job {
 	t.Helper()
 	return create(t, ns, load(t, file)[0], changes...)
@@ -174,7 +173,7 @@ func create(t *testing.T, ns string, job *batchv1.Job, changes ...func(*batchv1.
 	return job
 }
 
-// patchJob merges a change into a Job.
+// patchJob applies a merge patch to a Job.
 func patchJob(t *testing.T, ns, name, patch string) {
 	t.Helper()
 	if _, err := client.BatchV1().Jobs(ns).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
@@ -182,7 +181,7 @@ func patchJob(t *testing.T, ns, name, patch string) {
 	}
 }
 
-// deletePod asks for the end of a pod, within a grace period in seconds.
+// deletePod deletes a pod with a grace period in seconds.
 func deletePod(t *testing.T, pod *corev1.Pod, grace int64) {
 	t.Helper()
 	err := client.CoreV1().Pods(pod.Namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{
@@ -193,7 +192,7 @@ func deletePod(t *testing.T, pod *corev1.Pod, grace int64) {
 	}
 }
 
-// finished waits for the terminal condition and returns the Job and its reason.
+// finished waits for the terminal condition, and returns the Job and the reason.
 func finished(t *testing.T, ns, name string) (*batchv1.Job, string) {
 	t.Helper()
 	var job *batchv1.Job

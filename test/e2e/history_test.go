@@ -18,24 +18,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// chronicle keeps all versions of all Jobs and pods of the cluster.
+// chronicle records all versions of all Jobs and pods of the cluster.
 type chronicle struct {
 	mu sync.Mutex
-	// versions are kept by namespace, and so by test.
+	// versions holds the versions by namespace, and so by test.
 	versions map[string][]history.Version
 	changed  chan struct{}
 	broken   error
-	// reached is the latest revision that was looked at, in a soak.
+	// reached is the latest revision that was read, in a soak.
 	reached atomic.Int64
 }
 
-// startHistory begins the history of the cluster in dir.
+// startHistory starts to record the history of the cluster in dir.
 func startHistory(ctx context.Context, dir string) (*chronicle, error) {
 	h := &chronicle{versions: map[string][]history.Version{}, changed: make(chan struct{})}
 	return h, h.follow(ctx, dir)
 }
 
-// BreakOff notes why the history is not complete.
+// BreakOff records why the history is incomplete.
 func (h *chronicle) BreakOff(err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -43,7 +43,7 @@ func (h *chronicle) BreakOff(err error) {
 	h.wake()
 }
 
-// Record takes a version from a watch.
+// Record adds a version from a watch.
 func (h *chronicle) Record(v history.Version) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -57,7 +57,7 @@ func (h *chronicle) wake() {
 	h.changed = make(chan struct{})
 }
 
-// namespaces are those in which something happened.
+// namespaces returns the namespaces in the history.
 func (h *chronicle) namespaces() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -71,7 +71,7 @@ func (h *chronicle) in(namespace string) []history.Version {
 	return history.Sorted(h.versions[namespace])
 }
 
-// of returns what concerns a Job of the name, and its pods.
+// of returns the versions of the Jobs with this name and of their pods.
 func (h *chronicle) of(namespace, job string) []history.Version {
 	return slices.DeleteFunc(h.in(namespace), func(v history.Version) bool {
 		return v.Job != nil && v.Job.Name != job || v.Pod != nil && v.Pod.Labels[batchv1.JobNameLabel] != job
@@ -106,7 +106,7 @@ func (h *chronicle) pods(namespace, job string) []*corev1.Pod {
 	return pods
 }
 
-// trace tells what happened in a namespace, a line for each version.
+// trace returns the history of a namespace, one version per line.
 func (h *chronicle) trace(namespace string) string {
 	var b strings.Builder
 	for _, v := range h.in(namespace) {
@@ -126,14 +126,14 @@ func (h *chronicle) trace(namespace string) string {
 	return b.String()
 }
 
-// changes is closed as soon as there is something new.
+// changes returns a channel that is closed at the next change.
 func (h *chronicle) changes() (<-chan struct{}, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.changed, h.broken
 }
 
-// until waits for something that the history will show.
+// until waits until the history satisfies a condition.
 func (h *chronicle) until(t *testing.T, what string, reached func() bool) {
 	t.Helper()
 	deadline := time.NewTimer(patience)
@@ -154,8 +154,7 @@ func (h *chronicle) until(t *testing.T, what string, reached func() bool) {
 	}
 }
 
-// untilJob waits until a Job is as asked for, were it for a moment, and returns it as it
-// was then.
+// untilJob waits until a Job reaches a state, even briefly, and returns that version.
 func untilJob(t *testing.T, namespace, name, what string, reached func(*batchv1.Job) bool) *batchv1.Job {
 	t.Helper()
 	var found *batchv1.Job
@@ -171,8 +170,7 @@ func untilJob(t *testing.T, namespace, name, what string, reached func(*batchv1.
 	return found
 }
 
-// untilPods waits until n pods of a Job are as asked for at the same time, and returns
-// them, the oldest first.
+// untilPods waits until n pods of a Job are selected at the same time, and returns them, the oldest first.
 func untilPods(t *testing.T, namespace, job string, n int, what string, chosen func(*corev1.Pod) bool) []*corev1.Pod {
 	t.Helper()
 	var pods []*corev1.Pod
@@ -192,7 +190,7 @@ func isRunning(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && pod.DeletionTimestamp == nil
 }
 
-// What the tests ask all the time.
+// Predicates that many tests use.
 
 func hasEnded(pod *corev1.Pod) bool    { return history.HasEnded(pod) }
 func isTracked(pod *corev1.Pod) bool   { return history.IsTracked(pod) }

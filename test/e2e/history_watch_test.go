@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// follow records the versions that the watches of the API server bring.
+// follow records the versions that the API server's watches deliver.
 func (h *chronicle) follow(ctx context.Context, _ string) error {
 	_, err := history.Follow(ctx, client, metav1.NamespaceAll, h)
 	return err

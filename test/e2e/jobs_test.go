@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// The built-in controller runs beside ours: each keeps to its own Jobs, and a third
-// one's Job stays as it is (MGB-01, MGB-05, MGB-06, MGB-13).
+// The built-in controller runs beside ours: each keeps to its own Jobs, and a third controller's Job is unchanged
+// (MGB-01, MGB-05, MGB-06, MGB-13).
 func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -47,8 +47,8 @@ func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) 
 	}
 }
 
-// restartPolicy OnFailure: each container fails once, is restarted in its pod, and
-// nothing counts as failed (JOB-59).
+// With restartPolicy OnFailure, each container fails once and is restarted in its pod, and nothing counts as failed
+// (JOB-59).
 func TestLocalRestartsDoNotCountAsFailed_JOB_59(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

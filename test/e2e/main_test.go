@@ -1,24 +1,21 @@
-// Package e2e runs the real binary on a kwok cluster: real API server, real
-// kube-controller-manager beside ours, simulated nodes that obey the annotations
-// of examples/README.md.
+// Package e2e runs the real binary on a kwok cluster: a real API server, a real kube-controller-manager beside ours, and
+// simulated nodes that follow the annotations of examples/README.md.
 //
-// All tests share one cluster and run in parallel, each in a namespace of its own.
-// One controller with the default managedBy value serves them; a test that stops,
-// configures or restarts a controller starts its own, with a managedBy value of its own.
-// All of them run outside of the cluster with the token of the ServiceAccount of
-// config/default, which is applied first, and the API server logs what they ask for: in the
-// end they must have been refused nothing, and have used every permission (JOB-48).
+// All tests share one cluster and run in parallel, each in a namespace of its own. One controller with the default
+// managedBy value serves them; a test that stops, configures or restarts a controller starts its own, with a managedBy
+// value of its own. All controllers run outside of the cluster with the token of the ServiceAccount of config/default,
+// which is applied first. The API server logs their requests: in the end none must have been rejected, and every
+// permission must have been used (JOB-48).
 //
-// Whatever a test is about, a history keeps every version of every Job and pod of the
-// cluster. When all tests are done it is held against the invariants of a Job controller,
-// the rules of a Job's status and of podReplacementPolicy, and who may write where
-// (verdict_test.go, audit_test.go), and the whole run fails if one is broken (STV-25).
+// In every test, a history records every version of every Job and pod of the cluster. When all tests are done it is
+// checked against the invariants of a Job controller, the rules of a Job's status and of podReplacementPolicy, and of
+// who may write where (verdict_test.go, audit_test.go). Any violation fails the whole run (STV-25).
 //
-// These variables of the environment help to find out why a test fails:
+// These environment variables help to find out why a test fails:
 //
 //	BATCHJOB_E2E_BINARY   another binary than bin/kubectl-batchjob
 //	BATCHJOB_E2E_FLAGS    flags for the shared controller, such as -v=5
-//	BATCHJOB_E2E_SHARDS   three shared controllers with so many shards, one of which is killed every 10 s
+//	BATCHJOB_E2E_SHARDS   three shared controllers with this number of shards, one of which is killed every 10 s
 //	BATCHJOB_E2E_TRACE    a file for the history of every namespace and all logs
 package e2e
 
@@ -37,16 +34,16 @@ import (
 )
 
 var (
-	// binary is kubectl-batchjob.
+	// binary is the path of kubectl-batchjob.
 	binary string
-	// kubectl is that of the control plane.
+	// kubectl is the path of the control plane's kubectl.
 	kubectl string
-	// kubeconfig is that of the cluster of this test run, for an administrator.
+	// kubeconfig is the administrator's kubeconfig of this run's cluster.
 	kubeconfig string
 	client     kubernetes.Interface
-	// past is all that happens in the cluster.
+	// past is the history of the cluster.
 	past *chronicle
-	// audits checks everything that happened.
+	// audits checks the history.
 	audits = newAuditor()
 )
 
@@ -83,7 +80,7 @@ func run(m *testing.M) int {
 	return code
 }
 
-// audited runs the tests between the start of the history and the verdict on it.
+// audited runs the tests between the start of the history and the verdict about it.
 func audited(root, dir string, tests func() int) int {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
@@ -115,7 +112,7 @@ func audited(root, dir string, tests func() int) int {
 	return code
 }
 
-// writeTrace keeps what happened, and what the controllers said, for a person to read.
+// writeTrace writes the history and the controllers' logs to a file.
 func writeTrace(file string) error {
 	var b strings.Builder
 	for _, namespace := range past.namespaces() {
@@ -127,7 +124,7 @@ func writeTrace(file string) error {
 	return os.WriteFile(file, []byte(b.String()), 0o600)
 }
 
-// start starts the cluster, and makes the clients of all tests.
+// start starts the cluster, and creates the clients of all tests.
 func start(c *leash.Cluster) error {
 	if err := c.Up(context.Background(), "--audit", systemUser); err != nil {
 		return err

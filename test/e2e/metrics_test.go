@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// reader makes a service account that may get the paths, if any, and returns its token.
+// reader creates a service account that may get the paths, if any, and returns its token.
 func reader(t *testing.T, ns, name string, paths ...string) (token string) {
 	t.Helper()
 	if _, err := client.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
@@ -45,7 +45,7 @@ func reader(t *testing.T, ns, name string, paths ...string) (token string) {
 	return answer.Status.Token
 }
 
-// read is a GET over TLS, with a token unless that is "".
+// read sends a GET over TLS, with a token unless it is "".
 func read(t *testing.T, address, token string) (code int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
@@ -55,7 +55,7 @@ func read(t *testing.T, address, token string) (code int, body string) {
 	if token != "" {
 		request.Header.Set("Authorization", "Bearer "+token)
 	}
-	// The controller's own certificate: nobody can check it.
+	// The controller's certificate is self-signed, so it cannot be verified.
 	trusting := http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}, DisableKeepAlives: true}}
 	answer, err := trusting.Do(request)
 	if err != nil {
@@ -69,8 +69,7 @@ func read(t *testing.T, address, token string) (code int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// Metrics and the configuration are for users who may get these paths, over TLS; the probes
-// are for everybody.
+// Metrics and the configuration are only for users who may get these paths, over TLS; the probes are for all users.
 func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)

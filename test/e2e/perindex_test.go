@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// indexedJob is a Job whose pods do what the annotations say, without kwok.batchjob.dev/.
+// indexedJob returns a Job whose pods follow the annotations, given without the prefix kwok.batchjob.dev/.
 func indexedJob(completions, parallelism int32, annotations map[string]string, change func(*batchv1.JobSpec)) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job"}}
 	job.Spec = batchv1.JobSpec{
@@ -29,8 +29,8 @@ func indexedJob(completions, parallelism int32, annotations map[string]string, c
 	return job
 }
 
-// The walk of KEP-3850's production readiness review: upgrade, downgrade, upgrade,
-// with the real binary, a long-running Job, and pods deleted with a grace period of 1 s.
+// The upgrade test of KEP-3850's production readiness review: upgrade, downgrade, upgrade, with the real binary, a
+// long-running Job, and pods deleted with a grace period of 1 s.
 func TestJobSurvivesUpgradeAndDowngrade_BLI_36(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -75,7 +75,7 @@ func TestJobSurvivesUpgradeAndDowngrade_BLI_36(t *testing.T) {
 	}
 }
 
-// failTwice deletes the running pod of an index, and its replacement when that runs.
+// failTwice deletes the running pod of an index, and its replacement once that runs.
 func failTwice(t *testing.T, ns string, index int32) {
 	t.Helper()
 	for count := range 2 {

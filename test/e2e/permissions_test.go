@@ -20,7 +20,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// installed are the permissions of config/default.
+// installed returns the permissions of config/default.
 func installed(t *testing.T) sets.Set[permission] {
 	t.Helper()
 	may, err := granted(filepath.Join("..", ".."))
@@ -30,8 +30,8 @@ func installed(t *testing.T) sets.Set[permission] {
 	return may
 }
 
-// account makes a user with these permissions in the namespace, and returns the flags that
-// make a controller run as them.
+// account creates a user with these permissions in the namespace, and returns the flags that make a controller
+// impersonate the user.
 func account(t *testing.T, ns, name string, may []permission) (flags []string) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: name}
@@ -68,13 +68,12 @@ func untilAllowed(t *testing.T, ns, user string, p permission, allowed bool) {
 	})
 }
 
-// inNamespaces leaves out what only roles of the cluster can give: the questions of who may
-// read metrics.
+// inNamespaces removes the permissions that only a ClusterRole can give: the reviews of who may read metrics.
 func inNamespaces(may sets.Set[permission]) []permission {
 	return slices.DeleteFunc(may.UnsortedList(), isForMetrics)
 }
 
-// expectLine checks that a command ended with one line that says what to do.
+// expectLine checks that a command ended with a single line that helps the user.
 func expectLine(t *testing.T, what string, out command.Result, code int, says ...string) {
 	t.Helper()
 	if out.Code != code || out.Out != "" || strings.Count(out.ErrOut, "\n") != 1 {
@@ -91,8 +90,8 @@ func isForMetrics(p permission) bool {
 	return p.resource == "tokenreviews" || p.resource == "subjectaccessreviews"
 }
 
-// With Roles in its namespaces, which give what the ClusterRole of config/default gives, the
-// controller runs there (JOB-48, TRK-34).
+// With Roles in its namespaces that have the permissions of config/default's ClusterRole, the controller runs there
+// (JOB-48, TRK-34).
 func TestRoleInANamespaceIsEnough_JOB_48_TRK_34(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -113,8 +112,8 @@ func TestRoleInANamespaceIsEnough_JOB_48_TRK_34(t *testing.T) {
 	}
 }
 
-// A controller that lacks any one of the permissions of config/default does not start, and
-// says which; the verdict says whether it would have used it (JOB-48, and JOB-56 for Leases).
+// A controller that lacks any permission of config/default does not start, and names it; the verdict checks that it uses
+// each (JOB-48, and JOB-56 for Leases).
 func TestEachPermissionIsAskedFor_JOB_48_JOB_56(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -131,15 +130,15 @@ func TestEachPermissionIsAskedFor_JOB_48_JOB_56(t *testing.T) {
 	}
 }
 
-// What update of jobs/finalizers is for: where the API server checks who may block an owner's
-// deletion, no pod can be created without it (JOB-48).
+// Update of jobs/finalizers is needed: where the API server checks who may block an owner's deletion, no pod can be
+// created without it (JOB-48).
 func TestFinalizersPermissionIsNeededToCreatePods_JOB_48(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	may := installed(t)
 	flags := account(t, ns, "all", inNamespaces(may))
 	startController(t, flags...)
-	// The controller has asked what it may; from here on it may do less.
+	// The controller has checked its permissions; from here on it has fewer.
 	role, err := client.RbacV1().Roles(ns).Get(t.Context(), "all", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -163,8 +162,8 @@ func TestFinalizersPermissionIsNeededToCreatePods_JOB_48(t *testing.T) {
 	}
 }
 
-// Without the roles for metrics the controller works, and each scrape is answered with 503:
-// it cannot ask who that is, or whether they may (JOB-48, JOB-52).
+// Without the roles for metrics the controller works, but responds to each scrape with 503: it cannot check who the
+// client is, or whether it may read metrics (JOB-48, JOB-52).
 func TestScrapesAreRefusedWithoutReviews_JOB_48_JOB_52(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -189,7 +188,7 @@ func TestScrapesAreRefusedWithoutReviews_JOB_48_JOB_52(t *testing.T) {
 	}
 }
 
-// grantEverywhere gives a permission by a ClusterRole.
+// grantEverywhere gives a permission with a ClusterRole.
 func grantEverywhere(t *testing.T, ns, user string, p permission) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: ns + "-" + p.resource}
@@ -207,16 +206,15 @@ func grantEverywhere(t *testing.T, ns, user string, p permission) {
 	untilAllowed(t, "", user, p, true)
 }
 
-// What list and get are for, which most controllers never use: list where the API server does
-// not stream the objects that are there already (as before Kubernetes 1.34), and get to ask
-// for a Job before a pod without owner is adopted (JOB-48, JOB-35).
+// List and get are needed, although most controllers never use them: list if the API server does not stream the initial
+// objects (as before Kubernetes 1.34), and get to read a Job before adopting a pod without an owner (JOB-48, JOB-35).
 func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	labels := map[string]string{"app": "orphans"}
 	template := load(t, "non-indexed.yaml")[0].Spec.Template
 	template.Labels = labels
-	// It runs long enough to be adopted on a busy machine: one that has ended is not.
+	// It runs long enough to be adopted on a busy machine: an ended pod is not adopted.
 	orphan, err := client.CoreV1().Pods(ns).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: "orphan", Labels: labels, Annotations: map[string]string{"kwok.batchjob.dev/run-time": "15s"}, Finalizers: []string{batchv1.JobTrackingFinalizer}},
 		Spec:       template.Spec,
@@ -239,8 +237,8 @@ func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 	}
 }
 
-// The verdict on permissions finds what it is there for: a request that was refused, a
-// permission that nothing used, one that was used in another namespace only (JOB-48).
+// The verdict on permissions finds a rejected request, an unused permission, and a permission that was used only in
+// another namespace (JOB-48).
 func TestVerdictFindsUnusedPermissions_JOB_48(t *testing.T) {
 	t.Parallel()
 	event := func(verb, group, resource, subresource, namespace, decision string) auditEvent {

@@ -19,26 +19,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// podRequests is what the log of the API server has of the requests for pods: who asked for a change, and when.
-// No stored version shows that.
+// podRequests holds the requests for pods from the API server's audit log: who requested a change, and when. No stored
+// version shows that.
 type podRequests struct {
 	file string
-	// read is how much of the file has been read.
+	// read is the number of bytes of the file that have been read.
 	read int64
-	// ours and builtIn are the first changes of a pod that our controllers and that of kube-controller-manager asked for.
+	// ours and builtIn are the first changes of a pod that our controllers and kube-controller-manager's Job controller
+	// requested.
 	ours, builtIn map[types.NamespacedName]change
-	// creations are ours, by UID, and statuses when our status writes of a Job were answered.
+	// creations are our creations, by UID; statuses are the times when our status writes of a Job were answered.
 	creations map[types.UID]creation
 	statuses  map[types.NamespacedName][]time.Time
 }
 
-// change is when a request arrived, and when one like it succeeded first; zero for never.
+// change holds when the first request arrived, and when one first succeeded; zero for never.
 type change struct{ arrived, succeeded time.Time }
 
-// creation is when a request to create a pod arrived, and when it was answered.
+// creation holds when a request to create a pod arrived, and when it was answered.
 type creation struct{ arrived, answered time.Time }
 
-// lateFrom is how long a creation takes that waits.
+// lateFrom is the duration from which a creation counts as late.
 const lateFrom = time.Second
 
 func newPodRequests(file string) *podRequests {
@@ -48,7 +49,7 @@ func newPodRequests(file string) *podRequests {
 	}
 }
 
-// follow reads what has been logged since.
+// follow reads the new part of the log.
 func (r *podRequests) follow() (err error) {
 	r.read, err = auditLog(r.file, r.read, r.note)
 	return err
@@ -76,7 +77,7 @@ func (r *podRequests) note(e auditEvent) {
 	}
 }
 
-// isJobController reports whether a user agent is that of the Job controller of kube-controller-manager.
+// isJobController reports whether a user agent is the Job controller of kube-controller-manager.
 func isJobController(agent string) bool {
 	return strings.HasPrefix(agent, "kube-controller-manager/") && (strings.HasSuffix(agent, "/job-controller") || strings.HasSuffix(agent, ":job-controller"))
 }
@@ -92,7 +93,7 @@ func keepFirst(changes map[types.NamespacedName]change, pod types.NamespacedName
 	changes[pod] = c
 }
 
-// excuses are the pods of our controllers' Jobs that kube-controller-manager has released, and those whose creation
+// excuses returns the pods of our controllers' Jobs that kube-controller-manager released, and the ones whose creation
 // waited.
 func (r *podRequests) excuses(versions []history.Version) invariants.Excuses {
 	e := invariants.Excuses{Released: sets.New[types.UID](), Late: map[types.UID]invariants.Arrival{}}
@@ -117,7 +118,7 @@ func (r *podRequests) excuses(versions []history.Version) invariants.Excuses {
 	return e
 }
 
-// statusesBefore is how many status writes of the Job our controllers knew of at a time.
+// statusesBefore returns how many status writes of the Job had been answered at a time.
 func (r *podRequests) statusesBefore(job *batchv1.Job, at time.Time) (n int) {
 	for _, answered := range r.statuses[types.NamespacedName{Namespace: job.Namespace, Name: job.Name}] {
 		if answered.Before(at) {
@@ -127,8 +128,8 @@ func (r *podRequests) statusesBefore(job *batchv1.Job, at time.Time) (n int) {
 	return n
 }
 
-// releasedByBuiltIn reports whether kube-controller-manager had asked for a change of the pod when the version was stored,
-// and our controllers had not, or only when that change had been made.
+// releasedByBuiltIn reports whether kube-controller-manager had requested a change of the pod before the version was
+// stored, and our controllers had not, or only after that change was made.
 func (r *podRequests) releasedByBuiltIn(v history.Version) bool {
 	pod := types.NamespacedName{Namespace: v.Pod.Namespace, Name: v.Pod.Name}
 	theirs, asked := r.builtIn[pod]
@@ -137,7 +138,7 @@ func (r *podRequests) releasedByBuiltIn(v history.Version) bool {
 	return asked && !theirs.arrived.After(v.Seen) && isFirst
 }
 
-// forget drops what is known of the pods and Jobs of a history.
+// forget drops the requests for the pods and Jobs of a history.
 func (r *podRequests) forget(versions []history.Version) {
 	for _, v := range versions {
 		name := types.NamespacedName{Namespace: v.Object().GetNamespace(), Name: v.Object().GetName()}
@@ -151,8 +152,8 @@ func (r *podRequests) forget(versions []history.Version) {
 	}
 }
 
-// A pod that kube-controller-manager released is no mistake of ours, and neither is one whose creation waited
-// (TRK-05, TRK-24); with a change of ours before, or without a wait, they are.
+// A pod that kube-controller-manager released, or whose creation waited, is excused (TRK-05, TRK-24); after a change of
+// ours, or without a wait, it is not.
 func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
 	second := func(n float64) time.Time { return time.Unix(0, 0).Add(time.Duration(n * float64(time.Second))) }
@@ -228,7 +229,7 @@ func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
 	}
 }
 
-// The log is read as it grows: a line that is half written waits, and one that was never completed is lost (SOK-01).
+// The log is read as it grows: an incomplete line waits, and an event that was never completed is skipped (SOK-01).
 func TestAuditLogIsReadAsItGrows_SOK_01(t *testing.T) {
 	t.Parallel()
 	const get, list = `{"kind":"Event","verb":"get"}`, `{"kind":"Event","verb":"list"}`

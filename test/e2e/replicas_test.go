@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/command"
 )
 
-// url is what the controller said that it serves, "Health probes" or "Metrics".
+// url returns the address from the controller's log for "Health probes" or "Metrics".
 func (p *process) url(t *testing.T, what string) string {
 	t.Helper()
 	var url string
@@ -30,7 +30,7 @@ func (p *process) url(t *testing.T, what string) string {
 	return url
 }
 
-// fetch is a GET without a token; code 0 is no answer.
+// fetch sends a GET without a token; code 0 is no response.
 func fetch(t *testing.T, url string) (code int, body string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -49,7 +49,7 @@ func fetch(t *testing.T, url string) (code int, body string) {
 	return answer.StatusCode, string(text)
 }
 
-// replica is one of several controllers, and who it is in the Lease.
+// replica is one of several controllers, with its identity in the Lease.
 type replica struct {
 	*process
 	identity string
@@ -60,8 +60,8 @@ const leaseDuration = 8 * time.Second
 
 var leaseArgs = []string{"--leader-elect", "--leader-elect-lease-duration", leaseDuration.String(), "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=500ms"}
 
-// startReplica runs a controller of the namespace's Jobs that works while it leads, and
-// waits until it is ready, be it to lead.
+// startReplica runs a controller of the namespace's Jobs that works while it leads, and waits until it is ready, as
+// leader or standby.
 func startReplica(t *testing.T, ns string) replica {
 	t.Helper()
 	r := replica{process: startController(t, append([]string{
@@ -96,7 +96,7 @@ func untilHeld(t *testing.T, ns, by string) {
 	eventually(t, fmt.Sprintf("the Lease to be held by %q", by), func(ctx context.Context) (bool, error) { return holder(ctx, ns) == by, nil })
 }
 
-// wantMaster checks what the metric of the election says.
+// wantMaster checks the election metric.
 func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 	t.Helper()
 	want := fmt.Sprintf("leader_election_master_status{name=%q} 0\n", ns)
@@ -109,9 +109,8 @@ func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 	})
 }
 
-// Two controllers, of which the leader is killed again and again while Jobs run: the other
-// one continues, and nothing is lost or counted twice. One that is asked to end gives the
-// Lease back.
+// The leader of two controllers is killed again and again while Jobs run: the other one continues, and nothing is lost
+// or counted twice. A leader that gets SIGTERM releases the Lease.
 func TestKilledLeaderIsReplaced_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -152,7 +151,7 @@ func TestKilledLeaderIsReplaced_JOB_56_TRK_03(t *testing.T) {
 	}
 }
 
-// failToStart runs a controller that should end by itself, at once.
+// failToStart runs a controller that should end immediately.
 func failToStart(t *testing.T, args ...string) command.Result {
 	t.Helper()
 	r := kubectlBatchjob(t, append([]string{"controller", "--metrics-bind-address=127.0.0.1:0", "--health-probe-bind-address=127.0.0.1:0"}, args...)...)

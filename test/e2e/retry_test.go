@@ -20,7 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// createSweep creates Job sweep of six indexes, of which 2 and 4 have failed when it returns.
+// createSweep creates Job sweep with six indexes, and waits until indexes 2 and 4 have failed.
 func createSweep(t *testing.T, ns string, ours bool) {
 	t.Helper()
 	job := indexedJob(6, 6, map[string]string{"run-time": "500ms", "exit-code.2": "1", "exit-code.4": "1"}, func(s *batchv1.JobSpec) {
@@ -36,7 +36,7 @@ func createSweep(t *testing.T, ns string, ours bool) {
 	}
 }
 
-// Ctrl-C and SIGTERM while a call goes on leave nothing, and have the exit codes of the help.
+// Ctrl-C and SIGTERM during a call leave nothing behind, and give the documented exit codes.
 func TestSignalsDuringRetry_RTY_05(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -58,7 +58,7 @@ func TestSignalsDuringRetry_RTY_05(t *testing.T) {
 			if err := cmd.Process.Signal(signal); err != nil {
 				t.Error(err)
 			}
-			_ = cmd.Wait() // The exit code says it.
+			_ = cmd.Wait() // The exit code is checked instead.
 			if got := cmd.ProcessState.ExitCode(); got != code {
 				t.Errorf("%s %s, %v: exit code %d, want %d: %s", call.method, call.path, signal, got, code, out.String())
 			}
@@ -70,7 +70,7 @@ func TestSignalsDuringRetry_RTY_05(t *testing.T) {
 	}
 }
 
-// startHanging is a proxy that does not pass on a call, and answers it never.
+// startHanging starts a proxy that neither forwards nor answers one call.
 func startHanging(t *testing.T, method, path string) (address string, reached <-chan struct{}) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)

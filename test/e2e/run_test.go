@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// ciJob is a Job with four indexes, with annotations for the simulated nodes.
+// ciJob writes a Job with four indexes and annotations for the simulated nodes, and returns the file.
 func ciJob(t *testing.T, annotations string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "job.yaml")
@@ -50,8 +50,8 @@ func readReport(t *testing.T, path string) string {
 	return string(data)
 }
 
-// Issue 18: run on a real control plane, on our controller and on the built-in one: success, and a failure that a retry
-// does not heal, with a report. The simulated nodes have no logs, which ends nothing.
+// Issue 18: run on a real control plane, with our controller and with the built-in one: success, and a failure that
+// remains after a retry, with a report. The simulated nodes have no logs, which does not end the run.
 func TestRunJobsInCI_RUN_01_RUN_02_RUN_09(t *testing.T) {
 	t.Parallel()
 	for _, managedBy := range []string{"batchjob.dev/controller", ""} {

@@ -19,14 +19,14 @@ import (
 
 const shards = 6
 
-// sharers are replicas that share the Jobs of all namespaces. Their Leases are in the first.
+// sharers are replicas that share the Jobs of all namespaces. Their Leases are in the first one.
 type sharers struct {
 	t          *testing.T
 	namespaces []string
 	user       string
 }
 
-// newSharers makes namespaces, and an account that has what a Deployment with --shards has.
+// newSharers creates namespaces, and an account with the permissions of a Deployment with --shards.
 func newSharers(t *testing.T, namespaces int) *sharers {
 	t.Helper()
 	s := &sharers{t: t}
@@ -69,7 +69,7 @@ func (s *sharers) start() *process {
 	}, leaseArgs...)...)
 }
 
-// leases are how many shards each replica holds, and how many replicas have a Lease.
+// leases returns the number of shards that each replica holds, and the number of replicas with a Lease.
 func (s *sharers) leases(ctx context.Context) (shares map[string]int, replicas int, err error) {
 	list, err := client.CoordinationV1().Leases(s.namespaces[0]).List(ctx, metav1.ListOptions{LabelSelector: "batchjob.dev/leases"})
 	if err != nil {
@@ -94,9 +94,9 @@ func (s *sharers) untilShares(want ...int) {
 	})
 }
 
-// Three replicas share six shards. One of them is killed while Jobs run in several
-// namespaces: the others take its shards over, a new one gets its share, and nothing is
-// lost or counted twice. The API server of this cluster does not filter.
+// Three replicas share six shards. One of them is killed while Jobs run in several namespaces: the others take over its
+// shards, a new replica gets its share, and nothing is lost or counted twice. The API server of this cluster does not
+// filter by shard.
 func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
 	t.Parallel()
 	s := newSharers(t, 4)

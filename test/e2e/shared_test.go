@@ -13,15 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// sharedReplicas is how many controllers serve the tests if they divide the work.
+// sharedReplicas is the number of controllers that serve the tests with BATCHJOB_E2E_SHARDS.
 const sharedReplicas = 3
 
-// shared are the controllers that serve all tests which have none of their own: one, or with
-// BATCHJOB_E2E_SHARDS three replicas that divide the work, one of which is killed and
-// replaced every 10 seconds (SHD-02, SHD-04).
+// shared holds the controllers that serve all tests without a controller of their own: one, or with BATCHJOB_E2E_SHARDS
+// three replicas that share the work, one of which is killed and replaced every 10 seconds (SHD-02, SHD-04).
 type shared struct {
 	args []string
-	// replicas are those that run, the oldest first. problems is what went wrong with killing them.
+	// replicas holds the running replicas, the oldest first. problems holds errors while killing them.
 	replicas []*process
 	problems []string
 	kills    int
@@ -60,7 +59,7 @@ func (s *shared) start(ctx context.Context) error {
 	return err
 }
 
-// killEvery kills the oldest replica, and starts another one, until the tests are over.
+// killEvery periodically kills the oldest replica and starts another one, until the tests are over.
 func (s *shared) killEvery(ctx context.Context, period time.Duration) {
 	ticker := time.NewTicker(period)
 	defer ticker.Stop()
@@ -80,13 +79,13 @@ func (s *shared) killEvery(ctx context.Context, period time.Duration) {
 	}
 }
 
-// rest ends the killing.
+// rest stops the killing.
 func (s *shared) rest() {
 	s.ended.Do(func() { close(s.over) })
 	s.killing.Wait()
 }
 
-// end asks all of them to end, and returns what went wrong since they were started.
+// end ends all replicas with SIGTERM, and returns the problems since their start.
 func (s *shared) end() []string {
 	s.rest()
 	for _, p := range s.replicas {
@@ -97,7 +96,7 @@ func (s *shared) end() []string {
 	return s.problems
 }
 
-// kill ends them without asking.
+// kill kills all replicas.
 func (s *shared) kill() {
 	s.rest()
 	for _, p := range s.replicas {
@@ -105,7 +104,7 @@ func (s *shared) kill() {
 	}
 }
 
-// allowShards lets the account keep the Leases of shards, which config/default does not.
+// allowShards lets the account write the Leases of shards, for which config/default has no permission.
 func allowShards(ctx context.Context) error {
 	meta := metav1.ObjectMeta{Name: "shards", Namespace: systemNamespace}
 	verbs := []string{"get", "list", "create", "update", "delete"}

@@ -18,12 +18,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// How long certificates are valid: one that is to expire, and others.
+// The validity of certificates: of one that expires soon, and of others.
 const shortLived, longLived = 5 * time.Second, 24 * time.Hour
 
-// expireCertificate has a controller start with a certificate that soon expires, and is
-// renewed only some time later. client-go reads the file for each new connection, and every
-// five minutes; the API server asks clients to connect anew at random.
+// expireCertificate starts a controller with a certificate that soon expires, and is renewed only some time later.
+// client-go reads the file for each new connection, and every five minutes; the API server makes clients reconnect at
+// random.
 func (d *disturber) expireCertificate(ctx context.Context, lasts time.Duration, _ *rand.Rand) (refused int, err error) {
 	if err := issueFor(d.certificate, shortLived); err != nil {
 		return 0, err
@@ -36,7 +36,7 @@ func (d *disturber) expireCertificate(ctx context.Context, lasts time.Duration, 
 	return refused, issueFor(d.certificate, longLived)
 }
 
-// newCertificate makes one for the account of config/default, and a kubeconfig with it.
+// newCertificate creates a certificate for the account of config/default, and a kubeconfig with it.
 func newCertificate(dir string) (c *troubles.Certificate, kubeconfig string, err error) {
 	pki := filepath.Join(dir, "kwok", "clusters", "batchjob", "pki")
 	issuer, err := tls.LoadX509KeyPair(filepath.Join(pki, "ca.crt"), filepath.Join(pki, "ca.key"))

@@ -18,8 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// setNodeClocks has the nodes report ends of pods with clocks that are wrong by minutes, each by
-// another number.
+// setNodeClocks makes the nodes report ends of pods with clocks that are wrong by minutes, each by a different number.
 func (d *disturber) setNodeClocks(ctx context.Context, lasts time.Duration, _ *rand.Rand) (wrong int, err error) {
 	const ended = "has(%[1]s.status.phase) && %[1]s.status.phase in ['Succeeded', 'Failed']"
 	const offsets = "{'node-0': '-180s', 'node-1': '-60s', 'node-2': '60s', 'node-3': '90s', 'node-4': '-600s'}"
@@ -56,7 +55,7 @@ func (d *disturber) setNodeClocks(ctx context.Context, lasts time.Duration, _ *r
 	return past.endsAtWrongTimes(started), err
 }
 
-// endsAtWrongTimes is how many pods ended since, by a clock that was wrong by a minute or more.
+// endsAtWrongTimes returns how many pods ended since a time by a clock that was wrong by a minute or more.
 func (h *chronicle) endsAtWrongTimes(since time.Time) (n int) {
 	for _, namespace := range h.namespaces() {
 		for _, v := range h.in(namespace) {
@@ -72,13 +71,12 @@ func (h *chronicle) endsAtWrongTimes(since time.Time) (n int) {
 	return n
 }
 
-// setControllerClock has a controller whose clock is wrong by minutes take the place of another one
-// for a while.
+// setControllerClock replaces a controller for a while by one whose clock is wrong by minutes.
 func (d *disturber) setControllerClock(ctx context.Context, lasts time.Duration, dice *rand.Rand) (wrong int, err error) {
 	ahead := []int{-180, -60, 60, 90}[dice.IntN(4)]
 	started := time.Now()
 	p := d.controllers.replace(filepath.Join(d.wrongClock, program), fmt.Sprintf("%s=%d", troubles.ClockAhead, ahead))
-	pause(ctx, 2*soakLease+lasts) // It waits for Leases of the one that was killed.
+	pause(ctx, 2*soakLease+lasts) // It waits for the Leases of the killed controller.
 	leases, err := shardLeases(ctx)
 	if p != nil && d.controllers.remove(p) {
 		d.controllers.end(p, true)
@@ -88,7 +86,7 @@ func (d *disturber) setControllerClock(ctx context.Context, lasts time.Duration,
 	return past.startsAtWrongTimes(started) + renewedAtWrongTimes(leases), err
 }
 
-// renewedAtWrongTimes is how many Leases were renewed by a clock that is not right now.
+// renewedAtWrongTimes returns how many Leases were renewed by a clock that is wrong now.
 func renewedAtWrongTimes(leases []coordinationv1.Lease) (n int) {
 	for i := range leases {
 		if renewed := leases[i].Spec.RenewTime; renewed != nil && time.Since(renewed.Time).Abs() > time.Minute/2 {
@@ -101,14 +99,14 @@ func renewedAtWrongTimes(leases []coordinationv1.Lease) (n int) {
 // program is the name of the binary.
 const program = "kubectl-batchjob"
 
-// buildWithClock builds the binary that setControllerClock needs: minutes, the first time.
+// buildWithClock builds the binary that setControllerClock needs, which takes minutes the first time.
 func (d *disturber) buildWithClock() error {
 	d.say("building %s with a clock that can be wrong", program)
 	return troubles.BuildWithClock(d.t.Context(), d.wrongClock, program,
 		"-tags", "kustomize_disable_go_plugin_support", "github.com/batchjob-dev/kubectl-batchjob/cmd/kubectl-batchjob")
 }
 
-// startsAtWrongTimes is how many versions of Jobs have a startTime that no right clock shows.
+// startsAtWrongTimes returns how many versions of Jobs have a startTime that no correct clock shows.
 func (h *chronicle) startsAtWrongTimes(since time.Time) (n int) {
 	for _, namespace := range h.namespaces() {
 		for _, v := range h.in(namespace) {

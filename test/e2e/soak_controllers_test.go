@@ -12,27 +12,27 @@ import (
 	"time"
 )
 
-// soakLease is how long their Leases last.
+// soakLease is the duration of the controllers' Leases.
 const soakLease = 3 * time.Second
 
-// controllers are the controllers that are killed again and again.
+// controllers manages the controllers that are killed again and again.
 type controllers struct {
 	t *testing.T
-	// kubeconfig has their certificate.
+	// kubeconfig contains their certificate.
 	kubeconfig string
-	// calm reports whether a controller has to start, and calls have to succeed.
+	// calm reports whether a controller must start, and calls must succeed.
 	calm func() bool
-	// shards is how many there are if all are at work, otherwise 0.
+	// shards is the number of shards if all controllers work at the same time, otherwise 0.
 	shards int
-	// done ends the killing, which waits for it.
+	// done ends the killing; killing waits for its end.
 	done    chan struct{}
 	killing sync.WaitGroup
 
 	mu      sync.Mutex
 	members []*process
-	// size is how many there are to be.
+	// size is the intended number of controllers.
 	size int
-	// How often one was killed, or asked to end, and away for a while.
+	// The numbers of controllers that were killed, ended with SIGTERM, and restarted only after a while.
 	killed, ended int
 	away          int
 }
@@ -41,9 +41,9 @@ func newControllers(t *testing.T, kubeconfig string, calm func() bool) *controll
 	return &controllers{t: t, kubeconfig: kubeconfig, calm: calm, shards: shardCount(t)}
 }
 
-// work has so many controllers at work, one of them at a time, and begins to kill it
-// again and again, until rest or work is called. With shards, there are three, all of them at
-// work, and it kills one after the other.
+// work runs the given number of controllers, of which one works at a time, and begins to kill the working one again and
+// again, until rest or work is called. With shards, there are three controllers, all working, and it kills one after the
+// other.
 func (c *controllers) work(size int) {
 	c.rest()
 	if c.shards > 0 {
@@ -73,7 +73,7 @@ func (c *controllers) elect() bool {
 	return c.size > 1
 }
 
-// rest ends the killing. Controllers are at work from then on.
+// rest stops the killing. The controllers continue to work.
 func (c *controllers) rest() {
 	if c.done != nil {
 		close(c.done)
@@ -88,7 +88,7 @@ func (c *controllers) kills() int {
 	return c.killed + c.ended
 }
 
-// shardCount is SOAK_SHARDS: 0, or into how many shards three controllers divide the work.
+// shardCount returns SOAK_SHARDS: the number of shards that three controllers share, or 0.
 func shardCount(t *testing.T) int {
 	n, err := strconv.Atoi(cmp.Or(os.Getenv("SOAK_SHARDS"), "0"))
 	if err != nil {
@@ -97,8 +97,8 @@ func shardCount(t *testing.T) int {
 	return n
 }
 
-// launch adds a controller. More than one elect a leader, with a Lease that is short. One that
-// cannot start while something is wrong is started again, as a Deployment does.
+// launch adds a controller. Several controllers elect a leader with a short Lease. A controller that fails to start
+// during a trouble is started again, as in a Deployment.
 func (c *controllers) launch() *process { return c.launchProgram(binary) }
 
 func (c *controllers) launchProgram(program string, environment ...string) *process {
@@ -124,8 +124,7 @@ func (c *controllers) launchProgram(program string, environment ...string) *proc
 	return p
 }
 
-// replace kills one of them, and starts another one, of any program. It returns nil if there is
-// no leader now.
+// replace kills the leader, and starts a controller of any program. It returns nil if there is no leader now.
 func (c *controllers) replace(program string, environment ...string) *process {
 	victim := c.leader()
 	if victim == nil {
@@ -136,7 +135,7 @@ func (c *controllers) replace(program string, environment ...string) *process {
 	return c.launchProgram(program, environment...)
 }
 
-// remove removes one from the controllers, and reports whether it was still there.
+// remove removes a controller from the list, and reports whether it was still there.
 func (c *controllers) remove(p *process) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -147,8 +146,7 @@ func (c *controllers) remove(p *process) bool {
 	return i >= 0
 }
 
-// kill ends the one at work every killEvery, as a crash would or as SIGTERM does, and
-// replaces it.
+// kill ends the working controller every killEvery, by SIGKILL or SIGTERM, and replaces it.
 func (c *controllers) kill(done chan struct{}) {
 	next := time.NewTicker(killEvery)
 	defer next.Stop()
@@ -160,7 +158,7 @@ func (c *controllers) kill(done chan struct{}) {
 		}
 		victim := c.leader()
 		if victim == nil {
-			continue // The lead is changing hands.
+			continue // The leader is changing.
 		}
 		c.end(victim, n%3 == 0)
 		c.count(n%3 == 0)
@@ -175,7 +173,7 @@ func (c *controllers) kill(done chan struct{}) {
 	}
 }
 
-// leader removes the leader from the controllers, and returns it.
+// leader removes the leader from the list, and returns it.
 func (c *controllers) leader() *process {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -188,7 +186,7 @@ func (c *controllers) leader() *process {
 	return nil
 }
 
-// end ends a controller, and tells if it does not end well.
+// end ends a controller, and reports an error if it does not end properly.
 func (c *controllers) end(p *process, politely bool) {
 	select {
 	case <-p.Done:
@@ -214,7 +212,7 @@ func (c *controllers) count(politely bool) {
 	}
 }
 
-// stop asks all to end.
+// stop ends all controllers with SIGTERM.
 func (c *controllers) stop() {
 	c.rest()
 	c.mu.Lock()

@@ -10,18 +10,17 @@ import (
 	"time"
 )
 
-// size is how large a controller is when it has nothing to do.
+// size is the resource usage of an idle controller.
 type size struct{ goroutines, alloc, inuse, resident float64 }
 
-// What may be more at the end than at the beginning, and is no growth: a connection, and
-// memory that lies between two collections.
+// Increases that are not growth: a connection, and memory allocated between two collections.
 const (
 	moreGoroutines = 5
 	moreHeap       = 1.2
 	moreBytes      = 5 << 20
 )
 
-// growth says in what the controller has grown, or "".
+// growth describes the controller's growth, or returns "".
 func (z size) growth(before size) (text string) {
 	if z.goroutines > before.goroutines+moreGoroutines {
 		text += fmt.Sprintf("the controller had %g goroutines, and has %g; ", before.goroutines, z.goroutines)
@@ -32,13 +31,12 @@ func (z size) growth(before size) (text string) {
 	return text
 }
 
-// keptFor is a little longer than the controller remembers, of Jobs that are gone, what it
-// has told of them, and that they were its own. It clears that away when it next does the
-// like, so this is not growth.
+// keptFor is a little longer than the controller remembers deleted Jobs: their events, and that they were its own. It
+// removes these records when it adds new ones, so they are not growth.
 const keptFor = 11 * time.Minute
 
-// noGrowth measures the controller, if need be again when it has nothing to remember any
-// more, and has had a Job to do.
+// noGrowth measures the controller, and if it has grown, measures again after its records of deleted Jobs have expired
+// and it has processed a Job.
 func (s *soak) noGrowth(before size) size {
 	after := s.measure("the end")
 	if after.growth(before) == "" {
@@ -61,9 +59,8 @@ func (z size) String() string {
 	return fmt.Sprintf("%g goroutines, heap %.1f MB, %.1f MB in use, resident %.1f MB", z.goroutines, z.alloc/1e6, z.inuse/1e6, z.resident/1e6)
 }
 
-// measure waits until the controller that is never killed has been idle for a while, and
-// has collected its garbage several times since, and returns the least that it needed.
-// The reading itself makes the garbage that is collected.
+// measure waits until the controller that is never killed has been idle for a while, and has since collected its garbage
+// several times, and returns its smallest size. The reading itself produces the garbage.
 func (s *soak) measure(when string) size {
 	<-time.After(quiet)
 	least, first := s.size(), s.steady.metric(s.t, "go_gc_duration_seconds_count")
@@ -84,7 +81,7 @@ func (s *soak) size() size {
 	return size{m["go_goroutines"], m["go_memstats_heap_alloc_bytes"], m["go_memstats_heap_inuse_bytes"], m["process_resident_memory_bytes"]}
 }
 
-// metrics reads what a controller serves, summed over labels.
+// metrics returns a controller's metrics, summed over labels.
 func (p *process) metrics(t *testing.T) map[string]float64 {
 	code, text := fetch(t, p.url(t, "Metrics")+"/metrics")
 	if code != http.StatusOK {

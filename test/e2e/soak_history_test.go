@@ -20,14 +20,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// components are the processes of the cluster in dir.
+// components returns the processes of the cluster in dir.
 func components(dir string) (*troubles.Components, error) {
 	state := filepath.Join(dir, "kwok", "clusters", "batchjob")
 	return troubles.FindComponents(state, filepath.Join(state, "logs"), troubles.Etcd, troubles.APIServer, troubles.ControllerManager, troubles.Nodes)
 }
 
-// follow records the versions that etcd stores. The watches of the API server would miss what was
-// stored shortly before a restart.
+// follow records the versions that etcd stores. The API server's watches would miss versions stored shortly before a
+// restart.
 func (h *chronicle) follow(ctx context.Context, dir string) error {
 	processes, err := components(dir)
 	if err != nil {
@@ -39,7 +39,7 @@ func (h *chronicle) follow(ctx context.Context, dir string) error {
 		return err
 	}
 	go func() {
-		// All keys, so that reached is the revision of the store when nothing is missing.
+		// With all keys, reached is the revision of the store when nothing is missing.
 		err := store.Follow(ctx, "/registry/", "/registry0", revision, func(c etcd.Change) error {
 			defer h.reached.Store(c.Revision)
 			if !strings.HasPrefix(c.Key, "/registry/jobs/") && !strings.HasPrefix(c.Key, "/registry/pods/") {
@@ -58,7 +58,7 @@ func (h *chronicle) follow(ctx context.Context, dir string) error {
 	return nil
 }
 
-// versionOf decodes what the API server has stored.
+// versionOf decodes an object stored by the API server.
 func versionOf(c etcd.Change) (history.Version, error) {
 	object, _, err := scheme.Codecs.UniversalDeserializer().Decode(c.Value, nil, nil)
 	if err != nil {
@@ -74,7 +74,7 @@ func versionOf(c etcd.Change) (history.Version, error) {
 	return history.FromEvent(event, time.Now())
 }
 
-// untilReached waits until the history has come to a revision.
+// untilReached waits until the history has reached a revision.
 func (h *chronicle) untilReached(ctx context.Context, revision int64) error {
 	return wait.PollUntilContextTimeout(ctx, 20*time.Millisecond, patience, true, func(context.Context) (bool, error) {
 		return h.reached.Load() >= revision, nil

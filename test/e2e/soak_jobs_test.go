@@ -16,18 +16,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// kindLabel says which recipe a Job is of.
+// kindLabel is the label with the name of a Job's recipe.
 const kindLabel = "soak.batchjob.dev/kind"
 
-// dish is a Job that is being made.
+// dish is a Job under construction.
 type dish struct {
 	dice *rand.Rand
 	spec *batchv1.JobSpec
 	job  *batchv1.Job
 }
 
-// recipes make Jobs of every kind. Pods run for five seconds at most, but for those that
-// somebody has to stop, and everything comes to an end by itself once it is resumed.
+// recipes returns functions that make Jobs of every kind. Pods run for five seconds at most, except for pods that a user
+// must stop, and every Job ends by itself once it is resumed.
 func recipes() map[string]func(dish) {
 	return map[string]func(dish){
 		"non-indexed": func(d dish) {
@@ -56,10 +56,10 @@ func recipes() map[string]func(dish) {
 	}
 }
 
-// n draws a number below the limit.
+// n returns a random number below limit.
 func (d dish) n(limit int) int { return d.dice.IntN(limit) }
 
-// oneIn is true once in so many times.
+// oneIn returns true with a probability of 1/n.
 func (d dish) oneIn(n int) bool { return d.n(n) == 0 }
 
 func (d dish) counts(completions, parallelism int) {
@@ -71,12 +71,12 @@ func (d dish) indexed(completions, parallelism int) {
 	d.spec.CompletionMode = ptr.To(batchv1.IndexedCompletion)
 }
 
-// does sets what the pods of an index or attempt do; see examples/README.md.
+// does sets the behavior of the pods of an index or attempt; see examples/README.md.
 func (d dish) does(what, value string) {
 	d.spec.Template.Annotations["kwok.batchjob.dev/"+what] = value
 }
 
-// fails lets a pod fail, once in so many Jobs.
+// fails makes a pod fail, with a probability of 1/oneIn.
 func (d dish) fails(which string, oneIn int) {
 	if d.oneIn(oneIn) {
 		d.does("exit-code."+which, "1")
@@ -109,7 +109,7 @@ func successPolicy(d dish) {
 	}
 }
 
-// failurePolicy has a rule for each action, some of them with names (KEP-4443).
+// failurePolicy sets a policy with a rule for each action, some of them with names (KEP-4443).
 func failurePolicy(d dish) {
 	exit := func(action batchv1.PodFailurePolicyAction, code int32) batchv1.PodFailurePolicyRule {
 		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{
@@ -144,7 +144,7 @@ func deadline(d dish) {
 	d.does("run-time", []string{"500ms", "1h"}[d.n(2)])
 }
 
-// onFailure restarts containers in their pod.
+// onFailure makes containers restart in their pod.
 func onFailure(d dish) {
 	d.counts(1+d.n(2), 1+d.n(2))
 	d.spec.Template.Spec.RestartPolicy, d.spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To(int32(1+d.n(3)))
@@ -152,7 +152,7 @@ func onFailure(d dish) {
 	d.fails("x.1", 2)
 }
 
-// createJob decides on a Job, and creates it, unless there are enough.
+// createJob draws a Job, and creates it unless there are enough.
 func (s *soak) createJob() {
 	job := nextJob(s.cook)
 	if s.alive() >= mostJobs {
@@ -166,7 +166,7 @@ func (s *soak) createJob() {
 func nextJob(cook *rand.Rand) *batchv1.Job {
 	kinds := slices.Sorted(maps.Keys(recipes()))
 	kind := kinds[cook.IntN(len(kinds))]
-	// What a Job draws depends on its kind; the next Job does not depend on that.
+	// The number of draws depends on the Job's kind; the next Job must not depend on it.
 	dice := rand.New(rand.NewPCG(cook.Uint64(), 0))
 	job := indexedJob(1, 1, nil, nil)
 	job.Name, job.GenerateName, job.Labels = "", kind+"-", map[string]string{kindLabel: kind}
@@ -189,7 +189,7 @@ func nextJob(cook *rand.Rand) *batchv1.Job {
 	return job
 }
 
-// whose gives most Jobs to the controllers that are killed.
+// whose returns a managedBy value, most often of the controllers that are killed.
 func whose(percent int) *string {
 	switch {
 	case percent < 50:

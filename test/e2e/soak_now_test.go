@@ -17,13 +17,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// present is what a namespace holds now, in the order of creation.
+// present holds the objects of a namespace at present, in the order of creation.
 type present struct {
 	jobs []*batchv1.Job
 	pods []*corev1.Pod
 }
 
-// now is what the history of a namespace has come to.
+// now returns the present objects of a namespace according to the history.
 func (h *chronicle) now(namespace string) present {
 	latest := map[types.UID]history.Version{}
 	h.mu.Lock()
@@ -54,7 +54,7 @@ func byAge(a, b metav1.Object) int {
 
 func (p present) empty() bool { return len(p.jobs)+len(p.pods) == 0 }
 
-// String reports everything that is there, and what it waits for.
+// String describes all objects, and what they wait for.
 func (p present) String() (text string) {
 	for _, job := range p.jobs {
 		text += fmt.Sprintf("\nJob %s, deleted %t, finalizers %v: %+v %q", job.Name, job.DeletionTimestamp != nil, job.Finalizers, countsOf(job), conditionsOf(job))
@@ -65,7 +65,7 @@ func (p present) String() (text string) {
 	return text
 }
 
-// isEmpty asks the API server if the namespace holds no Job and no pod anymore.
+// isEmpty reports whether the API server has no Jobs and no pods in the namespace.
 func (s *soak) isEmpty(space *space) bool {
 	jobs, jobErr := client.BatchV1().Jobs(space.name).List(s.t.Context(), metav1.ListOptions{})
 	pods, podErr := client.CoreV1().Pods(space.name).List(s.t.Context(), metav1.ListOptions{})

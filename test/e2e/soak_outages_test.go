@@ -20,9 +20,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// prepare gives the API server and kube-controller-manager the flags that a soak needs: kwokctl's
-// switch off priority and fairness, connections last forever, an API server that ends waits a minute
-// for watches, and a controller manager that lost its Lease to an outage would wait for it.
+// prepare sets the flags of the API server and kube-controller-manager for a soak: kwokctl's flags disable priority and
+// fairness, connections last forever, a stopping API server waits a minute for watches, and a controller manager that
+// lost its Lease in an outage would wait for it.
 func (d *disturber) prepare(ctx context.Context, _ time.Duration, _ *rand.Rand) (int, error) {
 	err := d.components.Restart(ctx, troubles.APIServer, "--enable-priority-and-fairness=true",
 		"--max-requests-inflight=100", "--max-mutating-requests-inflight=50", "--goaway-chance=0.02", "--shutdown-watch-termination-grace-period=1s")
@@ -33,12 +33,12 @@ func (d *disturber) prepare(ctx context.Context, _ time.Duration, _ *rand.Rand) 
 	return refused, errors.Join(err, d.components.Restart(ctx, troubles.ControllerManager, "--leader-elect=false"))
 }
 
-// endServer is an upgrade of the API server: it ends in order, and another one starts.
+// endServer simulates an upgrade: the API server ends properly, and another one starts.
 func (d *disturber) endServer(ctx context.Context, _ time.Duration, _ *rand.Rand) (refused int, err error) {
 	return d.replaceServer(ctx, syscall.SIGTERM, func() error { return nil })
 }
 
-// killServer is a crash of the API server, which stays away for a while.
+// killServer simulates a crash of the API server, which is gone for a while.
 func (d *disturber) killServer(ctx context.Context, lasts time.Duration, _ *rand.Rand) (refused int, err error) {
 	return d.replaceServer(ctx, syscall.SIGKILL, func() error {
 		pause(ctx, lasts)
@@ -46,9 +46,9 @@ func (d *disturber) killServer(ctx context.Context, lasts time.Duration, _ *rand
 	})
 }
 
-// replaceServer ends the API server, and starts it again when between has returned.
+// replaceServer ends the API server, and starts it again once between has returned.
 func (d *disturber) replaceServer(ctx context.Context, signal syscall.Signal, between func() error) (refused int, err error) {
-	d.tally.answers(d.t) // It counts from 0 again.
+	d.tally.answers(d.t) // Its counters restart from 0.
 	if err := d.components.Stop(ctx, troubles.APIServer, signal); err != nil {
 		return 0, err
 	}
@@ -59,14 +59,14 @@ func (d *disturber) replaceServer(ctx context.Context, signal syscall.Signal, be
 	return d.untilServing(ctx)
 }
 
-// compact has etcd forget all that was replaced, and shrink its file, while the API server is
-// restarted: it remembers nothing either, so no watch can be taken up where it ended.
+// compact makes etcd drop all replaced versions and shrink its file while the API server is restarted: as its watch
+// cache is empty, too, no watch can resume where it ended.
 func (d *disturber) compact(ctx context.Context, _ time.Duration, _ *rand.Rand) (expired int, err error) {
 	before, err := client.BatchV1().Jobs("").List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
 		return 0, err
 	}
-	if err := probe(ctx); err != nil { // So that there is a later revision.
+	if err := probe(ctx); err != nil { // This creates a later revision.
 		return 0, err
 	}
 	_, err = d.replaceServer(ctx, syscall.SIGKILL, func() error {
@@ -85,7 +85,7 @@ func (d *disturber) compact(ctx context.Context, _ time.Duration, _ *rand.Rand) 
 	return watchesThatExpire(ctx, before.ResourceVersion)
 }
 
-// watchesThatExpire is 1 if a watch cannot start at the resourceVersion, otherwise 0.
+// watchesThatExpire returns 1 if a watch cannot start at the resourceVersion, otherwise 0.
 func watchesThatExpire(ctx context.Context, resourceVersion string) (int, error) {
 	w, err := client.BatchV1().Jobs("").Watch(ctx, metav1.ListOptions{ResourceVersion: resourceVersion, TimeoutSeconds: ptr.To[int64](1)})
 	if err == nil {
@@ -100,8 +100,8 @@ func watchesThatExpire(ctx context.Context, resourceVersion string) (int, error)
 	return 0, err
 }
 
-// fillDisk has etcd run out of space: it stores nothing anymore, until it is given more,
-// and somebody ends the alarm. For etcd, the disk is full when the file has reached its quota.
+// fillDisk makes etcd run out of space: it stores nothing anymore until its quota is raised and the alarm is disarmed.
+// For etcd, the disk is full when the file has reached its quota.
 func (d *disturber) fillDisk(ctx context.Context, lasts time.Duration, _ *rand.Rand) (refused int, err error) {
 	if err := d.restartStore(ctx, "--quota-backend-bytes=1"); err != nil {
 		return 0, err
@@ -122,7 +122,7 @@ func (d *disturber) fillDisk(ctx context.Context, lasts time.Duration, _ *rand.R
 	return refused, errors.Join(err, serving)
 }
 
-// probe has the API server store something.
+// probe makes the API server store an object.
 func probe(ctx context.Context) error {
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{GenerateName: "probe-"}}
 	_, err := client.CoreV1().ConfigMaps(systemNamespace).Create(ctx, object, metav1.CreateOptions{})
@@ -142,8 +142,7 @@ func (d *disturber) restartStore(ctx context.Context, flags ...string) error {
 	})
 }
 
-// untilServing waits until the API server is ready, and returns how often it was not. Then the nodes
-// start again.
+// untilServing waits until the API server is ready, and returns how often it was not. Then it restarts the nodes.
 func (d *disturber) untilServing(ctx context.Context) (refused int, err error) {
 	err = wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
@@ -157,8 +156,8 @@ func (d *disturber) untilServing(ctx context.Context) (refused int, err error) {
 	return refused, errors.Join(err, d.restartNodes(ctx))
 }
 
-// restartNodes restarts kwok, which gives up on a pod after errors that a kubelet would retry. It
-// would wait for minutes until the Leases of its nodes expire, which its predecessor holds.
+// restartNodes restarts kwok, which gives up on a pod after errors that a kubelet would retry. It would wait for minutes
+// until the Leases of its nodes, held by its predecessor, expire.
 func (d *disturber) restartNodes(ctx context.Context) error {
 	if err := d.components.Stop(ctx, troubles.Nodes, syscall.SIGKILL); err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 )
 
-// moveShards has more replicas join for a while, and leave: shards move to them, and back.
+// moveShards starts more replicas for a while: shards move to them, and back.
 func (d *disturber) moveShards(ctx context.Context, lasts time.Duration, dice *rand.Rand) (moved int, err error) {
 	c := d.controllers
 	before := c.failovers()
@@ -37,7 +37,7 @@ func (d *disturber) moveShards(ctx context.Context, lasts time.Duration, dice *r
 	return c.failovers() - before, nil
 }
 
-// failovers is how often the lead, or a shard, has changed hands.
+// failovers returns how often the leader, or the holder of a shard, has changed.
 func (c *controllers) failovers() (n int) {
 	leases, err := shardLeases(c.t.Context())
 	if err != nil && c.calm() {
@@ -49,7 +49,7 @@ func (c *controllers) failovers() (n int) {
 	return n
 }
 
-// shardLeases are those of the controllers that are killed.
+// shardLeases returns the shard Leases of the controllers that are killed.
 func shardLeases(ctx context.Context) ([]coordinationv1.Lease, error) {
 	leases, err := client.CoordinationV1().Leases(systemNamespace).List(ctx, metav1.ListOptions{LabelSelector: "batchjob.dev/shard"})
 	if err != nil {
@@ -60,7 +60,7 @@ func shardLeases(ctx context.Context) ([]coordinationv1.Lease, error) {
 	}), nil
 }
 
-// watchHolders looks who holds the shards, until ctx ends.
+// watchHolders records the holders of the shards until ctx ends.
 func (s *soak) watchHolders(ctx context.Context) {
 	wait.UntilWithContext(ctx, func(ctx context.Context) {
 		excused := !s.ledger.Calm()
@@ -70,7 +70,7 @@ func (s *soak) watchHolders(ctx context.Context) {
 	}, 200*time.Millisecond)
 }
 
-// untilHeld waits until every shard has a holder: it gets one after each outage (SOK-02).
+// untilHeld waits until every shard has a holder, as it must after each outage (SOK-02).
 func (s *soak) untilHeld() {
 	eventually(s.t, fmt.Sprintf("holders of %d shards", s.controllers.shards), func(context.Context) (bool, error) {
 		return s.holders.Held() >= s.controllers.shards, nil

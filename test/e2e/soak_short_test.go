@@ -9,9 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// Each trouble comes once, for a short while, and makes a difference to somebody. Jobs of every
-// kind live through all of them; those that have not ended then are deleted, to save the time that
-// retries wait (SOK-01, SOK-02, SOK-04).
+// Each trouble occurs once, for a short while, and has an effect. Jobs of every kind run through all of them; Jobs that
+// have not ended afterward are deleted, so that the test does not wait for retries (SOK-01, SOK-02, SOK-04).
 func TestTroubles_SOK_01_SOK_02_SOK_04(t *testing.T) {
 	s := newSoak(t)
 	s.work(nil, func() {

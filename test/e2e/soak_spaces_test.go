@@ -18,11 +18,11 @@ import (
 type space struct {
 	name   string
 	opened time.Time
-	// closed: no more Jobs come, and those that are there have to end.
+	// closed reports whether no more Jobs are created; the existing ones must end.
 	closed bool
 }
 
-// chores are what somebody has to do now and then.
+// chores does regular maintenance of the namespaces.
 func (s *soak) chores() {
 	var left []*space
 	for _, space := range s.spaces {
@@ -39,8 +39,8 @@ func (s *soak) chores() {
 	s.spaces = left
 }
 
-// deleteAgain completes deletions that an error left half done, such as that of a full disk. A kubelet tries again;
-// the simulated nodes do not.
+// deleteAgain completes deletions that an error, such as a full disk, interrupted. A kubelet retries; the simulated
+// nodes do not.
 func (s *soak) deleteAgain(pods []*corev1.Pod) {
 	for _, pod := range pods {
 		if pod.DeletionTimestamp == nil || len(pod.Finalizers) > 0 || time.Since(pod.DeletionTimestamp.Time) < time.Minute {
@@ -49,11 +49,11 @@ func (s *soak) deleteAgain(pods []*corev1.Pod) {
 		s.say("deleting pod %s/%s again", pod.Namespace, pod.Name)
 		options := metav1.NewDeleteOptions(0)
 		options.Preconditions = metav1.NewUIDPreconditions(string(pod.UID))
-		_ = client.CoreV1().Pods(pod.Namespace).Delete(s.t.Context(), pod.Name, *options) // If that fails, it comes again.
+		_ = client.CoreV1().Pods(pod.Namespace).Delete(s.t.Context(), pod.Name, *options) // A failure is retried in the next round.
 	}
 }
 
-// audit checks everything that happened in a namespace, and forgets it.
+// audit checks the history of a namespace, and drops it.
 func (s *soak) audit(space *space) {
 	versions := past.in(space.name)
 	problems := audits.audit(space.name, versions)
@@ -67,7 +67,7 @@ func (s *soak) audit(space *space) {
 	past.forget(space.name)
 }
 
-// keep writes all that happened in a namespace to a file, and returns its name.
+// keep writes the history of a namespace to a file, and returns its name.
 func (s *soak) keep(space *space) string {
 	file := filepath.Join(s.traces, space.name)
 	if err := os.WriteFile(file, []byte(past.trace(space.name)), 0o600); err != nil {
@@ -76,7 +76,7 @@ func (s *soak) keep(space *space) string {
 	return file
 }
 
-// current is the namespace for new Jobs.
+// current returns the namespace for new Jobs.
 func (s *soak) current() *space {
 	if n := len(s.spaces); n > 0 && !s.spaces[n-1].closed {
 		return s.spaces[n-1]
@@ -86,7 +86,7 @@ func (s *soak) current() *space {
 	return space
 }
 
-// namespace makes one with the account that pods need, as soon as that is possible.
+// namespace creates a namespace with the account that pods need, as soon as that is possible.
 func (s *soak) namespace() (name string) {
 	eventually(s.t, "a namespace with its service account", func(ctx context.Context) (bool, error) {
 		if name == "" {
@@ -102,7 +102,7 @@ func (s *soak) namespace() (name string) {
 	return name
 }
 
-// alive is how many Jobs have not finished.
+// alive returns the number of unfinished Jobs.
 func (s *soak) alive() (n int) {
 	for _, space := range s.spaces {
 		for _, job := range past.now(space.name).jobs {

@@ -16,9 +16,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// tally counts what happened, for the reader.
+// tally counts events for the summary.
 type tally struct {
-	// ends counts the Jobs of each kind by how they ended.
+	// ends counts the Jobs of each kind by outcome.
 	ends           map[string]map[string]int
 	pods, versions int
 	codes          map[string]int
@@ -27,7 +27,7 @@ type tally struct {
 
 func newTally() *tally { return &tally{ends: map[string]map[string]int{}, codes: map[string]int{}} }
 
-// add takes all that happened in a namespace.
+// add adds the history of a namespace.
 func (y *tally) add(versions []history.Version) {
 	jobs, pods := map[types.UID]*batchv1.Job{}, map[types.UID]bool{}
 	for _, v := range versions {
@@ -57,12 +57,12 @@ func endOf(job *batchv1.Job) string {
 	return "Deleted"
 }
 
-// sample notes the size of the controller while it works.
+// sample records the size of the controller while it works.
 func (y *tally) sample(z size) {
 	y.most = size{max(y.most.goroutines, z.goroutines), max(y.most.alloc, z.alloc), max(y.most.inuse, z.inuse), max(y.most.resident, z.resident)}
 }
 
-// answers asks the API server what happened to all status writes since it started.
+// answers reads from the API server the results of all status writes since its start.
 func (y *tally) answers(t *testing.T) {
 	codes, err := answers(t.Context())
 	if err != nil {
@@ -73,7 +73,7 @@ func (y *tally) answers(t *testing.T) {
 	}
 }
 
-// print says all on one screen.
+// print prints the summary on one screen.
 func (y *tally) print(s *soak, before, after size) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "\nsoak of %v, SOAK_SEED=%d\n\n", time.Since(s.started).Round(time.Second), s.seed)

@@ -16,54 +16,52 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// The pace of a soak: what two cores bear. All of it is deliberate load in real time, so
-// here, and nowhere else, tests go by the clock.
+// The pace of a soak, chosen for two cores. A soak is deliberate load in real time, so only here tests depend on the
+// clock.
 const (
-	// A Job and a deed of a user come so often, unless there are enough Jobs.
+	// The intervals between new Jobs, unless there are enough, and between user actions.
 	jobEvery, deedEvery = 500 * time.Millisecond, 400 * time.Millisecond
 	mostJobs            = 60
-	// A namespace takes new Jobs for so long. When all in it is gone, it is audited, and
-	// its history is forgotten.
+	// How long a namespace takes new Jobs. When all its objects are gone, it is audited, and its history is dropped.
 	namespaceFor = time.Minute
-	// Finished Jobs are deleted after a while.
+	// Finished Jobs are deleted after this time.
 	keepFinished = 8 * time.Second
-	// A controller is killed so often; every third time it is asked to end; every fifth
-	// time it comes back only after a while.
+	// The interval between kills of a controller. Every third time it gets SIGTERM; every fifth time it restarts only
+	// after stayAway.
 	killEvery, stayAway = 30 * time.Second, 10 * time.Second
-	// The warm-up lasts no longer than this.
+	// The longest duration of the warm-up.
 	warmUp = 2 * time.Minute
-	// Before it is measured, the controller that is never killed has had so much quiet.
+	// The idle time of the controller that is never killed before it is measured.
 	quiet = 30 * time.Second
-	// All Jobs have ended so long after the last came.
+	// The time after the last creation by which all Jobs have ended.
 	windDown = 10 * time.Minute
-	// Jobs of the built-in controller that have not ended so long after their namespace was opened
-	// are deleted, and reported: that of 1.37.1 can wait forever for its own cache
-	// ("read version … is not as new as written version …").
+	// Jobs of the built-in controller that have not ended this long after their namespace was opened are deleted, and
+	// reported: the controller of 1.37.1 can wait forever for its own cache ("read version … is not as new as written
+	// version …").
 	stalledAfter = 5 * time.Minute
-	// A trouble lasts for half as long to one and a half times as long, and comes after a
-	// pause of less than troublePause.
+	// A trouble lasts for 0.5 to 1.5 times troubleLasts, and follows a pause of less than troublePause.
 	troubleLasts, troublePause = 10 * time.Second, 30 * time.Second
 )
 
-// soakName is the managedBy value of the controllers that are killed. The shared
-// controller, which never is, runs Jobs with the default one.
+// soakName is the managedBy value of the controllers that are killed. The shared controller, which is never killed, runs
+// Jobs with the default value.
 const soakName = "e2e.batchjob.dev/soak"
 
-// soak is one run.
+// soak is one soak run.
 type soak struct {
 	t       *testing.T
 	started time.Time
-	// cook decides on Jobs, user on what is done to them, dice on troubles: by the seed, and
-	// each draws the same numbers whatever the cluster does with its decisions.
+	// cook draws Jobs, user the actions on them, and dice troubles, all from the seed: each draws the same numbers
+	// whatever the cluster does with its decisions.
 	seed             uint64
 	cook, user, dice *rand.Rand
 	created          int
-	// hurried: Jobs that have not ended when no more come are deleted.
+	// hurried reports whether Jobs that have not ended when the last was created are deleted.
 	hurried bool
-	// done counts what users did.
+	// done counts user actions.
 	done      map[string]int
 	failovers int
-	// stalled are the Jobs that the built-in controller did not go on with.
+	// stalled counts the Jobs that the built-in controller did not continue.
 	stalled     int
 	spaces      []*space
 	controllers *controllers
@@ -75,11 +73,9 @@ type soak struct {
 	traces      string
 }
 
-// Jobs of every kind live through users, crashes and fail-overs, for SOAK_TIME: each one
-// ends exactly as it should, nothing is left over, the built-in controller and ours keep
-// to their own, and a controller that runs all the time does not grow (JOB-56, TRK-03,
-// TRK-20, MGB-01, MGB-05, STV-25, PRP-24). Meanwhile, the cluster is in
-// trouble (SOK-01 to SOK-05).
+// Jobs of every kind survive user actions, crashes and failovers for SOAK_TIME: each ends as it should, nothing is left
+// over, the built-in controller and ours keep to their own Jobs, and a controller that runs all the time does not grow
+// (JOB-56, TRK-03, TRK-20, MGB-01, MGB-05, STV-25, PRP-24). Meanwhile, the cluster has troubles (SOK-01 to SOK-05).
 func TestSoak_JOB_56_TRK_03_SOK_01(t *testing.T) {
 	s := newSoak(t)
 	lasts := lastsFor(t)
@@ -105,7 +101,7 @@ func (s *soak) end() {
 	s.failovers = s.controllers.failovers()
 }
 
-// missing is what a soak that is long enough should have gone through, and has not.
+// missing returns the events that a sufficiently long soak should have had, but has not.
 func (s *soak) missing() []string {
 	missing := audits.territory.Missing()
 	for kind := range recipes() {
@@ -153,7 +149,7 @@ func cook(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 1)) }
 func user(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
-// The same seed makes the same Jobs and deeds, and another one makes others (JOB-56).
+// The same seed draws the same Jobs and actions, and another seed draws others (JOB-56).
 func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
 	decisions := func(seed uint64) string {
 		var b strings.Builder
@@ -171,21 +167,20 @@ func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
 	}
 }
 
-// say prints progress at once; go test shows it with -v.
+// say prints progress immediately; go test shows it with -v.
 func (s *soak) say(format string, args ...any) {
 	fmt.Printf("soak %v: %s\n", time.Since(s.started).Round(time.Second), fmt.Sprintf(format, args...))
 }
 
-// season lets users, crashes and troubles at Jobs, and sees to it that all end.
-// Half of the time one controller runs, and half of it two that elect a leader.
+// season runs Jobs with user actions, crashes and troubles, and waits until all end. Half of the time one controller
+// runs, and half of it two that elect a leader.
 func (s *soak) season(name string, lasts time.Duration) {
 	s.say("%s, %v", name, lasts)
 	s.work(time.After(lasts/2), func() { s.disturber.disturb(lasts) })
 	s.finish()
 }
 
-// work creates Jobs, and lets users and crashes at them, while something disturbs the
-// cluster.
+// work creates Jobs, with user actions and crashes, while disturb runs.
 func (s *soak) work(half <-chan time.Time, disturb func()) {
 	s.controllers.work(1)
 	jobs, deeds, chores := time.Tick(jobEvery), time.Tick(deedEvery), time.Tick(time.Second)
@@ -218,7 +213,7 @@ func (s *soak) work(half <-chan time.Time, disturb func()) {
 	}
 }
 
-// finish waits until all Jobs have ended and are gone, and all is audited.
+// finish waits until all Jobs have ended and are gone, and every namespace is audited.
 func (s *soak) finish() {
 	for _, space := range s.spaces {
 		space.closed = true

@@ -15,8 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// throttle leaves one seat for the controllers' requests, and a short queue: the API server refuses the
-// others (429).
+// throttle leaves one seat and a short queue for the controllers' requests: the API server rejects others with 429.
 func (d *disturber) throttle(ctx context.Context, lasts time.Duration, _ *rand.Rand) (rejected int, err error) {
 	before, err := rejectedRequests(ctx)
 	if err != nil {
@@ -53,7 +52,7 @@ func (d *disturber) throttle(ctx context.Context, lasts time.Duration, _ *rand.R
 	return after - before, errors.Join(err, countErr)
 }
 
-// rejectedRequests is how many requests the API server has refused for lack of seats.
+// rejectedRequests returns how many requests the API server has rejected for lack of seats.
 func rejectedRequests(ctx context.Context) (n int, err error) {
 	text, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {

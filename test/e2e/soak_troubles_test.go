@@ -13,22 +13,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/troubles"
 )
 
-// disturber has things go wrong in the cluster.
+// disturber causes troubles in the cluster.
 type disturber struct {
 	*soak
 	components  *troubles.Components
 	store       etcd.Store
 	certificate *troubles.Certificate
-	// kubeconfig is that of the controllers that are killed.
+	// kubeconfig is the kubeconfig of the controllers that are killed.
 	kubeconfig string
-	// wrongClock is the folder of a binary with a clock that can be wrong.
+	// wrongClock is the folder of a binary whose clock can be wrong.
 	wrongClock string
-	// chosen are the troubles of SOAK_TROUBLES.
+	// chosen holds the troubles in SOAK_TROUBLES.
 	chosen []troubles.Trouble
 }
 
-// newDisturber restarts the API server so that its flags permit all troubles: kwokctl's switch off
-// priority and fairness, and clients should connect anew now and then.
+// newDisturber restarts the API server with flags that permit all troubles: kwokctl's flags disable priority and
+// fairness, and clients should reconnect now and then.
 func newDisturber(s *soak) *disturber {
 	dir, ctx := filepath.Dir(kubeconfig), s.t.Context()
 	d := &disturber{soak: s, wrongClock: s.t.TempDir()}
@@ -60,10 +60,10 @@ func newDisturber(s *soak) *disturber {
 	return d
 }
 
-// controllerClock is the name of the trouble that needs a binary of its own.
+// controllerClock is the name of the trouble that needs a separate binary.
 const controllerClock = "controller-clock"
 
-// all are the troubles that there are; docs/proof/soak.md describes them.
+// all returns all troubles; docs/proof/soak.md describes them.
 func (d *disturber) all() []troubles.Trouble {
 	all := []troubles.Trouble{
 		{Name: "api-server-ends", Outage: true, Run: d.endServer},
@@ -82,7 +82,7 @@ func (d *disturber) all() []troubles.Trouble {
 	return all
 }
 
-// disturb has one trouble after the other, for so long.
+// disturb causes one trouble after the other for a duration.
 func (d *disturber) disturb(lasts time.Duration) {
 	over := time.After(lasts)
 	for len(d.chosen) > 0 {
@@ -98,7 +98,7 @@ func (d *disturber) disturb(lasts time.Duration) {
 	<-over
 }
 
-// live goes through a trouble.
+// live carries out a trouble.
 func (s *soak) live(e troubles.Event) {
 	s.say("%s", e.Name)
 	s.ledger.Begin(e.Trouble)
@@ -109,7 +109,7 @@ func (s *soak) live(e troubles.Event) {
 	}
 }
 
-// pause waits, or until ctx ends.
+// pause waits for a duration, or until ctx ends.
 func pause(ctx context.Context, lasts time.Duration) {
 	select {
 	case <-ctx.Done():

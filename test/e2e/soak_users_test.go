@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// deed is a decision of a user: what, to which of those it can be done to, and how.
+// deed is a user action: its kind, the choice among the suitable objects, and a parameter.
 type deed struct {
 	what  string
 	which float64
@@ -26,7 +26,7 @@ type deed struct {
 }
 
 func nextDeed(dice *rand.Rand) deed {
-	// Some are done more often than others.
+	// Some actions are more frequent than others.
 	deeds := []string{
 		"suspend", "suspend", "resume", "resume", "resume", "parallelism", "parallelism", "elastic", "elastic",
 		"delete Job", "delete Job", "delete pod", "delete pod", "delete pod", "delete pod", "evict", "evict",
@@ -34,8 +34,8 @@ func nextDeed(dice *rand.Rand) deed {
 	return deed{deeds[dice.IntN(len(deeds))], dice.Float64(), dice.IntN(12)}
 }
 
-// doDeed decides, and does it if there is anything to do it to. Only what is young is
-// disturbed, so that everything ends one day.
+// doDeed draws an action, and carries it out if there is a suitable object. Only objects in the newest namespace are
+// disturbed, so that everything ends eventually.
 func (s *soak) doDeed() {
 	d := nextDeed(s.user)
 	if len(s.spaces) == 0 || s.spaces[len(s.spaces)-1].closed {
@@ -58,17 +58,16 @@ func (s *soak) doDeed() {
 	s.tolerate(d.what, err)
 }
 
-// tolerate accepts an error that means that something else was faster, and any during an outage.
+// tolerate accepts an error because another client was faster, and any error during an outage.
 func (s *soak) tolerate(what string, err error) {
-	// A Job may be elastic no more, by now.
+	// The Job may no longer be elastic.
 	isLate := apierrors.IsNotFound(err) || apierrors.IsConflict(err) || apierrors.IsInvalid(err) && what == "elastic"
 	if err != nil && !isLate && s.ledger.Calm() {
 		s.t.Fatalf("%s: %v", what, err)
 	}
 }
 
-// pick takes one of those that qualify: the same share of the way through the list for
-// the same decision. nil if there is none.
+// pick returns a qualifying element, at the same relative position for the same decision, or nil if there is none.
 func pick[T any](list []*T, which float64, qualifies func(*T) bool) *T {
 	var candidates []*T
 	for _, o := range list {
@@ -82,7 +81,7 @@ func pick[T any](list []*T, which float64, qualifies func(*T) bool) *T {
 	return candidates[int(which*float64(len(candidates)))]
 }
 
-// suits reports whether the deed can be done to the Job.
+// suits reports whether the action is possible for the Job.
 func (d deed) suits(job *batchv1.Job) bool {
 	suspended := ptr.Deref(job.Spec.Suspend, false)
 	if history.IsFinished(job) || job.DeletionTimestamp != nil {
@@ -127,8 +126,8 @@ func (s *soak) disturb(pod *corev1.Pod, d deed) error {
 	return pods.Delete(s.t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To([]int64{0, 1, 30}[d.how%3])})
 }
 
-// tidy deletes Jobs that finished a while ago, and pods of Jobs that are gone. Once no
-// more Jobs come, those that are suspended are resumed, and those of nobody are deleted.
+// tidy deletes Jobs that finished a while ago, and pods of deleted Jobs. Once no more Jobs are created, suspended Jobs
+// are resumed, and Jobs that no controller runs are deleted.
 func (s *soak) tidy(space *space) {
 	now, jobs := past.now(space.name), map[types.UID]bool{}
 	for _, job := range now.jobs {

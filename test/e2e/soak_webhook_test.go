@@ -18,10 +18,10 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// soakObject is the name of what the soak puts into the cluster for a while.
+// soakObject is the name of the objects that the soak creates temporarily.
 const soakObject = "soak.batchjob.dev"
 
-// during has objects in the cluster for a while.
+// during creates objects, and removes them after a duration.
 func during(ctx context.Context, lasts time.Duration, create, remove func() error) error {
 	if err := create(); err != nil {
 		return errors.Join(err, remove())
@@ -30,8 +30,8 @@ func during(ctx context.Context, lasts time.Duration, create, remove func() erro
 	return remove()
 }
 
-// hangWebhook asks a webhook about the controllers' writes that never answers. They fail, or
-// take long, as failurePolicy says.
+// hangWebhook adds a webhook for the controllers' writes that never responds. The writes fail, or are slow, depending on
+// failurePolicy.
 func (d *disturber) hangWebhook(ctx context.Context, lasts time.Duration, dice *rand.Rand) (calls int, err error) {
 	var asked atomic.Int64
 	release := make(chan struct{})

@@ -23,7 +23,7 @@ const (
 	ruleReason = batchv1.JobReasonPodFailurePolicy + "_"
 )
 
-// stories is how each Job of each file in examples/stories ends.
+// stories holds the ending of each Job of each file in examples/stories.
 var stories = map[string]map[string]ending{
 	"kep-2307-finished-pods-may-go":                {"photo-thumbnails": complete(reached, completionsReached, 4, 1, "", 5)},
 	"kep-3329-story-1-a-bug-fails-the-job":         {"protein-folding": failure(ruleReason+"0", containerFailed("fold", "1.1", 134, 0), 1, 2, "0", 3)},
@@ -49,9 +49,8 @@ var stories = map[string]map[string]ending{
 	},
 }
 
-// play applies a story, does what its user does meanwhile, and checks the end of each of
-// its Jobs. How many pods a Job with a success policy has does not depend on how busy the
-// machine is.
+// play applies a story, carries out its user's actions, and checks the ending of each of its Jobs. The number of pods of
+// a Job with a success policy does not depend on the machine's load.
 func play(t *testing.T, file string, user func(t *testing.T, ns string), changes ...func(*batchv1.Job)) (ns string) {
 	t.Helper()
 	ns = namespace(t)
@@ -71,8 +70,7 @@ func play(t *testing.T, file string, user func(t *testing.T, ns string), changes
 	return ns
 }
 
-// createTogether creates a Job whose pods end only once all of them run, however long their
-// creation takes.
+// createTogether creates a Job whose pods end only once all of them run, however long their creation takes.
 func createTogether(t *testing.T, ns string, job *batchv1.Job, changes ...func(*batchv1.Job)) {
 	t.Helper()
 	times := withoutEnd(&job.Spec)
@@ -80,7 +78,7 @@ func createTogether(t *testing.T, ns string, job *batchv1.Job, changes ...func(*
 	endTogether(t, ns, job.Name, int(*job.Spec.Parallelism), times)
 }
 
-// withoutEnd makes the pods of a Job run until endTogether gives them the run times that it returns.
+// withoutEnd makes the pods of a Job run until endTogether sets the returned run times.
 func withoutEnd(spec *batchv1.JobSpec) (times map[string]string) {
 	times = map[string]string{}
 	maps.DeleteFunc(spec.Template.Annotations, func(key, value string) bool {
@@ -94,7 +92,7 @@ func withoutEnd(spec *batchv1.JobSpec) (times map[string]string) {
 	return times
 }
 
-// endTogether waits until n pods of a Job run, and gives them their run times.
+// endTogether waits until n pods of a Job run, and sets their run times.
 func endTogether(t *testing.T, ns, name string, n int, times map[string]string) {
 	t.Helper()
 	for _, pod := range untilRunning(t, ns, name, n) {
@@ -102,7 +100,7 @@ func endTogether(t *testing.T, ns, name string, n int, times map[string]string) 
 	}
 }
 
-// annotate sets annotations of a pod, unless it is gone: an earlier one may have made its Job succeed.
+// annotate sets annotations of a pod, unless it is gone: an earlier pod may have made its Job succeed.
 func annotate(t *testing.T, pod *corev1.Pod, annotations map[string]string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"annotations": annotations}})
@@ -115,8 +113,8 @@ func annotate(t *testing.T, pod *corev1.Pod, annotations map[string]string) {
 	}
 }
 
-// Each story is in the README with its end, each file is a story that the tests know, and
-// each is managed by our controller.
+// The README contains each story with its ending, each file is a story known to the tests, and our controller manages
+// each.
 func TestStoriesAreDocumented(t *testing.T) {
 	t.Parallel()
 	readme, err := os.ReadFile("../../examples/README.md")
@@ -152,13 +150,13 @@ func TestStoriesAreDocumented(t *testing.T) {
 	}
 }
 
-// withUser are the stories in which a user acts; each has a test of its own.
+// withUser lists the stories with user actions; each has a test of its own.
 var withUser = []string{
 	"kep-2307-finished-pods-may-go", "kep-3939-story-1-one-trainer-per-index",
 	"kep-3939-story-2-no-more-than-two-at-a-time", "kep-3939-story-3-terminating-pods-hold-quota",
 }
 
-// The others only run, and end as the README says.
+// The other stories only run, and end as documented in the README.
 //
 // Requirements: PFP-16, BLI-37, SUC-23, PFN-30, PFN-31, PFN-32
 func TestStoriesEndAsDocumented(t *testing.T) {
@@ -193,8 +191,8 @@ func TestFinishedPodsMayBeDeletedAtOnce_TRK_27_TRK_13(t *testing.T) {
 	}
 }
 
-// KEP-3939, story 1: worker 0 is deleted, and has no successor until it has ended
-// (the verdict of the run checks every pod of every Job for that).
+// KEP-3939, story 1: worker 0 is deleted, and is not replaced until it has ended (the verdict of the run checks this for
+// every pod of every Job).
 func TestOneTrainerRunsPerIndex_PRP_24(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-1-one-trainer-per-index", func(t *testing.T, ns string) {
@@ -208,8 +206,8 @@ func TestOneTrainerRunsPerIndex_PRP_24(t *testing.T) {
 	wantInOrder(t, ns, "tf-training", counts{active: 2}, counts{active: 1, terminating: 1}, counts{failed: 1})
 }
 
-// KEP-3939, story 2: a renderer is deleted, and ends with success; there are never
-// more than two pods, and no fifth.
+// KEP-3939, story 2: a renderer is deleted, and ends with success; there are never more than two pods at once, and no
+// fifth pod.
 func TestNoMoreThanTwoRenderersRun_PRP_24(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-2-no-more-than-two-at-a-time", func(t *testing.T, ns string) {
@@ -219,8 +217,8 @@ func TestNoMoreThanTwoRenderersRun_PRP_24(t *testing.T) {
 	wantInOrder(t, ns, "render-frames", counts{active: 2}, counts{active: 1, terminating: 1}, counts{active: 2})
 }
 
-// KEP-3939, story 3: a queue suspends the Job. terminating holds until the last pod is
-// gone, and a resume in between starts no pod (PRP-13).
+// KEP-3939, story 3: a queue suspends the Job. terminating is positive until the last pod is gone, and a resume in
+// between starts no pod (PRP-13).
 func TestTerminatingPodsHoldQuota_PRP_24(t *testing.T) {
 	t.Parallel()
 	const name = "batch-simulation"
@@ -236,8 +234,8 @@ func TestTerminatingPodsHoldQuota_PRP_24(t *testing.T) {
 		endTogether(t, ns, name, 3, times)
 	}, func(j *batchv1.Job) { times = withoutEnd(&j.Spec) })
 	wantInOrder(t, ns, name, counts{active: 3}, counts{terminating: 3}, counts{active: 3})
-	// What the queue reads never frees room that a pod still has. A pod that was created since the
-	// counts last changed may not be in them yet.
+	// The status that the queue reads never frees the place of an existing pod. A pod that was created since the counts
+	// last changed may be missing in them.
 	running, known, before := map[string]bool{}, map[string]bool{}, counts{}
 	for _, v := range past.of(ns, name) {
 		if v.Pod != nil && (v.Gone || hasEnded(v.Pod)) {

@@ -12,15 +12,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
 )
 
-// terminal is a real one, of tmux, with a shell in it.
+// terminal is a real terminal, run by tmux, with a shell.
 type terminal struct {
 	*tmux.Terminal
 	t   *testing.T
 	dir string
 }
 
-// openTerminal starts one of so many columns and lines. Commands typed into it see the
-// cluster, as `batchjob` for the binary, and environment.
+// openTerminal starts a terminal of the given size. Commands in it have access to the cluster, to the binary as
+// `batchjob`, and to the environment variables.
 func openTerminal(t *testing.T, width, height int, environment ...string) *terminal {
 	t.Helper()
 	term := &terminal{t: t, dir: t.TempDir()}
@@ -49,7 +49,7 @@ func (term *terminal) run(command string) {
 	term.Press("Enter")
 }
 
-// fresh runs it on an empty screen: what the one before left there would be taken for its own.
+// fresh types a command on an empty screen, so that the output of the previous command cannot be mistaken for its own.
 func (term *terminal) fresh(command string) {
 	term.t.Helper()
 	term.run("clear")
@@ -57,8 +57,8 @@ func (term *terminal) fresh(command string) {
 	term.run(command)
 }
 
-// resize gives the terminal another size, and waits until what is drawn fills it: the clock
-// at the right end of the first line, the keys on the last.
+// resize changes the terminal's size, and waits until the view fills it: the clock is at the right end of the first
+// line, the keys on the last line.
 func (term *terminal) resize(width, height int) {
 	term.t.Helper()
 	term.Command("resize-window", "-x", fmt.Sprint(width), "-y", fmt.Sprint(height))
@@ -68,8 +68,8 @@ func (term *terminal) resize(width, height int) {
 	})
 }
 
-// leave presses the keys that end a program, and waits for the shell: until that has the
-// terminal, what is typed goes to the program.
+// leave presses the keys that end a program, and waits for the shell: until the shell controls the terminal, input goes
+// to the program.
 func (term *terminal) leave(keys ...string) {
 	term.t.Helper()
 	term.Press(keys...)
@@ -79,14 +79,14 @@ func (term *terminal) leave(keys ...string) {
 	})
 }
 
-// state is what a program may leave changed: the alternate screen, the mouse, the cursor.
+// state returns the settings that a program may leave changed: the alternate screen, the mouse, the cursor.
 func (term *terminal) state() string {
 	term.t.Helper()
 	return strings.TrimSpace(term.Command("display-message", "-p",
 		"alternate=#{alternate_on} mouse=#{mouse_any_flag} cursor=#{cursor_flag} keypad=#{keypad_flag}"))
 }
 
-// restored fails unless the terminal is as a shell leaves it, and the line discipline too.
+// restored fails unless the terminal and its line discipline are in a shell's state.
 func (term *terminal) restored() {
 	term.t.Helper()
 	eventually(term.t, "the terminal to be restored", func(context.Context) (bool, error) {

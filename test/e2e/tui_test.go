@@ -13,10 +13,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Issue 6: the real binary in a real terminal on the real control plane: the list, a filter,
-// a Job with its map, zoom, explanation, a pod with its logs, a smaller and a larger
-// terminal, a snapshot written; and a terminal that is as before at the end, with the last
-// picture on it.
+// Issue 6: the real binary in a real terminal on the real control plane: the list, a filter, a Job with its map, zoom,
+// explanation, a pod with its logs, a smaller and a larger terminal, a snapshot file; at the end the terminal is
+// restored, and shows the last picture.
 func TestWatchInATerminal(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -43,7 +42,7 @@ func TestWatchInATerminal(t *testing.T) {
 	term.Shows("Failed", "FailedIndexes", "1 Overview", "6 Timeline")
 	term.Press("2")
 	term.Shows("2 Indexes", "1 failed")
-	// The map in ten indexes fits; a zoom out puts several into one cell and back.
+	// The map of ten indexes fits; zooming out puts several into one cell, and zooming in reverts it.
 	term.Press("-")
 	term.Press("0")
 	term.Press("n")
@@ -82,7 +81,8 @@ func TestWatchInATerminal(t *testing.T) {
 	term.restored()
 }
 
-// Issue 18: R retries the failed index of a Job, and the view goes to the new Job; with --read-only there is no such key.
+// Issue 18: R retries the failed index of a Job, and the view switches to the new Job; with --read-only there is no such
+// key.
 func TestRetryInATerminal_RTY_30_32_34(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -109,8 +109,8 @@ func TestRetryInATerminal_RTY_30_32_34(t *testing.T) {
 	term.restored()
 }
 
-// Issue 6: `status NAME` and `explain-failure NAME` are interactive on a terminal, follow
-// the Job, and print without one.
+// Issue 6: `status NAME` and `explain-failure NAME` are interactive on a terminal and follow the Job; without a
+// terminal, they print.
 func TestInteractiveVerbs(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -130,8 +130,8 @@ func TestInteractiveVerbs(t *testing.T) {
 	term.restored()
 }
 
-// Issue 6: --exit-status ends with the Job, in the view too; SIGTERM and Ctrl-C restore the
-// terminal and leave the last picture.
+// Issue 6: --exit-status ends with the Job, in the view too; SIGTERM and Ctrl-C restore the terminal and leave the last
+// picture.
 func TestWatchEnds(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
@@ -158,7 +158,7 @@ func TestWatchEnds(t *testing.T) {
 	}
 }
 
-// signal sends a signal to the program that runs in the terminal.
+// signal sends a signal to the program in the terminal.
 func signal(t *testing.T, term *terminal, s syscall.Signal) {
 	t.Helper()
 	term.t.Helper()
@@ -170,7 +170,7 @@ func signal(t *testing.T, term *terminal, s syscall.Signal) {
 	for _, file := range entries {
 		data, err := os.ReadFile(file)
 		if err != nil {
-			continue // It has ended.
+			continue // The process has ended.
 		}
 		// PID (NAME) STATE PPID …
 		name, rest, _ := strings.Cut(string(data), ") ")

@@ -16,8 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// verdict ends a test run: it checks everything that happened, and returns what broke an
-// invariant.
+// verdict ends a test run: it checks the whole history, and returns the violations.
 func verdict(ctx context.Context, shared *shared) []string {
 	var problems []string
 	if err := past.complete(ctx); err != nil {
@@ -45,7 +44,7 @@ func verdict(ctx context.Context, shared *shared) []string {
 	return problems
 }
 
-// runsAll reports whether no test was left out, so that there have to be Jobs of every kind.
+// runsAll reports whether all tests run, so that there must be Jobs of every kind.
 func runsAll() bool {
 	given := false
 	flag.Visit(func(f *flag.Flag) {
@@ -54,7 +53,7 @@ func runsAll() bool {
 	return !given
 }
 
-// settle gives controllers the time to release what the last tests have left behind.
+// settle gives controllers time to release the pods of the last tests.
 func (h *chronicle) settle() {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
@@ -70,12 +69,12 @@ func (h *chronicle) settle() {
 		select {
 		case <-changed:
 		case <-deadline.C:
-			return // The verdict says what is wrong.
+			return // The verdict reports the problem.
 		}
 	}
 }
 
-// answers counts what the API server says to status writes of Jobs, by code.
+// answers returns the number of the API server's responses to status writes of Jobs, by code.
 func answers(ctx context.Context) (map[string]int, error) {
 	text, err := client.CoreV1().RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
@@ -99,7 +98,7 @@ func answers(ctx context.Context) (map[string]int, error) {
 
 var codeLabel = regexp.MustCompile(`code="(\d+)"`)
 
-// rejectedWrites asks the API server how many status writes it has rejected.
+// rejectedWrites returns a problem if the API server has rejected status writes.
 func rejectedWrites(ctx context.Context) []string {
 	codes, err := answers(ctx)
 	switch {
@@ -113,8 +112,8 @@ func rejectedWrites(ctx context.Context) []string {
 	return nil
 }
 
-// badLine is what no log of a controller may hold: a status that the API server rejects
-// (JOB.batch "x" is invalid: [status.y: …), or a panic.
+// badLine matches what a controller must never log: a status that the API server rejects (JOB.batch "x" is invalid:
+// [status.y: …), or a panic.
 var badLine = regexp.MustCompile(`is invalid: \[?status|panic`)
 
 func badLines(log string) (problems []string) {
@@ -126,7 +125,7 @@ func badLines(log string) (problems []string) {
 	return problems
 }
 
-// complete waits until the history shows every Job and pod as it is now.
+// complete waits until the history shows the present version of every Job and pod.
 func (h *chronicle) complete(ctx context.Context) error {
 	var missing string
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
@@ -156,7 +155,7 @@ func (h *chronicle) complete(ctx context.Context) error {
 	return nil
 }
 
-// lacks names the object if the history does not show this version of it.
+// lacks returns the object's name if the history does not contain this version, or "".
 func (h *chronicle) lacks(o metav1.Object) string {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Condition returns the Job's condition of the type, if that is True.
+// Condition returns the Job's condition of type t if its status is True, or nil.
 func Condition(job *batchv1.Job, t batchv1.JobConditionType) *batchv1.JobCondition {
 	for i := range job.Status.Conditions {
 		if c := &job.Status.Conditions[i]; c.Type == t && c.Status == corev1.ConditionTrue {
@@ -44,7 +44,7 @@ func IsBuiltIn(job *batchv1.Job) bool {
 	return ptr.Deref(job.Spec.ManagedBy, batchv1.JobControllerName) == batchv1.JobControllerName
 }
 
-// UncountedFailed are the pods that are recorded as failed, and not counted yet.
+// UncountedFailed returns the UIDs of pods that are recorded as failed but not counted yet.
 func UncountedFailed(status *batchv1.JobStatus) []types.UID {
 	if u := status.UncountedTerminatedPods; u != nil {
 		return u.Failed
@@ -52,7 +52,7 @@ func UncountedFailed(status *batchv1.JobStatus) []types.UID {
 	return nil
 }
 
-// UncountedSucceeded are the pods that are recorded as succeeded, and not counted yet.
+// UncountedSucceeded returns the UIDs of pods that are recorded as succeeded but not counted yet.
 func UncountedSucceeded(status *batchv1.JobStatus) []types.UID {
 	if u := status.UncountedTerminatedPods; u != nil {
 		return u.Succeeded
@@ -65,10 +65,10 @@ func HasEnded(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed
 }
 
-// IsActive reports whether the pod runs, or will.
+// IsActive reports whether the pod is pending or running, and not being deleted.
 func IsActive(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp == nil }
 
-// IsTerminating reports whether the pod is being deleted, and has not ended.
+// IsTerminating reports whether the pod is being deleted and has not ended.
 func IsTerminating(pod *corev1.Pod) bool { return !HasEnded(pod) && pod.DeletionTimestamp != nil }
 
 // IsTracked reports whether the pod holds the finalizer of Job tracking.
@@ -76,7 +76,7 @@ func IsTracked(pod *corev1.Pod) bool {
 	return slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer)
 }
 
-// IndexOf is the pod's completion index, or -1.
+// IndexOf returns the pod's completion index, or -1.
 func IndexOf(pod *corev1.Pod) int32 {
 	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil {
@@ -90,7 +90,7 @@ func InRange(spec *batchv1.JobSpec, index int32) bool {
 	return !IsIndexed(spec) || index >= 0 && index < ptr.Deref(spec.Completions, 0)
 }
 
-// JobOf is the UID of the Job that controls the pod, or "".
+// JobOf returns the UID of the Job that controls the pod, or "".
 func JobOf(pod *corev1.Pod) types.UID {
 	if owner := metav1.GetControllerOf(pod); owner != nil && owner.Kind == "Job" {
 		return owner.UID

@@ -14,16 +14,16 @@ import (
 	toolswatch "k8s.io/client-go/tools/watch"
 )
 
-// Recorder receives what Follow sees. Its methods are called by several goroutines.
+// Recorder receives versions from Follow. Its methods are called by several goroutines.
 type Recorder interface {
-	// Record receives a version. Those of Jobs are in order, and so are those of pods.
+	// Record receives a version. Versions of Jobs arrive in order, and so do versions of pods.
 	Record(Version)
 	// BreakOff reports that versions are missing from now on, and why.
 	BreakOff(error)
 }
 
-// Follow records all versions of the Jobs and pods of a namespace, "" for all, that are
-// stored from now on, until ctx is done. The returned function waits for the end.
+// Follow records all versions of the Jobs and pods of a namespace ("" for all) that are stored from now on, until ctx is
+// done. The returned function waits for its goroutines.
 func Follow(ctx context.Context, client kubernetes.Interface, namespace string, r Recorder) (wait func(), err error) {
 	jobs, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 	if err != nil {
@@ -33,8 +33,7 @@ func Follow(ctx context.Context, client kubernetes.Interface, namespace string, 
 	for _, resource := range []cache.WatchFuncWithContext{
 		client.BatchV1().Jobs(namespace).Watch, client.CoreV1().Pods(namespace).Watch,
 	} {
-		// The API server ends the watch of a client that is slow; this one continues
-		// where it ended, and misses nothing.
+		// The API server ends the watch of a slow client; a RetryWatcher resumes at the same version, and misses nothing.
 		w, err := toolswatch.NewRetryWatcherWithContext(ctx, jobs.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: resource})
 		if err != nil {
 			return nil, fmt.Errorf("watching: %w", err)

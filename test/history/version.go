@@ -14,20 +14,20 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// Version is one stored version of a Job or of a pod, or the end of one.
+// Version is one stored version of a Job or a pod, or its deletion.
 type Version struct {
 	// Revision orders the versions of Jobs and pods together.
 	Revision uint64
-	// Seen is when the watch delivered it.
+	// Seen is when the watch delivered the version.
 	Seen time.Time
-	// Job or Pod is the object, and the other one nil. It must not be changed.
+	// Job or Pod is the object; the other one is nil. It must not be changed.
 	Job *batchv1.Job
 	Pod *corev1.Pod
-	// Gone reports whether the object is deleted; it is shown as it was at last.
+	// Gone reports whether the object was deleted; the object is in its last state.
 	Gone bool
 }
 
-// Object is the Job or the pod.
+// Object returns the Job or the pod.
 func (v Version) Object() metav1.Object {
 	if v.Job != nil {
 		return v.Job
@@ -35,8 +35,8 @@ func (v Version) Object() metav1.Object {
 	return v.Pod
 }
 
-// FromEvent converts an event of a watch of Jobs or pods to a version. It fails for the
-// error that ends a watch, and for other objects.
+// FromEvent converts an event of a watch of Jobs or pods to a version. It fails for the error event that ends a watch,
+// and for other objects.
 func FromEvent(event watch.Event, seen time.Time) (Version, error) {
 	v := Version{Seen: seen, Gone: event.Type == watch.Deleted}
 	switch o := event.Object.(type) {
@@ -56,7 +56,7 @@ func FromEvent(event watch.Event, seen time.Time) (Version, error) {
 	return v, nil
 }
 
-// Sorted returns a copy in the order in which the versions were stored.
+// Sorted returns a copy of versions in the order in which they were stored.
 func Sorted(versions []Version) []Version {
 	out := slices.Clone(versions)
 	slices.SortStableFunc(out, func(a, b Version) int { return cmp.Compare(a.Revision, b.Revision) })

@@ -11,8 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// What a watch brings becomes a version (STV-25): Jobs and pods, their end too, and
-// nothing else.
+// Watch events of Jobs and pods, including deletions, become versions (STV-25); other events are errors.
 func TestEventsBecomeVersions_STV_25(t *testing.T) {
 	t.Parallel()
 	seen := time.Unix(7, 0)
@@ -37,7 +36,7 @@ func TestEventsBecomeVersions_STV_25(t *testing.T) {
 	}
 }
 
-// Versions are sorted by number, and those that were given stay as they were.
+// Versions are sorted by number, and the input is unchanged.
 func TestVersionsAreSortedByNumber(t *testing.T) {
 	t.Parallel()
 	given := []Version{{Revision: 10}, {Revision: 9}, {Revision: 100}}

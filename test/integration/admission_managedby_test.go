@@ -30,13 +30,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// managedByFolder holds the policy that gives new Jobs to our controller.
+// managedByFolder holds the policy that assigns new Jobs to our controller.
 var managedByFolder = filepath.Join("..", "..", "config", "admission", "managed-by")
 
 const managedLabel = "batchjob.dev/managed"
 
-// applyManagedBy applies a copy of the policy that is in force in these namespaces only,
-// and waits until it is, in the first, which has to have the label.
+// applyManagedBy applies a copy of the policy that matches only these namespaces, and waits until it is in force in the
+// first one, which must have the label.
 func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...string) *admissionv1.MutatingAdmissionPolicy {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(managedByFolder, "managed-by.yaml"))
@@ -86,7 +86,7 @@ func applyManagedBy(t *testing.T, client kubernetes.Interface, namespaces ...str
 	return stored
 }
 
-// untilManaged polls: when a policy or a label comes into force cannot be watched.
+// untilManaged polls, because no watch shows when a policy or a label takes effect.
 func untilManaged(t *testing.T, client kubernetes.Interface, namespace string) {
 	t.Helper()
 	condition := func(ctx context.Context) (bool, error) {
@@ -98,10 +98,10 @@ func untilManaged(t *testing.T, client kubernetes.Interface, namespace string) {
 	}
 }
 
-// whose is the managedBy of a Job, "" for none.
+// whose returns the managedBy of a Job, or "".
 func whose(job *batchv1.Job) string { return ptr.Deref(job.Spec.ManagedBy, "") }
 
-// label sets a label of a namespace, or removes it.
+// label sets a label of a namespace, or removes it if value is nil.
 func label(t *testing.T, client kubernetes.Interface, namespace, key string, value *string) {
 	t.Helper()
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"labels": map[string]any{key: value}}})
@@ -113,10 +113,10 @@ func label(t *testing.T, client kubernetes.Interface, namespace, key string, val
 	}
 }
 
-// creation is one way to make a Job.
+// creation is one way to create a Job.
 type creation func(ctx context.Context, client kubernetes.Interface, namespace string, job *batchv1.Job) (*batchv1.Job, error)
 
-// creations are the ways in which clients make Jobs. CronJobs have a test of their own.
+// creations are the ways in which clients create Jobs. CronJobs have a test of their own.
 var creations = map[string]creation{
 	"create": func(ctx context.Context, client kubernetes.Interface, namespace string, job *batchv1.Job) (*batchv1.Job, error) {
 		return client.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{})
@@ -152,8 +152,8 @@ func applyJob(ctx context.Context, client kubernetes.Interface, namespace string
 	return client.BatchV1().Jobs(namespace).Patch(ctx, job.Name, types.ApplyPatchType, text, metav1.PatchOptions{FieldManager: "user"})
 }
 
-// In namespaces with the label a new Job that names nobody is ours. Nothing else changes:
-// not a Job that names somebody, not one elsewhere, and nothing but the one field.
+// In namespaces with the label, a new Job without managedBy becomes ours. Jobs with a managedBy, Jobs in other
+// namespaces and all other fields are unchanged.
 func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
@@ -195,9 +195,8 @@ func TestNewJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	}
 }
 
-// Only spec.managedBy is set: two Jobs, one of them from a namespace without the label,
-// differ in nothing else. Lists that a merge of configurations would refuse or reorder
-// (an environment variable twice) are kept as they are.
+// Only spec.managedBy is set: two Jobs, one of them from a namespace without the label, are equal in all other fields.
+// Lists that a merge of configurations would reject or reorder (a duplicate environment variable) are kept as they are.
 func TestAdmissionSetsManagedByOnly(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
@@ -215,7 +214,7 @@ func TestAdmissionSetsManagedByOnly(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		stored.Spec.Selector, stored.Spec.Template.Labels = nil, nil // have the uid
+		stored.Spec.Selector, stored.Spec.Template.Labels = nil, nil // They contain the UID.
 		return stored.Spec
 	}
 	got, want := mustCreate(labeled), mustCreate(unlabeled)
@@ -237,8 +236,8 @@ func asJSON(t *testing.T, object any) string {
 	return string(text)
 }
 
-// A Job that exists keeps its controller, or its lack of one, whatever is written to it,
-// also when its namespace gets the label, or loses it, later.
+// An existing Job keeps its controller, or its lack of one, whatever is written to it, and even when its namespace gains
+// or loses the label later.
 func TestExistingJobsKeepTheirController(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
@@ -286,7 +285,7 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 			}
 		}
 	}
-	// managedBy cannot be taken away from a Job, by a file that does not have it.
+	// A file without managedBy cannot remove it from a Job.
 	job, err := jobs.Get(t.Context(), "new", metav1.GetOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -301,7 +300,7 @@ func TestExistingJobsKeepTheirController(t *testing.T) {
 	}
 }
 
-// A Job that names nobody is run by our controller, from its creation to its end.
+// Our controller runs a Job created without managedBy to its end.
 func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -310,7 +309,7 @@ func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
 	f.startController()
 	f.create(named("plain", newJob(managedBy(""))))
 	f.runToCompletion("plain")
-	// One that opts out has no pods, as the built-in controller does not run here.
+	// A Job that opts out has no pods, as the built-in controller does not run here.
 	f.create(named("opted-out", newJob(managedBy(batchv1.JobControllerName))))
 	f.create(named("second", newJob(managedBy(""))))
 	f.runToCompletion("second")
@@ -319,7 +318,7 @@ func TestJobOfALabeledNamespaceRunsToItsEnd(t *testing.T) {
 	}
 }
 
-// runToCompletion lets the pods of a Job succeed until it is Complete.
+// runToCompletion makes the pods of a Job succeed until it is Complete.
 func (f *fixture) runToCompletion(name string) {
 	f.t.Helper()
 	pods := f.untilPods(1, "of Job "+name, func(p *corev1.Pod) bool {
@@ -329,7 +328,7 @@ func (f *fixture) runToCompletion(name string) {
 	f.untilComplete(name, 1, 0)
 }
 
-// kustomization.yaml of each folder has all that is in it.
+// The kustomization.yaml of each folder lists all files in it.
 func TestKustomizationsListAllFiles(t *testing.T) {
 	for folder, want := range map[string][]string{
 		managedByFolder:               {"managed-by.yaml"},

@@ -33,7 +33,7 @@ import (
 // admissionFolder holds the policies for rule names (KEP-4443).
 var admissionFolder = filepath.Join("..", "..", "config", "admission", "rule-names")
 
-// admission is a copy of those policies that is in force in one namespace only.
+// admission is a copy of these policies that is in force in one namespace only.
 type admission struct {
 	t         *testing.T
 	namespace string
@@ -42,7 +42,7 @@ type admission struct {
 	policies  []string
 }
 
-// warnings are what the API server said beside its answers.
+// warnings collects the warnings of the API server.
 type warnings struct{ texts []string }
 
 // HandleWarningHeader implements rest.WarningHandler.
@@ -50,8 +50,7 @@ func (w *warnings) HandleWarningHeader(_ int, _ string, text string) {
 	w.texts = append(w.texts, text)
 }
 
-// newAdmission does what must come before the policies, if anything, applies them, and
-// waits until the API server obeys all of them.
+// newAdmission runs the preparations, if any, applies the policies, and waits until all of them are in force.
 func newAdmission(t *testing.T, before ...func(*admission)) *admission {
 	t.Helper()
 	a := &admission{t: t, warnings: &warnings{}}
@@ -80,7 +79,7 @@ func newAdmission(t *testing.T, before ...func(*admission)) *admission {
 	return a
 }
 
-// until polls: when a policy comes into force cannot be watched.
+// until polls, because no watch shows when a policy takes effect.
 func (a *admission) until(what string, reached func() bool) {
 	a.t.Helper()
 	condition := func(context.Context) (bool, error) { return reached(), nil }
@@ -89,13 +88,13 @@ func (a *admission) until(what string, reached func() bool) {
 	}
 }
 
-// admissionFiles are the files that `kubectl apply -k` applies.
+// admissionFiles returns the files that `kubectl apply -k` applies.
 func admissionFiles(t *testing.T) []string {
 	t.Helper()
 	return resourcesOf(t, admissionFolder)
 }
 
-// resourcesOf are the resources of a folder's kustomization.yaml.
+// resourcesOf returns the resources of a folder's kustomization.yaml.
 func resourcesOf(t *testing.T, folder string) []string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, "kustomization.yaml"))
@@ -112,8 +111,7 @@ func resourcesOf(t *testing.T, folder string) []string {
 	return kustomization.Resources
 }
 
-// apply creates the policies and bindings of a file, with names of their own. An
-// unknown field is an error.
+// apply creates the policies and bindings of a file, with unique names. An unknown field is an error.
 func (a *admission) apply(file string) {
 	a.t.Helper()
 	text, err := os.ReadFile(file)
@@ -179,14 +177,14 @@ func (a *admission) cleanUp(name string, remove func(context.Context, string, me
 	})
 }
 
-// annotated is a Job that names its rules. It is suspended, as nobody runs it.
+// annotated returns a Job that names its rules. It is suspended, as no controller runs it.
 func annotated(name, value string, rules int) *batchv1.Job {
 	job := named(name, newJob(withRules(rules), suspended))
 	job.Annotations = map[string]string{rulename.Annotation: value}
 	return job
 }
 
-// dryRun returns how the API server answers the creation of a Job.
+// dryRun creates a Job without storing it, and returns the warnings and the error.
 func (a *admission) dryRun(value string, rules int) (given []string, err error) {
 	a.warnings.texts = nil
 	_, err = a.client.BatchV1().Jobs(a.namespace).Create(a.t.Context(), annotated("new", value, rules),
@@ -208,8 +206,7 @@ func (a *admission) mustStore(job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// annotate sets the annotation of a stored Job, or removes it, through a subresource,
-// or through none if that is "".
+// annotate sets or removes the annotation of a stored Job, through a subresource, or the main resource if it is "".
 func (a *admission) annotate(job *batchv1.Job, subresource string, value *string, dryRun ...string) error {
 	return a.patch(job, subresource, map[string]any{"metadata": map[string]any{"annotations": map[string]any{rulename.Annotation: value}}}, dryRun...)
 }
@@ -228,8 +225,7 @@ func (a *admission) patch(job *batchv1.Job, subresource string, fields map[strin
 	return err
 }
 
-// mustAgree compares how the API server answers the creation of a Job, including warnings,
-// with package rulename.
+// mustAgree compares the API server's response to the creation of a Job, including warnings, with package rulename.
 func (a *admission) mustAgree(value string, rules int) (legal bool) {
 	a.t.Helper()
 	names, violations := rulename.Parse(value, rules)
@@ -265,8 +261,7 @@ var internalReasons = []string{
 	batchv1.JobReasonCompletionsReached, "JobSuspended", "JobResumed",
 }
 
-// The names that a policy rejects, and those that it takes, one by one, with a word of
-// the message.
+// Names that a policy rejects or accepts, one by one, with a part of the message.
 func TestAdmissionRejectsIllegalNames_PFN_16_to_20_PFN_22_PFN_24_PFN_29(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
@@ -303,8 +298,7 @@ func TestAdmissionRejectsIllegalNames_PFN_16_to_20_PFN_22_PFN_24_PFN_29(t *testi
 	}
 }
 
-// The policy and package rulename take the same values, those that are almost legal
-// above all.
+// The policy and package rulename accept the same values, with a focus on almost valid ones.
 func TestAdmissionAgreesWithRulename_PFN_24_PFN_26(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
@@ -333,7 +327,7 @@ type boundary struct {
 	legal bool
 }
 
-// boundaries are the largest values, and those that cost the policy most.
+// boundaries returns the largest values, and the most expensive ones for the policy.
 func boundaries() []boundary {
 	full := make(rulename.Names, rulename.MaxRules)
 	for i := range full {
@@ -361,8 +355,7 @@ func boundaries() []boundary {
 	}
 }
 
-// randomValue is a value of names from a small set, so that they meet, and then up to
-// two mistakes.
+// randomValue returns names from a small set, so that they collide, with up to two mistakes.
 func randomValue(random *rand.Rand, rules int) string {
 	some := []string{
 		"A", "a", "B", "ExitCode2", "a,b:c", "_", ",x", "x_", "0", "1", "2", "01", "002", "19", "20", "0000000000000000000002",
@@ -390,7 +383,7 @@ func randomValue(random *rand.Rand, rules int) string {
 	return string(value)
 }
 
-// Names cannot change in any way; all else can.
+// Names cannot change in any way; everything else can.
 func TestAdmissionRejectsChangedNames_PFN_26(t *testing.T) {
 	t.Parallel()
 	var old *batchv1.Job
@@ -433,8 +426,8 @@ func TestAdmissionRejectsChangedNames_PFN_26(t *testing.T) {
 	}
 }
 
-// However a Job is made or written, its names are looked at: by server-side apply, with a
-// generated name, by a client that replaces the whole object.
+// Names are checked for every way to create or write a Job: with server-side apply, with a generated name, and when a
+// client replaces the whole object.
 func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
@@ -462,7 +455,7 @@ func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
 	}
 }
 
-// The policies name the resources through which a Job can be written: all that there are.
+// The policies match all resources through which a Job can be written.
 func TestAdmissionKnowsAllSubresources_PFN_26(t *testing.T) {
 	t.Parallel()
 	list, err := newClient(t, apiServer.Config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
@@ -480,7 +473,7 @@ func TestAdmissionKnowsAllSubresources_PFN_26(t *testing.T) {
 	}
 }
 
-// mustTakeOtherChanges does to a Job what users and controllers do to it.
+// mustTakeOtherChanges makes the changes to a Job that users and controllers make.
 func (a *admission) mustTakeOtherChanges(job *batchv1.Job) {
 	a.t.Helper()
 	for subresource, fields := range map[string]map[string]any{
@@ -506,8 +499,7 @@ func (a *admission) mustTakeOtherChanges(job *batchv1.Job) {
 	}
 }
 
-// What is legal, but odd, is taken with one warning. All that is no business of the
-// policies is taken without.
+// Valid but odd names are accepted with one warning, and everything that does not concern the policies without one.
 func TestAdmissionWarnsOfOddNames_PFN_12_PFN_21(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
@@ -542,7 +534,7 @@ func TestAdmissionWarnsOfOddNames_PFN_12_PFN_21(t *testing.T) {
 	}
 }
 
-// kustomization.yaml has all files of the folder.
+// kustomization.yaml lists all files of the folder.
 func TestAdmissionFilesAreListed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(admissionFolder, "*.yaml"))
 	if err != nil {
@@ -559,8 +551,7 @@ func TestAdmissionFilesAreListed(t *testing.T) {
 	}
 }
 
-// Names come back from the API server as they were, in either encoding, whatever else
-// happens to the Job.
+// The API server returns names unchanged, in either encoding, whatever else happens to the Job.
 func TestNamesComeBackFromTheAPIServer_PFN_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// selecting makes a Job whose selector, and labels of pods, were written by hand.
+// selecting sets a manual selector, and matching pod labels.
 func selecting(key, value string) jobOption {
 	return func(s *batchv1.JobSpec) {
 		s.ManualSelector = ptr.To(true)
@@ -24,7 +24,7 @@ func selecting(key, value string) jobOption {
 
 var jobGet = calls(http.MethodGet, "jobs")
 
-// adoptions are the patches that make a Job the controller of a pod.
+// adoptions returns the patches that make a Job the controller of a pod.
 func adoptions(w *wire) []call { return w.recorded(podPatch.holding(`"controller":true`)) }
 
 // createPod creates a pod, without a controller unless a change adds one.
@@ -40,7 +40,7 @@ func (f *fixture) createPod(labels map[string]string, changes ...func(*corev1.Po
 	return f.storePod(pod)
 }
 
-// storePod creates a pod, and returns it once the history has it.
+// storePod creates a pod, and returns it once the history contains it.
 func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
 	f.t.Helper()
 	pod, err := f.client.CoreV1().Pods(f.namespace).Create(f.t.Context(), pod, metav1.CreateOptions{})
@@ -51,8 +51,7 @@ func (f *fixture) storePod(pod *corev1.Pod) *corev1.Pod {
 	return pod
 }
 
-// dropOwners takes away all owners of a pod, as the garbage collector does when a Job
-// is deleted with Orphan propagation.
+// dropOwners removes all owners of a pod, as the garbage collector does when a Job is deleted with Orphan propagation.
 func (f *fixture) dropOwners(pods ...*corev1.Pod) {
 	f.t.Helper()
 	for _, pod := range pods {
@@ -60,8 +59,8 @@ func (f *fixture) dropOwners(pods ...*corev1.Pod) {
 	}
 }
 
-// Pods that lose their owner, and one the finalizer too, are the Job's again: after one
-// live read, with one patch each, and without any pod in their place.
+// Pods that lose their owner, one of them also its finalizer, are adopted again: after one live read, with one patch
+// each, and without replacement pods.
 func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// A Job is deleted while no controller runs, with the real garbage collector: the next one releases its pods.
-// This test does not run in parallel with others: the collector is everywhere.
+// A Job is deleted while no controller runs, with the real garbage collector: the next controller releases its pods.
+// This test does not run in parallel with others, because the collector works on all namespaces.
 func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")
 	for _, policy := range propagations {
@@ -49,8 +49,8 @@ func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testi
 	}
 }
 
-// CLI-04: Jobs of the built-in controller are explained as well as ours; it does not know
-// the names of rules; they come from the annotation.
+// CLI-04: Jobs of the built-in controller are explained as well as ours. It does not know the names of rules; they come
+// from the annotation.
 func TestBeside_JobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	f := newFixture(t)
@@ -68,8 +68,7 @@ func TestBeside_RetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *tes
 	testRetryCases(t, true)
 }
 
-// A CronJob knows nothing of managedBy. Its Jobs in a labeled namespace are ours, and run
-// to their end.
+// CronJobs do not set managedBy. Their Jobs in a labeled namespace are ours, and run to their end.
 func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	f := newFixture(t)
 	label(t, f.client, f.namespace, managedLabel, ptr.To("true"))
@@ -107,9 +106,8 @@ func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 	f.runToCompletion(job.Name)
 }
 
-// The API server checks the expressions against the schema of a Job, in a controller
-// of its own, and complains in the policy's status. That controller writes nothing
-// else, so this test disturbs no other.
+// The API server checks the expressions against the schema of a Job, in a controller of its own, and reports problems in
+// the policy's status. That controller writes nothing else, so this test disturbs no other.
 func TestBeside_AdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
 	a := newAdmission(t)
 	startBuiltin(t, "validatingadmissionpolicy-status-controller")

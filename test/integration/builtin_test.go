@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// builtin is the real kube-controller-manager beside our controller.
+// builtin is a real kube-controller-manager that runs beside our controller.
 type builtin struct {
 	t     *testing.T
 	cmd   *exec.Cmd
@@ -22,8 +22,8 @@ type builtin struct {
 	ended chan struct{}
 }
 
-// startBuiltin runs only the controllers named. It works on all namespaces: a test
-// that uses it must not run in parallel with others.
+// startBuiltin runs only the named controllers. They work on all namespaces: a test that uses them must not run in
+// parallel with others.
 func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	t.Helper()
 	kubeconfig := filepath.Join(t.TempDir(), "kubeconfig")
@@ -48,7 +48,7 @@ func startBuiltin(t *testing.T, controllers ...string) *builtin {
 	}
 	go func() {
 		defer close(b.ended)
-		_ = b.cmd.Wait() // It is stopped with a signal, and says so.
+		_ = b.cmd.Wait() // It reports the signal that stopped it.
 	}()
 	t.Cleanup(b.stop)
 	return b

@@ -18,10 +18,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// viewRole holds the rules of the ClusterRole view, which is empty here: nobody aggregates.
+// viewRole holds the rules of the ClusterRole view, which is empty here because no controller aggregates roles.
 const viewRole = "system:aggregate-to-view"
 
-// reader is a user of the namespace with the rules of a role, known to the API server.
+// reader creates a user of the namespace with a role, and returns its name.
 func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 	f.t.Helper()
 	user = f.namespace + "-" + user
@@ -42,7 +42,7 @@ func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
 	return user
 }
 
-// jobsOnly is a user who may read Jobs and nothing else.
+// jobsOnly creates a user who may read Jobs and nothing else.
 func (f *fixture) jobsOnly() string {
 	f.t.Helper()
 	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{
@@ -55,7 +55,7 @@ func (f *fixture) jobsOnly() string {
 	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
 }
 
-// explanation is what explain-failure -o json says.
+// explanation returns the report of explain-failure -o json.
 func (f *fixture) explanation(args ...string) explain.Report {
 	f.t.Helper()
 	c := f.startPlugin(append([]string{"explain-failure", "-o", "json"}, args...)...)
@@ -69,7 +69,7 @@ func (f *fixture) explanation(args ...string) explain.Report {
 	return r
 }
 
-// untilExplained waits until there is a problem of the kind.
+// untilExplained waits until the report contains a problem of the kind.
 func (f *fixture) untilExplained(job string, kind explain.ProblemKind) (explain.Report, explain.Problem) {
 	f.t.Helper()
 	var r explain.Report
@@ -86,7 +86,7 @@ func (f *fixture) untilExplained(job string, kind explain.ProblemKind) (explain.
 	return r, problem
 }
 
-// failByRule lets Job a fail: rule 1, Corrupt, is for exit code 42.
+// failByRule makes Job a fail: rule 1, Corrupt, is for exit code 42.
 func (f *fixture) failByRule(job *batchv1.Job) *corev1.Pod {
 	f.t.Helper()
 	f.create(withNames("1=Corrupt", job))
@@ -117,8 +117,8 @@ func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 	}
 }
 
-// CLI-08, POL-04: who may view a namespace, and nothing else, can run every verb that reads; nothing is missing for
-// want of a permission. -A is refused, with a way out.
+// CLI-08, POL-04: a user with only the ClusterRole view can run every reading verb, and no report has a gap because of
+// missing permissions. -A is rejected, with a hint.
 func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -150,14 +150,14 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 		t.Errorf("pods: %+v, events told %v", r.Counts, told)
 	}
 	for _, g := range r.Gaps {
-		if g.Command != "" || g.What != "logs" { // There is no kubelet to ask for logs.
+		if g.Command != "" || g.What != "logs" { // There is no kubelet to provide logs.
 			t.Errorf("%+v", g)
 		}
 	}
 }
 
-// CLI-08: without some permissions the explanation is shorter, and lists what is missing;
-// without permission to read Jobs there is only an error.
+// CLI-08: without some permissions the explanation is shorter, and lists the gaps; without permission to read Jobs there
+// is only an error.
 func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -194,8 +194,8 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	}
 }
 
-// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no
-// replacement, nothing is forced, and the plugin explains why.
+// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no replacement, the pod is not
+// force-deleted, and the plugin explains why.
 func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -221,7 +221,7 @@ func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
 	if now := f.history.pod(pod.UID); now == nil || history.HasEnded(now) || isStopped(now) {
 		t.Errorf("somebody has ended the pod: %+v", now)
 	}
-	// A user who may not read nodes learns what is missing.
+	// A user who may not read nodes sees the gap.
 	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
 	gaps := f.explanation("a", "--as", viewer).Gaps
 	if len(gaps) != 1 || gaps[0].What != "nodes" || gaps[0].Command != "kubectl auth can-i get nodes" {

@@ -18,8 +18,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// twoFail has the pods of indexes 2 and 4 of Job a fail, without indexes those of the second and fourth pod, once all others
-// have succeeded. In its retries, all succeed.
+// twoFail makes the pods of indexes 2 and 4 of Job a fail once all others have succeeded; without indexes, the second
+// and the fourth pod. In the Job's retries, all pods succeed.
 func (f *fixture) twoFail(pod *corev1.Pod, nth int) corev1.PodPhase {
 	index, isIndexed := pod.Annotations[batchv1.JobCompletionIndexAnnotation]
 	fails := index == "2" || index == "4"
@@ -54,7 +54,7 @@ func (f *fixture) untilEndsAs(name string, as batchv1.JobConditionType) *batchv1
 	return f.readJob(name)
 }
 
-// ranIndexes are the indexes of the pods of a Job, in the order of their names.
+// ranIndexes returns the indexes of a Job's pods, in the order of their names.
 func (f *fixture) ranIndexes(job string) string {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
@@ -75,7 +75,7 @@ var retryCases = []struct {
 	name    string
 	options []jobOption
 	failed  string // the reason
-	// succeeded is what the retry has counted at its end, if not six.
+	// succeeded is the final count of the retry, if not six.
 	succeeded int32
 	complete  string // the reason, if not that the completions are reached
 	queue     bool
@@ -92,7 +92,7 @@ var retryCases = []struct {
 	{name: "queue", options: []jobOption{indexed(6), backoffLimit(0)}, failed: batchv1.JobReasonBackoffLimitExceeded, queue: true},
 }
 
-// Exactly what is missing runs again, and the Job completes as if it had run everything.
+// Exactly the missing indexes run again, and the Job completes as if it had run all.
 func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	t.Parallel()
 	testRetryCases(t, false)
@@ -143,7 +143,8 @@ func testRetryCases(t *testing.T, builtin bool) {
 	}
 }
 
-// testLargeRetry retries a Job of another controller, whose status the test writes, so that the 9,963 others need no pods.
+// testLargeRetry retries a Job of another controller. The test writes its status, so that the 9,963 other indexes need
+// no pods.
 func testLargeRetry(t *testing.T, builtin bool) {
 	t.Parallel()
 	f := newFixture(t)
@@ -217,7 +218,8 @@ func testScaledRetry(t *testing.T, builtin bool) {
 	}
 }
 
-// The API server accepts longer names than labels of Jobs with a manual selector. They are retried, and explained, as all others.
+// The API server accepts names longer than a label for Jobs with a manual selector. They are retried and explained like
+// all others.
 //
 // Requirements: RTY-09, RTY-14
 func TestRetryOfALongName(t *testing.T) {
@@ -238,7 +240,7 @@ func TestRetryOfALongName(t *testing.T) {
 	f.startPlugin("retry", list.Items[0].Name).wantEnd(cmdutil.ExitDone, "-retry-2 created\n", "")
 }
 
-// wantRetried waits for the end of the retry, which has run its two indexes, or completions, only.
+// wantRetried waits for the end of the retry, which has run only its two indexes or completions.
 func (f *fixture) wantRetried(reason string, succeeded int32) {
 	f.t.Helper()
 	ran, completed := " ", "" // two pods without an index
@@ -257,7 +259,7 @@ func (f *fixture) wantRetried(reason string, succeeded int32) {
 	}
 }
 
-// admit does what Kueue does when its queue has room. Nothing runs before it.
+// admit resumes a Job as Kueue does when its queue has room. No pod runs before.
 func (f *fixture) admit(name string) {
 	f.t.Helper()
 	f.untilIs(name, batchv1.JobSuspended)

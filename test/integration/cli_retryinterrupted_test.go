@@ -18,14 +18,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// interrupting is a proxy that breaks one write, before or after the API server has it.
+// interrupting is a proxy that breaks one write, before or after it reaches the API server.
 type interrupting struct {
 	*httptest.Server
-	left  atomic.Int64 // writes until then
+	left  atomic.Int64 // writes until the broken one
 	after bool
 }
 
-// newForwarder passes requests on to the API server.
+// newForwarder returns a handler that forwards requests to the API server.
 func newForwarder(t *testing.T) http.Handler {
 	t.Helper()
 	target, err := url.Parse(apiServer.Config.Host)
@@ -53,14 +53,14 @@ func startInterrupting(t *testing.T, write int64, after bool) *interrupting {
 		if i.after {
 			forward.ServeHTTP(httptest.NewRecorder(), r)
 		}
-		panic(http.ErrAbortHandler) // No answer.
+		panic(http.ErrAbortHandler) // No response.
 	}))
 	t.Cleanup(i.Close)
 	return i
 }
 
-// Issue 18: interrupted at any of its calls, a retry leaves nothing or a suspended Job without pods, which the next one
-// replaces; or its answer alone was lost, and it runs what it should.
+// Issue 18: a retry that is interrupted at any call leaves nothing, or a suspended Job without pods, which the next
+// retry replaces. If only the response was lost, the retry runs as it should.
 func TestInterruptedRetry_RTY_05(t *testing.T) {
 	t.Parallel()
 	for write := range int64(3) {
@@ -92,8 +92,8 @@ func TestInterruptedRetry_RTY_05(t *testing.T) {
 	}
 }
 
-// Of two retries at once, the one that comes second removes the Job of the first, which is not finished. When the first
-// goes on, it does not write its status into the Job of the second.
+// Of two concurrent retries, the second removes the unfinished Job of the first. When the first continues, it does not
+// write its status into the second's Job.
 func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -131,7 +131,7 @@ func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
 	}
 }
 
-// Of many retries at once, exactly one has its Job run, whatever the others remove and create meanwhile.
+// Of many concurrent retries, exactly one has its Job run, whatever the others remove and create meanwhile.
 func TestManyRetriesAtOnce_RTY_06(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// command is a command line of the plugin that runs.
+// command is a running command of the plugin.
 type command struct {
 	f           *fixture
 	out, errOut leash.Output
@@ -24,7 +24,7 @@ type command struct {
 	done        chan error
 }
 
-// startPlugin runs it in the namespace of the test.
+// startPlugin runs a command in the test's namespace.
 func (f *fixture) startPlugin(args ...string) *command {
 	f.t.Helper()
 	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
@@ -43,7 +43,7 @@ func (f *fixture) startPlugin(args ...string) *command {
 	return c
 }
 
-// untilSays waits for text in what it wrote.
+// untilSays waits until the output contains text.
 func (c *command) untilSays(o *leash.Output, text string) {
 	c.f.t.Helper()
 	if !c.f.history.wait(func() bool { return strings.Contains(o.String(), text) }) {
@@ -51,7 +51,7 @@ func (c *command) untilSays(o *leash.Output, text string) {
 	}
 }
 
-// end waits for its end, and returns the exit code.
+// end waits until the command ends, and returns its exit code.
 func (c *command) end() int {
 	c.f.t.Helper()
 	c.f.until("the command ends", func() bool { return len(c.done) > 0 })
@@ -65,7 +65,7 @@ func (c *command) wantEnd(code int, out, errOut string) {
 	}
 }
 
-// The API server goes away while a Job ends, and comes back.
+// The API server stops while a Job ends, and starts again.
 func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -21,7 +21,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// With a laptop that is 20 seconds ahead, Leases look expired, and new Jobs as if no controller had worked on them.
+// With a client clock that is 20 seconds ahead, Leases look expired, and new Jobs look as if no controller had worked on
+// them.
 //
 // Requirements: CLI-11
 func TestWrongClockOfTheClientChangesNothing(t *testing.T) {

@@ -16,11 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// builtinManager is what kube-controller-manager calls itself in managedFields.
+// builtinManager is kube-controller-manager's name in managedFields.
 const builtinManager = "kube-controller-manager"
 
-// Both controllers run, and each writes its own Jobs only. This test does not run in
-// parallel with others: kube-controller-manager is everywhere.
+// Both controllers run, and each writes its own Jobs only. This test does not run in parallel with others, because
+// kube-controller-manager works on all namespaces.
 func TestBeside_EachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13_MGB_15_TRK_22_TRK_35(t *testing.T) {
 	startBuiltin(t, "job-controller", "garbage-collector-controller", "ttl-after-finished-controller")
 	t.Run("each its own Jobs", func(t *testing.T) {
@@ -52,7 +52,7 @@ func eachItsOwnJobs(t *testing.T) {
 	f.create(named("reserved", newJob(managedBy(batchv1.JobControllerName), indexed(3))))
 
 	f.untilComplete("a", 3, 1)
-	// The built-in controller waits 10 s after a failure; it has none to wait for.
+	// The built-in controller would wait 10 s after a failure; here no pod of its Jobs fails.
 	f.untilComplete("builtin", 3, 0)
 	f.untilComplete("reserved", 3, 0)
 	f.wantUntouched(other)
@@ -68,7 +68,7 @@ func eachItsOwnJobs(t *testing.T) {
 	}
 }
 
-// firstOfEachFails lets the first attempt of index 1 of our Job fail.
+// firstOfEachFails makes the first attempt of index 1 of our Job fail.
 func firstOfEachFails(pod *corev1.Pod, _ int) corev1.PodPhase {
 	if pod.Labels[batchv1.JobNameLabel] == "a" && history.IndexOf(pod) == 1 && pod.Annotations[controller.AttemptAnnotation] == "1" {
 		return corev1.PodFailed
@@ -76,7 +76,7 @@ func firstOfEachFails(pod *corev1.Pod, _ int) corev1.PodPhase {
 	return corev1.PodSucceeded
 }
 
-// managers is who ever wrote the Job of the name, or one of its pods.
+// managers returns the field managers that ever wrote the named Job or its pods.
 func (f *fixture) managers(job string) []string {
 	writers := map[string]bool{}
 	for _, v := range f.history.sorted() {
@@ -90,8 +90,7 @@ func (f *fixture) managers(job string) []string {
 	return slices.Sorted(maps.Keys(writers))
 }
 
-// While our controller is away, the built-in one leaves our pods alone; when
-// their Job is deleted, it frees them.
+// While our controller is stopped, the built-in one leaves our pods alone; when their Job is deleted, it releases them.
 func finalizersStayAsLongAsTheJob(t *testing.T) {
 	f := newFixture(t)
 	p := f.startController()
@@ -100,7 +99,7 @@ func finalizersStayAsLongAsTheJob(t *testing.T) {
 	p.stop()
 	f.kubelet.succeed(pods[0])
 
-	// When a later Job is complete, the built-in controller has seen all that.
+	// When a later Job is complete, the built-in controller has seen all of this.
 	f.create(named("builtin", newJob(managedBy(""), completions(1))))
 	f.kubelet.succeed(f.untilPods(1, "of the built-in controller", func(pod *corev1.Pod) bool {
 		return pod.Labels[batchv1.JobNameLabel] == "builtin"

@@ -21,7 +21,7 @@ import (
 // configFolder holds the kustomizations.
 var configFolder = filepath.Join("..", "..", "config")
 
-// kubectl is the real one, with the rights of a cluster admin.
+// kubectl runs the real kubectl with the permissions of a cluster admin.
 type kubectl struct {
 	t    *testing.T
 	args []string
@@ -37,7 +37,7 @@ func newKubectl(t *testing.T) kubectl {
 	return kubectl{t: t, args: []string{"--kubeconfig", kubeconfig, "--cache-dir", filepath.Join(dir, "cache")}}
 }
 
-// run returns both outputs; an error ends the test.
+// run returns stdout and stderr; an error ends the test.
 func (k kubectl) run(stdin string, args ...string) (out, errOut string) {
 	k.t.Helper()
 	cmd := exec.CommandContext(k.t.Context(), filepath.Join(apiServer.Binaries, "kubectl"), append(slices.Clone(k.args), args...)...)
@@ -49,7 +49,7 @@ func (k kubectl) run(stdin string, args ...string) (out, errOut string) {
 	return outBuffer.String(), errBuffer.String()
 }
 
-// versions are the resourceVersions of all objects in a stream of YAML documents, by kind and name.
+// versions returns the resourceVersions of all objects in a stream of YAML documents, by kind and name.
 func (k kubectl) versions(manifests string) map[string]string {
 	k.t.Helper()
 	out, _ := k.run(manifests, "get", "-f", "-", "-o", "json")
@@ -66,7 +66,7 @@ func (k kubectl) versions(manifests string) map[string]string {
 	return versions
 }
 
-// printManifests is what the plugin prints of the parts, with these flags.
+// printManifests returns the manifests that the plugin prints for the parts, with these flags.
 func printManifests(t *testing.T, parts string, flags ...string) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -77,7 +77,7 @@ func printManifests(t *testing.T, parts string, flags ...string) string {
 	return out.String()
 }
 
-// Issue 7, point 3: --print-manifests is kubectl kustomize without a checkout.
+// Issue 7, point 3: --print-manifests prints the output of kubectl kustomize, without a checkout.
 func TestPrintedManifestsAreThoseOfKubectl(t *testing.T) {
 	t.Parallel()
 	for _, part := range []string{"default", "admission", "admission/rule-names", "admission/managed-by", "prometheus"} {
@@ -88,8 +88,8 @@ func TestPrintedManifestsAreThoseOfKubectl(t *testing.T) {
 	}
 }
 
-// Issue 7, point 1: a real API server takes the manifests without a word of warning, and to apply them again changes
-// nothing. Its evaluation of pod security is the real one.
+// Issue 7, point 1: a real API server accepts the manifests without warnings, and applying them again changes nothing.
+// It evaluates pod security like in any cluster.
 func TestManifestsApplyWithoutWarnings(t *testing.T) {
 	t.Parallel()
 	k, manifests := newKubectl(t), printManifests(t, "default")
@@ -107,7 +107,7 @@ func TestManifestsApplyWithoutWarnings(t *testing.T) {
 		t.Errorf("it was applied again, which has changed it:\n%v\n%v", first, again)
 	}
 
-	// The optional parts, and what one would apply in such a namespace. Policies would apply to all namespaces: nothing is stored.
+	// The optional parts are only applied with a dry run, as their policies would affect all namespaces.
 	if _, warnings := k.run(printManifests(t, "admission"), "apply", "-f", "-", "--dry-run=server"); warnings != "" {
 		t.Errorf("admission: %s", warnings)
 	}
@@ -118,7 +118,7 @@ func TestManifestsApplyWithoutWarnings(t *testing.T) {
 		t.Errorf("samples: %s", warnings)
 	}
 
-	// That silence means something: a Deployment that asks for more is warned of.
+	// The check is effective: a Deployment that violates pod security causes a warning.
 	less := strings.Replace(manifests, "runAsNonRoot: true", "runAsNonRoot: false", 1)
 	if _, warnings := k.run(less, "apply", "-f", "-", "--dry-run=server"); !strings.Contains(warnings, `would violate PodSecurity "restricted:latest"`) {
 		t.Errorf("a Deployment without runAsNonRoot is applied with %q", warnings)

@@ -33,8 +33,8 @@ func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
 	}
 }
 
-// The garbage collector takes the owner off a pod, which conflicts with the
-// removal of the finalizer: the pod, nobody's now, must not keep it.
+// The garbage collector removes a pod's owner, which conflicts with the removal of the finalizer: the pod, which has no
+// owner now, must not keep the finalizer.
 func TestPodIsOrphanedWhileItIsReleased_TRK_20_TRK_23(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -52,8 +52,8 @@ func TestPodIsOrphanedWhileItIsReleased_TRK_20_TRK_23(t *testing.T) {
 	f.untilReleased()
 }
 
-// Only our finalizer goes; the pod is counted though another one holds it, and
-// an edit of the pod at that moment is no conflict.
+// Only our finalizer is removed; the pod is counted although another finalizer holds it, and an edit of the pod at that
+// moment causes no conflict.
 func TestForeignFinalizerSurvives_TRK_11(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

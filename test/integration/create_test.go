@@ -68,7 +68,7 @@ spec:
       containers: [{name: main, image: i}]
 `
 
-// The manifest of KEP-4443 on an API server that does not know names of rules.
+// The manifest of KEP-4443 on an API server that does not know rule names.
 func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
@@ -98,7 +98,7 @@ func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 			}
 		}
 	}
-	// A Lease of the controller would be there for all tests that run beside this one.
+	// A Lease of the controller would be visible to all tests that run in parallel.
 	ours := []string{"--managed-by=" + controller.DefaultManagedBy, "--force"}
 	out, errOut, code := create(append(ours, "--dry-run=server")...)
 	check(out, errOut, code, " (server dry run)")

@@ -16,20 +16,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// noRetry makes a controller that tries nothing again by itself within a test.
+// noRetry makes a controller that does not retry by itself within a test.
 func noRetry(c *controller.Config) { c.RetryMin, c.RetryMax = time.Hour, time.Hour }
 
-// failedSyncs is how many syncs have failed.
+// failedSyncs returns the number of failed syncs.
 func (p *process) failedSyncs() int { return strings.Count(p.log.String(), `"Sync failed`) }
 
-// asking is what a container asks for; beside a quota of CPU it has to.
+// asking returns resource requests; a CPU quota requires them.
 func asking(cpu string) corev1.ResourceRequirements {
 	return corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu)}}
 }
 
-// quota limits the pods of the namespace, and waits until the API server enforces it. No
-// quota controller runs, so the API server only ever adds to what is used. The limit of CPU
-// is in error messages, which shows which quota is in force.
+// quota limits the pods of the namespace, and waits until the API server enforces it. No quota controller runs, so the
+// API server only increases the usage. The CPU limit appears in error messages, and shows which quota is in force.
 func (f *fixture) quota(pods, cpu string) {
 	f.t.Helper()
 	hard := corev1.ResourceList{corev1.ResourcePods: resource.MustParse(pods), corev1.ResourceRequestsCPU: resource.MustParse(cpu)}
@@ -63,8 +62,8 @@ func (f *fixture) quota(pods, cpu string) {
 	})
 }
 
-// A quota lets in ten of a hundred pods: the first sync finds that out with 15 calls at most,
-// each later one with a single call; and when there is room, the Job continues.
+// A quota admits ten of a hundred pods: the first sync finds out with at most 15 calls, each later sync with a single
+// call. When there is room, the Job continues.
 func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -77,8 +76,8 @@ func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 	f.untilCounts("a", counts{active: 10})
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: 10, ready: 10})
-	// A sync creates 1, 2, 4 and so on, so it makes at most one call in vain more than it has created pods. A sync ends when
-	// counts are due: on a slow machine, several may create pods. Another may be under way.
+	// A sync creates 1, 2, 4 and so on, so it makes at most one more failing call than it has created pods. A sync ends
+	// when counts are due: on a slow machine, several may create pods. Another sync may be running.
 	f.until("a sync that creates nothing makes one call in vain", func() bool { return p.failedSyncs() > 2 })
 	if syncs, refused := p.failedSyncs(), p.wire.answered(podPost, http.StatusForbidden); refused > 10+syncs+1 {
 		t.Errorf("%d calls in vain in %d syncs", refused, syncs)
@@ -95,8 +94,8 @@ func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 	f.wantPodsEver(100)
 }
 
-// In a namespace that is being terminated no pod can be created. One is tried in a sync, that
-// is no error that would be tried again, and none counts as active. What exists continues.
+// In a namespace that is being terminated no pod can be created. A sync tries one; the error is not retried, and the pod
+// does not count as active. Existing pods continue.
 func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -119,7 +118,7 @@ func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	if n := p.failedSyncs(); n != 0 {
 		t.Errorf("%d syncs have failed, and will be tried again", n)
 	}
-	// Each edit, the end of the pod, and each status are a reason to try again; nothing else is.
+	// Each edit, the end of the pod, and each status cause another attempt; nothing else does.
 	if n := len(p.wire.recorded(podPost)) - posts; n > 15 {
 		t.Errorf("%d creations were tried", n)
 	}

@@ -16,8 +16,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// controllerAccount makes a service account that may do what the controller does (JOB-48)
-// in the namespace.
+// controllerAccount creates a service account with the controller's permissions (JOB-48) in the namespace.
 func (f *fixture) controllerAccount() string {
 	f.t.Helper()
 	const name = "controller"
@@ -42,7 +41,7 @@ func (f *fixture) controllerAccount() string {
 	return name
 }
 
-// tokenFor is a token of the account that is valid as long as a secret of this name exists.
+// tokenFor returns a token of the account that is valid while a secret of this name exists.
 func (f *fixture) tokenFor(account, secret string) string {
 	f.t.Helper()
 	held, err := f.client.CoreV1().Secrets(f.namespace).Create(f.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: secret}}, metav1.CreateOptions{})
@@ -58,8 +57,7 @@ func (f *fixture) tokenFor(account, secret string) string {
 	return answer.Status.Token
 }
 
-// revoke makes a token invalid, and waits until the API server, which caches tokens for ten
-// seconds, rejects it.
+// revoke invalidates a token, and waits until the API server, which caches tokens for ten seconds, rejects it.
 func (f *fixture) revoke(token, secret string) {
 	f.t.Helper()
 	if err := f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}); err != nil {
@@ -74,8 +72,7 @@ func (f *fixture) revoke(token, secret string) {
 	})
 }
 
-// pluginConfig returns a configuration whose credentials come from a plugin, which prints
-// the file.
+// pluginConfig returns a configuration whose credentials come from a plugin that prints the file.
 func pluginConfig(t *testing.T, file string) *rest.Config {
 	t.Helper()
 	config := rest.AnonymousClientConfig(apiServer.Config)
@@ -86,9 +83,9 @@ func pluginConfig(t *testing.T, file string) *rest.Config {
 	return config
 }
 
-// The controller's token is revoked, and it cannot do anything, for as long as its plugin
-// has no other one. Then it continues, without a restart. (That tokens and certificates in
-// files are read again is tested where the controller's client is made, in internal/cli.)
+// The controller's token is revoked, and its calls fail until its plugin has a new one. Then it continues without a
+// restart. (Tokens and certificates in files are also reloaded: internal/cli, which creates the controller's client,
+// tests that.)
 func TestControllerGoesOnAfterExpiredCredentials_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

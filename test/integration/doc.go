@@ -2,23 +2,21 @@
 //
 //	go test -race ./test/integration
 //
-// Here is what only an API server can show: validation, admission, conflicts, permissions, watches, requests on the wire,
-// outages, leaders, processes. What a Job means is for the cases of test/conformance, which cost a third of the lines and run
-// against the built-in controller, too.
+// It tests behavior that only an API server can show: validation, admission, conflicts, permissions, watches, requests
+// on the wire, outages, leaders, processes. The meaning of a Job is tested by the cases of test/conformance, which take
+// a third of the lines and also run against the built-in controller.
 //
-// With -tags builtin, the tests named TestBeside_ run a real kube-controller-manager beside ours; it needs
-// `make controlplane`, which builds all of it.
+// With -tags builtin, the tests named TestBeside_ run a real kube-controller-manager beside ours; it needs `make
+// controlplane`, which builds all of it.
 //
-// There is no kubelet and no scheduler: the tests play them, through pods/status
-// and through spec.nodeName in the template. Every test has a namespace, and in it
-// a controller, or several one after the other, of its own; all run in parallel.
+// There is no kubelet and no scheduler: the tests play both, through pods/status and through spec.nodeName in the
+// template. Every test has its own namespace with its own controller, or several in sequence; all tests run in parallel.
 //
-// Whatever a test is about, a recorder keeps every version of every Job and pod of
-// its namespace, and every request of its controllers. At the end of the test both
-// are held against the invariants of a Job controller (invariants_test.go,
-// ownership_test.go) and the rules of the status (test/statusrules); a test that
-// breaks one fails with the whole history.
+// In every test, a recorder keeps every version of every Job and pod of its namespace, and every request of its
+// controllers. At the end of the test both are checked against the invariants of a Job controller (invariants_test.go,
+// ownership_test.go) and the rules of the status (test/statusrules). A violation fails the test and prints the whole
+// history.
 //
-// The binaries come from hack/controlplane, which uses those of KUBEBUILDER_ASSETS if they are
-// of the same minor release.
+// The binaries come from hack/controlplane, which uses the ones in KUBEBUILDER_ASSETS if they have the same minor
+// release.
 package integration

@@ -17,8 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// forbid makes an admission policy that rejects writes to pods of the namespace, and waits
-// until the API server enforces it, as the probe shows. It returns a function that removes it.
+// forbid creates an admission policy that rejects writes to pods of the namespace, and waits until probe fails because
+// of it. It returns a function that removes the policy.
 func (f *fixture) forbid(operation admissionv1.OperationType, expression string, reason *metav1.StatusReason, probe func() error) (lift func()) {
 	f.t.Helper()
 	name := strings.ToLower(string(operation)) + "." + f.namespace
@@ -64,15 +64,15 @@ func (f *fixture) forbid(operation admissionv1.OperationType, expression string,
 	}
 }
 
-// tryLabel is a write to a pod that only shows what the API server would say.
+// tryLabel patches a pod with a dry run, and returns the API server's error.
 func (f *fixture) tryLabel(pod *corev1.Pod) error {
 	_, err := f.client.CoreV1().Pods(f.namespace).Patch(f.t.Context(), pod.Name, types.MergePatchType, []byte(`{"metadata":{"labels":{"try":"it"}}}`),
 		metav1.PatchOptions{DryRun: []string{metav1.DryRunAll}})
 	return err
 }
 
-// REG-31: nobody lets the finalizer of one pod be removed. The Job's other pods continue, its
-// user is notified of the pod once, and when it is possible again, the Job comes to its end.
+// REG-31: the removal of one pod's finalizer is rejected. The Job's other pods continue, the user gets one event about
+// the pod, and when the removal is possible again, the Job ends.
 func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 	t.Parallel()
 	for name, reason := range map[string]*metav1.StatusReason{"Invalid": nil, "Forbidden": new(metav1.StatusReasonForbidden)} {
@@ -102,8 +102,8 @@ func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-47: pods that cannot be created are one event with a count, however often that is
-// tried: the message does not have the name of a pod that does not exist.
+// JOB-47: pods that cannot be created cause one event with a count, however often the creation is retried: the message
+// does not contain the name of a pod that does not exist.
 func TestPodsThatCannotBeCreated_JOB_47(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

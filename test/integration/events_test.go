@@ -23,8 +23,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// eventClient makes a controller that writes events with a client of its own, which may do
-// nothing but create and patch events (JOB-48), and returns what that client sends.
+// eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
+// and the requests that this client sends.
 func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	f.t.Helper()
 	const user = "events-only"
@@ -53,7 +53,7 @@ func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
 	return func(c *controller.Config) { c.EventClient = newControllerClient(f.t, config, controller.FieldManager) }, sent
 }
 
-// follow returns how often the events of the namespace were written so far, from now on.
+// follow counts writes of events in the namespace from now on, and returns a function that returns the counts.
 func (f *fixture) follow() (writes func() map[string]int) {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
@@ -68,7 +68,7 @@ func (f *fixture) follow() (writes func() map[string]int) {
 	f.t.Cleanup(cancel)
 	seen := map[string]int{}
 	return func() map[string]int {
-		// What is there has been written: all of it comes.
+		// The watch delivers all events that have been written.
 		f.until("all events are seen", func() bool {
 			for {
 				select {
@@ -123,8 +123,8 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 	return names
 }
 
-// JOB-47: all that is said of a small Job, each once, in one write, and nothing else; by a
-// client of its own (SCL-03), which needs no other permission than to create and to patch.
+// JOB-47: all events of a small Job, each once, in one write, and no others; by a client of its own (SCL-03), which only
+// needs permission to create and patch.
 func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -169,12 +169,12 @@ func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
 	}
 }
 
-// telling makes a controller that writes events past the wire, which is for the rest.
+// telling makes a controller that writes events without the wire, which records the other requests.
 func (f *fixture) telling(c *controller.Config) {
 	c.EventClient = newControllerClient(f.t, apiServer.Config, "events")
 }
 
-// events returns the events about a Job, as the API server has them.
+// events returns the stored events about a Job.
 func (f *fixture) events(job string) []corev1.Event {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job,involvedObject.name=" + job})
@@ -184,7 +184,7 @@ func (f *fixture) events(job string) []corev1.Event {
 	return list.Items
 }
 
-// said is how often an event of this reason was reported for the Job.
+// said returns how often an event with this reason was reported for the Job.
 func (f *fixture) said(job, reason string) (n int32) {
 	f.t.Helper()
 	for _, e := range f.events(job) {
@@ -195,9 +195,8 @@ func (f *fixture) said(job, reason string) (n int32) {
 	return n
 }
 
-// untilEvent waits for an event of this reason about the Job. One writer stores the events
-// of a controller one after the other, but for those about pods that come and go: the
-// others before it are there, too.
+// untilEvent waits for an event with this reason about the Job. A single writer stores a controller's events in order,
+// except for events about pods that come and go, so the previous events are stored, too.
 func (f *fixture) untilEvent(job, reason string) corev1.Event {
 	f.t.Helper()
 	var found corev1.Event

@@ -25,8 +25,8 @@ func countsOf(job *batchv1.Job) counts {
 	return c
 }
 
-// untilJob waits until the Job is as described, were it for a moment, since the last
-// thing that the test wrote or waited for. It returns the Job as it was then.
+// untilJob waits until the Job has reached a state, even briefly, since the last event that the test caused or waited
+// for. It returns that version of the Job.
 func (f *fixture) untilJob(name, what string, reached func(*batchv1.Job) bool) *batchv1.Job {
 	f.t.Helper()
 	var job *batchv1.Job
@@ -40,9 +40,8 @@ func (f *fixture) untilJob(name, what string, reached func(*batchv1.Job) bool) *
 	return job
 }
 
-// untilPodsAreSeen waits until the history shows the pods at least as they are at
-// this moment. Jobs and pods come through two watches: that one shows what happened
-// last does not mean that the other shows what happened before.
+// untilPodsAreSeen waits until the history shows the pods at least in their present state. Jobs and pods come from two
+// watches: a later event from one watch does not imply that the other has delivered earlier events.
 func (f *fixture) untilPodsAreSeen() {
 	f.t.Helper()
 	list, err := f.client.CoreV1().Pods(f.namespace).List(f.t.Context(), metav1.ListOptions{})
@@ -58,8 +57,7 @@ func (f *fixture) untilCounts(name string, want counts) *batchv1.Job {
 	return f.untilJob(name, fmt.Sprintf("counts %+v", want), func(job *batchv1.Job) bool { return countsOf(job) == want })
 }
 
-// untilWorking waits until the controller has filled its cache, and works. There
-// is a Job without pods then.
+// untilWorking waits until the controller has filled its cache and works. It creates a Job without pods for that.
 func (f *fixture) untilWorking() {
 	f.t.Helper()
 	f.create(named("idle", newJob(parallelism(0))))
@@ -71,8 +69,7 @@ func (f *fixture) untilIs(name string, t batchv1.JobConditionType) *batchv1.Job 
 	return f.untilJob(name, "is "+string(t), func(job *batchv1.Job) bool { return history.Is(job, t) })
 }
 
-// untilFinished waits for the terminal condition, and holds the end against what
-// is expected: the numbers, the reason of both conditions.
+// untilFinished waits for the terminal condition, and checks the counts and the reasons of both conditions.
 func (f *fixture) untilFinished(name string, t batchv1.JobConditionType, reason string, succeeded, failed int32) *batchv1.Job {
 	f.t.Helper()
 	job := f.untilJob(name, "is finished", history.IsFinished)
@@ -98,7 +95,7 @@ func (f *fixture) untilComplete(name string, succeeded, failed int32) *batchv1.J
 	return f.untilFinished(name, batchv1.JobComplete, batchv1.JobReasonCompletionsReached, succeeded, failed)
 }
 
-// which chooses pods.
+// which selects pods.
 type which func(*corev1.Pod) bool
 
 func anyPod(*corev1.Pod) bool { return true }
@@ -107,7 +104,7 @@ func (f *fixture) pods(chosen which) []*corev1.Pod {
 	return slices.DeleteFunc(f.history.existing(), func(pod *corev1.Pod) bool { return !chosen(pod) })
 }
 
-// untilPods waits until exactly n of the pods that exist are chosen, and returns them.
+// untilPods waits until exactly n of the existing pods are selected, and returns them.
 func (f *fixture) untilPods(n int, what string, chosen which) []*corev1.Pod {
 	f.t.Helper()
 	var pods []*corev1.Pod
@@ -129,7 +126,7 @@ func (f *fixture) untilReleased() {
 	f.untilPods(0, "tracked", history.IsTracked)
 }
 
-// wantPodsEver checks how many pods there have been.
+// wantPodsEver checks how many pods have existed.
 func (f *fixture) wantPodsEver(n int) {
 	f.t.Helper()
 	if got := f.history.everCreated(); got != n {
@@ -137,7 +134,7 @@ func (f *fixture) wantPodsEver(n int) {
 	}
 }
 
-// none is the failedIndexes of a status that has no such field.
+// none is the failedIndexes of a status without the field.
 const none = "none"
 
 // failedIndexesOf returns the failed indexes; an empty list differs from an unset one.
@@ -158,7 +155,7 @@ func (f *fixture) wantIndexes(job *batchv1.Job, completed, failed string) {
 	}
 }
 
-// ofJob chooses the active pods of the Job of the name.
+// ofJob selects the active pods of the named Job.
 func ofJob(name string) which {
 	return func(pod *corev1.Pod) bool { return history.IsActive(pod) && pod.Labels[batchv1.JobNameLabel] == name }
 }
@@ -177,7 +174,7 @@ func (f *fixture) indexOfJob(job string, index int32) *corev1.Pod {
 	})[0]
 }
 
-// wantUnwritten checks that nobody has written a Job since.
+// wantUnwritten checks that the Job was not written since.
 func (f *fixture) wantUnwritten(since *batchv1.Job) {
 	f.t.Helper()
 	if now := f.history.job(since.Name); now.ResourceVersion != since.ResourceVersion {

@@ -19,20 +19,19 @@ import (
 // patience is how long a test waits for anything before it fails.
 const patience = 90 * time.Second
 
-// fixture is a namespace, what happens in it, and the test that makes it happen.
+// fixture holds a namespace, its history, its controllers, and the test.
 type fixture struct {
 	t         *testing.T
 	namespace string
-	// client is the user's.
+	// client is the client of the user.
 	client  kubernetes.Interface
 	history *recorder
 	kubelet *kubelet
 
 	processes []*process
-	// now is as far as the test has come in the history: the last thing it wrote,
-	// or waited for.
+	// now is the test's position in the history: the last version that it wrote or waited for.
 	now int
-	// tolerated are invariants that the test breaks on purpose.
+	// tolerated holds the invariants that the test breaks on purpose.
 	tolerated []string
 	// ours reports whether our controllers may write the Job.
 	ours func(*batchv1.Job) bool
@@ -59,8 +58,7 @@ func newNamespace(t testing.TB, client kubernetes.Interface) string {
 	return ns.Name
 }
 
-// judge ends a test: controllers stop, and what was recorded is held against the
-// invariants.
+// judge ends a test: it stops the controllers, and checks the recorded history and requests against the invariants.
 func (f *fixture) judge() {
 	for _, p := range f.processes {
 		p.stop()
@@ -81,8 +79,7 @@ func (f *fixture) judge() {
 	}
 }
 
-// statusWrites is how many status writes were accepted, and how many versions
-// with another status there are.
+// statusWrites returns the number of accepted status writes, and the number of versions with a changed status.
 func (f *fixture) statusWrites() (written, changes int) {
 	for _, p := range f.processes {
 		written += p.wire.answered(statusPut, http.StatusOK)
@@ -111,7 +108,7 @@ func (f *fixture) violations() []string {
 	return violations
 }
 
-// until waits for something that the test expects.
+// until waits for a condition that the test expects.
 func (f *fixture) until(what string, reached func() bool) {
 	f.t.Helper()
 	if !f.history.wait(reached) {
@@ -119,7 +116,7 @@ func (f *fixture) until(what string, reached func() bool) {
 	}
 }
 
-// untilSeen waits until the history shows what a write of the test stored.
+// untilSeen waits until the history contains an object that the test stored.
 func (f *fixture) untilSeen(stored metav1.Object) {
 	f.t.Helper()
 	f.until("the history shows what the test wrote", func() bool { return f.history.shows(stored) })

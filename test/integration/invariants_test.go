@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/invariants"
 )
 
-// judgeHistory returns what breaks an invariant of a Job controller, each with its id
-// first, and the revision.
+// judgeHistory returns the violations of the invariants of a Job controller, each beginning with the id and the
+// revision.
 func judgeHistory(versions []version) (violations []string) {
 	stored := make([]history.Version, 0, len(versions))
 	for _, v := range versions {

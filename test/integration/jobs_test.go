@@ -16,7 +16,7 @@ import (
 const (
 	containerName = "main"
 	nodeName      = "node-1"
-	// foreignFinalizer is of somebody who wants to see pods before they go.
+	// foreignFinalizer belongs to another client that wants to see pods before they are removed.
 	foreignFinalizer = "example.com/audit"
 	// otherController manages Jobs, but does not run here.
 	otherController = "example.com/other"
@@ -40,7 +40,7 @@ func replacedWhen(policy batchv1.PodReplacementPolicy) jobOption {
 	return func(s *batchv1.JobSpec) { s.PodReplacementPolicy = &policy }
 }
 
-// managedBy names the controller; "" leaves it to the built-in one.
+// managedBy sets the controller; "" leaves the Job to the built-in one.
 func managedBy(name string) jobOption {
 	return func(s *batchv1.JobSpec) {
 		s.ManagedBy = nil
@@ -50,15 +50,15 @@ func managedBy(name string) jobOption {
 	}
 }
 
-// onNode makes pods that are scheduled: when deleted, they stay until the kubelet
-// confirms their end. Others vanish at once, or with their last finalizer.
+// onNode assigns pods to a node: when deleted, they stay until the kubelet confirms their end. Other pods vanish at
+// once, or with their last finalizer.
 func onNode(s *batchv1.JobSpec) { s.Template.Spec.NodeName = nodeName }
 
 func withFinalizer(name string) jobOption {
 	return func(s *batchv1.JobSpec) { s.Template.Finalizers = append(s.Template.Finalizers, name) }
 }
 
-// newJob is a Job of ours, named a, that wants one pod to succeed.
+// newJob returns a Job of ours, named a, that needs one successful pod.
 func newJob(options ...jobOption) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a"}}
 	job.Spec.ManagedBy = ptr.To(controller.DefaultManagedBy)
@@ -87,7 +87,7 @@ func (f *fixture) create(job *batchv1.Job) *batchv1.Job {
 	return job
 }
 
-// edit is a merge patch of the Job's spec, as kubectl patch sends it.
+// edit applies a merge patch to the Job's spec, as kubectl patch does.
 func (f *fixture) edit(job string, spec map[string]any) {
 	f.t.Helper()
 	f.patchJob(job, map[string]any{"spec": spec})
@@ -117,7 +117,7 @@ func (f *fixture) deleteJob(name string, policy metav1.DeletionPropagation) {
 	})
 }
 
-// deletePods deletes as kubectl does.
+// deletePods deletes pods as kubectl does.
 func (f *fixture) deletePods(pods ...*corev1.Pod) {
 	f.t.Helper()
 	for _, pod := range pods {
@@ -157,7 +157,7 @@ func (f *fixture) patchPod(pod *corev1.Pod, metadata map[string]any) {
 	f.untilSeen(stored)
 }
 
-// disrupted is the condition of a pod that is evicted.
+// disrupted is the condition of an evicted pod.
 var disrupted = corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}
 
 func maxFailedIndexes(n int32) jobOption { return func(s *batchv1.JobSpec) { s.MaxFailedIndexes = &n } }
@@ -190,13 +190,13 @@ func perIndexLimit(n int32) jobOption {
 	return func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex = &n }
 }
 
-// withNames gives a Job the annotation that names its rules.
+// withNames adds the annotation that names the rules to a Job.
 func withNames(value string, job *batchv1.Job) *batchv1.Job {
 	job.Annotations = map[string]string{rulename.Annotation: value}
 	return job
 }
 
-// vanish makes a pod disappear though it holds finalizers.
+// vanish removes a pod although it holds finalizers.
 func (f *fixture) vanish(pod *corev1.Pod) {
 	f.t.Helper()
 	f.setFinalizers(pod)
@@ -206,7 +206,7 @@ func (f *fixture) vanish(pod *corev1.Pod) {
 
 func elastic(n int) map[string]any { return map[string]any{"completions": n, "parallelism": n} }
 
-// withRules sets a pod failure policy with n rules; no policy for -1.
+// withRules sets a pod failure policy with n rules, or none for -1.
 func withRules(n int) jobOption {
 	return func(s *batchv1.JobSpec) {
 		if n < 0 {

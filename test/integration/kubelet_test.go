@@ -15,16 +15,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// kubelet is what a node would do to the pods of the test's namespace.
+// kubelet acts as a node on the pods of the test's namespace.
 type kubelet struct {
 	f      *fixture
 	client kubernetes.Interface
 }
 
-// A write of a test, or of its kubelet, returns when the history shows it, so that
-// what a test waits for next is not what was before.
+// A write of a test, or of its kubelet, returns once the history contains it, so that the next wait cannot match an
+// earlier state.
 
-// exit codes, as a shell has them.
+// Exit codes, as in a shell.
 const (
 	exitFailure = 1
 	exitSIGTERM = 143
@@ -45,8 +45,8 @@ func (k *kubelet) fail(pods ...*corev1.Pod) {
 	k.set(pods, corev1.PodFailed, exitFailure)
 }
 
-// terminate ends pods that are being deleted, and confirms that they are stopped:
-// without a finalizer they are gone then.
+// terminate ends pods that are being deleted, and confirms that they are stopped: without a finalizer they are gone
+// then.
 func (k *kubelet) terminate(pods ...*corev1.Pod) {
 	k.f.t.Helper()
 	k.set(pods, corev1.PodFailed, exitSIGTERM)
@@ -112,15 +112,15 @@ func statusPatch(pod *corev1.Pod, phase corev1.PodPhase, exitCode int32) ([]byte
 	})
 }
 
-// outcome returns how a running pod ends; "" if it keeps running. nth is 1 for the first
-// pod of the namespace.
+// outcome returns the phase in which a running pod ends, or "" if it keeps running. nth is 1 for the first pod of the
+// namespace.
 type outcome func(pod *corev1.Pod, nth int) corev1.PodPhase
 
 func everySucceeds(*corev1.Pod, int) corev1.PodPhase { return corev1.PodSucceeded }
 func noneEnds(*corev1.Pod, int) corev1.PodPhase      { return "" }
 
-// play runs pods until the test ends, or the returned function is called: they
-// start, end as the outcome says, and stop when they are deleted.
+// play runs pods until the test ends or the returned function is called: they start, end as decide returns, and stop
+// when they are deleted.
 func (k *kubelet) play(decide outcome) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -146,7 +146,7 @@ func (k *kubelet) play(decide outcome) (stop func()) {
 	return stop
 }
 
-// step does the next thing to one pod, and waits until the history shows it.
+// step takes the next step of one pod, and waits until the history contains it.
 func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 	var stored *corev1.Pod
 	var err error
@@ -168,7 +168,7 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 			stored, err = k.trySet(pod, phase, exitFailure)
 		}
 	}
-	// A pod that is gone, or another one, is no concern of a kubelet.
+	// A kubelet ignores a pod that is gone or was replaced.
 	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
 		k.f.t.Errorf("kubelet: pod %s: %v", pod.Name, err)
 	}
@@ -177,7 +177,7 @@ func (k *kubelet) step(pod *corev1.Pod, nth int, decide outcome) {
 	}
 }
 
-// isStopped reports whether a pod that is being deleted waits for nothing but finalizers.
+// isStopped reports whether a pod that is being deleted waits only for finalizers.
 func isStopped(pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && ptr.Deref(pod.DeletionGracePeriodSeconds, 0) == 0
 }
@@ -188,7 +188,7 @@ func (k *kubelet) exit(code int32, pods ...*corev1.Pod) {
 	k.set(pods, corev1.PodFailed, code)
 }
 
-// failBy ends a pod with a condition, and without a container that shows why.
+// failBy ends a pod with a condition, without a container status that shows why.
 func (k *kubelet) failBy(pod *corev1.Pod, condition corev1.PodCondition) {
 	k.f.t.Helper()
 	k.write(pod, corev1.PodStatus{Phase: corev1.PodFailed, Conditions: []corev1.PodCondition{condition}})
@@ -207,7 +207,7 @@ func (k *kubelet) write(pod *corev1.Pod, status corev1.PodStatus) {
 	k.f.untilSeen(stored)
 }
 
-// firstFails lets the first pod of the namespace fail and all others succeed.
+// firstFails makes the first pod of the namespace fail and all others succeed.
 func firstFails(_ *corev1.Pod, nth int) corev1.PodPhase {
 	if nth == 1 {
 		return corev1.PodFailed

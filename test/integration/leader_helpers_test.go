@@ -18,31 +18,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// times are how fast an election is.
+// times are the durations of an election.
 type times struct{ lease, renew, retry time.Duration }
 
 var (
-	// shortLease expires as soon as one can. On a busy machine a leader may lose it.
+	// shortLease expires as soon as possible. On a busy machine a leader may lose it.
 	shortLease = times{time.Second, 900 * time.Millisecond, 100 * time.Millisecond}
-	// steadyLease is for tests in which a leader has to stay one.
+	// steadyLease is for tests in which a leader must keep its Lease.
 	steadyLease = times{3 * time.Second, 2 * time.Second, 100 * time.Millisecond}
-	// longLease does not expire while a test has patience: who follows has been let.
+	// longLease does not expire during a test: another leader follows only if the Lease is released.
 	longLease = times{4 * patience, 2 * patience, 100 * time.Millisecond}
 )
 
-// replica is a process that works only while it leads. Its wire is that of the work.
+// replica is a process that works only while it leads. The wire of its process is for its work.
 type replica struct {
 	*process
 	identity string
-	// lease is the wire of the election.
+	// lease is the wire for the election.
 	lease *wire
 
 	mu sync.Mutex
-	// led is how often it took the lead, working whether it has it, and since when.
+	// led counts how often it became the leader; working reports whether it is, and since is the time.
 	led     int
 	working bool
 	since   time.Time
-	// wrote is how many writes there were when it took the lead.
+	// wrote is the number of its writes when it became the leader.
 	wrote int
 }
 
@@ -85,7 +85,7 @@ func (f *fixture) startReplicaAt(at *rest.Config, identity string, t times, opti
 	return r
 }
 
-// leaseTransport is cut off together with the work: a process that dies does so as a whole.
+// leaseTransport is severed together with the work: a process crashes as a whole.
 func (r *replica) leaseTransport(next http.RoundTripper) http.RoundTripper {
 	next = r.lease.wrap(next)
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
@@ -121,7 +121,7 @@ func (r *replica) isWorking() bool {
 	return r.working
 }
 
-// leads is how often it took the lead, and when it last did.
+// leads returns how often the replica became the leader, and the last time.
 func (r *replica) leads() (times int, since time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -133,7 +133,7 @@ func (f *fixture) untilLeading(r *replica) {
 	f.until(r.identity+" leads", r.isWorking)
 }
 
-// startPair starts a leader, and one that waits.
+// startPair starts a leader and a standby.
 func (f *fixture) startPair(t times, options ...func(*controller.Config)) (leader, standby *replica) {
 	f.t.Helper()
 	leader = f.startReplica("first", t, options...)

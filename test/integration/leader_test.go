@@ -14,9 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// One of two replicas leads, and dies at each of its writes, before the API server has it
-// or before the answer comes back. The other one follows when the Lease has expired, and
-// ends the Job, in which one pod fails, is retried, and all succeed, with exact counts.
+// The leader of two replicas crashes at each of its writes, before the API server receives it or before the response
+// comes back. The other replica takes over once the Lease has expired, and ends the Job, in which one pod fails, is
+// retried, and all succeed, with exact counts.
 func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()
 	const writes = 12
@@ -55,7 +55,7 @@ func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Logf("%d leaders died before the end; with a lease of %v and tries every %v, the other one led after at most %v", killed, shortLease.lease, shortLease.retry, longest)
 }
 
-// While one works, the other one reads the Lease, and that is all that it asks for.
+// While one replica works, the other one only reads the Lease.
 func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -77,13 +77,13 @@ func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
 	if led, _ := standby.leads(); led != 0 || !leader.isWorking() || f.holder() != leader.identity {
 		t.Errorf("the standby has led %d times, the leader works: %v, and the Lease is held by %q", led, leader.isWorking(), f.holder())
 	}
-	// A leader that is asked for nothing keeps the Lease.
+	// A leader without work renews its Lease.
 	renewed := len(leader.lease.recorded(leasePut))
 	f.until("the Lease is renewed", func() bool { return len(leader.lease.recorded(leasePut)) > renewed })
 }
 
-// A leader that is asked to end lets the calls in flight finish, then gives the Lease
-// back, and the other one leads at once: long before the Lease would expire.
+// A leader that is stopped waits for its calls in flight, then releases the Lease, and the other one leads at once, long
+// before the Lease would expire.
 func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -128,7 +128,7 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		late match
-		// follows is what the next leader has done when the write arrives.
+		// follows waits until the next leader has acted, before the write arrives.
 		follows func(f *fixture)
 		answer  int
 		pods    int
@@ -140,7 +140,7 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			// The pod that comes too late is one too many, until it is deleted.
+			// The pod that is created too late is surplus until it is deleted.
 			f.tolerated = []string{"S5", "S6"}
 			leader, standby := f.startPair(steadyLease)
 			var late *held
@@ -170,14 +170,13 @@ func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
 	}
 }
 
-// untilReleasedBut waits until so many pods are left that hold the tracking finalizer.
+// untilReleasedBut waits until n pods hold the tracking finalizer.
 func (f *fixture) untilReleasedBut(n int) {
 	f.t.Helper()
 	f.untilPods(n, "tracked", history.IsTracked)
 }
 
-// Two leaders at once, which create all pods twice at the very same time, and count what
-// fails, is retried, and succeeds.
+// Two leaders at once create all pods twice at the same time, and count the pods that fail, are retried, and succeed.
 func TestTwoLeadersAtOnce_JOB_56(t *testing.T) {
 	t.Parallel()
 	for name, job := range map[string]*batchv1.Job{
@@ -187,8 +186,7 @@ func TestTwoLeadersAtOnce_JOB_56(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			// Each may create a pod that the other one has created too, even when that one
-			// has ended the Job.
+			// Each may create a pod that the other one has created too, even when the other one has ended the Job.
 			f.tolerated = []string{"S5", "S6", "L2"}
 			first, second := f.startController(), f.startController()
 			f.untilWorking()
@@ -200,8 +198,8 @@ func TestTwoLeadersAtOnce_JOB_56(t *testing.T) {
 	}
 }
 
-// untilSixComplete lets several controllers create the pods of one Job of six indexes, of which
-// some fail, and expects that each index is counted once.
+// untilSixComplete makes several controllers create the pods of one Job with six indexes, some of which fail, and checks
+// that each index is counted once.
 func (f *fixture) untilSixComplete(holds []*held) {
 	f.t.Helper()
 	for _, h := range holds {

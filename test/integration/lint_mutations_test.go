@@ -24,14 +24,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/mutations"
 )
 
-// tried is a Job or CronJob of a mutation, with the finding for which lint rejects it, if there is one.
+// tried is a Job or CronJob of a mutation, with the finding for which lint rejects it, if any.
 type tried struct {
 	mutation mutations.Mutation
 	object   *manifest.Object
 	rejects  string
 }
 
-// triedObjects returns the Jobs and CronJobs of a mutation; none if it is not readable, as for kubectl.
+// triedObjects returns the Jobs and CronJobs of a mutation, or none if kubectl cannot read it either.
 func triedObjects(m mutations.Mutation) []tried {
 	if !readable(m.Text) {
 		return nil
@@ -61,7 +61,7 @@ func triedObjects(m mutations.Mutation) []tried {
 	return all
 }
 
-// readable reports whether all documents are YAML; it is faster than to find out what is wrong with them.
+// readable reports whether all documents are YAML, which is faster than finding the mistake.
 func readable(text string) bool {
 	decoder := yamlv3.NewDecoder(strings.NewReader(text))
 	for {
@@ -72,7 +72,7 @@ func readable(text string) bool {
 	}
 }
 
-// send creates the object without storing it, and returns why the API server rejects it; "" if it does not.
+// send creates the object without storing it, and returns the API server's reason to reject it, or "".
 func (s *lintServer) send(ctx context.Context, o *manifest.Object) (string, error) {
 	content := runtime.DeepCopyJSON(o.Content)
 	if metadata, _ := content["metadata"].(map[string]any); metadata != nil {
@@ -92,7 +92,7 @@ func (s *lintServer) send(ctx context.Context, o *manifest.Object) (string, erro
 	return "", err
 }
 
-// unlinted are parts of messages of the API server about mistakes that lint does not find, with the reasons.
+// unlinted returns parts of API server messages about mistakes that lint does not find, with the reasons why not.
 func unlinted(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := os.Open(filepath.Join("testdata", "mutations", "unlinted.txt"))
@@ -157,7 +157,7 @@ func listed(message string, reasons map[string]string, used map[string]bool) boo
 	return false
 }
 
-// sendAll sends the objects, a few at a time, and returns what the API server says.
+// sendAll sends the objects, a few at a time, and returns the results.
 func (s *lintServer) sendAll(t *testing.T, all []tried) []string {
 	t.Helper()
 	says := make([]string, len(all))

@@ -20,7 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 )
 
-// lintBase is a Job of which nothing is to be said.
+// lintBase is a Job without findings.
 const lintBase = `
 metadata: {name: a}
 spec:
@@ -31,7 +31,7 @@ spec:
       initContainers: [{name: init, image: i}]
 `
 
-// lintChanges are laid over lintBase, the fields of the spec only.
+// lintChanges returns changes of the spec of lintBase.
 func lintChanges() []string {
 	changes := []string{
 		`{}`, `{parallelism: -1}`, `{completions: -1}`, `{backoffLimit: -1}`, `{ttlSecondsAfterFinished: -1}`, `{activeDeadlineSeconds: -1}`,
@@ -102,7 +102,7 @@ func lintChanges() []string {
 	)
 }
 
-// podChanges are changes of the pod template: of its spec, of a container, and of an init container.
+// podChanges returns changes of the pod template: of its spec, of a container, and of an init container.
 func podChanges() []string {
 	var changes []string
 	for _, pod := range []string{
@@ -206,7 +206,7 @@ func decoded(t *testing.T, text string) map[string]any {
 	return object
 }
 
-// lay puts the fields of a change over those of an object; null removes one.
+// lay merges the fields of a change into an object; null removes a field.
 func lay(object, change map[string]any) map[string]any {
 	result := maps.Clone(object)
 	for name, value := range change {
@@ -229,7 +229,7 @@ type lintServer struct {
 	t      *testing.T
 	client dynamic.Interface
 	into   string
-	// taken and refused count, so that neither is all.
+	// taken and refused count accepted and rejected objects, to check that both occur.
 	taken, refused int
 }
 
@@ -244,8 +244,8 @@ func newLintServer(t *testing.T) *lintServer {
 	return &lintServer{t: t, client: client, into: newNamespace(t, newClient(t, apiServer.Config, "user"))}
 }
 
-// compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding
-// with Rejected.
+// compare creates the object without storing it: the API server rejects it if, and only if, lint has a finding with
+// Rejected.
 func (s *lintServer) compare(what, resource string, object map[string]any) {
 	s.t.Helper()
 	content := runtime.DeepCopyJSON(jsonNumbers(object))
@@ -270,7 +270,7 @@ func (s *lintServer) compare(what, resource string, object map[string]any) {
 	}
 }
 
-// jsonNumbers makes integers of what YAML made floats.
+// jsonNumbers converts floats from YAML to integers.
 func jsonNumbers(object map[string]any) map[string]any {
 	data, _ := yaml.Marshal(object)
 	u := &unstructured.Unstructured{Object: map[string]any{}}
@@ -284,7 +284,7 @@ func asJob(spec map[string]any, base map[string]any) map[string]any {
 	return lay(base, map[string]any{"apiVersion": "batch/v1", "kind": "Job", "spec": spec})
 }
 
-// The API server takes all documented manifests, too; those of JobSet it does not know.
+// The API server also accepts all documented manifests, except for JobSet, which it does not know.
 // Requirements: LNT-02
 func TestAPIServerAcceptsTheDocumentedManifests(t *testing.T) {
 	t.Parallel()
@@ -347,7 +347,7 @@ func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
 	}
 }
 
-// What CronJobs have around the Job, and schedules in particular.
+// The fields of CronJobs around the Job, schedules in particular.
 func TestLintOfCronJobsAgreesWithTheAPIServer_JOB_40(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// createWarned creates a Job, and returns what the API server warns of.
+// createWarned creates a Job, and returns the API server's warnings.
 func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 	f.t.Helper()
 	said := &warnings{}
@@ -28,8 +28,8 @@ func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 	return stored, strings.Join(said.texts, "\n")
 }
 
-// A Job larger than the API server likes, of which all indexes but the last few have
-// succeeded: they run, at the same time as far as its parallelism goes, and it completes.
+// A Job larger than the API server recommends, in which all but the last few indexes have succeeded: they run, as many
+// at once as parallelism allows, and the Job completes.
 func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 	t.Parallel()
 	const indexes, left = 100_001, 4
@@ -59,7 +59,7 @@ func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 	f.wantPodsEver(left + 1)
 }
 
-// The pods of such a Job are created, more than one stage may, and taken away again.
+// The pods of such a Job, more than one stage may create, are created and removed again.
 func TestManyPodsAreCreatedAndRemoved_SCL_13(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -76,7 +76,7 @@ func TestManyPodsAreCreatedAndRemoved_SCL_13(t *testing.T) {
 	f.untilCounts("a", counts{active: 1})
 }
 
-// countingLimiter lets everything through, and counts it.
+// countingLimiter admits all calls, and counts them.
 type countingLimiter struct {
 	flowcontrol.RateLimiter
 	waits atomic.Int64
@@ -87,8 +87,7 @@ func (l *countingLimiter) Wait(context.Context) error {
 	return nil
 }
 
-// Every call that a sync makes is under the limit of the controller's client; events are
-// under one of their own.
+// Every call of a sync passes the rate limiter of the controller's client; events have their own.
 func TestCallsAreLimited_SCL_12_SCL_03(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

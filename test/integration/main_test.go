@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// apiServer is the one API server of all tests.
+// apiServer is shared by all tests.
 var apiServer *apiserver.Server
 
 // serverGates are the feature gates of the API server. It serves spec.schedulingGroup of pods and templates, and

@@ -22,16 +22,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// manyPods is a failed Job with one pod for each of its indexes. It is written to etcd directly, as the API server stores
-// it, since creating 100,000 pods and their statuses through the API takes minutes.
+// manyPods is a failed Job with one pod for each index. It is written to etcd directly, in the API server's format,
+// since creating 100,000 pods and their statuses through the API takes minutes.
 type manyPods struct {
 	job  *batchv1.Job
 	pods int32
 	etcd *etcdWriter
 }
 
-// storeManyPods stores a Job that nobody reconciles, its pods, and an event about each of the first thousand. Of ten pods,
-// one has failed, and the others have succeeded.
+// storeManyPods stores a Job that no controller reconciles, its pods, and an event about each of the first thousand. One
+// in ten pods has failed, the others have succeeded.
 func storeManyPods(t testing.TB, client kubernetes.Interface, namespace, name string, pods int32) *manyPods {
 	t.Helper()
 	job, err := client.BatchV1().Jobs(namespace).Create(t.Context(), &batchv1.Job{
@@ -86,7 +86,7 @@ func (m *manyPods) podName(index int32) string {
 	return fmt.Sprintf("%s-%d-%05d", m.job.Name, index, index)
 }
 
-// pod has what a pod of a real cluster has: labels, a mounted token, tolerations, conditions, and managed fields.
+// pod returns a pod as in a real cluster: with labels, a mounted token, tolerations, conditions, and managed fields.
 func (m *manyPods) pod(index int32, phase corev1.PodPhase) *corev1.Pod {
 	job, at := m.job, m.job.CreationTimestamp
 	pod := &corev1.Pod{
@@ -134,7 +134,7 @@ func stateOf(index int32, phase corev1.PodPhase, at metav1.Time) corev1.Containe
 	return corev1.ContainerState{Terminated: ended}
 }
 
-// managedFields are those of a Job controller and of a kubelet.
+// managedFields returns the entries of a Job controller and of a kubelet.
 func managedFields(at metav1.Time) []metav1.ManagedFieldsEntry {
 	spec := `{"f:metadata":{"f:annotations":{".":{},"f:batch.kubernetes.io/job-completion-index":{},"f:batch.kubernetes.io/job-index-failure-count":{}},"f:finalizers":{".":{},"v:\"batch.kubernetes.io/job-tracking\"":{}},"f:generateName":{},"f:labels":{".":{},"f:batch.kubernetes.io/controller-uid":{},"f:batch.kubernetes.io/job-name":{},"f:controller-uid":{},"f:job-name":{}},"f:ownerReferences":{".":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:env":{},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}`
 	status := `{"f:status":{"f:conditions":{"k:{\"type\":\"ContainersReady\"}":{".":{},"f:lastTransitionTime":{},"f:status":{}},"k:{\"type\":\"Initialized\"}":{".":{},"f:lastTransitionTime":{},"f:status":{}},"k:{\"type\":\"Ready\"}":{".":{},"f:lastTransitionTime":{},"f:status":{}}},"f:containerStatuses":{},"f:hostIP":{},"f:phase":{},"f:podIP":{},"f:startTime":{}}}`
@@ -157,7 +157,7 @@ func (m *manyPods) event(index int32) *corev1.Event {
 	}
 }
 
-// maxTransaction is how many operations etcd takes at a time.
+// maxTransaction is the largest number of operations in an etcd transaction.
 const maxTransaction = 128
 
 // etcdWriter writes objects to etcd through its HTTP gateway, in the format of the API server.

@@ -17,12 +17,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 )
 
-// Each index fails by another rule, one by none, and the last one by the rule that
-// fails the Job.
+// Each index fails by another rule, one by no rule, and the last one by the rule that fails the Job.
 func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// Nothing reports an ignored failure.
+	// An ignored failure is recorded nowhere.
 	f.tolerated = []string{"S2", "S3"}
 	m := f.newMeter()
 	f.startController(m.counts)
@@ -42,7 +41,7 @@ func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
 	}
 	m.until(handled, "pod_failures_handled_by_failure_policy_total")
 
-	// Pods that end because the Job does are handled by no rule.
+	// Pods that end because the Job ends are not handled by a rule.
 	f.untilActive(4)
 	f.kubelet.exit(30, f.indexOfJob("a", 4))
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Named", 0, 7)
@@ -52,8 +51,7 @@ func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
 	m.until(handled, "pod_failures_handled_by_failure_policy_total", "jobs_finished_total")
 }
 
-// Two controllers, one after the other, count each thing once, whatever goes wrong with
-// the terminal write.
+// Two controllers in sequence count everything once, whatever faults the terminal write has.
 func TestFinishedJobIsCountedOnce_JOB_50_SUC_18(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -82,13 +80,13 @@ func TestFinishedJobIsCountedOnce_JOB_50_SUC_18(t *testing.T) {
 	m.until(want, "jobs_finished_total")
 }
 
-// Pods that finish with the tracking finalizer come and go, and move the counters.
+// Pods that finish with the tracking finalizer come and go, and change the counters.
 func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		job  *batchv1.Job
 		play func(f *fixture)
-		// pods are those that the metric of finalizers sees.
+		// pods is the number of pods that the metric of finalizers counts.
 		pods float64
 		want map[string]float64
 	}{
@@ -169,8 +167,7 @@ func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
 	}
 }
 
-// The pods of another controller's Job are not ours to count, though they hold the same
-// finalizer.
+// Pods of another controller's Job are not counted, although they hold the same finalizer.
 func TestFinishedPodsOfOthers_TRK_30(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -194,7 +191,7 @@ func TestFinishedPodsOfOthers_TRK_30(t *testing.T) {
 	}, "terminated_pods_tracking_finalizer_total", "job_pods_finished_total")
 }
 
-// Pods are counted by why they are created, and creations that fail by that, too.
+// Pods, and failed creations, are counted by the reason for the creation.
 func TestCreationsAreCounted_PRP_17(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -216,7 +213,7 @@ func TestCreationsAreCounted_PRP_17(t *testing.T) {
 	}, "job_pods_creation_total")
 }
 
-// Indexes that leave an elastic Job, and come back, count again: they ran again.
+// Indexes that leave an elastic Job and return are counted again: they ran again.
 func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 	t.Parallel()
 	const metric = "job_finished_indexes_total"
@@ -244,7 +241,7 @@ func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
 	}, metric)
 }
 
-// meter reads what controllers count.
+// meter reads the metrics of controllers.
 type meter struct {
 	f        *fixture
 	registry kubemetrics.KubeRegistry
@@ -258,8 +255,7 @@ func (f *fixture) newMeter() *meter {
 
 func (m *meter) counts(c *controller.Config) { c.Metrics = m.metrics }
 
-// read returns the series that are not zero of the metrics of this name, without the
-// prefix job_controller_, as name{label=value,…}.
+// read returns the nonzero series of the named metrics, without the prefix job_controller_, as name{label=value,…}.
 func (m *meter) read(names ...string) map[string]float64 {
 	m.f.t.Helper()
 	families, err := m.registry.Gather()
@@ -285,7 +281,7 @@ func (m *meter) read(names ...string) map[string]float64 {
 	return series
 }
 
-// until waits until the metrics of the names are exactly these.
+// until waits until the named metrics are exactly want.
 func (m *meter) until(want map[string]float64, names ...string) {
 	m.f.t.Helper()
 	var got map[string]float64

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// The API server cannot be reached for a while, and pods end meanwhile.
+// The API server is unreachable for a while, and pods end meanwhile.
 func TestAPIServerOutage_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -23,7 +23,7 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 	f.kubelet.run(pods...)
 	f.untilCounts("a", counts{active: 3, ready: 3})
 
-	// The last thing that gets through is the record of a success.
+	// The last write before the outage records a success.
 	removal := p.wire.hold(podPatch)
 	f.kubelet.succeed(pods[0])
 	f.until("the success is recorded", func() bool { return removal.count() > 0 })
@@ -46,8 +46,8 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 	f.wantPodsEver(7)
 }
 
-// The API server cannot be reached for so long that the lead is lost. Then the same
-// process takes it again, and continues.
+// The API server is unreachable for so long that the leader loses its Lease. Then the same process leads again, and
+// continues.
 func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -84,8 +84,8 @@ func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 	f.untilReleased()
 }
 
-// The API server takes requests and answers none of them: each ends after a while, and is
-// made again. What it did all the same is not done twice.
+// The API server accepts requests without responding: each request times out, and is repeated. Requests that took effect
+// all the same are not carried out twice.
 func TestAPIServerHangs_JOB_57(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*wire) (*fault, func()){
@@ -113,7 +113,7 @@ func TestAPIServerHangs_JOB_57(t *testing.T) {
 	}
 }
 
-// commitAndHang lets requests through, and answers none of them until it is lifted.
+// commitAndHang forwards requests, and withholds the responses until it is lifted.
 func (w *wire) commitAndHang(m match) *held {
 	h := &held{open: make(chan struct{})}
 	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
@@ -129,8 +129,8 @@ func (w *wire) commitAndHang(m match) *held {
 	return h
 }
 
-// Both watches end because their resourceVersion has expired. While there is no watch, a pod
-// ends, another one is removed, and the Job is edited.
+// Both watches end because their resourceVersion has expired. While there is no watch, a pod ends, another one is
+// removed, and the Job is edited.
 func TestWatchesExpire_JOB_55_JOB_57(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -159,7 +159,7 @@ func TestWatchesExpire_JOB_55_JOB_57(t *testing.T) {
 	f.untilReleased()
 }
 
-// expiry is a fault that ends watches with an event.
+// expiry is a fault that ends watches with an error event.
 type expiry struct {
 	*fault
 	mu   sync.Mutex
@@ -172,7 +172,7 @@ func (e *expiry) hitsOf(resource string) int {
 	return e.hits[resource]
 }
 
-// expire lets watches start, and then answers that their resourceVersion has expired.
+// expire makes watches start, and then report that their resourceVersion has expired.
 func (w *wire) expire(m match) *expiry {
 	e := &expiry{hits: map[string]int{}}
 	e.fault = w.add(&fault{forges: true, match: func(c call) bool {

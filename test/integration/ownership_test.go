@@ -15,9 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// judgeCalls holds what a controller asked of the API server against S4 (no
-// status is rejected), S7 (every write is conditional on a resourceVersion or a
-// UID) and S8 (nothing is written to what is not ours).
+// judgeCalls checks a controller's requests against S4 (no status is rejected), S7 (every write is conditional on a
+// resourceVersion or a UID) and S8 (the controller writes only to its own objects).
 func judgeCalls(history *recorder, ours func(*batchv1.Job) bool, w *wire) []string {
 	o := ownersOf(history, ours)
 	var violations []string
@@ -29,15 +28,14 @@ func judgeCalls(history *recorder, ours func(*batchv1.Job) bool, w *wire) []stri
 	return violations
 }
 
-// owners are all Jobs and pods that there have been.
+// owners holds all Jobs and pods that have existed.
 type owners struct {
 	ours map[types.UID]bool
-	// pods are the UIDs of the pods of a name, and the Job that each belongs to, or, if
-	// it never had an owner, that its labels name.
+	// pods maps a pod's name and UID to the Job that it belongs to, or, if it never had an owner, that its labels name.
 	pods map[string]map[types.UID]types.UID
 }
 
-// nobodys is in the place of the Job of a pod that names none, and that this program made: it is released (TRK-22).
+// nobodys replaces the Job of a pod that names none and that this program created: the pod is released (TRK-22).
 const nobodys types.UID = "nobodys"
 
 func ownersOf(history *recorder, ours func(*batchv1.Job) bool) owners {

@@ -10,15 +10,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// oneByOne makes a controller that puts nothing off, so that how often it writes does not
-// depend on how long things take.
+// oneByOne makes a controller that postpones nothing, so that the number of its writes does not depend on timing.
 func oneByOne(c *controller.Config) { c.BatchPeriod = time.Nanosecond }
 
-// anyCall chooses what is done at one time, other than watches.
+// anyCall matches all calls except watches.
 func anyCall(c call) bool { return !c.watch }
 
-// status.terminating costs no request of its own: what happens when pods are deleted
-// takes as many with it as without.
+// status.terminating costs no request of its own: the deletion of pods takes as many requests with it as without.
 func TestNoRequestsForTerminating_PRP_11(t *testing.T) {
 	t.Parallel()
 	requests := map[string]map[string]int{}

@@ -20,7 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// A template that belongs to a group is what the pods get, and nothing is made of it.
+// Pods get the schedulingGroup of the template, and no other object is created for it.
 func TestSchedulingGroupIsPassedOn_JOB_64(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]jobOption{"NonIndexed": completions(2), "Indexed": indexed(2)} {
@@ -49,7 +49,7 @@ func TestSchedulingGroupIsPassedOn_JOB_64(t *testing.T) {
 	}
 }
 
-// rewriting is a way to the API server on which Jobs in JSON are changed.
+// rewriting returns a config whose responses with Jobs in JSON are changed.
 func rewriting(config *rest.Config, rewrite func(line []byte) []byte) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Wrap(func(next http.RoundTripper) http.RoundTripper {
@@ -66,7 +66,7 @@ func rewriting(config *rest.Config, rewrite func(line []byte) []byte) *rest.Conf
 	return config
 }
 
-// rewritten changes what is read, line by line: an event of a watch is a line.
+// rewritten changes a response line by line: a line is an event of a watch.
 type rewritten struct {
 	io.ReadCloser
 	lines   *bufio.Reader
@@ -87,8 +87,8 @@ func (r *rewritten) Read(p []byte) (int, error) {
 	return written, nil
 }
 
-// ofTheFuture is a way to the API server on which the specs of Jobs in JSON have fields that
-// nobody knows yet, and one that has been known since 1.37. It counts the Jobs.
+// ofTheFuture returns a config with which the specs of Jobs in JSON have unknown fields, and one that exists since 1.37.
+// It counts the Jobs.
 func ofTheFuture(config *rest.Config, jobs *atomic.Int64) *rest.Config {
 	const today = `"template":{"metadata"`
 	const future = `"scheduling":{},"futurePolicy":{"rules":[{"a":1}]},"template":{"metadata"`
@@ -98,8 +98,7 @@ func ofTheFuture(config *rest.Config, jobs *atomic.Int64) *rest.Config {
 	})
 }
 
-// Fields of the spec that we do not know hold up nothing, and nothing that we write changes
-// the spec that is stored.
+// Unknown fields of the spec do not disturb the controller, and its writes do not change the stored spec.
 func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -130,7 +129,7 @@ func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
 	}
 }
 
-// rawSpec is the Job's spec as the API server has it, whatever types say.
+// rawSpec returns the stored spec of the Job, including fields without a Go type.
 func (f *fixture) rawSpec(job *batchv1.Job) map[string]any {
 	f.t.Helper()
 	text, err := f.client.BatchV1().RESTClient().Get().Namespace(f.namespace).Resource("jobs").Name(job.Name).

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Pods of a Deployment come, change and go, and the watch brings nothing about them but its own bookmarks. About those of
-// another controller's Job it does, and the cache has none of them.
+// Pods of a Deployment come, change and go, and the watch delivers only its own bookmarks. It does deliver pods of
+// another controller's Job, but the cache contains none of them.
 func TestPodsOfOthers_IDL_01(t *testing.T) {
 	t.Parallel()
 	const others, bookmarks = 50, 500
@@ -34,7 +34,7 @@ func TestPodsOfOthers_IDL_01(t *testing.T) {
 				f.deletePods(pod)
 			}
 		}
-		// What our own Job causes arrives after all that.
+		// The events of our own Job arrive after all of these.
 		f.create(named(string(owner.UID), newJob(suspended)))
 		f.untilIs(string(owner.UID), batchv1.JobSuspended)
 		return p.wire.received(watches("pods")) - before
@@ -71,8 +71,8 @@ func TestDeletedPodsAreNotLookedFor_IDL_02(t *testing.T) {
 	}
 }
 
-// A version of the controller that watched by a label gave it to its pods, and nobody may: the pods of both are those of the
-// Job, and the orphans of a Job that was deleted meanwhile are released.
+// An earlier version of the controller watched by a label, and set it on its pods. The pods of both versions belong to
+// the Job, and the orphans of a Job that was deleted meanwhile are released.
 func TestPodsOfAnEarlierVersion_IDL_03_TRK_22(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

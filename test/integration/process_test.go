@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
-// newClient makes a client as the controller verb does: protobuf, no time limit.
+// newClient returns a client like the controller verb's: protobuf, no time limit.
 func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Interface {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(clientConfig(config, agent))
@@ -29,7 +29,7 @@ func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Inter
 	return client
 }
 
-// newControllerClient makes the client that the controller has.
+// newControllerClient returns a client as used by the controller.
 func newControllerClient(t *testing.T, config *rest.Config, agent string) kube.Interface {
 	t.Helper()
 	client, err := kube.NewForConfig(clientConfig(config, agent))
@@ -59,19 +59,18 @@ type process struct {
 	err     error
 }
 
-// quick makes a controller that waits as little as it can.
+// quick makes a controller with the shortest possible waits.
 func quick(c *controller.Config) {
 	c.BatchPeriod = 50 * time.Millisecond
 	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
 	c.Limits = reconcile.DefaultConfig()
 	c.Limits.MinRequeue = 50 * time.Millisecond
-	// A finish time has no fraction of a second: with this base, waits are over
-	// when they begin.
+	// A finish time has no fraction of a second: with this base, a back-off is over when it begins.
 	c.Limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
 }
 
-// startController runs a controller for the namespace, a quick one unless the
-// options change that, until the test stops it, or ends.
+// startController runs a controller for the namespace, a quick one unless the options change that, until the test stops
+// it or ends.
 func (f *fixture) startController(options ...func(*controller.Config)) *process {
 	f.t.Helper()
 	return f.startControllerAt(apiServer.Config, options...)
@@ -84,7 +83,7 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	at.Wrap(p.wire.wrap)
 	config := controller.Config{
 		Client: newControllerClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
-		// Events go past the wire: they are no part of what a sync does.
+		// Events bypass the wire: they are not part of a sync.
 		EventClient: newControllerClient(f.t, apiServer.Config, controller.FieldManager),
 	}
 	quick(&config)
@@ -106,7 +105,7 @@ func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller
 	return p
 }
 
-// stop ends the controller as SIGTERM does, and waits for it.
+// stop ends the controller as SIGTERM does, and waits for its end.
 func (p *process) stop() {
 	p.t.Helper()
 	p.cancel()
@@ -121,14 +120,14 @@ func (p *process) stop() {
 	}
 }
 
-// crash ends the controller without any further request getting through.
+// crash ends the controller, and drops all its further requests.
 func (p *process) crash() {
 	p.t.Helper()
 	p.wire.severed.Store(true)
 	p.stop()
 }
 
-// running reports whether the controller has not ended by itself.
+// running reports whether the controller is still running.
 func (p *process) running() bool {
 	select {
 	case <-p.ended:
@@ -143,10 +142,10 @@ func withBackoff(base time.Duration) func(*controller.Config) {
 	return func(c *controller.Config) { c.Limits.Backoff = backoff.Policy{Base: base, Max: time.Hour} }
 }
 
-// neverRetry makes a controller that replaces no failed pod within a test.
+// neverRetry makes a controller that does not replace failed pods within a test.
 func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
 
-// gateOff makes a controller with some of its features switched off.
+// gateOff makes a controller with some of its features disabled.
 func gateOff(features ...featuregate.Feature) func(*controller.Config) {
 	return func(c *controller.Config) {
 		gate := controller.NewFeatureGate()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// proxy is a TCP proxy in front of the API server that can go away and come back.
+// proxy is a TCP proxy in front of the API server that can be closed and opened again.
 type proxy struct {
 	t      *testing.T
 	target string
@@ -38,14 +38,14 @@ func startProxy(t *testing.T, config *rest.Config) *proxy {
 	return p
 }
 
-// config leads through the proxy.
+// config returns a copy of config that connects through the proxy.
 func (p *proxy) config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Host = "https://" + p.addr
 	return config
 }
 
-// open begins to accept connections, on the same port as ever.
+// open starts to accept connections, always on the same port.
 func (p *proxy) open() {
 	p.t.Helper()
 	listener, err := net.Listen("tcp", p.addr)
@@ -59,7 +59,7 @@ func (p *proxy) open() {
 	p.wg.Go(func() { p.accept(listener) })
 }
 
-// close breaks all connections, and refuses new ones.
+// close breaks all connections, and rejects new ones.
 func (p *proxy) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *proxy) accept(listener net.Listener) {
 	}
 }
 
-// copy passes on what one side sends, until either side is closed.
+// copy forwards the data of one side until either side is closed.
 func (p *proxy) copy(to, from net.Conn) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

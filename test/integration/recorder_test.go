@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// version is a history.Version by the names that the tests use.
+// version is a history.Version with the field names of these tests.
 type version struct {
 	history.Version
 	revision uint64
@@ -30,7 +30,7 @@ type version struct {
 
 func (v version) object() metav1.Object { return v.Object() }
 
-// recorder keeps all versions of all Jobs and pods of a namespace.
+// recorder records all versions of all Jobs and pods of a namespace.
 type recorder struct {
 	t         *testing.T
 	client    kubernetes.Interface
@@ -43,7 +43,7 @@ type recorder struct {
 	versions []history.Version
 	jobs     map[types.UID]*batchv1.Job
 	pods     map[types.UID]*corev1.Pod
-	// order is how pods first appeared.
+	// order holds the pods in the order of their first appearance.
 	order   []types.UID
 	changed chan struct{}
 	broken  error
@@ -64,14 +64,14 @@ func startRecorder(t *testing.T, client kubernetes.Interface, namespace string) 
 	return r
 }
 
-// BreakOff notes why the history is not complete.
+// BreakOff records why the history is incomplete.
 func (r *recorder) BreakOff(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.broken = err
 }
 
-// Record takes a version from a watch.
+// Record adds a version from a watch.
 func (r *recorder) Record(v history.Version) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -96,18 +96,18 @@ func set[T any](objects map[types.UID]T, uid types.UID, object T, gone bool) {
 	objects[uid] = object
 }
 
-// changes is closed as soon as there is something new.
+// changes returns a channel that is closed at the next change.
 func (r *recorder) changes() <-chan struct{} {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.changed
 }
 
-// wait waits until reached, and reports whether that happened in time.
+// wait waits until reached returns true, and reports whether that happened in time.
 func (r *recorder) wait(reached func() bool) bool {
 	deadline := time.NewTimer(patience)
 	defer deadline.Stop()
-	// A change wakes us; what the history does not show is looked at now and then.
+	// A change wakes us; conditions outside the history are polled.
 	look := time.NewTicker(20 * time.Millisecond)
 	defer look.Stop()
 	for {
@@ -124,10 +124,10 @@ func (r *recorder) wait(reached func() bool) bool {
 	}
 }
 
-// shows reports whether the history has come as far as a stored object, or beyond.
+// shows reports whether the history contains a stored object, or a later version.
 func (r *recorder) shows(stored metav1.Object) bool { return r.at(stored) >= 0 }
 
-// at is where in the history a stored object is, or the end of it; -1 for nowhere.
+// at returns the position of a stored version, or of the deletion of its object, in the history, or -1.
 func (r *recorder) at(stored metav1.Object) int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -136,8 +136,8 @@ func (r *recorder) at(stored metav1.Object) int {
 	})
 }
 
-// jobSince returns the first version that is as asked for of the Job of the name,
-// and where it is: the one that was the latest at a place in the history, or a later one.
+// jobSince returns the first version of the named Job for which reached returns true, and its position: the latest
+// version at the given position, or a later one.
 func (r *recorder) jobSince(at int, name string, reached func(*batchv1.Job) bool) (*batchv1.Job, int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -155,13 +155,13 @@ func (r *recorder) jobSince(at int, name string, reached func(*batchv1.Job) bool
 	return nil, 0
 }
 
-// isStopped reports whether a pod is gone, or waits for nothing but finalizers.
+// isStopped reports whether a pod is gone or waits only for finalizers.
 func (r *recorder) isStopped(uid types.UID) bool {
 	pod := r.pod(uid)
 	return pod == nil || isStopped(pod)
 }
 
-// job returns the Job that has the name now, or nil. It must not be changed.
+// job returns the current Job of this name, or nil. It must not be changed.
 func (r *recorder) job(name string) *batchv1.Job {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -180,8 +180,7 @@ func (r *recorder) pod(uid types.UID) *corev1.Pod {
 	return r.pods[uid]
 }
 
-// hasSeen reports whether each of the pods is recorded in this version or a newer one, or
-// was recorded and is gone.
+// hasSeen reports whether each of the pods is recorded in this version or a newer one, or was recorded and is gone.
 func (r *recorder) hasSeen(pods []corev1.Pod) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -200,8 +199,7 @@ func (r *recorder) hasSeen(pods []corev1.Pod) bool {
 	return true
 }
 
-// inOrder returns all pods that there have been, the oldest first: nil for one
-// that is gone.
+// inOrder returns all pods that have existed, the oldest first; a pod that is gone is nil.
 func (r *recorder) inOrder() []*corev1.Pod {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -217,7 +215,7 @@ func (r *recorder) existing() []*corev1.Pod {
 	return slices.DeleteFunc(r.inOrder(), func(pod *corev1.Pod) bool { return pod == nil })
 }
 
-// everCreated is how many pods there have been.
+// everCreated returns how many pods have existed.
 func (r *recorder) everCreated() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -231,7 +229,7 @@ func (r *recorder) stored() []history.Version {
 	return history.Sorted(r.versions)
 }
 
-// sorted returns the same.
+// sorted returns the versions of stored with the field names of these tests.
 func (r *recorder) sorted() (versions []version) {
 	for _, v := range r.stored() {
 		versions = append(versions, version{v, v.Revision, v.Job, v.Pod, v.Gone})
@@ -239,8 +237,7 @@ func (r *recorder) sorted() (versions []version) {
 	return versions
 }
 
-// finish waits until the recorder has seen all that happened, and stops it. It
-// reports whether the history is complete.
+// finish waits until the recorder has caught up, and stops it. It reports whether the history is complete.
 func (r *recorder) finish() bool {
 	r.t.Helper()
 	defer r.watched()
@@ -266,7 +263,7 @@ func (r *recorder) finish() bool {
 	}
 }
 
-// behind names something that the recorder does not show as the API server does.
+// behind describes an object whose present version the recorder lacks, or returns "".
 func (r *recorder) behind() (string, error) {
 	ctx := context.Background()
 	jobs, err := r.client.BatchV1().Jobs(r.namespace).List(ctx, metav1.ListOptions{})

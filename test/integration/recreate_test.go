@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// While a sync is running, the Job is deleted, and somebody creates one of the
-// same name for another controller. It is not touched; the old one's pods are freed.
+// During a sync, the Job is deleted, and another Job with the same name is created for another controller. The new Job
+// is not touched; the old Job's pods are released.
 func TestJobIsRecreatedForAnother_MGB_03_JOB_38_TRK_23(t *testing.T) {
 	t.Parallel()
 	for name, blocked := range map[string]match{
@@ -33,7 +33,7 @@ func TestJobIsRecreatedForAnother_MGB_03_JOB_38_TRK_23(t *testing.T) {
 			foreign := f.create(newJob(managedBy(otherController), completions(2)))
 			held.lift()
 
-			// When a later Job is complete, the earlier sync is long over.
+			// When a later Job is complete, the earlier sync has ended.
 			f.create(named("later", newJob(completions(1))))
 			f.kubelet.play(everySucceeds)
 			f.untilComplete("later", 1, 0)
@@ -43,8 +43,7 @@ func TestJobIsRecreatedForAnother_MGB_03_JOB_38_TRK_23(t *testing.T) {
 	}
 }
 
-// wantUntouched checks that nobody wrote the Job since the test did, and that no
-// pod belongs to it.
+// wantUntouched checks that the Job was not written since the test wrote it, and that no pod belongs to it.
 func (f *fixture) wantUntouched(job *batchv1.Job) {
 	f.t.Helper()
 	now := f.history.job(job.Name)
@@ -58,7 +57,7 @@ func (f *fixture) wantUntouched(job *batchv1.Job) {
 	}
 }
 
-// createPodOf makes a pod as the Job's controller would.
+// createPodOf creates a pod as the Job's controller would.
 func (f *fixture) createPodOf(job *batchv1.Job) *corev1.Pod {
 	f.t.Helper()
 	return f.storePod(&corev1.Pod{

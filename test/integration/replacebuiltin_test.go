@@ -10,11 +10,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// replacing makes a controller that stands in for the built-in one.
+// replacing makes a controller that replaces the built-in one.
 func replacing(c *controller.Config) { c.ReplaceBuiltin = true }
 
-// Where there is no built-in controller, Jobs of nobody and of the reserved name are
-// ours too, and another controller's are not.
+// Without a built-in controller, Jobs without managedBy and Jobs with the reserved name are ours, too; another
+// controller's Jobs are not.
 func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -32,7 +32,7 @@ func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
 	f.wantUntouched(other)
 }
 
-// MGB-12: the log names whom a Job is left to, which shows a mistyped name.
+// MGB-12: the log names the controller of a skipped Job, which reveals a mistyped name.
 func TestSkippedControllerIsLogged_MGB_12(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

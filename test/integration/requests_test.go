@@ -29,8 +29,8 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "measure the first table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
 
-// measuredVerbs are the command lines of docs/requests.md. Job NAME has failed. One that follows Jobs is interrupted when
-// it has opened its watches, and asked for a log if it does that.
+// measuredVerbs are the command lines of docs/requests.md. Job NAME has failed. A verb that follows Jobs is interrupted
+// once it has opened its watches and requested a log, if it does that.
 var measuredVerbs = []struct {
 	args    string
 	watches int
@@ -52,19 +52,19 @@ var measuredVerbs = []struct {
 	{"__complete explain-failure NAME --pod ''", 0},
 }
 
-// cost is what a verb asks of the API server: different requests, since what is asked again and again depends on time,
-// and the bytes of the answers as they were sent, most of them compressed.
+// cost is a verb's load on the API server: the number of different requests, since the number of polls depends on time,
+// and the bytes of the responses as sent, most of them compressed.
 type cost struct {
 	requests int
 	bytes    int64
 }
 
-// counter is a proxy in front of the API server that counts what it passes on.
+// counter is a proxy in front of the API server that counts requests and bytes.
 type counter struct {
 	server *httptest.Server
 
-	// enough is called when all watches are open that are expected, and a log was asked for; or for a list, which has one
-	// watch, failed pods and events were read.
+	// enough is called when all expected watches are open and a log was requested; for a list, which has one watch, when
+	// failed pods and events were read.
 	enough   func()
 	expected int
 
@@ -83,7 +83,7 @@ func startCounter(t *testing.T, expected int, enough func()) *counter {
 		t.Fatal(err)
 	}
 	config := rest.CopyConfig(apiServer.Config)
-	config.DisableCompression = true // The client asks for it.
+	config.DisableCompression = true // The client requests compression itself.
 	transport, err := rest.TransportFor(config)
 	if err != nil {
 		t.Fatal(err)
@@ -119,7 +119,7 @@ func (c *counter) note(r *http.Request) {
 	c.check()
 }
 
-// check is called with mu held.
+// check must be called with mu held.
 func (c *counter) check() {
 	listed := c.expected == 1 && c.read["pods"] && c.read["events"]
 	if c.expected > 0 && c.watches >= c.expected && (listed || c.logs > 0) {
@@ -149,7 +149,8 @@ func (b *countedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// measure runs a verb, which is interrupted when it has opened so many watches; 0 for one that ends by itself.
+// measure runs a verb, and interrupts it when it has opened the given number of watches; 0 is for verbs that end by
+// themselves.
 func measure(t *testing.T, namespace, job, args string, watches int) cost {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -162,7 +163,7 @@ func measure(t *testing.T, namespace, job, args string, watches int) cost {
 	}
 	last := len(words)
 	if words[0] == "__complete" {
-		last = 2 // The last word is what is completed.
+		last = 2 // The last word is completed.
 	}
 	kubeconfig := filepath.Join(dir, "kubeconfig")
 	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
@@ -184,7 +185,7 @@ func measure(t *testing.T, namespace, job, args string, watches int) cost {
 	return cost{len(c.asked), c.bytes}
 }
 
-// row is a line of the table.
+// row returns a line of the table.
 func row(args string, costs []cost) string {
 	line := "| `" + args + "` "
 	for _, c := range costs {
@@ -203,7 +204,7 @@ func inBytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// firstTable is a page up to the end of its first table.
+// firstTable matches a page up to the end of its first table.
 var firstTable = regexp.MustCompile(`(?s)\A(.*?\n\|---(?:\|---:)+\|\n).*?\n\n`)
 
 // withRows replaces the rows of the first table of a page.
@@ -219,7 +220,7 @@ func TestOnlyTheFirstTableIsRewritten(t *testing.T) {
 	}
 }
 
-// POL-01, POL-02: docs/requests.md has what verbs ask of the API server for Jobs of 10, 1,000 and 100,000 pods.
+// POL-01, POL-02: docs/requests.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
 func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}

@@ -13,7 +13,7 @@ import (
 
 const failJob = batchv1.PodFailurePolicyActionFailJob
 
-// The longest name makes a reason of 128 bytes, which an event can have.
+// The longest name makes a reason of 128 bytes, which fits into an event.
 func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -32,7 +32,7 @@ func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 	}
 }
 
-// On, off, and on again: what fails takes its reason from the gate of that moment.
+// The gate is on, off, and on again: each failure gets its reason from the current gate.
 func TestGateIsSwitchedOnAgain_PFN_11(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -9,9 +9,8 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// MGB-16: another controller writes the status of our Job, as the built-in one does on a
-// cluster that does not know spec.managedBy. Each of its writes is noticed once, and an
-// event reports it; the counts remain correct.
+// MGB-16: another controller writes the status of our Job, as the built-in one does on a cluster that does not know
+// spec.managedBy. Each of its writes is detected once and reported in an event; the counts remain correct.
 func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

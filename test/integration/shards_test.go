@@ -25,15 +25,14 @@ import (
 // sharer is a replica that works on some shards of all namespaces.
 type sharer struct {
 	*process
-	// foreign is how many objects of other shards it got.
+	// foreign counts the objects of other shards that it received.
 	foreign atomic.Int64
 
 	mu      sync.Mutex
 	working []int
 }
 
-// startSharer runs a replica for Jobs of one managedBy value. Its Leases are in the
-// fixture's namespace.
+// startSharer runs a replica for Jobs with one managedBy value. Its Leases are in the fixture's namespace.
 func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shards int) *sharer {
 	f.t.Helper()
 	r := &sharer{process: &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}}
@@ -83,7 +82,7 @@ func (r *sharer) share() int {
 	return len(r.working)
 }
 
-// unfilteredTransport is to an API server without the feature: it ignores the selector.
+// unfilteredTransport simulates an API server without the feature: it ignores the selector.
 func unfilteredTransport(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		if query := request.URL.Query(); query.Has("shardSelector") {
@@ -95,7 +94,7 @@ func unfilteredTransport(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// inAllShards are fixtures whose namespaces are in all of so many shards.
+// inAllShards returns fixtures whose namespaces cover all shards.
 func inAllShards(t *testing.T, shards int) (all []*fixture) {
 	t.Helper()
 	used := map[int]bool{}
@@ -111,9 +110,8 @@ func inAllShards(t *testing.T, shards int) (all []*fixture) {
 	return all
 }
 
-// Two replicas share four shards, with Jobs in each. One of them dies; the other one works
-// on all, and every Job has exact counts. An API server that filters sends no object of
-// another shard, and one that does not changes nothing but that.
+// Two replicas share four shards, with Jobs in each. One of them crashes; the other one takes over, and every Job has
+// exact counts. An API server that filters sends no object of another shard; without filtering, only that differs.
 //
 // They watch all namespaces, so this does not run in parallel with other tests.
 func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
@@ -159,12 +157,12 @@ func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
 	}
 }
 
-// The same namespace is in a shard of two, of three, and held twice in the first, at the
-// same time: all create all pods, and nothing is counted twice.
+// The same namespace is in a shard of two, in a shard of three, and held twice in the first, at the same time: all
+// replicas create all pods, and nothing is counted twice.
 func TestShardIsHeldTwice_SHD_09(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	// Each may create a pod that the others have created too, even when one has ended the Job.
+	// Each may create a pod that the others have created too, even when another one has ended the Job.
 	f.tolerated = []string{"S5", "S6", "L2"}
 	containing := func(count int) func(*controller.Config) {
 		return func(c *controller.Config) {
@@ -188,7 +186,7 @@ func TestShardIsHeldTwice_SHD_09(t *testing.T) {
 	f.untilSixComplete(holds)
 }
 
-// With a list of namespaces, a shard has those in its range, and asks for no others.
+// With a list of namespaces, a shard has the namespaces in its range, and makes no requests for others.
 func TestShardOfSomeNamespaces_SHD_07(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -20,15 +20,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// rejections are status writes that the API server would have found invalid.
+// rejections records status writes that the API server would have found invalid.
 type rejections struct {
 	*fault
 	mu sync.Mutex
 	at []time.Time
 }
 
-// invalidate rejects the status writes to a Job as the API server does: with the wrong
-// field, and what it was to be. That is another time at each try.
+// invalidate rejects the status writes to a Job as the API server does: with the invalid field and its value, which
+// contains a new time at each attempt.
 func (w *wire) invalidate(job string) *rejections {
 	r := &rejections{}
 	r.fault = w.add(&fault{
@@ -60,8 +60,7 @@ func (r *rejections) times() []time.Time {
 	return append([]time.Time(nil), r.at...)
 }
 
-// A status that is rejected is tried again after growing waits, reported once, and
-// concerns no other Job.
+// A rejected status is retried after growing waits, reported once, and affects no other Job.
 func TestStatusIsRejected_STV_22(t *testing.T) {
 	t.Parallel()
 	const retry = 50 * time.Millisecond
@@ -69,7 +68,7 @@ func TestStatusIsRejected_STV_22(t *testing.T) {
 	m := f.newMeter()
 	p := f.startController(f.telling, m.counts, func(c *controller.Config) { c.RetryMin, c.Workers = retry, 1 })
 	rejected := p.wire.invalidate("a")
-	// Without pods nothing but the retries asks for a sync.
+	// Without pods, only the retries cause syncs.
 	f.create(newJob(completions(1), parallelism(0)))
 	f.until("the status is rejected", func() bool { return rejected.count() > 0 })
 	f.create(named("b", newJob(completions(2))))
@@ -100,7 +99,7 @@ func TestStatusIsRejected_STV_22(t *testing.T) {
 	m.until(map[string]float64{"status_writes_rejected_total{}": float64(rejected.count())}, "status_writes_rejected_total")
 }
 
-// What the controller writes of a Job is its status, and nothing else.
+// The controller writes only the status of a Job.
 func TestStatusWritesTouchNothingElse_STV_24(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -155,8 +154,8 @@ func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
 	}
 }
 
-// A recorded pod is gone before its finalizer can be removed, and no watch delivers that: the
-// answer to the patch is enough to count it.
+// A recorded pod is gone before its finalizer can be removed, and no watch delivers the deletion: the response to the
+// patch is sufficient to count the pod.
 func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
 	t.Parallel()
 	for name, ends := range map[string]func(*kubelet, ...*corev1.Pod){"succeeded": (*kubelet).succeed, "failed": (*kubelet).fail} {

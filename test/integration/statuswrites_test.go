@@ -19,10 +19,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
-// statusEdit changes a status that a test writes itself.
+// statusEdit changes a status that the test itself writes.
 type statusEdit func(*batchv1.JobStatus)
 
-// statusTime is a start time that is over.
+// statusTime is a start time in the past.
 var statusTime = metav1.NewTime(time.Now().Truncate(time.Second).Add(-time.Hour))
 
 func started(s *batchv1.JobStatus) { s.StartTime = &statusTime }
@@ -50,8 +50,7 @@ func uncountedAre(succeeded, failed []types.UID) statusEdit {
 	}
 }
 
-// The rules that the judge holds are those of the API server: what it rejects,
-// they find, and what it takes, they have nothing against.
+// The rules used by the tests accept and reject the same statuses as the API server.
 func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T) {
 	t.Parallel()
 	complete, failed := batchv1.JobComplete, batchv1.JobFailed
@@ -61,10 +60,10 @@ func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T)
 	client := newClient(t, apiServer.Config, "user")
 	jobs := client.BatchV1().Jobs(newNamespace(t, client))
 	for i, c := range []struct {
-		// rule is the one that the step breaks; "" for a legal one.
+		// rule is the rule that the step breaks, or "" for a valid step.
 		rule string
 		job  jobOption
-		// before leads to the stored status, step to the one that is tried.
+		// before leads to the stored status, step to the tested one.
 		before, step []statusEdit
 	}{
 		{"", nil, nil, []statusEdit{started, with(criteria)}},
@@ -144,8 +143,7 @@ func writeStatus(ctx context.Context, jobs batchclient.JobInterface, job *batchv
 	return jobs.UpdateStatus(ctx, job, metav1.UpdateOptions{})
 }
 
-// everySecond writes the lists of n indexes, which end well and not in turn, as a
-// controller does.
+// everySecond returns the lists of n indexes that complete and fail alternately, as a controller writes them.
 func everySecond(n int32) (completed, failed string) {
 	var odd, even []int32
 	for i := range n {
@@ -158,8 +156,8 @@ func everySecond(n int32) (completed, failed string) {
 	return indexset.Of(even...).String(), indexset.Of(odd...).String()
 }
 
-// manyGaps writes the lists of a Job whose 2^31-1 indexes have ended but for n: these,
-// and n that failed, leave completedIndexes as many intervals as there can be.
+// manyGaps returns the lists of a Job with 2^31-1 indexes, of which all but n have ended and n have failed:
+// completedIndexes has as many intervals as possible.
 func manyGaps(n int) (completed, failed string) {
 	var done, lost []int32
 	at := int32(1<<31 - 2)
@@ -173,8 +171,8 @@ func manyGaps(n int) (completed, failed string) {
 	return indexset.Of(done...).String(), indexset.Of(lost...).String()
 }
 
-// The largest lists that Jobs can come to are stored, and read, and the controller goes
-// on with them (KEP-3850, "Risks and Mitigations").
+// The largest possible lists are stored and read, and the controller continues with them (KEP-3850, "Risks and
+// Mitigations").
 func TestLargestStatusIsStored_BLI_31(t *testing.T) {
 	t.Parallel()
 	const mi = 1 << 20

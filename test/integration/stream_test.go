@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// watches chooses the watches of a resource.
+// watches matches the watches of a resource.
 func watches(resource string) match {
 	return func(c call) bool { return c.watch && c.method == http.MethodGet && c.resource == resource }
 }
 
-// stream is what a watch of a controller brings. It can be kept back, or end.
+// stream is the response to a controller's watch. It can be frozen or ended.
 type stream struct {
 	io.ReadCloser
 	call call
 	ctx  context.Context
 
 	mu sync.Mutex
-	// closed while nothing is kept back.
+	// flows is closed unless the stream is frozen.
 	flows chan struct{}
 	ended bool
-	// received is how many bytes it has brought.
+	// received is the number of bytes delivered.
 	received int
 }
 
-// follow keeps an eye on the answer to a watch.
+// follow wraps the response to a watch.
 func (w *wire) follow(ctx context.Context, c call, body io.ReadCloser) io.ReadCloser {
 	s := &stream{ReadCloser: body, call: c, ctx: ctx, flows: make(chan struct{})}
 	close(s.flows)
@@ -36,14 +36,13 @@ func (w *wire) follow(ctx context.Context, c call, body io.ReadCloser) io.ReadCl
 	return s
 }
 
-// received is how many bytes the watches that match have brought.
+// received returns the number of bytes that the matching watches have delivered.
 func (w *wire) received(m match) (bytes int) {
 	w.each(m, func(s *stream) { bytes += s.received })
 	return bytes
 }
 
-// freeze keeps back what the watches that match bring from now on: the controller's
-// cache grows old.
+// freeze holds back the events of the matching watches from now on: the controller's cache becomes stale.
 func (w *wire) freeze(m match) {
 	w.each(m, func(s *stream) { s.flows = make(chan struct{}) })
 }
@@ -59,7 +58,7 @@ func (w *wire) thaw() {
 	})
 }
 
-// endWatches closes the watches that match.
+// endWatches closes the matching watches.
 func (w *wire) endWatches(m match) {
 	w.each(m, func(s *stream) {
 		s.ended = true
@@ -79,7 +78,7 @@ func (w *wire) each(m match, do func(*stream)) {
 	}
 }
 
-// Read is called by the client; what arrives while the stream is kept back waits.
+// Read is called by the client; data that arrives while the stream is frozen waits.
 func (s *stream) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	s.mu.Lock()

@@ -16,11 +16,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// These tests do not run in parallel with others: kube-controller-manager is everywhere.
+// These tests do not run in parallel with others, because kube-controller-manager works on all namespaces.
 
-// With --controllers=*,-job-controller the rest of kube-controller-manager works on our
-// Jobs as on the built-in controller's: CronJobs make them, follow them, and keep their
-// history; finished ones expire; the garbage collector takes their pods.
+// With --controllers=*,-job-controller the rest of kube-controller-manager treats our Jobs like the built-in
+// controller's: CronJobs create them, follow them, and limit their history; finished Jobs expire; the garbage collector
+// deletes their pods.
 func TestBeside_ReplacementBesideTheOtherControllers_MGB_02_MGB_14_MGB_15(t *testing.T) {
 	startBuiltin(t, "*", "-job-controller")
 	f := newFixture(t)
@@ -41,8 +41,8 @@ func TestBeside_ReplacementBesideTheOtherControllers_MGB_02_MGB_14_MGB_15(t *tes
 	f.untilReleased()
 }
 
-// createDueCronJob makes a CronJob whose only run was due five minutes ago: nobody waits
-// for the clock.
+// createDueCronJob creates a CronJob whose only run was due five minutes ago, so that the test does not wait for the
+// clock.
 func (f *fixture) createDueCronJob(name string, spec batchv1.JobSpec) {
 	f.t.Helper()
 	due := time.Now().UTC().Add(-5 * time.Minute)
@@ -73,8 +73,8 @@ func (f *fixture) createDueCronJob(name string, spec batchv1.JobSpec) {
 	})
 }
 
-// Jobs that the built-in controller has begun go on under ours, and back, with nothing
-// counted twice or lost: both keep the same account in the status.
+// Jobs started by the built-in controller continue under ours, and back, with nothing counted twice or lost: both keep
+// the same records in the status.
 func TestBeside_TakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
 	other := startBuiltin(t, "job-controller")
 	f := newFixture(t)
@@ -90,7 +90,7 @@ func TestBeside_TakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
 	f.untilCounts("indexed", counts{active: 3, succeeded: 1})
 	other.stop()
 
-	// Pods end while nobody is there.
+	// Pods end while no controller runs.
 	f.kubelet.succeed(f.untilPods(3, "of the plain Job", of("plain"))[:2]...)
 	f.kubelet.succeed(f.untilPods(3, "of the indexed Job", of("indexed"))[0])
 	p := f.startController(replacing)

@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// throttle answers that there are too many requests, and when to try again.
+// throttle responds with 429 and Retry-After.
 func (w *wire) throttle(m match, retryAfter string) *fault {
 	return w.add(&fault{match: m, forges: true, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
 		answer := forgedAnswer(http.StatusTooManyRequests)
@@ -19,16 +19,16 @@ func (w *wire) throttle(m match, retryAfter string) *fault {
 	}})
 }
 
-// perCall is how often client-go sends a call that is to be tried again.
+// perCall is how often client-go sends a throttled call.
 const perCall = 11
 
-// ofJob narrows a match to the status of a Job, and to requests that carry its UID.
+// ofJob narrows a match to the status of a Job, and to requests that contain its UID.
 func (m match) ofJob(job *batchv1.Job) match {
 	return func(c call) bool { return m(c) && (c.name == job.Name || m.holding(string(job.UID))(c)) }
 }
 
-// The API server asks for a pause. The Job waits, and the others do not, as long as there
-// is a worker for them: here there are two.
+// The API server requests a pause. The Job waits, and others do not, while there is a worker for them: here there are
+// two.
 func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]match{"creations": podPost, "status writes": statusPut} {
@@ -62,8 +62,8 @@ func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
 	}
 }
 
-// The API server is overloaded for a long time: for each call all tries of client-go are
-// in vain, several times. The Job continues after it, with nothing lost or doubled.
+// The API server is overloaded for a long time: several times, all of client-go's attempts for a call fail. Afterward
+// the Job continues, with nothing lost or doubled.
 func TestLongThrottling_JOB_57(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -15,10 +15,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// What the API server rejects of a new Job is compared with lint, in lint_test.go.
+// lint_test.go compares the API server's rejections of new Jobs with lint.
 
-// Fields that the controller may rely on stay as they are in a Job that exists, even while it is suspended. Those that may
-// change are read again in every sync.
+// Fields that the controller may rely on cannot change in an existing Job, even while it is suspended. Mutable fields
+// are read again in every sync.
 //
 // Requirements: BLI-01, PFP-12, SUC-02, MGB-04, PRP-22
 func TestAPIServerKeepsPoliciesOfStoredJobs(t *testing.T) {
@@ -80,9 +80,9 @@ func TestAPIServerSetsDefaults(t *testing.T) {
 	}
 }
 
-// While a Job is suspended and has no active pods, resources and labels of its template
-// may change, since Kubernetes 1.37 also those labels that the API server added and that name
-// the Job. New pods follow the new template, and still belong to the Job.
+// While a Job is suspended and has no active pods, resources and labels of its template may change; since Kubernetes
+// 1.37 also the labels that the API server added and that name the Job. New pods follow the new template, and still
+// belong to the Job.
 //
 // Requirements: JOB-30
 func TestResumedJobHasTheNewTemplate(t *testing.T) {

@@ -24,13 +24,13 @@ type call struct {
 	name     string
 	body     []byte
 	watch    bool
-	// code is the API server's answer, or 0 if none came from there to the controller.
+	// code is the API server's status code, or 0 if its response did not reach the controller.
 	code int
 }
 
 func (c call) isWrite() bool { return c.method != http.MethodGet }
 
-// match chooses calls.
+// match selects calls.
 type match func(call) bool
 
 func calls(method, resource string) match {
@@ -44,8 +44,7 @@ var (
 	anyWrite  = match(call.isWrite)
 )
 
-// holding narrows a match to requests whose body holds the text. It works on
-// protobuf, where strings stand as they are.
+// holding narrows a match to requests whose body contains the text. It works on protobuf, which stores strings verbatim.
 func (m match) holding(text string) match {
 	return func(c call) bool { return m(c) && bytes.Contains(c.body, []byte(text)) }
 }
@@ -55,10 +54,10 @@ func (m match) named(name string) match {
 	return func(c call) bool { return m(c) && c.name == name }
 }
 
-// wire is between one controller and the API server. It records all requests, and
-// disturbs those that a test asks it to.
+// wire is the connection between one controller and the API server. It records all requests, and disturbs some on
+// request.
 type wire struct {
-	// severed reports whether nothing gets through anymore.
+	// severed reports whether the connection is permanently broken.
 	severed atomic.Bool
 
 	mu      sync.Mutex
@@ -68,23 +67,23 @@ type wire struct {
 	watches []*stream
 }
 
-// disturbance stands between the controller and the API server for one call.
+// disturbance replaces the transmission of one call.
 type disturbance func(send func() (*http.Response, error)) (*http.Response, error)
 
-// fault disturbs the calls that it matches, until it is lifted.
+// fault disturbs the calls that match, until it is lifted.
 type fault struct {
 	wire    *wire
 	match   match
 	disturb disturbance
-	// forges reports whether the answers are not the API server's.
+	// forges reports whether the responses are not the API server's.
 	forges bool
 
-	// The rest is guarded by wire.mu.
+	// The remaining fields are guarded by wire.mu.
 	lifted bool
 	hits   int
 }
 
-// errCut is what a controller sees of a lost connection.
+// errCut is the error that a controller gets for a lost connection.
 var errCut = errors.New("integration: the connection is cut")
 
 func (w *wire) add(f *fault) *fault {
@@ -95,19 +94,19 @@ func (w *wire) add(f *fault) *fault {
 	return f
 }
 
-// reject answers with an error in the API server's place.
+// reject responds with an error instead of the API server.
 func (w *wire) reject(m match, code int) *fault {
 	return w.add(&fault{match: m, forges: true, disturb: func(func() (*http.Response, error)) (*http.Response, error) {
 		return forgedAnswer(code), nil
 	}})
 }
 
-// cut loses the request.
+// cut drops the request.
 func (w *wire) cut(m match) *fault {
 	return w.add(&fault{match: m, disturb: func(func() (*http.Response, error)) (*http.Response, error) { return nil, errCut }})
 }
 
-// hold keeps requests back until the fault is lifted.
+// hold delays requests until the fault is lifted.
 func (w *wire) hold(m match) *held {
 	h := &held{open: make(chan struct{})}
 	h.fault = w.add(&fault{match: m, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
@@ -120,7 +119,7 @@ func (w *wire) hold(m match) *held {
 	return h
 }
 
-// held is a fault that keeps requests back.
+// held is a fault that delays requests.
 type held struct {
 	*fault
 	open chan struct{}
@@ -132,8 +131,8 @@ func (h *held) lift() {
 	h.once.Do(func() { close(h.open) })
 }
 
-// severAt breaks the connection for good at the n-th write (n >= 1): before it
-// reaches the API server, or after it did and before its answer comes back.
+// severAt breaks the connection permanently at the n-th write (n >= 1), before it reaches the API server, or, if
+// committed, before its response comes back.
 func (w *wire) severAt(n int64, committed bool) {
 	var writes atomic.Int64
 	w.add(&fault{match: anyWrite, disturb: func(send func() (*http.Response, error)) (*http.Response, error) {
@@ -157,21 +156,21 @@ func (f *fault) lift() {
 	f.lifted = true
 }
 
-// count is how many calls the fault has disturbed.
+// count returns how many calls the fault has disturbed.
 func (f *fault) count() int {
 	f.wire.mu.Lock()
 	defer f.wire.mu.Unlock()
 	return f.hits
 }
 
-// recorded returns the calls that match, as far as they have ended.
+// recorded returns the matching calls that have ended.
 func (w *wire) recorded(m match) []call {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(w.calls), func(c call) bool { return !m(c) })
 }
 
-// answered counts the calls that match and that the API server answered so.
+// answered returns the number of matching calls with this status code from the API server.
 func (w *wire) answered(m match, code int) int {
 	return len(w.recorded(func(c call) bool { return m(c) && c.code == code }))
 }
@@ -186,8 +185,8 @@ func (w *wire) faultFor(c call) *fault {
 	return nil
 }
 
-// untraced returns a context that ends with ctx and has none of its values: the connection to the API server is not the one
-// that the client has.
+// untraced returns a context that ends with ctx and has none of its values: the connection to the API server is not the
+// client's.
 func untraced(ctx context.Context) context.Context {
 	plain, cancel := context.WithCancel(context.Background())
 	context.AfterFunc(ctx, cancel)
@@ -201,7 +200,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 		if err != nil {
 			return nil, err
 		}
-		// What is disturbed is on its way already: a client that is to stop does not cancel it (JOB-66).
+		// A disturbed call counts as already sent: a client that stops does not cancel it (JOB-66).
 		if trace := httptrace.ContextClientTrace(request.Context()); trace != nil && trace.GotConn != nil {
 			trace.GotConn(httptrace.GotConnInfo{})
 			request = request.WithContext(untraced(request.Context()))
@@ -233,7 +232,7 @@ func (w *wire) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// within disturbs one call, which ends in any case when the caller gives up.
+// within disturbs one call, which ends at the latest when the caller gives up.
 func (f *fault) within(ctx context.Context, send func() (*http.Response, error)) (*http.Response, error) {
 	type answer struct {
 		response *http.Response
@@ -272,7 +271,7 @@ type roundTripper func(*http.Request) (*http.Response, error)
 
 func (f roundTripper) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// callOf reads the request, and leaves its body readable.
+// callOf parses the request, and keeps its body readable.
 func callOf(request *http.Request) (call, error) {
 	c := call{method: request.Method, watch: request.URL.Query().Get("watch") != ""}
 	// /api/v1/namespaces/NS/pods/NAME, /apis/batch/v1/namespaces/NS/jobs/NAME/status

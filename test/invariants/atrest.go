@@ -9,8 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// AtRest checks L2, when nothing happens anymore: a finished Job has released its pods, and
-// no ended pod has the tracking finalizer of a Job that is gone.
+// AtRest checks L2 once nothing happens anymore: a finished Job has released its pods, and no ended pod of a deleted Job
+// has the tracking finalizer.
 func AtRest(versions []history.Version) (violations []Violation) {
 	jobs, pods := map[types.UID]history.Version{}, map[types.UID]history.Version{}
 	for _, v := range versions {

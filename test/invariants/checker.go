@@ -17,46 +17,45 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/statusrules"
 )
 
-// Violation is a write that breaks an invariant, or a rule of the API server.
+// Violation describes a write that breaks an invariant or a rule of the API server.
 type Violation struct {
-	// Invariant is its id, such as S1, MGB-09 or STV-16.
+	// Invariant is the invariant's id, such as S1, MGB-09 or STV-16.
 	Invariant string
 	// Job is the Job at that time.
 	Job *batchv1.Job
-	// Revision is that of the write.
+	// Revision is the write's revision.
 	Revision uint64
-	// Says is what is wrong.
+	// Says describes the problem.
 	Says string
 }
 
-// String begins with the id of the invariant.
+// String returns the violation, beginning with the invariant's id.
 func (v Violation) String() string {
 	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Says)
 }
 
-// Excuses are what no stored version shows.
+// Excuses holds facts that no stored version shows.
 type Excuses struct {
-	// Released are pods whose finalizer another controller has removed. Unless they are recorded by then,
-	// nobody can count them anymore.
+	// Released holds the pods whose finalizer another controller removed. Unless they were recorded by then, our
+	// controller can no longer count them.
 	Released sets.Set[types.UID]
-	// Late are pods whose creation waited in the API server. It has to be right at some time since it arrived, not
-	// necessarily when it was stored.
+	// Late holds the pods whose creation waited in the API server. It must have been right at some time since it arrived,
+	// not necessarily when it was stored.
 	Late map[types.UID]Arrival
 }
 
-// Arrival is when a creation arrived, and how many status writes of the Job had been answered by then: what was seen of the
-// history may be behind.
+// Arrival is the time when a creation arrived, and the number of status writes of the Job that had been answered by
+// then: the recorded history may lag behind.
 type Arrival struct {
 	At     time.Time
 	Writes int
 }
 
-// Check replays versions in the order given, which has to be that in which they were
-// stored, and returns what breaks an invariant. The history of a Job has to be complete
-// from its creation on; that of a pod too.
+// Check replays versions in the order given, which must be the order in which they were stored, and returns the
+// violations. The history of each Job and pod must be complete from its creation on.
 func Check(versions []history.Version) []Violation { return Excuses{}.Check(versions) }
 
-// Check is like the function Check, but accepts what is excused.
+// Check is like the function Check, but accepts excused violations.
 func (e Excuses) Check(versions []history.Version) []Violation {
 	c := &checker{excuses: e, ledgers: map[types.UID]*ledger{}, pods: map[types.UID]*podHistory{}, waiting: e.waiting(versions)}
 	for _, v := range versions {
@@ -71,7 +70,7 @@ func (e Excuses) Check(versions []history.Version) []Violation {
 	return ordered(c.violations)
 }
 
-// ordered sorts violations by revision, so that the same history always reads the same.
+// ordered sorts violations by revision, so that the output for a history is always the same.
 func ordered(violations []Violation) []Violation {
 	slices.SortFunc(violations, func(a, b Violation) int {
 		return cmp.Or(cmp.Compare(a.Revision, b.Revision), cmp.Compare(a.String(), b.String()))
@@ -88,34 +87,34 @@ type checker struct {
 	violations []Violation
 }
 
-// ledger is what the checker itself knows of a Job.
+// ledger is the checker's own record of a Job.
 type ledger struct {
-	// job is the latest version, also of a Job that is gone.
+	// job is the latest version, or the last one if the Job is gone.
 	job  *batchv1.Job
 	gone bool
-	// writes is how often the status has changed.
+	// writes counts the changes of the status.
 	writes int
-	// known are the versions that the controller may still act on: those since its
-	// last status write, which requires the latest version.
+	// known holds the versions that the controller may still act on: the versions since its last status write, which
+	// requires the latest version.
 	known []*batchv1.Job
-	// recorded were ever in uncounted, failed those as failures; counted have moved
-	// on into the counters.
+	// recorded holds all UIDs that were ever in uncounted, failed the UIDs recorded as failures, counted the UIDs that
+	// moved on into the counters.
 	recorded, failed, counted map[types.UID]bool
-	// ended are pods that finished with the finalizer on.
+	// ended holds the pods that finished while they had the finalizer.
 	ended map[types.UID]*corev1.Pod
-	// pods are all pods that the Job ever controlled.
+	// pods holds all pods that the Job ever controlled.
 	pods map[types.UID]*podHistory
 }
 
-// podHistory is what the checker knows of a pod.
+// podHistory is the checker's record of a pod.
 type podHistory struct {
-	// pod is the latest version, also of a pod that is gone.
+	// pod is the latest version, or the last one if the pod is gone.
 	pod  *corev1.Pod
 	gone bool
-	// What it was at any time: in phase Succeeded, or deleted before its end.
+	// Whether the pod was ever in phase Succeeded, or deleted before its end.
 	succeeded, terminating bool
-	// failures are its versions in phase Failed. An eviction after the end changes what rules match, and
-	// a controller may have read the pod before.
+	// failures holds the pod's versions in phase Failed. An eviction after the end changes which rules match, and the
+	// controller may have read an earlier version.
 	failures []*corev1.Pod
 }
 
@@ -197,10 +196,10 @@ func (l *podHistory) changed(v history.Version) {
 	l.terminating = l.terminating || history.IsTerminating(v.Pod)
 }
 
-// isOf reports whether the pod exists, and that the Job controls it.
+// isOf reports whether the pod exists and is controlled by the Job.
 func (l *podHistory) isOf(job *batchv1.Job) bool { return !l.gone && history.JobOf(l.pod) == job.UID }
 
-// name is that of the pod, if the checker knows it.
+// name returns the pod's name, or its UID if the checker does not know the pod.
 func (c *checker) name(uid types.UID) string {
 	if l := c.pods[uid]; l != nil {
 		return l.pod.Name

@@ -15,12 +15,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// uid and none are lists of uncounted pods.
+// uid and none are lists of UIDs in uncountedTerminatedPods.
 func uid(names ...types.UID) []types.UID { return names }
 
 var none []types.UID
 
-// A Job whose pods fail, succeed and are deleted breaks nothing, whatever it is.
+// A Job of any kind whose pods fail, succeed and are deleted breaks no invariant.
 func TestCheckAcceptsWhatIsRight(t *testing.T) {
 	t.Parallel()
 	for what, s := range map[string]*story{
@@ -70,7 +70,7 @@ func TestCheckAcceptsWhatIsRight(t *testing.T) {
 	}
 }
 
-// The checker finds each invariant broken that it is there for: S1, S2, S3.
+// The checker finds violations of S1, S2 and S3.
 func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
 	recorded := func() *story { return tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0"))) }
@@ -127,7 +127,7 @@ func many(n int) (uids []types.UID) {
 	return uids
 }
 
-// The checker finds a pod that must not be (S5, S6, S9).
+// The checker finds pods that must not exist (S5, S6, S9).
 func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	t.Parallel()
 	suspended := func(yes bool) func(*batchv1.Job) {
@@ -155,7 +155,7 @@ func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 	}
 }
 
-// The checker finds an end that is not one, or comes too early (MGB-09..11, S11, L2).
+// The checker finds wrong and premature terminal conditions (MGB-09..11, S11, L2).
 func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 	t.Parallel()
 	done := func() *story {
@@ -227,7 +227,7 @@ func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 	}
 }
 
-// Who released a pod, and when a creation arrived, excuses what would be broken otherwise (TRK-05, TRK-24), and nothing else.
+// Released pods and late creations are excused (TRK-05, TRK-24), and nothing else is.
 func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
 	t.Parallel()
 	seenAt := func(revision int) time.Time { return time.Unix(int64(revision), 0) }

@@ -10,9 +10,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// checkConditions checks MGB-09..11 and S11: first the interim condition, in a write of its
-// own, then the terminal one, with the same reason; after that, nothing. The reason must be
-// correct, by what is stored and by how the pods ended.
+// checkConditions checks MGB-09..11 and S11: first the interim condition, in a write of its own, then the terminal
+// condition with the same reason, then no more changes. The reason must agree with the stored status and with how the
+// pods ended.
 func (c *checker) checkConditions(l *ledger, old *batchv1.Job) {
 	job := l.job
 	for _, p := range rules.ConditionProblems(old, job) {
@@ -38,7 +38,7 @@ func (c *checker) checkConditions(l *ledger, old *batchv1.Job) {
 	}
 }
 
-// failures is the checker's own count of the pods that failed.
+// failures returns the checker's own count of failed pods.
 func (l *ledger) failures() (n int) {
 	for _, pod := range l.pods {
 		if pod.failure(l.job) {
@@ -48,8 +48,8 @@ func (l *ledger) failures() (n int) {
 	return n
 }
 
-// noRule checks a Job that a rule of its podFailurePolicy failed: a pod did match the
-// rule, and reason and message report it (PFN-02, PFP-10).
+// noRule checks a Job that a podFailurePolicy rule failed: a pod matched the rule, and reason and message name both
+// (PFN-02, PFP-10).
 func (l *ledger) noRule(c *batchv1.JobCondition) string {
 	for _, pod := range l.pods {
 		for _, failure := range pod.failures {
@@ -62,8 +62,8 @@ func (l *ledger) noRule(c *batchv1.JobCondition) string {
 	return "no pod failed like that"
 }
 
-// isNamedAfterRule reports whether the reason may be that of a rule. Its name may come from the
-// annotation, or from the rule itself.
+// isNamedAfterRule reports whether the reason may name a rule. The rule's name may come from the annotation or from the
+// rule.
 func isNamedAfterRule(c *batchv1.JobCondition) bool {
 	return c.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(c.Reason, batchv1.JobReasonPodFailurePolicy+"_")
 }

@@ -8,12 +8,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// maxUncounted is how many UIDs a status may hold (TRK-06).
+// maxUncounted is the largest number of UIDs in a status (TRK-06).
 const maxUncounted = 500
 
-// exactlyOnce checks S1: the counters change by exactly the UIDs that leave uncounted, none
-// of them a second time, and each pod has lost its finalizer; and S9: the lists are
-// bounded.
+// exactlyOnce checks S1: the counters change by exactly the number of UIDs that leave uncounted, each UID once, and each
+// pod has lost its finalizer. It also checks S9: the lists are bounded.
 func (c *checker) exactlyOnce(l *ledger, old *batchv1.Job) {
 	job := l.job
 	for _, problem := range rules.CountProblems(old, job) {
@@ -46,7 +45,7 @@ func (c *checker) exactlyOnce(l *ledger, old *batchv1.Job) {
 	}
 }
 
-// released is the removal of a pod's finalizer, by our controllers or another one.
+// released checks the removal of a pod's finalizer, by our controllers or another one.
 func (c *checker) released(l *ledger, pod *corev1.Pod) {
 	switch {
 	case !c.excuses.Released.Has(pod.UID):
@@ -56,8 +55,8 @@ func (c *checker) released(l *ledger, pod *corev1.Pod) {
 	}
 }
 
-// writtenAhead checks S2: a pod that has finished, or is being deleted, loses its
-// finalizer only when its result is stored, or no longer matters.
+// writtenAhead checks S2: a pod that has finished, or is being deleted, loses its finalizer only after its result is
+// stored or no longer matters.
 func (c *checker) writtenAhead(l *ledger, pod *corev1.Pod) {
 	switch {
 	case history.IsActive(pod), l.gone, l.job.DeletionTimestamp != nil, history.IsFinished(l.job):
@@ -67,15 +66,14 @@ func (c *checker) writtenAhead(l *ledger, pod *corev1.Pod) {
 	}
 }
 
-// mayBeUncounted reports whether no UID in the status stands for the end of the pod, and none
-// has to.
+// mayBeUncounted reports whether the pod's result may be missing from the recorded and counted UIDs.
 func mayBeUncounted(job *batchv1.Job, pod *corev1.Pod) bool {
 	return !history.InRange(&job.Spec, history.IndexOf(pod)) || rules.IsStoredByIndex(job, pod) || rules.EndsWithSuccess(job, pod) ||
 		isIgnored(job, pod) || isIgnoredWithJob(job, pod)
 }
 
-// finished checks S3 and L2 at the end of a Job: everything that ended is counted,
-// the counters equal the checker's, and nothing has a finalizer.
+// finished checks S3 and L2 at the end of a Job: every ended pod is counted, the counters equal the checker's, and no
+// pod has a finalizer.
 func (c *checker) finished(l *ledger, old *batchv1.Job) {
 	if !history.IsDecided(old) {
 		return // Reported already.

@@ -12,9 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// created checks TRK-01, and S5, S6 and S9 when a pod is created, and PRP-24: under
-// podReplacementPolicy Failed, pods that have not ended count, and occupy their
-// index.
+// created checks TRK-01, S5, S6, S9 and PRP-24 when a pod is created. PRP-24: under podReplacementPolicy Failed, pods
+// that have not ended count, and occupy their index.
 func (c *checker) created(l *ledger, pod *corev1.Pod) {
 	if !history.IsTracked(pod) {
 		c.violate(l.job, "TRK-01", "pod %s is created without the finalizer", pod.Name)
@@ -27,10 +26,10 @@ func (c *checker) created(l *ledger, pod *corev1.Pod) {
 	}
 }
 
-// mistake is what is wrong with a creation.
+// mistake describes why a creation is wrong.
 type mistake struct{ invariant, says string }
 
-// mistakes are why the pod must not be created now, after others that are not stored yet.
+// mistakes returns why the pod must not be created now, given the others, whose creation is not stored yet.
 func (l *ledger) mistakes(pod *corev1.Pod, others ...*corev1.Pod) (out []mistake) {
 	job := l.job
 	if history.IsDecided(job) || history.IsFinished(job) {
@@ -55,14 +54,14 @@ func (l *ledger) mistakes(pod *corev1.Pod, others ...*corev1.Pod) (out []mistake
 	return out
 }
 
-// waitingPod is a pod whose creation may have arrived, and is not stored yet.
+// waitingPod is a pod whose creation may have arrived but is not stored yet.
 type waitingPod struct {
 	Arrival
 	pod   *corev1.Pod
 	right bool
 }
 
-// waiting are the pods whose creation waited, by their Job.
+// waiting returns the pods whose creation waited, by Job.
 func (e Excuses) waiting(versions []history.Version) map[types.UID][]*waitingPod {
 	waiting, seen := map[types.UID][]*waitingPod{}, map[types.UID]bool{}
 	for _, v := range versions {
@@ -78,7 +77,7 @@ func (e Excuses) waiting(versions []history.Version) map[types.UID][]*waitingPod
 	return waiting
 }
 
-// judgeWaiting notes which creations would have been right until a version.
+// judgeWaiting records which waiting creations would be right before version v is stored.
 func (c *checker) judgeWaiting(v history.Version) {
 	var job types.UID
 	if v.Job != nil {
@@ -94,7 +93,7 @@ func (c *checker) judgeWaiting(v history.Version) {
 	}
 }
 
-// before are the pods of the same Job whose creation arrived earlier, and waits too.
+// before returns the waiting pods of the same Job whose creation arrived earlier.
 func (c *checker) before(w *waitingPod) (pods []*corev1.Pod) {
 	for _, other := range c.waiting[history.JobOf(w.pod)] {
 		if other.At.Before(w.At) && c.pods[other.pod.UID] == nil {
@@ -104,12 +103,12 @@ func (c *checker) before(w *waitingPod) (pods []*corev1.Pod) {
 	return pods
 }
 
-// wasRight reports whether the creation of the pod waited, and was right while it did.
+// wasRight reports whether the creation of the pod waited, and was right at some time meanwhile.
 func (c *checker) wasRight(l *ledger, pod *corev1.Pod) bool {
 	return slices.ContainsFunc(c.waiting[l.job.UID], func(w *waitingPod) bool { return w.pod.UID == pod.UID && w.right })
 }
 
-// beside returns how many other pods of the Job are running, and how many of the pod's index.
+// beside returns how many other pods occupy a place in the Job, and how many of them have the pod's index.
 func (l *ledger) beside(pod *corev1.Pod) (all, ofIndex int32) {
 	for uid, p := range l.pods {
 		takesRoom := history.IsActive(p.pod) || history.IsTerminating(p.pod) && replacesFailedOnly(l.job)
@@ -124,7 +123,7 @@ func (l *ledger) beside(pod *corev1.Pod) (all, ofIndex int32) {
 	return all, ofIndex
 }
 
-// bound returns how many pods may run, by any version that the controller may know.
+// bound returns how many pods may run, by the most permissive version that the controller may know.
 func (l *ledger) bound() (limit int32) {
 	for _, job := range l.known {
 		n := ptr.Deref(job.Spec.Parallelism, 1)
@@ -136,8 +135,8 @@ func (l *ledger) bound() (limit int32) {
 	return limit
 }
 
-// succeeded returns the number of completions, recorded or not. A success that was
-// recorded as a failure before does not count.
+// succeeded returns the number of completions, recorded or not. A success that was recorded as a failure before does not
+// count.
 func (l *ledger) succeeded(job *batchv1.Job) int32 {
 	indexes, pods := map[int32]bool{}, int32(0)
 	for uid, pod := range l.ended {

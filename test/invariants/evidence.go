@@ -12,10 +12,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// evidence checks S3 and S6 for what is new in a status: every recorded pod ended as
-// recorded, and every completed or failed index has a pod that made it so. With S1 and S2
-// the counters of a finished Job are then exact. before are the versions that the writer
-// may have known. Indexes that a retry does not run count as completed by its making.
+// evidence checks S3 and S6 for the changes of a status: every recorded pod ended as recorded, and every completed or
+// failed index has a pod that accounts for it. With S1 and S2 the counters of a finished Job are then exact. before
+// holds the versions that the writer may have known. The indexes that a retry leaves out count as completed from its
+// creation.
 func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 	job := l.job
 	if isForged(job) {
@@ -32,7 +32,7 @@ func (c *checker) evidence(l *ledger, old *batchv1.Job, before []*batchv1.Job) {
 		switch {
 		case pod == nil:
 			c.violate(job, "S3", "%s is recorded as failed, and no pod of the Job", c.name(uid))
-		case history.Is(job, batchv1.JobFailureTarget): // Every pod that is left counts (PRP-16).
+		case history.Is(job, batchv1.JobFailureTarget): // Every remaining pod counts (PRP-16).
 		case !failure(job) && !slices.ContainsFunc(before, failure):
 			c.violate(job, "S3", "pod %s is recorded as failed, and did not fail, or a rule ignores that", pod.pod.Name)
 		}
@@ -61,15 +61,15 @@ func (c *checker) indexEvidence(l *ledger, indexes indexset.Set, what string, ma
 	}
 }
 
-// isForged reports whether somebody else than a controller, or the verb retry, has written the status: what it
-// says for the first time is then no controller's word.
+// isForged reports whether the status was written by a client other than a controller or the verb retry: its contents
+// are then not a controller's.
 func isForged(job *batchv1.Job) bool {
 	return slices.ContainsFunc(job.ManagedFields, func(f metav1.ManagedFieldsEntry) bool {
 		return f.Subresource == "status" && f.Manager != ourManager && f.Manager != builtInManager && f.Manager != retryManager
 	})
 }
 
-// indexes checks S6: an index stays completed as long as the Job has it.
+// indexes checks S6: an index stays completed as long as it is within the Job's completions.
 func (c *checker) indexes(l *ledger, old *batchv1.Job) {
 	if lost := rules.LostIndexes(old, l.job); !lost.IsEmpty() {
 		c.violate(l.job, "S6", "completed indexes %v are gone", lost)

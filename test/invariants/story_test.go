@@ -16,14 +16,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// story is a history that a test makes up, of one Job.
+// story is an invented history of one Job.
 type story struct {
 	versions []history.Version
 	job      *batchv1.Job
 	pods     map[string]*corev1.Pod
 }
 
-// tell begins with a Job of two completions, two at a time, that is ours.
+// tell starts the story of a Job of our controller with two completions and a parallelism of two.
 func tell(change func(*batchv1.JobSpec)) *story {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}}
 	job.Spec = batchv1.JobSpec{
@@ -44,7 +44,7 @@ func (s *story) add(v history.Version) {
 	s.versions = append(s.versions, v)
 }
 
-// edit stores another version of the Job.
+// edit stores a new version of the Job.
 func (s *story) edit(change func(*batchv1.Job)) *story {
 	s.job = s.job.DeepCopy()
 	change(s.job)
@@ -52,7 +52,7 @@ func (s *story) edit(change func(*batchv1.Job)) *story {
 	return s
 }
 
-// status stores a status, as a controller does that has all features.
+// status stores a status, as a controller with all features would.
 func (s *story) status(change func(*batchv1.JobStatus)) *story {
 	return s.edit(func(j *batchv1.Job) {
 		if j.Status.UncountedTerminatedPods == nil {
@@ -115,14 +115,14 @@ func failuresBefore(n int) func(*corev1.Pod) {
 	return func(p *corev1.Pod) { p.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(n) }
 }
 
-// record puts pods into the lists of uncounted ones.
+// record sets the lists in uncountedTerminatedPods.
 func record(succeeded, failed []types.UID) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: succeeded, Failed: failed}
 	}
 }
 
-// count empties them, and sets the counters.
+// count empties uncountedTerminatedPods and sets the counters.
 func count(succeeded, failed int32) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) {
 		record(nil, nil)(s)
@@ -130,7 +130,7 @@ func count(succeeded, failed int32) func(*batchv1.JobStatus) {
 	}
 }
 
-// decide adds a condition, after so many seconds.
+// decide adds a condition with a transition time in seconds.
 func decide(t batchv1.JobConditionType, reason, message string, seconds int) func(*batchv1.JobStatus) {
 	return func(s *batchv1.JobStatus) {
 		s.Conditions = append(s.Conditions, batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: *at(seconds)})
@@ -162,13 +162,13 @@ func target(reason, message string) func(*batchv1.JobStatus) {
 
 func indexed(spec *batchv1.JobSpec) { spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
 
-// leader makes the Job succeed with its index 0.
+// leader makes the Job succeed once index 0 succeeds.
 func leader(spec *batchv1.JobSpec) {
 	indexed(spec)
 	spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 }
 
-// perIndex is a limit of one failure for each index.
+// perIndex allows one failure per index.
 func perIndex(spec *batchv1.JobSpec) {
 	indexed(spec)
 	spec.BackoffLimitPerIndex = ptr.To[int32](1)
@@ -184,7 +184,7 @@ func rule(action batchv1.PodFailurePolicyAction, code int32) func(*batchv1.JobSp
 	}
 }
 
-// failsOrIgnoresEvictions does not count disruptions, and fails the Job for exit code 42.
+// failsOrIgnoresEvictions ignores disruptions, and fails the Job for exit code 42.
 func failsOrIgnoresEvictions(spec *batchv1.JobSpec) {
 	rule(batchv1.PodFailurePolicyActionFailJob, 42)(spec)
 	spec.PodFailurePolicy.Rules = slices.Insert(spec.PodFailurePolicy.Rules, 0, batchv1.PodFailurePolicyRule{
@@ -193,7 +193,7 @@ func failsOrIgnoresEvictions(spec *batchv1.JobSpec) {
 	})
 }
 
-// expect compares what is found with texts, in order; none means that all is well.
+// expect compares the violations found with the expected texts, in order; no texts means no violations.
 func expect(t *testing.T, what string, found []Violation, says ...string) {
 	t.Helper()
 	var lines []string
@@ -209,5 +209,5 @@ func expect(t *testing.T, what string, found []Violation, says ...string) {
 	}
 }
 
-// workQueue leaves completions open.
+// workQueue leaves completions unset.
 func workQueue(spec *batchv1.JobSpec) { spec.Completions = nil }

@@ -12,34 +12,33 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Who wrote a field, as metadata.managedFields has it (MGB-13).
+// The field managers in metadata.managedFields (MGB-13).
 const (
 	ourManager     = "kubectl-batchjob-controller"
 	builtInManager = "kube-controller-manager"
 	retryManager   = "kubectl-batchjob"
 )
 
-// Kind says who runs a Job, by its spec.managedBy.
+// Kind is the kind of controller that runs a Job, by its spec.managedBy.
 type Kind string
 
 // The four kinds of Jobs.
 const (
 	// Ours are Jobs of a controller of this project.
 	Ours Kind = "ours"
-	// Unmanaged are Jobs without spec.managedBy, Reserved those that name the built-in
-	// controller: both are its own.
+	// Unmanaged are Jobs without spec.managedBy, Reserved are Jobs that name the built-in controller: it runs both.
 	Unmanaged Kind = "built-in"
 	Reserved  Kind = "built-in by its reserved name"
 	// Foreign are Jobs that name any other controller.
 	Foreign Kind = "foreign"
 )
 
-// Territory holds that two controllers in one cluster keep to their own Jobs (S8; MGB-01,
-// MGB-05, MGB-13). It sees who set a field, not who removed one: that nobody takes a
-// tracking finalizer too early is S2 of Check.
+// Territory checks that two controllers in one cluster keep to their own Jobs (S8; MGB-01, MGB-05, MGB-13). It sees
+// which client set a field, not which one removed a field: a tracking finalizer that is removed too early is S2 of
+// Check.
 //
-// The pod garbage collector, the TTL controller and others of kube-controller-manager
-// write under its name too. They delete, and write the status of pods.
+// The pod garbage collector, the TTL controller and others in kube-controller-manager also write under its name. They
+// delete objects, and write the status of pods.
 type Territory struct {
 	names  []string
 	counts map[Kind]*census
@@ -47,12 +46,11 @@ type Territory struct {
 
 // census counts the Jobs of a kind.
 type census struct {
-	// jobs have been seen; of those, written have a status written by their controller.
+	// jobs is the number of Jobs seen, written the number whose status their controller has written.
 	jobs, written int
 }
 
-// NewTerritory makes a judge for controllers of ours that run the Jobs with these
-// managedBy values.
+// NewTerritory returns a Territory in which our controllers run the Jobs with these managedBy values.
 func NewTerritory(names ...string) *Territory {
 	t := &Territory{counts: map[Kind]*census{}}
 	t.Own(names...)
@@ -69,7 +67,7 @@ func (t *Territory) Own(names ...string) {
 
 var kinds = []Kind{Ours, Unmanaged, Reserved, Foreign}
 
-// KindOf returns whose Job it is.
+// KindOf returns the kind of controller that runs the Job.
 func (t *Territory) KindOf(job *batchv1.Job) Kind {
 	switch {
 	case job.Spec.ManagedBy == nil:
@@ -82,9 +80,8 @@ func (t *Territory) KindOf(job *batchv1.Job) Kind {
 	return Foreign
 }
 
-// Check looks at all versions of the Jobs and pods of a namespace, in the order in which
-// they were stored, and says who wrote what is not his. It counts the Jobs; so it takes
-// each of them once.
+// Check checks all versions of the Jobs and pods of a namespace, in the order in which they were stored, and returns the
+// writes to another controller's objects. It counts Jobs, so each Job must be passed only once.
 func (t *Territory) Check(versions []history.Version) []Violation {
 	p := &patrol{Territory: t, jobs: map[types.UID]*claim{}, told: map[string]bool{}}
 	for _, v := range versions {
@@ -111,7 +108,7 @@ type patrol struct {
 	violations []Violation
 }
 
-// claim is a Job, and whose it is.
+// claim is a Job and its kind.
 type claim struct {
 	job           *batchv1.Job
 	kind          Kind
@@ -138,7 +135,7 @@ func (p *patrol) job(v history.Version) {
 	}
 }
 
-// isManaged reports whether the built-in controller has to leave the Job alone.
+// isManaged reports whether the built-in controller must not touch the Job.
 func (c *claim) isManaged() bool { return c.kind == Ours || c.kind == Foreign }
 
 func (p *patrol) pod(v history.Version) {
@@ -156,7 +153,7 @@ func (p *patrol) pod(v history.Version) {
 	}
 }
 
-// jobOf is the UID of the Job that the pod belongs to, or by its label once belonged to.
+// jobOf returns the UID of the Job that the pod belongs to, or by its label once belonged to.
 func jobOf(v history.Version) types.UID {
 	if uid := history.JobOf(v.Pod); uid != "" {
 		return uid
@@ -164,7 +161,7 @@ func jobOf(v history.Version) types.UID {
 	return types.UID(v.Pod.Labels[batchv1.ControllerUidLabel])
 }
 
-// trespass reports an object once.
+// trespass reports a foreign write, once per object, manager and subresource.
 func (p *patrol) trespass(v history.Version, c *claim, invariant string, f metav1.ManagedFieldsEntry) {
 	what, object := "Job", v.Object()
 	if v.Pod != nil {
@@ -181,8 +178,8 @@ func (p *patrol) trespass(v history.Version, c *claim, invariant string, f metav
 	})
 }
 
-// Missing names the kinds that were not there, or not at work: what was found of them
-// says nothing then.
+// Missing returns a message for each kind of Job that did not occur or was not worked on: Check proves nothing about it
+// then.
 func (t *Territory) Missing() (missing []string) {
 	for _, kind := range kinds {
 		switch n := t.counts[kind]; {
@@ -195,7 +192,7 @@ func (t *Territory) Missing() (missing []string) {
 	return missing
 }
 
-// String counts the Jobs of each kind, and those with a status.
+// String returns the number of Jobs of each kind, and how many have a status.
 func (t *Territory) String() string {
 	var parts []string
 	for _, kind := range kinds {

@@ -27,8 +27,7 @@ func of(managedBy *string) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.ManagedBy = managedBy }
 }
 
-// Who writes what is not his is found, and who does his work is not (MGB-01, MGB-05,
-// MGB-13).
+// Writes to another controller's Jobs are found, and a controller's own writes are not (MGB-01, MGB-05, MGB-13).
 func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 	t.Parallel()
 	ours, named, foreign, reserved := ptr.To("batchjob.dev/controller"), ptr.To("e2e.batchjob.dev/x"), ptr.To("example.com/other"), ptr.To(batchv1.JobControllerName)
@@ -60,7 +59,7 @@ func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 	}
 }
 
-// A check that saw nothing to check says so.
+// Missing reports the kinds of Jobs that a check did not see.
 func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
 	t.Parallel()
 	territory := NewTerritory("batchjob.dev/controller")
@@ -85,7 +84,7 @@ func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
 	}
 }
 
-// Finalizers that are left are found, and those that may still be held are not (L2).
+// Finalizers that are left behind are found, and finalizers that may still be held are not (L2).
 func TestFinalizersLeftBehindAreFound_TRK_20_JOB_58(t *testing.T) {
 	t.Parallel()
 	finished := func(s *batchv1.JobStatus) { and(met, complete)(s) }

@@ -10,11 +10,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// tolerance is how far times of both sides may be apart: a reaction may take a second, and
-// one follows another. The shortest back-off is ten.
+// tolerance is the largest difference between the times of both sides: each reaction may take a second, and reactions
+// follow each other. The shortest back-off is ten seconds.
 const tolerance = 6 * time.Second
 
-// same reports whether two outcomes are the same, apart from reaction times.
+// same reports whether two outcomes are equal apart from reaction times.
 func same(a, b model.Outcome) bool {
 	near := func(a, b time.Duration) bool {
 		return a == b || a != model.Never && b != model.Never && (a-b).Abs() <= tolerance
@@ -39,20 +39,20 @@ func timeless(o model.Outcome) model.Outcome {
 	return o
 }
 
-// paces is under how many paces a case is played before its outcome counts as wrong.
+// paces is the number of paces tried before the outcome of a case counts as wrong.
 const paces = 400
 
-// finding is what is to be said of a case that came out right.
+// finding describes a case with a correct outcome.
 type finding struct {
-	// differences are those without which it would not have.
+	// differences are the documented differences that are necessary for agreement.
 	differences []string
-	// pace is the pace of the model under which it did.
+	// pace is the number of the model's pace under which both sides agree.
 	pace int
-	// ends says how the Job ended.
+	// ends describes how the Job ended.
 	ends []string
 }
 
-// endsOf says how a Job ended.
+// endsOf describes how a Job ended.
 func endsOf(o model.Outcome) []string {
 	if o.Gone {
 		return []string{"gone"}
@@ -100,8 +100,7 @@ func judge(c *model.Case, seed uint64) (finding, error) {
 	return f, nil
 }
 
-// agrees returns the first of so many paces under which the model comes to the outcome, or
-// -1.
+// agrees returns the first of a number of paces under which the model has the same outcome, or -1.
 func agrees(c *model.Case, seed uint64, got model.Outcome, rules model.Rules, paces int) (int, error) {
 	for n := range paces {
 		want, err := model.Run(c, rules, model.NewPace(seed, n))

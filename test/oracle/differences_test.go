@@ -4,11 +4,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// difference is one between our controller and the one that is built in. A case counts for
-// it if our controller and the model come to the same end with its rule, and not without.
+// difference is a difference between our controller and the built-in one. A case counts for it if our controller and the
+// model have the same outcome with its rule, and not without.
 type difference struct {
 	name string
-	// where says where it is documented.
+	// where is the place of its documentation.
 	where string
 	rule  func(*model.Rules) *bool
 }
@@ -22,7 +22,7 @@ var differences = []difference{
 	{"a pod that was let go fails no Job", "docs/controller.md: a pod that runs when its Job is deleted; TRK-12, TRK-24", func(r *model.Rules) *bool { return &r.SettledIsSettled }},
 }
 
-// documented are the rules of all differences.
+// documented returns the rules of all differences.
 func documented() model.Rules {
 	var rules model.Rules
 	for _, d := range differences {
@@ -31,7 +31,7 @@ func documented() model.Rules {
 	return rules
 }
 
-// names are the names of all differences.
+// names returns the names of all differences.
 func names() (out []string) {
 	for _, d := range differences {
 		out = append(out, d.name)

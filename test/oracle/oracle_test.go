@@ -20,28 +20,28 @@ var (
 )
 
 const (
-	// maxFailures is after how many failures a run ends.
+	// maxFailures is the number of failures that ends a run.
 	maxFailures = 10
-	// longRun is how many cases meet every difference.
+	// longRun is a number of cases in which every difference occurs.
 	longRun = 60_000
 )
 
-// tally counts what came of the cases.
+// tally counts the results of the cases.
 type tally struct {
 	sync.Mutex
 	differences map[string]int
-	// example is the lowest seed that meets a difference.
+	// example is the lowest seed that shows a difference.
 	example map[string]uint64
-	// later are the cases that came out right under another than the first pace.
+	// later is the number of cases that agree under a pace other than the first.
 	later    int
 	failures []string
-	// ends are how the Jobs end.
+	// ends counts how the Jobs end.
 	ends map[string]int
 }
 
-// The whole sync is compared with the model: the order of reasons to end (JOB-01),
-// what runs (JOB-02..12), what counts (TRK-04, BLI-02..29, PRP-02..16, PFP-01..10), when
-// (JOB-18, BLI-22), and what a status says of it (JOB-22..28, PFN-02, SUC-03..17, MGB-10).
+// The whole sync is compared with the model: the order of the reasons to end (JOB-01), which pods run (JOB-02..12),
+// which count (TRK-04, BLI-02..29, PRP-02..16, PFP-01..10), when (JOB-18, BLI-22), and the resulting status (JOB-22..28,
+// PFN-02, SUC-03..17, MGB-10).
 func TestEndStatesAgreeWithTheModel(t *testing.T) {
 	first, n := uint64(0), *seeds
 	if testing.Short() {
@@ -67,8 +67,8 @@ func TestEndStatesAgreeWithTheModel(t *testing.T) {
 	}
 }
 
-// report says how often each difference was met, and fails for what is wrong: a difference
-// that has no name, or, in a long run, a name that no difference has anymore.
+// report logs how often each difference occurred, and fails for an undocumented difference, or, in a long run, for a
+// documented difference that did not occur.
 func (t *tally) report(test *testing.T, cases uint64) {
 	for _, f := range t.failures {
 		test.Error(f)

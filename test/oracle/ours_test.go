@@ -27,7 +27,7 @@ const (
 type player struct {
 	world          *sim.World
 	steps, commits int
-	// names are what the model calls the pods, by what the cluster does.
+	// names maps the cluster's pod names to the model's.
 	names    map[string]string
 	nth      map[int]int
 	made     []model.Made
@@ -66,7 +66,7 @@ func (p *player) runFor(d time.Duration) {
 	}, d)
 }
 
-// committed keeps what a status does not tell: the pods that were created, and when.
+// committed records data that the status does not contain: the created pods and their creation times.
 func (p *player) committed(c sim.Commit) {
 	if p.commits++; p.commits > maxCommits {
 		panic("no rest: a sync writes without end")
@@ -82,7 +82,7 @@ func (p *player) committed(c sim.Commit) {
 	}
 }
 
-// outcome is what the Job has come to.
+// outcome returns the outcome of the Job.
 func (p *player) outcome() model.Outcome {
 	job := p.world.Store.Job(play.JobName)
 	if job == nil {
@@ -112,7 +112,7 @@ func (p *player) outcome() model.Outcome {
 	return o
 }
 
-// since is a time of the status as one since the beginning.
+// since converts a time of the status to the time since the start.
 func (p *player) since(t *metav1.Time) time.Duration {
 	if t == nil {
 		return model.Never
@@ -120,11 +120,11 @@ func (p *player) since(t *metav1.Time) time.Duration {
 	return t.Sub(p.world.Now().Add(-p.world.Elapsed()))
 }
 
-// renamed calls the pods in a message what the model calls them.
+// renamed replaces the pod names in a message by the model's.
 func (p *player) renamed(message string) string {
 	var pairs []string
 	for name, other := range p.names {
-		// What follows the name keeps p1 from being found in p12.
+		// The character after the name prevents a match of p1 in p12.
 		pairs = append(pairs, name+" ", other+" ")
 	}
 	return strings.NewReplacer(pairs...).Replace(message)

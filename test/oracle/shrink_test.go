@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// shrink leaves out of a case what its difference does not need.
+// shrink removes the parts of a case that its difference does not need.
 func shrink(c *model.Case, seed uint64) *model.Case {
 	settled := isSettled(c, seed)
 	for range 40 {
@@ -31,7 +31,7 @@ func shrink(c *model.Case, seed uint64) *model.Case {
 	return c
 }
 
-// isSettled reports whether the outcome of a case does not seem to depend on the pace.
+// isSettled reports whether the outcome of a case seems not to depend on the pace.
 func isSettled(c *model.Case, seed uint64) bool {
 	first, err := model.Run(c, documented(), model.NewPace(seed, 0))
 	if err != nil {
@@ -45,7 +45,7 @@ func isSettled(c *model.Case, seed uint64) bool {
 	return true
 }
 
-// describe shows a case.
+// describe returns a readable description of a case.
 func describe(c *model.Case) string {
 	var b strings.Builder
 	text, err := yaml.Marshal(c.Spec)
@@ -63,7 +63,7 @@ func describe(c *model.Case) string {
 	return b.String()
 }
 
-// report shows how both sides end.
+// report describes the outcomes of both sides.
 func report(c *model.Case, seed uint64) string {
 	got, err := ours(c, seed)
 	out := fmt.Sprintf("%s\nthe same whatever the pace: %v\nours:    %s %v\n", describe(c), isSettled(c, seed), show(got), err)

@@ -14,54 +14,54 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// carrier is what has read something and acts on it later: a sync in the middle of a call, or a
-// write in flight for whose answer nobody waits. Its state is on the stack of a coroutine. What
-// it will do is a function of what it has read, so that hashes of that stand for it.
+// carrier is a sync in the middle of a call, or a write in flight whose caller is gone: it has read state, and acts on
+// it later. Its state is on the stack of a coroutine. Its actions are a function of what it has read, so hashes of that
+// represent it.
 type carrier struct {
 	begun *beginning
 	// began is when the sync began, plannedAt when it planned its stage, asked when the call in flight was made.
 	began, plannedAt, asked time.Time
-	// hashes are those of what it has read, for each way to name the pods.
+	// hashes represent what it has read, for each way to name the pods.
 	hashes []carrierHash
 	// clean reports whether all calls of the sync were writes that succeeded.
 	clean bool
 	// stored reports whether the stage has written a status that was stored.
 	stored bool
 	verb   string
-	// read are the versions of objects that it may name in preconditions.
+	// read holds the versions of objects that it may name in preconditions.
 	read []objectVersion
-	// work is what the stage is about to do, or nil while the sync reads.
+	// work is the work that the stage is about to do, or nil while the sync reads.
 	work any
 	// planned is the last work of the sync, or nil.
 	planned any
-	// listing is the Job, as the sync knows it, whose pods it lists.
+	// listing is the Job whose pods the sync lists, as the sync knows it.
 	listing *batchv1.Job
-	// result are the versions in the answer that is on its way, resultAt is that of the store.
+	// result holds the versions in the response that is on its way, resultAt the version of the store.
 	result   []objectVersion
 	resultAt int64
 }
 
-// carrierHash stands for what the present stage of a sync is to do, for the answer that is on its way, and for the
-// calls before that, and what the sync remembers of them: they are a sum, because their order makes no difference to it.
+// carrierHash represents the work of a sync's present stage, the response on its way, the previous calls, and what the
+// sync remembers of them. The calls are a sum because their order makes no difference to the sync.
 type carrierHash struct {
 	plan, status, sync fingerprint
 	calls, answer      uint64
-	// done is what the call adds once it is answered.
+	// done is what the call adds once it has a response.
 	done uint64
 }
 
-// beginning is when a sync began: the depth, and the process. unknown is the first moment of which
-// it did not know when it last planned.
+// beginning is when a sync began: the depth, and the process. unknown is the time of the first event that it did not
+// know when it last planned.
 type beginning struct {
 	depth   int
 	process sim.Process
 	unknown time.Time
 }
 
-// objectVersion is a version of an object, by its UID.
+// objectVersion is the resourceVersion of an object, with its UID.
 type objectVersion struct{ uid, version string }
 
-// beforeStep is what a step may read.
+// beforeStep is the state before a step that the step may read.
 type beforeStep struct {
 	step    string
 	engine  []fingerprint
@@ -98,7 +98,7 @@ func (r *run) beforeStep(s step) beforeStep {
 	return b
 }
 
-// knownHashes returns those of all carriers, by the numbers of the events that they wait for.
+// knownHashes returns the hashes of all carriers, by the number of the event for which they wait.
 func (r *run) knownHashes() map[uint64][]carrierHash {
 	all := map[uint64][]carrierHash{}
 	for number, c := range r.waiting() {
@@ -107,14 +107,14 @@ func (r *run) knownHashes() map[uint64][]carrierHash {
 	return all
 }
 
-// hashesAre sets the hashes of all carriers to those of another run that has made the same choices.
+// hashesAre sets the hashes of all carriers to the hashes from another run with the same choices.
 func (r *run) hashesAre(known map[uint64][]carrierHash) {
 	for number, c := range r.waiting() {
 		c.hashes = known[number]
 	}
 }
 
-// waiting returns all carriers, by the numbers of the events that they wait for.
+// waiting returns all carriers, by the number of the event for which they wait.
 func (r *run) waiting() map[uint64]*carrier {
 	all := map[uint64]*carrier{}
 	for _, e := range r.world.Pending() {
@@ -128,7 +128,7 @@ func (r *run) waiting() map[uint64]*carrier {
 	return all
 }
 
-// engineHashes returns the hashes of what a sync can read.
+// engineHashes returns the hashes of the state that a sync can read.
 func (r *run) engineHashes(p sim.Process) (all []fingerprint) {
 	if !r.hashing {
 		return nil
@@ -166,7 +166,7 @@ func (r *run) afterStep(b beforeStep) {
 	}
 }
 
-// carried returns what a sync has read after a step, when it makes a call, or waits for its answer.
+// carried returns the carrier of a sync that makes a call or waits for its response after a step.
 func (r *run) carried(b beforeStep, verb string) *carrier {
 	switch {
 	case b.arrival != nil:
@@ -201,7 +201,7 @@ func isStageCall(verb string) bool {
 	return slices.Contains([]string{verbStatus, verbCreate, "delete pod", "release pod"}, verb)
 }
 
-// readOn returns what a sync has read that has begun, or has read on.
+// readOn returns the carrier of a sync that has begun or continued to read.
 func (r *run) readOn(b beforeStep, verb string) *carrier {
 	now := r.world.Now()
 	c := &carrier{
@@ -247,7 +247,7 @@ func (r *run) readOn(b beforeStep, verb string) *carrier {
 	return c
 }
 
-// listHashes returns the hashes of what a sync knows while it lists the pods of a Job, for each way to name the pods.
+// listHashes returns the hashes of a sync's state while it lists the pods of a Job, for each way to name the pods.
 func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carrierHash) {
 	if !r.hashing {
 		return nil
@@ -266,7 +266,7 @@ func (r *run) listHashes(c *carrier, job *batchv1.Job, all bool) (hashes []carri
 	return hashes
 }
 
-// arrived returns what a sync will read when the answer comes.
+// arrived returns the carrier with what the sync will read when the response comes.
 func (r *run) arrived(b beforeStep) *carrier {
 	c := *b.carrier
 	c.asked, c.result, c.resultAt = r.world.Now(), resultOf(r.world.Store, *b.arrival), r.world.Store.State().Version
@@ -287,16 +287,16 @@ func (r *run) arrived(b beforeStep) *carrier {
 		switch {
 		case c.work == nil || b.arrival.Verb == verbStatus:
 			h.done = h.answer
-		case b.arrival.Verb == verbGet: // The cache has what was read.
+		case b.arrival.Verb == verbGet: // The cache contains what was read.
 			h.done = hashOf([]byte(fmt.Sprint(step, string(r.taken[1:]), len(c.result)))).number()
-		default: // The sync remembers what failed, the cache what did not.
+		default: // The sync remembers failed calls, the cache successful ones.
 			h.done = hashOf([]byte(step)).number()
 		}
 	}
 	return &c
 }
 
-// resultOf returns the objects that an answer may hold.
+// resultOf returns the objects that a response may contain.
 func resultOf(s *sim.Store, c sim.Call) (all []objectVersion) {
 	for _, name := range slices.Sorted(maps.Keys(s.Jobs())) {
 		if c.Verb == verbStatus || c.Reads() {
@@ -311,7 +311,7 @@ func resultOf(s *sim.Store, c sim.Call) (all []objectVersion) {
 	return all
 }
 
-// outcome writes what the answer to a call depends on.
+// outcome encodes everything that the response to a call depends on.
 func (r *run) outcome(b beforeStep, result []objectVersion, names renaming) string {
 	e := newEncoder(r, names)
 	e.unversioned = true // See carrier.result.

@@ -19,15 +19,15 @@ import (
 // onePod is the smallest world.
 func onePod() *smallWorld { return plainWorlds()[0] }
 
-// neverRight is the smallest world, in which nothing that a Job comes to is right.
+// neverRight returns the smallest world, with every outcome of the Job considered wrong.
 func neverRight() *smallWorld {
 	s := *onePod()
 	s.wrong = func(*batchv1.Job) string { return "this is never right" }
 	return &s
 }
 
-// TestChoicesDetermineTheState_PRV_04 walks at random, with faults, and replays each walk: a state
-// has the same fingerprint, also if only the end of the history is hashed.
+// TestChoicesDetermineTheState_PRV_04 walks at random, with faults, and replays each walk: a state has the same
+// fingerprint, even if only the end of the history is hashed.
 func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
 	for seed := range scenario.FewerSeeds(100) {
 		s := allWorlds()[int(seed)%len(allWorlds())]
@@ -45,8 +45,8 @@ func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
 	}
 }
 
-// randomWalk returns a random history, the depth at which what is in flight at its end began, and
-// the state at its end.
+// randomWalk returns a random history, the depth at which the oldest carrier at its end began, and the fingerprint of
+// the last state.
 func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fingerprint) {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	r := newRun(s, 0)
@@ -58,7 +58,7 @@ func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fing
 		}
 		choices := []uint8{uint8(rng.IntN(len(steps)))}
 		if r.take(steps, choices); len(r.taken) > 1 && rng.IntN(10) == 0 {
-			// The last choice is taken anew, as in a search.
+			// The last choice is made again, as in a search.
 			choices = slices.Clone(r.taken)
 			choices[len(choices)-1] = r.options[len(choices)-1] - 1
 			r.abandon()
@@ -74,7 +74,7 @@ func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fing
 	return path, since, r.fingerprint()
 }
 
-// TestReductionsKeepVerdicts_PRV_05 explores the smallest worlds with every step on its own.
+// TestReductionsKeepVerdicts_PRV_05 explores the smallest worlds without reductions.
 func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 	worlds := []*smallWorld{onePod(), neverRight()}
 	if !testing.Short() && !scenario.UnderRace {
@@ -95,8 +95,7 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 	}
 }
 
-// TestReductionsKeepEnds_PRV_05 compares the states in which nothing is left to happen with those
-// of a search that takes every step on its own.
+// TestReductionsKeepEnds_PRV_05 compares the final states with the final states of a search without reductions.
 func TestReductionsKeepEnds_PRV_05(t *testing.T) {
 	worlds := plainWorlds()[:1]
 	if !testing.Short() && !scenario.UnderRace {
@@ -119,7 +118,7 @@ func worldNamed(name string) *smallWorld {
 	return worlds[slices.IndexFunc(worlds, func(s *smallWorld) bool { return s.name == name })]
 }
 
-// ends returns the states in which nothing is left to happen.
+// ends returns the final states.
 func ends(s *smallWorld) map[fingerprint]bool {
 	x, all := newSearch(s, limits{}), map[fingerprint]bool{}
 	x.explore(2)
@@ -131,8 +130,8 @@ func ends(s *smallWorld) map[fingerprint]bool {
 	return all
 }
 
-// TestEqualStatesContinueAlike_PRV_04 finds histories that lead to the same fingerprint, and compares the
-// states that follow.
+// TestEqualStatesContinueAlike_PRV_04 finds histories that lead to the same fingerprint, and compares the states that
+// follow.
 func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
 	compared := 0
 	for i, s := range allWorlds() {
@@ -170,7 +169,7 @@ func prefixes(s *smallWorld, seed uint64) iter.Seq[[][]uint8] {
 	}
 }
 
-// followers returns the states that follow a history, and how much is wrong then.
+// followers returns the states that follow a history, and the number of violations in each.
 func (s *smallWorld) followers(path [][]uint8) map[fingerprint]int {
 	all := map[fingerprint]int{}
 	r := s.replayed(path, 0)
@@ -237,7 +236,7 @@ func TestHistoryLeadsToItsState_PRV_03(t *testing.T) {
 	}
 }
 
-// TestHistoryThatIsNotPossibleAnymore_PRV_03 leaves out what does not happen, and faults of another kind.
+// TestHistoryThatIsNotPossibleAnymore_PRV_03: steps that do not occur, and faults of another kind, are skipped.
 func TestHistoryThatIsNotPossibleAnymore_PRV_03(t *testing.T) {
 	r := onePod().followed([]string{"watch: Jobs, create job a", "call: call delete pod a-p1", "timer: sync", "call: call create pod a- | 200"})
 	defer r.abandon()

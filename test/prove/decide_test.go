@@ -30,7 +30,7 @@ func (r *run) Fault(c sim.Call) sim.Fault {
 	return sim.Fault{Kind: kinds[choice-1]}
 }
 
-// strikes reports whether a call may meet a fault.
+// strikes reports whether a call may have a fault of kind k.
 func (r *run) strikes(k sim.FaultKind, c sim.Call) bool {
 	switch {
 	case c.Reads():
@@ -41,8 +41,8 @@ func (r *run) strikes(k sim.FaultKind, c sim.Call) bool {
 	return r.unseen == (c.Verb == verbCreate && (k == sim.Late || k == sim.Timeout))
 }
 
-// startsStale reports whether the successor of a process that crashed after a call begins with lists that
-// lack its write.
+// startsStale reports whether the successor of a process that crashed after a call begins with lists that lack the
+// call's write.
 func (r *run) startsStale(c sim.Call) bool {
 	if c.Verb == verbCreate {
 		return r.unseen
@@ -50,7 +50,7 @@ func (r *run) startsStale(c sim.Call) bool {
 	return r.choose(2) == 1
 }
 
-// faultText is the name of a kind in scenarios.
+// faultText returns the name of a kind in scenarios.
 func faultText(kind sim.FaultKind) string {
 	for text, k := range scenario.FaultKinds {
 		if k == kind {
@@ -60,8 +60,7 @@ func faultText(kind sim.FaultKind) string {
 	return kind.String()
 }
 
-// WatchFault implements sim.Decider: a watch is closed, and a new list shows what has happened
-// since.
+// WatchFault implements sim.Decider: a watch is closed, and resumes with a new list.
 func (r *run) WatchFault() sim.WatchFault {
 	if !r.closing && (r.echoing || !r.mayClose() || r.choose(2) == 0) {
 		return sim.WatchFault{}
@@ -71,8 +70,8 @@ func (r *run) WatchFault() sim.WatchFault {
 	return sim.WatchFault{Closed: true}
 }
 
-// fails notes a fault. From then on, nothing is expected in time: retries may wait for minutes, longer
-// than anything lasts in these worlds.
+// fails records a fault. From then on, nothing is expected in time: retries may wait for minutes, longer than these
+// worlds last.
 func (r *run) fails() {
 	r.world.Checker.Observe(sim.CallFailed{})
 	r.world.Checker.Late = anyTime()

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// resource is a kind of objects.
+// resource is the kind of an object: Job or pod.
 type resource bool
 
 const (
@@ -27,10 +27,10 @@ const (
 	podsOnly resource = false
 )
 
-// resourceOf is what a commit wrote.
+// resourceOf returns the resource that a commit wrote.
 func resourceOf(c sim.Commit) resource { return resource(c.IsJob()) }
 
-// fingerprint stands for a state.
+// fingerprint represents a state.
 type fingerprint [8]byte
 
 func hashOf(data []byte) (f fingerprint) {
@@ -39,40 +39,40 @@ func hashOf(data []byte) (f fingerprint) {
 	return f
 }
 
-// timeGrain is how exactly times are compared: it is longer than all that happens at one moment takes.
+// timeGrain is the resolution of times. It is longer than the duration of everything that happens at one moment.
 const timeGrain = 10 * time.Millisecond
 
-// encoder writes a state so that two states have the same text if the same can follow.
+// encoder encodes states so that equal encodings have equal futures.
 type encoder struct {
 	run  *run
 	data []byte
 	now  time.Time
-	// old is from when on times are equally old.
+	// old is the age from which times are equally old.
 	old time.Duration
 	// names are the numbers that pods get.
 	names renaming
-	// versions are those that were written, class is that of what is written now, and owner is the number of the process that has
-	// it, or inStore.
+	// versions holds the encoded versions, class is the class of the version being encoded, and owner is the number of
+	// the process that has it, or inStore.
 	versions []writtenVersion
 	class    tokenClass
 	owner    int
-	// key is the UID of what is written now, if it is in a map by UID.
+	// key is the UID of the value being encoded, if it is in a map by UID.
 	key types.UID
-	// moments are those that the Checker's times may be compared with, from known on, before which every
-	// process knows everything. compared are those that were written, and the Checker's times.
+	// moments holds the times with which the Checker's times may be compared. known is the first of them: every process
+	// knows everything before it. compared holds the encoded moments and times of the Checker.
 	moments  []time.Time
 	known    time.Time
 	compared []comparedTime
-	// checking is set while the Checker's history is written, where versions do not matter.
+	// checking is set while the Checker's history is encoded, where versions do not matter.
 	checking bool
 	// unversioned leaves out versions.
 	unversioned bool
-	// part, if set, is an object that is being written on its own.
+	// part, if set, is the object that is being encoded on its own.
 	part *encodedObject
 }
 
-// encodedObject is a stored object without what depends on the moment: a stored object never
-// changes, and is in many places.
+// encodedObject caches the encoding of a stored object, without the parts that depend on the present moment: a stored
+// object never changes, and occurs in many places.
 type encodedObject struct {
 	hash     fingerprint
 	class    tokenClass
@@ -80,7 +80,7 @@ type encodedObject struct {
 	times    []time.Time
 }
 
-// objectKey identifies an object by its address, which the run keeps, and how its pods are named.
+// objectKey identifies an object by its address, which the run keeps alive, and the names of the pods.
 type objectKey struct {
 	at    unsafe.Pointer
 	names renaming
@@ -138,13 +138,13 @@ func (e *encoder) version(text string) {
 	e.token(e.class, versionOf(text))
 }
 
-// versionOf parses a resourceVersion; none is 0.
+// versionOf parses a resourceVersion; "" is 0.
 func versionOf(text string) int64 {
 	v, _ := strconv.ParseInt(text, 10, 64)
 	return v
 }
 
-// uidOf is the UID of the object that a commit wrote.
+// uidOf returns the UID of the object that a commit wrote.
 func uidOf(c *sim.Commit) types.UID {
 	switch {
 	case c.NewJob != nil:
@@ -157,8 +157,8 @@ func uidOf(c *sim.Commit) types.UID {
 	return c.OldPod.UID
 }
 
-// lastWrite returns the index of the last commit that wrote to a resource up to a version, or -1: a list of it is the same
-// whatever is written to the other one.
+// lastWrite returns the index of the last commit to a resource up to a version, or -1: a list of the resource is not
+// affected by writes to the other one.
 func (r *run) lastWrite(class tokenClass, version int64) int {
 	commits := r.world.Journal().Commits()
 	for n := len(commits) - len(r.world.Journal().Since(version)); n > 0; n-- {
@@ -169,7 +169,7 @@ func (r *run) lastWrite(class tokenClass, version int64) int {
 	return -1
 }
 
-// classOf is the class of the versions of a resource.
+// classOf returns the class of the versions of a resource.
 func classOf(r resource) tokenClass {
 	if r == jobsOnly {
 		return jobVersions
@@ -177,7 +177,7 @@ func classOf(r resource) tokenClass {
 	return podVersions
 }
 
-// time writes a time.
+// time encodes a time.
 func (e *encoder) time(t time.Time) {
 	switch {
 	case e.part != nil && !t.IsZero():
@@ -190,7 +190,7 @@ func (e *encoder) time(t time.Time) {
 	}
 }
 
-// age writes how far a time is from now.
+// age encodes the difference between a time and now.
 func (e *encoder) age(t time.Time) {
 	since := e.now.Sub(t)
 	switch {
@@ -216,15 +216,14 @@ func (e *encoder) place(t time.Time) int64 {
 	return int64(n)
 }
 
-// versionFields are the fields that hold the resourceVersion of an object, positionFields those up to which a watch or a
-// list has all.
+// versionFields are the fields that hold the resourceVersion of an object, positionFields the fields that hold the
+// version up to which a watch or a list is complete.
 var (
 	versionFields  = map[string]bool{"ResourceVersion": true, "version": true, "Version": true}
 	positionFields = map[string]bool{"seen": true, "listed": true}
 )
 
-// ignored are types of which nothing matters, and fields that are derived, or that only
-// reports depend on.
+// ignoredTypes and ignoredFields do not matter: they are derived, or only used in reports.
 var (
 	ignoredTypes  = map[reflect.Type]bool{reflect.TypeFor[sync.RWMutex](): true, reflect.TypeFor[sync.Mutex](): true}
 	ignoredFields = map[string]bool{
@@ -234,13 +233,13 @@ var (
 	}
 )
 
-// neverChange are types of which a pointer always points to the same value.
+// neverChange holds the types whose pointers always point to the same value.
 var neverChange = map[reflect.Type]bool{
 	reflect.TypeFor[*batchv1.Job](): true, reflect.TypeFor[*batchv1.JobStatus](): true,
 	reflect.TypeFor[*corev1.Pod](): true, reflect.TypeFor[*reconcile.Pod](): true,
 }
 
-// value writes any value.
+// value encodes any value.
 func (e *encoder) value(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -273,7 +272,7 @@ func (e *encoder) value(v reflect.Value) {
 	}
 }
 
-// object writes a stored object.
+// object encodes a stored object.
 func (e *encoder) object(v reflect.Value) {
 	key := objectKey{v.UnsafePointer(), e.names}
 	known := e.run.encoded[key]
@@ -314,7 +313,7 @@ func (e *encoder) mapping(v reflect.Value) {
 	}
 }
 
-// list writes a slice. The order of UIDs does not matter: they are used as a set.
+// list encodes a slice. The order of UIDs does not matter: they are used as a set.
 func (e *encoder) list(v reflect.Value) {
 	e.number(int64(v.Len()))
 	if v.Type() != reflect.TypeFor[[]types.UID]() {
@@ -363,7 +362,7 @@ func (e *encoder) structure(v reflect.Value) {
 	}
 }
 
-// fieldAt is a field that holds a version, a position, a time that is a moment of the Checker, or anything else.
+// fieldAt is a field of a struct: a version, a position, a time that is a moment of the Checker, or any other field.
 type fieldAt struct {
 	at                        int
 	version, position, moment bool
@@ -386,7 +385,7 @@ func fieldsOf(t reflect.Type) []fieldAt {
 	return fields
 }
 
-// timeOf reads a time that may be in an unexported field.
+// timeOf returns a time that may be in an unexported field.
 func timeOf(v reflect.Value) time.Time {
 	const nanoseconds = 1<<30 - 1
 	seconds := v.Field(1).Int()

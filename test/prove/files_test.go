@@ -15,7 +15,7 @@ const savePeriod = time.Minute
 
 func (x *search) saveDue() bool { return x.file != "" && time.Since(x.saved) > savePeriod }
 
-// savedSearch is the beginning of a file; the nodes follow.
+// savedSearch is the header of a file; the nodes follow it.
 type savedSearch struct {
 	Program            fingerprint
 	Nodes, Transitions int64
@@ -34,7 +34,7 @@ func (x *search) save() {
 	x.saved = time.Now()
 }
 
-// load continues a stored search of the same program; it reports whether there is one.
+// load continues a stored search of the same program, and reports whether it found one.
 func (x *search) load() bool {
 	x.saved = time.Now()
 	data, err := os.ReadFile(x.file)
@@ -59,7 +59,7 @@ func (x *search) load() bool {
 	return true
 }
 
-// program identifies the code: what was explored of another one means nothing.
+// program identifies the code: a search of a different program is worthless.
 var program = sync.OnceValue(func() fingerprint {
 	name, err := os.Executable()
 	scenario.Must(err)

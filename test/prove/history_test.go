@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// write stores a violation as a scenario file, and returns its name.
+// write stores a violation as a scenario file, and returns the file's name.
 func (v *violation) write(dir string, s *smallWorld) (string, error) {
 	lines := s.lines(v.path)
 	r := s.followed(lines)
@@ -25,7 +25,7 @@ func (v *violation) write(dir string, s *smallWorld) (string, error) {
 	return name, os.WriteFile(name, []byte(scenario.File(v.what, []*datadriven.TestData{d})), 0o600)
 }
 
-// lines are the steps of a history, as the command history reads them.
+// lines returns the steps of a history in the format of the command history.
 func (s *smallWorld) lines(path [][]uint8) (lines []string) {
 	r := newRun(s, 0)
 	defer r.abandon()
@@ -37,7 +37,7 @@ func (s *smallWorld) lines(path [][]uint8) (lines []string) {
 	return lines
 }
 
-// line is the chosen step, which of several with the same text, and the choices for it, such as those of faults.
+// line formats the chosen step, its number among steps with the same text, and its choices, such as faults.
 func line(steps []step, chosen step, choices []uint8) string {
 	text, nth := chosen.String(), 1
 	for _, s := range steps[:slices.Index(steps, chosen)] {
@@ -58,14 +58,14 @@ func line(steps []step, chosen step, choices []uint8) string {
 	return text
 }
 
-// anySteps returns everything that can happen next, even if the search would let one process continue first.
+// anySteps returns all possible next steps, even if the search would let one process continue first.
 func (r *run) anySteps() []step {
 	defer func(p sim.Process) { r.going = p }(r.going)
 	r.going = sim.Process{}
 	return r.steps()
 }
 
-// playHistory runs a small world, whose name is the first line of the input, through a history that the model checker found.
+// playHistory runs a small world, named in the first line of the input, through a history that the model checker found.
 func playHistory(t *testing.T, d *datadriven.TestData) string {
 	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
 	worlds := allWorlds()
@@ -81,8 +81,8 @@ func playHistory(t *testing.T, d *datadriven.TestData) string {
 	return r.world.Trace()
 }
 
-// followed runs a history, and then to the end, or until something is wrong. It leaves out what is not possible
-// anymore.
+// followed runs a history, and then continues to the end or the first violation. It skips steps that are no longer
+// possible.
 func (s *smallWorld) followed(lines []string) *run {
 	r := newRun(s, 0)
 	r.lenient = true
@@ -104,7 +104,7 @@ func (s *smallWorld) followed(lines []string) *run {
 	return r
 }
 
-// maxHistory is more steps than a small world takes to come to its end.
+// maxHistory exceeds the number of steps until a small world comes to its end.
 const maxHistory = 1000
 
 // follow takes the step of a line.

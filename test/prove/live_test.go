@@ -1,17 +1,16 @@
 package prove
 
-// liveRuns are runs that are in the state of a node: it is expanded without a replay.
+// liveRuns holds runs in the state of a node, which can be expanded without a replay.
 type liveRuns struct {
 	of map[int32]*run
-	// order are the nodes in the order in which they came, also those that are no longer there.
+	// order holds the nodes in the order of insertion, including nodes that were removed.
 	order []int32
 }
 
-// maxLive bounds the memory that runs take, some 100 kB each.
+// maxLive bounds the memory of the runs, some 100 kB each.
 const maxLive = 2000
 
-// keep keeps the run of a node, or not: the first ones are needed first in a wide search, otherwise
-// the last ones.
+// keep keeps or drops the run of a node: a wide search needs the first ones first, otherwise the last ones.
 func (l *liveRuns) keep(id int32, r *run, wide bool) {
 	for !wide && len(l.of) >= maxLive {
 		if oldest := l.take(l.order[0]); oldest != nil {
@@ -26,7 +25,7 @@ func (l *liveRuns) keep(id int32, r *run, wide bool) {
 	l.of[id], l.order = r, append(l.order, id)
 }
 
-// take returns the run of a node, if there is one.
+// take removes and returns the run of a node, or nil.
 func (l *liveRuns) take(id int32) *run {
 	r := l.of[id]
 	delete(l.of, id)

@@ -13,11 +13,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// renaming gives pods other numbers: pod n gets the one at n-1. The empty one changes nothing.
+// renaming gives pods other numbers: pod n gets the number at n-1. The empty renaming changes nothing.
 type renaming string
 
 const (
-	// podPrefix is that of the names of pods, before their number.
+	// podPrefix is the beginning of a pod's name, before the number.
 	podPrefix = "a-p"
 	// nameless gives all pods the same name.
 	nameless renaming = "000000000"
@@ -58,7 +58,7 @@ func (n renaming) apply(text string) string {
 	return string(out)
 }
 
-// sorted returns versions by the new names of their objects.
+// sorted returns versions in the order of the new names of their objects.
 func (n renaming) sorted(all []objectVersion) []objectVersion {
 	if n == "" {
 		return all
@@ -70,8 +70,8 @@ func (n renaming) sorted(all []objectVersion) []objectVersion {
 
 func (f fingerprint) number() uint64 { return binary.LittleEndian.Uint64(f[:]) }
 
-// canonical returns names for the pods of a symmetric world that depend on their state: histories
-// that differ only in which pod is which get the same names, as far as its own state tells pods apart.
+// canonical returns names for the pods of a symmetric world that depend on their state: histories that differ only in
+// the names of pods get the same names, as far as the pods' own states distinguish them.
 func canonical(r *run) renaming {
 	n := min(r.world.Store.State().Generated, r.symmetric)
 	if n < 2 || r.exact {
@@ -99,7 +99,7 @@ func canonical(r *run) renaming {
 	return renaming(names)
 }
 
-// signature stands for the state of a pod, whatever its name, and returns its version, too.
+// signature returns a hash of a pod's state without its name, and its version.
 func signature(r *run, name string) (fingerprint, int64) {
 	e, w := newEncoder(r, nameless), r.world
 	uid, version := "uid-"+name, int64(0)

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// inStore is the owner of what the API server has.
+// inStore is the owner of versions in the API server.
 const inStore = -1
 
-// writtenVersion is the resourceVersion of an object, or up to which version a process has seen a class of objects. It
-// matters only how it compares to others: versions of one object in a process or in the store with each other, and what a
-// process has seen with the versions that it has.
+// writtenVersion is the resourceVersion of an object, or the position up to which a process has seen a class of objects.
+// Only comparisons matter: between versions of one object in a process or in the store, and between a process's position
+// and its versions.
 type writtenVersion struct {
 	version int64
 	// object is the UID; a position has none.
@@ -22,13 +22,13 @@ type writtenVersion struct {
 	owner  int
 }
 
-// comparedTime is a moment, or a time of the Checker: those of one kind are only compared with those of the other.
+// comparedTime is a moment, or a time of the Checker: times of the Checker are only compared with moments.
 type comparedTime struct {
 	at       time.Time
 	isMoment bool
 }
 
-// token writes the version of an object.
+// token encodes the version of an object.
 func (e *encoder) token(class tokenClass, v int64) {
 	if e.checking || e.unversioned {
 		return
@@ -40,12 +40,12 @@ func (e *encoder) token(class tokenClass, v int64) {
 	e.text("no version")
 }
 
-// position writes up to where a watch has delivered the versions of a resource, or a list has them.
+// position encodes the version up to which a watch or a list has the versions of a resource.
 func (e *encoder) position(class tokenClass, v int64) {
 	e.written(class, e.run.lastWrite(class, v), "")
 }
 
-// written writes the version of a commit, or that of none.
+// written encodes the version of a commit, or 0 if commit is -1.
 func (e *encoder) written(class tokenClass, commit int, object types.UID) {
 	v := int64(0)
 	if commit >= 0 {
@@ -54,8 +54,8 @@ func (e *encoder) written(class tokenClass, commit int, object types.UID) {
 	e.versions = append(e.versions, writtenVersion{v, object, class, e.owner})
 }
 
-// among returns how a version compares to the others that it may be compared with: how many different ones of its owner are
-// smaller, how many that are stored, whether the same one is stored, and how many positions are smaller.
+// among returns how a version compares to others: the number of different smaller versions with the same owner, of
+// smaller stored versions, whether the same version is stored, and the number of smaller positions.
 func (v writtenVersion) among(all []writtenVersion) [4]int64 {
 	var own, stored, same, seen []int64
 	add := func(list *[]int64, n int64) {
@@ -81,7 +81,7 @@ func (v writtenVersion) among(all []writtenVersion) [4]int64 {
 	return [4]int64{int64(len(own)), int64(len(stored)), int64(len(same)), int64(len(seen))}
 }
 
-// ranksOf returns numbers that have the order of the times. Times of one kind have the same number if none of the other kind
+// ranksOf returns numbers in the order of the times. Times of one kind have the same number if no time of the other kind
 // is between them. A moment is before a time that is equal to it.
 func ranksOf(all []comparedTime) []int64 {
 	order := make([]int, len(all))
@@ -111,15 +111,15 @@ func ranksOf(all []comparedTime) []int64 {
 	return ranks
 }
 
-// compare writes a time of the Checker that is compared with moments.
+// compare encodes a time of the Checker that is compared with moments.
 func (e *encoder) compare(t time.Time) { e.compared = append(e.compared, comparedTime{at: t}) }
 
-// comparedWith writes a moment.
+// comparedWith encodes a moment.
 func (e *encoder) comparedWith(t time.Time) {
 	e.compared = append(e.compared, comparedTime{at: t, isMoment: true})
 }
 
-// TestOrderOfTimes_PRV_04: times of one kind are the same unless one of the other kind is between them.
+// TestOrderOfTimes_PRV_04: times of one kind are the same unless a time of the other kind is between them.
 func TestOrderOfTimes_PRV_04(t *testing.T) {
 	at := func(second int64, isMoment bool) comparedTime { return comparedTime{time.Unix(second, 0), isMoment} }
 	for _, c := range []struct {

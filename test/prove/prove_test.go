@@ -24,8 +24,8 @@ var (
 	historyFile = flag.String("history", "", "replay a history that -prove has stored")
 )
 
-// TestProve_PRV_01_PRV_02 explores every history of small worlds: each is safe (PRV-01), and from each of
-// their states the Job comes to where it should be (PRV-02).
+// TestProve_PRV_01_PRV_02 explores every history of small worlds: each is safe (PRV-01), and from each state the Job
+// reaches its intended outcome (PRV-02).
 func TestProve_PRV_01_PRV_02(t *testing.T) {
 	only := regexp.MustCompile(*proveOnly)
 	for _, s := range allWorlds() {
@@ -37,8 +37,8 @@ func TestProve_PRV_01_PRV_02(t *testing.T) {
 	}
 }
 
-// isShort reports whether every test run explores the world; those with -short explore the
-// smallest one.
+// isShort reports whether every test run explores the world; with -short, or under the race detector, only the smallest
+// one.
 func (s *smallWorld) isShort() bool {
 	if testing.Short() || scenario.UnderRace {
 		return s.name == plainWorlds()[0].name
@@ -76,8 +76,9 @@ func prove(t *testing.T, s *smallWorld) {
 	}
 }
 
-// TestHistories runs the small worlds of files through the histories in them: those that are kept, and one that was
-// stored just now. Rewrite what they print with -rewrite, and read the diff.
+// TestHistories runs the histories in files, kept ones and one that was just stored, in their small worlds. Update the
+// output with
+// -rewrite, and review the diff.
 func TestHistories(t *testing.T) {
 	if *historyFile != "" {
 		datadriven.RunTest(t, *historyFile, playHistory)
@@ -86,7 +87,7 @@ func TestHistories(t *testing.T) {
 	datadriven.Walk(t, "testdata/histories", func(t *testing.T, path string) { datadriven.RunTest(t, path, playHistory) })
 }
 
-// narrate returns what happens in a history.
+// narrate returns the trace of a history.
 func (s *smallWorld) narrate(path [][]uint8) string {
 	r := newRun(s, 0)
 	defer r.abandon()

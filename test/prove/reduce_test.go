@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// reduced leaves out steps that may as well be taken later; doc.go explains why nothing is lost.
+// reduced removes steps that may as well be taken later; doc.go explains why this is sound.
 func reduced(r *run, all []step) []step {
 	all = slices.DeleteFunc(all, repeats)
 	switch {
@@ -32,7 +32,7 @@ func reduced(r *run, all []step) []step {
 	return kept
 }
 
-// goingOn returns the process that took a local step if it has more to do before others may act, or nil.
+// goingOn returns the process p, which took a local step, if it has more to do before others may act, or no process.
 func goingOn(r *run, p sim.Process) sim.Process {
 	if !p.Exists() || r.plain || r.usedSlow < r.slow || len(r.world.Processes()) == 1 || !p.IsAlive() {
 		return sim.Process{}
@@ -48,7 +48,7 @@ func goesOn(s step, p sim.Process) bool {
 	return s.event != nil && s.event.Process() == p && (s.event.Kind() == sim.FromCall || localProcess(s) == p)
 }
 
-// localProcess returns the process of a step that changes only what that knows, or nil.
+// localProcess returns the process of a step that changes only that process's knowledge, or no process.
 func localProcess(s step) sim.Process {
 	if e := s.event; e != nil && (isDelivery(e) || e.Kind() == sim.FromCall && e.Answers() || e.Kind() == sim.FromTimer && s.rank == rankMessage) {
 		return e.Process()
@@ -56,13 +56,13 @@ func localProcess(s step) sim.Process {
 	return sim.Process{}
 }
 
-// repeats reports whether a step asks for a sync of a Job that is being synced: that sync is followed
-// by another one, whether it is asked for now or then.
+// repeats reports whether a step requests a sync of a Job that is being synced: another sync follows in either case,
+// whether it is requested now or later.
 func repeats(s step) bool {
 	return s.event != nil && s.event.Kind() == sim.FromTimer && s.rank == rankMessage && s.event.Process().Exists() && s.event.Process().SyncsAny()
 }
 
-// isAsking reports whether a process waits for a call to arrive at the API server.
+// isAsking reports whether a call of the process is on its way to the API server.
 func isAsking(p sim.Process, all []step) bool {
 	return slices.ContainsFunc(all, func(s step) bool {
 		return s.event != nil && s.event.Process() == p && s.event.Kind() == sim.FromCall && s.event.Asks()
@@ -74,8 +74,7 @@ func isDelivery(e *sim.Event) bool {
 	return e.Kind() == sim.FromWatch && (e.Commit() != nil || strings.HasPrefix(e.Text(), "list of "))
 }
 
-// ownSteps returns the steps that change nothing but what a process knows, if they include
-// everything of that kind that can happen before one of them does.
+// ownSteps returns the process's local steps, if no other local step can become possible before they are taken.
 func ownSteps(r *run, p sim.Process, all []step) (own []step) {
 	delivers := map[resource]bool{}
 	for _, s := range all {
@@ -96,7 +95,7 @@ func ownSteps(r *run, p sim.Process, all []step) (own []step) {
 	return own
 }
 
-// jobMayChange reports whether something else than the only process may change the Job.
+// jobMayChange reports whether anything other than the only process may change the Job.
 func jobMayChange(r *run) bool {
 	for _, job := range r.world.Store.Jobs() {
 		if job.DeletionTimestamp != nil {

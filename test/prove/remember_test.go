@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// checker writes what the Checker remembers. Most of its times excuse a process that may not know what
-// happened then: they matter as long as there is one, and then only by what they come before.
+// checker encodes the Checker's memory. Most of its times excuse a process that may not know what happened then: they
+// matter while there is such a process, and then only by their order.
 func (e *encoder) checker() {
 	r := e.run
 	c := r.world.Checker
@@ -35,7 +35,7 @@ func (e *encoder) checker() {
 		}
 	}
 	e.age(c.Late)
-	if c.LostAt.After(e.now) { // If it was before, each life says whether it came later.
+	if c.LostAt.After(e.now) { // An earlier time is compared in each life.
 		e.age(c.LostAt)
 	}
 	e.checking = false
@@ -44,7 +44,7 @@ func (e *encoder) checker() {
 // isKnown reports whether every process knows what happened at a time, now and later.
 func (e *encoder) isKnown(t time.Time) bool { return t.Before(e.known) }
 
-// moment writes a time of which only matters who may not know of it.
+// moment encodes a time that only matters for which processes may not know of it.
 func (e *encoder) moment(t time.Time) {
 	switch {
 	case t.IsZero():
@@ -57,17 +57,17 @@ func (e *encoder) moment(t time.Time) {
 	}
 }
 
-// momentFields are such times.
+// momentFields are the fields that hold such times.
 var momentFields = map[string]bool{
 	"History.suspendedSince": true, "History.EndingSince": true, "History.SucceededAt": true, "History.StoredAt": true,
 	"specVersion.At": true, "podVersion.until": true,
 	"Life.SeenAt": true, "Life.WasActive": true, "Life.WasReady": true, "Life.JoinedAt": true,
 }
 
-// history writes what the Checker remembers of a Job. After a fault, nothing is expected in time.
+// history encodes the Checker's record of a Job. After a fault, nothing is expected in time.
 func (e *encoder) history(h *checker.History) {
 	copied := *h
-	// Of the specs, those matter that some process may plan with. The newest is in the Job.
+	// Only specs from which some process may plan matter. The newest is in the Job.
 	for len(copied.Specs) > 1 && e.isKnown(copied.Specs[1].At) {
 		copied.Specs = copied.Specs[1:]
 	}
@@ -100,15 +100,15 @@ func (e *encoder) history(h *checker.History) {
 	}
 }
 
-// isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and what else the
-// Checker would compare it with does not matter. See knowsEnd.
+// isOver reports whether every process knows that the Job is about to end: then each creation is wrong, and the rest of
+// the state that the Checker compares with it does not matter. See knowsEnd.
 func isOver(e *encoder, h *checker.History) bool {
 	r := e.run
 	alone := h.EndingBy != 0 && !h.Tampered() && r.acted == len(r.user) && e.writesAlone(h.EndingBy)
 	return !h.EndingSince.IsZero() && (alone || e.isKnown(h.EndingSince))
 }
 
-// statuses writes those that some process may plan with. The newest is in the Job.
+// statuses encodes the statuses from which some process may plan. The newest is in the Job.
 func statuses(e *encoder, all []checker.StatusVersion) {
 	for len(all) > 1 && e.isKnown(all[1].At) {
 		all = all[1:]
@@ -120,7 +120,8 @@ func statuses(e *encoder, all []checker.StatusVersion) {
 	e.value(reflect.ValueOf(&all[0].NewJob.Status))
 	for i := 1; i < len(all); i++ {
 		last := i+1 == len(all)
-		// Who does not know of a status does not know of the next one either, unless it wrote that, or learns of it in between.
+		// A process that does not know a status does not know the next one either, unless it wrote that, or a moment is in
+		// between.
 		if by[i] == 0 && !last && e.place(all[i].At) == e.place(all[i+1].At) {
 			continue
 		}
@@ -133,12 +134,12 @@ func statuses(e *encoder, all []checker.StatusVersion) {
 	e.text("statuses")
 }
 
-// authors returns for each status which process knows of it because it wrote it, or 0. Of those that
-// a process wrote, only the last one matters. See knownStatus.
+// authors returns for each status the process that knows it because it wrote it, or 0. Of the statuses that a process
+// wrote, only the last one matters. See knownStatus.
 func authors(e *encoder, all []checker.StatusVersion) []int64 {
 	by := make([]int64, len(all))
 	for i, s := range slices.Backward(all) {
-		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See knowsOfOwn.
+		if s.Late() || e.run.world.Journal().IsAnswerLost(s.Version) { // See sim.Process.Wrote.
 			continue
 		}
 		if writer := e.writer(s.By); writer != nobody && !slices.Contains(by, writer) {
@@ -148,7 +149,7 @@ func authors(e *encoder, all []checker.StatusVersion) []int64 {
 	return by
 }
 
-// wrote writes when each process last wrote to the Job or one of its pods, which concerns only the others.
+// wrote encodes when each process last wrote to the Job or its pods, which matters only for the other processes.
 func wrote(e *encoder, h *checker.History) {
 	last := map[int64]time.Time{}
 	for number, at := range h.Wrote {
@@ -162,9 +163,9 @@ func wrote(e *encoder, h *checker.History) {
 	}
 }
 
-// life writes what the Checker remembers of a pod.
+// life encodes the Checker's record of a pod.
 func life(e *encoder, h *checker.History, l checker.Life, over bool) {
-	if over { // These are for creations only.
+	if over { // These fields matter for creations only.
 		l.SeenAt, l.Known = time.Time{}, nil
 	}
 	e.flag(l.SeenAt.After(e.run.world.Checker.LostAt))
@@ -186,7 +187,7 @@ func life(e *encoder, h *checker.History, l checker.Life, over bool) {
 	e.value(reflect.ValueOf(l))
 }
 
-// acted returns which processes are known to know that a pod failed, as long as others may not. See mustKnow.
+// acted returns the processes that know that a pod failed, while others may not. See mustKnow.
 func acted(e *encoder, l checker.Life) map[int]bool {
 	known := map[int]bool{}
 	if !l.SeenAt.IsZero() && e.isKnown(l.SeenAt) {
@@ -200,11 +201,11 @@ func acted(e *encoder, l checker.Life) map[int]bool {
 	return known
 }
 
-// nobody is a process that ended, and of which no write is on its way.
+// nobody is the number of a process that ended and has no write in flight.
 const nobody = -1
 
-// writer returns which of those that may still write has a number. It is 0 for those that are no
-// controllers.
+// writer returns the place of a process among the possible writers, nobody if it can no longer write, or 0 if number is
+// 0, which is no controller.
 func (e *encoder) writer(number int) int64 {
 	if number == 0 {
 		return 0
@@ -213,8 +214,7 @@ func (e *encoder) writer(number int) int64 {
 	return cmp.Or(int64(at)+1, nobody)
 }
 
-// writers returns the numbers of the processes that run, and of those that ended while a write was on
-// its way.
+// writers returns the numbers of the running processes, and of ended processes with a write in flight.
 func (r *run) writers() (all []int) {
 	for _, p := range r.world.Processes() {
 		all = append(all, p.Number())

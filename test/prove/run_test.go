@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// smallWorld is a world of which every history is tried, unless it is vast.
+// smallWorld is a world whose histories are all explored, unless it is vast.
 type smallWorld struct {
 	name        string
 	spec        func() batchv1.JobSpec
@@ -23,59 +23,57 @@ type smallWorld struct {
 	// short worlds are explored by every test run.
 	short bool
 	size  worldSize
-	// exits are the exit codes that a pod may end with by itself; at most failures pods end
-	// with other codes than the first. terminated are those of pods that are being deleted.
+	// exits are the exit codes with which a pod may end by itself; at most failures pods end with a code other than the
+	// first. terminated are the exit codes of pods that are being deleted.
 	exits, terminated []int32
 	failures          int
-	// inTurn has the pods end with one exit code after the other, in the order in which they end.
+	// inTurn makes pods end with one exit code after the other, in the order in which they end.
 	inTurn bool
-	// runs lets pods run before they end, so that they are Ready meanwhile; with forever, they
-	// do not end. The nodes that are lost do not end pods that are being deleted.
+	// runs lets pods run before they end, so that they are Ready meanwhile; with forever, they do not end. With lost,
+	// nodes do not end pods that are being deleted.
 	runs, forever, lost bool
-	// user is what users and administrators do, in this order, at any time.
+	// user holds the actions of users and administrators, which happen in this order, at any time.
 	user []userStep
 	// shared reports whether users start other controller processes.
 	shared bool
-	// faults are the kinds of faults of API calls, gaps adds those of watches. A history has
-	// at most maxFaults of them. stale lets the successor of a process that crashed begin with
-	// lists that lack the last write. With unseen, faults are those after which the controller does not know
-	// of a pod that it created, otherwise all others.
+	// faults holds the kinds of faults of API calls, gaps adds faults of watches. A history has at most maxFaults of
+	// them. stale makes the successor of a crashed process begin with lists that lack the last write. With unseen, only
+	// faults occur after which the controller does not know of a pod that it created, otherwise only the other faults.
 	faults      []sim.FaultKind
 	gaps, stale bool
 	unseen      bool
 	maxFaults   int
-	// records is how many pods one status records, if not 0.
+	// records is the number of pods that one status may record, if not 0.
 	records int
 	// slow is how often time may pass although messages are on their way.
 	slow int
-	// wrong returns what is wrong with the Job at the end, or "". Without it, the Job has to be
-	// finished or gone.
+	// wrong describes what is wrong with the Job at the end, or returns "". Without it, the Job must be finished or gone.
 	wrong func(job *batchv1.Job) string
-	// wrongUnseen, if set, does so after an unseen creation: a pod that the controller does not know of may fail, too.
+	// wrongUnseen, if set, replaces wrong after an unseen creation: a pod that the controller does not know of may fail,
+	// too.
 	wrongUnseen func(job *batchv1.Job) string
-	// symmetric is how many pods may have each other's names: no decision depends on their names.
+	// symmetric is the number of pods whose names are interchangeable: no decision depends on them.
 	symmetric int
-	// plain takes steps one by one that may as well be taken at once, or later. exact keeps apart
-	// what differs only in how old it is, or which pod is which.
+	// plain disables reductions. exact distinguishes states that differ only in ages, or in the names of pods.
 	plain, exact bool
 }
 
-// worldSize is how many states a world has without faults, in orders of magnitude. A fault makes it 30 to 130
-// times as large, and more where pods are symmetric without one; an unseen creation up to 1,000 times.
+// worldSize is the order of magnitude of a world's number of states without faults. A fault multiplies it by 30 to 130,
+// and by more if pods are symmetric without it; an unseen creation by up to 1,000.
 type worldSize int
 
 const (
-	// medium worlds have up to some 10,000, and are explored with faults, too.
+	// medium worlds have some 10,000 states, and are also explored with faults.
 	medium worldSize = iota
-	// tiny worlds have up to 1,000, and are explored with unseen creations as well.
+	// tiny worlds have up to 1,000 states, and are also explored with unseen creations.
 	tiny
-	// large worlds have more, and no faults.
+	// large worlds have more states, and are explored without faults.
 	large
-	// vast worlds have many millions: no search of them has ended. They are explored only by name.
+	// vast worlds have many millions of states: no search of them has completed. They are explored only by name.
 	vast
 )
 
-// most returns how many states a world of a size has at most.
+// most returns the largest permitted number of states of a world of a size.
 func (s worldSize) most() int {
 	return map[worldSize]int{tiny: 1_000, medium: 20_000, large: math.MaxInt, vast: math.MaxInt}[s]
 }
@@ -83,45 +81,42 @@ func (s worldSize) most() int {
 type userStep struct {
 	name string
 	do   func(*checker.World)
-	// when, if set, reports whether it is possible.
+	// when, if set, reports whether the step is possible.
 	when func(*checker.World) bool
 }
 
-// stepTime is how long each step takes, so that no two things happen at the same time.
+// stepTime is the duration of each step, so that no two events have the same time.
 const stepTime = time.Microsecond
 
-// run is one history of a small world: it decides what happens next from a list of choices.
+// run is one history of a small world: it makes decisions from a list of choices.
 type run struct {
 	*smallWorld
 	world *checker.World
-	// choices are those of the present step, as far as they are given; taken are all that were
-	// needed, and options how many there were. rng, if set, makes the others; one in rare of them
-	// is not the first.
+	// choices holds the given choices of the present step; taken holds all choices made, and options the number of
+	// alternatives. rng, if set, makes the other choices; one in rare of them is not the first alternative.
 	choices, taken, options []uint8
 	rng                     *rand.Rand
 	rare                    int
-	// lenient takes the first choice where a given one is not possible.
+	// lenient takes the first alternative if a given choice is not possible.
 	lenient bool
-	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods (inTurn: all that have ended) and steps
-	// of users.
+	// usedFaults, usedSlow, failed and acted count faults, slow messages, failed pods (with inTurn: all ended pods) and
+	// user steps.
 	usedFaults, usedSlow, failed, acted int
-	// going is the process that took a local step and continues before others may act, or nil.
+	// going is the process that took a local step and continues before others may act, if any.
 	going sim.Process
 	// depth is the number of steps so far.
 	depth int
-	// carriers are what has read something and not yet finished: routines, and late writes by
-	// the number of their event.
+	// carriers holds the carriers that have not finished: coroutines, and late writes by the number of their event.
 	carriers map[any]*carrier
 	// since is the depth from which on carriers are hashed.
 	since int
-	// work is what a stage that a sync has planned in the present step is about to do, if there is one.
+	// work is the work of a stage that was planned in the present step, or nil.
 	work any
-	// echoing is set while nothing goes wrong with watches, closing while the present step ends
-	// one.
+	// echoing is set while watches have no faults, closing while the present step closes a watch.
 	echoing, closing bool
 	// hashing reports whether the present step is hashed.
 	hashing bool
-	// encoded are objects that were written into a state; buffer is reused.
+	// encoded holds the objects that were encoded for a state; buffer is reused.
 	encoded map[objectKey]*encodedObject
 	buffer  []byte
 	// renamings are all ways to name the pods.
@@ -153,7 +148,7 @@ func newRun(s *smallWorld, since int) *run {
 // abandon ends a world that is no longer needed.
 func (r *run) abandon() { r.world.Abandon() }
 
-// choose returns the next choice of n: a given one, or else mostly the first.
+// choose returns the next choice out of n: a given one, or else usually the first.
 func (r *run) choose(n int) int {
 	choice := uint8(0)
 	if at := len(r.taken); at < len(r.choices) {
@@ -172,7 +167,7 @@ func (r *run) choose(n int) int {
 	return int(choice)
 }
 
-// nextChoices returns the choices that follow those of the last step, or nil after the last.
+// nextChoices returns the choices after those of the last step, or nil after the last.
 func (r *run) nextChoices() []uint8 {
 	for at := len(r.taken) - 1; at > 0; at-- {
 		if r.taken[at]+1 < r.options[at] {
@@ -184,7 +179,7 @@ func (r *run) nextChoices() []uint8 {
 	return nil
 }
 
-// take lets one of the steps happen, with choices for it.
+// take carries out one of the steps, with choices for it.
 func (r *run) take(steps []step, choices []uint8) {
 	r.choices, r.taken, r.options = choices, r.taken[:0], r.options[:0]
 	s := steps[r.choose(len(steps))]
@@ -221,8 +216,8 @@ func (r *run) happen(s step) {
 	r.closing = false
 }
 
-// deliverEchoes delivers what is no news to a process: its own writes, whose answers came first.
-// That changes nothing but how far the watch is.
+// deliverEchoes delivers events that a process already knows: its own writes, whose responses came first. This changes
+// only the position of the watch.
 func (r *run) deliverEchoes() {
 	r.echoing = true
 	defer func() { r.echoing = false }()
@@ -231,7 +226,7 @@ func (r *run) deliverEchoes() {
 	}
 }
 
-// echo returns the next event of a watch that is no news to its process, or nil.
+// echo returns the next watch event that its process already knows, or nil.
 func (r *run) echo() (first *sim.Event) {
 	for _, e := range r.pendingEvents().watches {
 		if e.Commit() != nil && (first == nil || e.Number() < first.Number()) && isEcho(e.Process(), *e.Commit()) {

@@ -15,36 +15,34 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/rules"
 )
 
-// node is a state that was reached: from its parent, by choices.
+// node is a state that was reached from its parent by choices.
 type node struct {
 	Print  fingerprint
 	Parent int32
-	// Next is the state that follows by default, or unexplored or atRest.
+	// Next is the following state in the default schedule, or unexplored or atRest.
 	Next    int32
 	Choices [maxChoices]uint8
 	// Since is the depth from which on its carriers are hashed.
 	Since, Depth uint16
 }
 
-// maxChoices is more than one step needs.
+// maxChoices exceeds the number of choices of any step.
 const maxChoices = 8
 
 const (
-	// unexplored is the Next of a node that has not been expanded, atRest that of a state in which
-	// the Job is as it should be, and nothing is left to happen.
+	// unexplored is the Next of a node that has not been expanded, atRest of a correct final state.
 	unexplored int32 = -2
 	atRest     int32 = -1
 )
 
-// search is the exploration of a small world. It begins breadth first: the history of a violation
-// that is found then is the shortest. The rest is explored depth first, which is faster: the run that
-// is in the state to be expanded next is mostly still there.
+// search is the exploration of a small world. It starts breadth first, so that an early violation has the shortest
+// history. The rest is explored depth first, which is faster: the run in the state to expand next usually still exists.
 type search struct {
 	*smallWorld
 	mu    sync.Mutex
 	nodes []node
 	ids   map[fingerprint]int32
-	// pending are the nodes to be expanded, busy is how many are being expanded, at depth.
+	// pending holds the nodes to expand, busy is the number of nodes being expanded, at depth.
 	pending     []int32
 	busy        int
 	depth       uint16
@@ -55,8 +53,7 @@ type search struct {
 	limits
 }
 
-// limits are when a search ends without having explored everything, and where it is stored, so
-// that another one can continue.
+// limits are the conditions that end a search early, and the file from which another search can continue.
 type limits struct {
 	states int
 	until  time.Time
@@ -64,7 +61,7 @@ type limits struct {
 	saved  time.Time
 }
 
-// violation is a history that leads to something wrong.
+// violation is a history that leads to a violation.
 type violation struct {
 	path [][]uint8
 	what string
@@ -80,7 +77,7 @@ func newSearch(s *smallWorld, l limits) *search {
 	return x
 }
 
-// add returns the id of the state of a run, which is new or not. It takes over the run.
+// add returns the id of the run's state, adding a node if it is new. It takes ownership of the run.
 func (x *search) add(r *run, parent int32, choices []uint8) int32 {
 	n := node{Print: r.fingerprint(), Parent: parent, Next: unexplored, Depth: uint16(r.depth), Since: uint16(r.depth)}
 	for _, c := range r.carriers {
@@ -114,7 +111,7 @@ func (x *search) path(id int32) (path [][]uint8) {
 	return path
 }
 
-// replayed returns a run that has made the choices.
+// replayed returns a run after the choices of a path.
 func (s *smallWorld) replayed(path [][]uint8, since int) *run {
 	r := newRun(s, since)
 	for _, choices := range path {
@@ -123,7 +120,7 @@ func (s *smallWorld) replayed(path [][]uint8, since int) *run {
 	return r
 }
 
-// explore explores until everything is explored, something is wrong, or a limit is reached.
+// explore explores until all states are expanded, a violation is found, or a limit is reached.
 func (x *search) explore(workers int) {
 	var group sync.WaitGroup
 	for range workers {
@@ -163,7 +160,7 @@ func (x *search) begin() int32 {
 	return x.take()
 }
 
-// take removes a node from those that are to be expanded.
+// take removes and returns the next pending node.
 func (x *search) take() (id int32) {
 	if last := len(x.pending) - 1; !x.isWide() {
 		id, x.pending = x.pending[last], x.pending[:last]
@@ -211,7 +208,7 @@ func (x *search) expand(id int32) {
 	}
 }
 
-// child takes one step, and returns the choices that follow for the same step, or nil.
+// child takes one step, and returns the next choices for the same step, or nil.
 func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][]uint8) (next []uint8) {
 	c := r.world.Checker
 	c.CoreEvery = 1
@@ -231,7 +228,7 @@ func (x *search) child(id int32, r *run, steps []step, choices []uint8, path [][
 	return next
 }
 
-// rest checks a state in which nothing is left to happen.
+// rest checks a final state.
 func (x *search) rest(id int32, r *run, path [][]uint8) {
 	c := r.world.Checker
 	c.AtRest()
@@ -247,7 +244,7 @@ func (x *search) rest(id int32, r *run, path [][]uint8) {
 	r.abandon()
 }
 
-// wrongAtRest returns what is wrong with the Job once nothing happens anymore.
+// wrongAtRest describes what is wrong with the Job in a final state, or returns "".
 func (s *smallWorld) wrongAtRest(w *checker.World) string {
 	job := w.Store.Jobs()["a"]
 	switch {
@@ -269,8 +266,7 @@ func (x *search) violated(path [][]uint8, what string) {
 	}
 }
 
-// checkLiveness follows the default schedule from every state: the Job comes to where it should
-// be, and does not go in circles.
+// checkLiveness follows the default schedule from every state: the Job reaches its intended outcome, without cycles.
 func (x *search) checkLiveness() {
 	if x.violation != nil {
 		return
@@ -308,7 +304,7 @@ func (x *search) String() string {
 	return fmt.Sprintf("%-32s %9d states %10d transitions, depth %3d, %s", x.name, len(x.nodes), x.transitions, depth, end)
 }
 
-// violations returns what is wrong after a history, or "".
+// violations describes the violations after a history, or returns "".
 func (s *smallWorld) violations(path [][]uint8) string {
 	r := newRun(s, 0)
 	defer r.abandon()
@@ -319,7 +315,7 @@ func (s *smallWorld) violations(path [][]uint8) string {
 	return r.wrongSoFar()
 }
 
-// wrongSoFar returns what is wrong after a history, or "".
+// wrongSoFar describes the violations up to now, or returns "".
 func (r *run) wrongSoFar() string {
 	c := r.world.Checker
 	if len(r.steps()) == 0 {

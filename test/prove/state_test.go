@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// fingerprint returns that of the whole state.
+// fingerprint returns the fingerprint of the whole state.
 func (r *run) fingerprint() fingerprint {
 	e := newEncoder(r, canonical(r))
 	e.state()
@@ -46,8 +46,8 @@ func (e *encoder) store() {
 	e.flag(s.State().Terminating)
 }
 
-// pending returns the events of a process, or of all if it is none, in an order that does not depend
-// on how they came to be.
+// pending returns the events of a process, or all events if p is no process, in an order that does not depend on how
+// they arose.
 func (e *encoder) pending(p sim.Process) []*sim.Event {
 	w := e.run.world
 	pending := make([]*sim.Event, 0, len(w.Pending()))
@@ -63,12 +63,12 @@ func (e *encoder) pending(p sim.Process) []*sim.Event {
 	return pending
 }
 
-// placeOf returns the number of the process that an event is for, among those that live.
+// placeOf returns the place of an event's process among the running processes.
 func (e *encoder) placeOf(v *sim.Event) int {
 	return slices.Index(e.run.world.Processes(), v.Process())
 }
 
-// events writes what is pending.
+// events encodes the pending events.
 func (e *encoder) events() {
 	for _, v := range e.pending(sim.Process{}) {
 		e.owner = e.placeOf(v)
@@ -95,7 +95,7 @@ func (e *encoder) events() {
 	e.owner = inStore
 }
 
-// timersBefore returns how many timers come before one that time has to pass for.
+// timersBefore returns the number of timers before a timer that is not due; 0 for a due one.
 func (e *encoder) timersBefore(timer *sim.Event) (n int64) {
 	if e.isDue(timer) {
 		return 0
@@ -108,10 +108,10 @@ func (e *encoder) timersBefore(timer *sim.Event) (n int64) {
 	return n
 }
 
-// isDue reports whether no time has to pass for an event.
+// isDue reports whether the event can happen without time passing.
 func (e *encoder) isDue(v *sim.Event) bool { return !v.At().After(e.now) }
 
-// delivery writes what a watch is about to deliver.
+// delivery encodes what a watch is about to deliver.
 func (e *encoder) delivery(v *sim.Event) {
 	switch {
 	case v.Commit() != nil:
@@ -135,7 +135,8 @@ func (e *encoder) delivery(v *sim.Event) {
 	}
 }
 
-// commit writes what a watch delivers of a commit, and whether its process knows of it: the old object only if there is no new one.
+// commit encodes what a watch delivers of a commit, and whether its process wrote it. The old object matters only
+// without a new one.
 func (e *encoder) commit(p sim.Process, c sim.Commit) {
 	e.flag(p.Wrote(c))
 	c.Verb, c.Asked, c.By = "", time.Time{}, 0
@@ -147,7 +148,7 @@ func (e *encoder) commit(p sim.Process, c sim.Commit) {
 	e.class = podVersions
 }
 
-// carrier writes what a sync has read, and which of the versions are current.
+// carrier encodes what a sync has read, and which of the versions are current.
 func (e *encoder) carrier(c *carrier) {
 	h := c.hashes[slices.Index(e.run.renamings, e.names)]
 	e.data = append(append(e.data, h.plan[:]...), h.sync[:]...)
@@ -179,7 +180,7 @@ func (e *encoder) carrier(c *carrier) {
 	}
 }
 
-// isCurrent reports whether a version of an object is the one that is stored.
+// isCurrent reports whether a version of an object is the stored one.
 func (r *run) isCurrent(v objectVersion) bool {
 	s := r.world.Store
 	if pod := s.PodByUID(types.UID(v.uid)); pod != nil {
@@ -193,7 +194,7 @@ func (r *run) isCurrent(v objectVersion) bool {
 	return v.version == ""
 }
 
-// process writes what a controller process knows.
+// process encodes the knowledge of a controller process.
 func (e *encoder) process(p sim.Process) {
 	m := p.Memory()
 	e.position(jobVersions, m.Jobs.Seen)
@@ -207,8 +208,8 @@ func (e *encoder) process(p sim.Process) {
 	e.batches(p)
 }
 
-// batches writes when the last sync of each Job was that waited for more changes. After a whole period,
-// that makes no difference.
+// batches encodes when each Job was last synced after waiting for more changes. After a whole period, this makes no
+// difference.
 func (e *encoder) batches(p sim.Process) {
 	batcher := reflect.ValueOf(p.Memory().Dispatcher).Elem().FieldByName("batcher").Elem()
 	period, next := time.Duration(batcher.FieldByName("period").Int()), batcher.FieldByName("next")
@@ -220,10 +221,10 @@ func (e *encoder) batches(p sim.Process) {
 	}
 }
 
-// derivedFields are those of the cache that repeat what its tables have.
+// derivedFields are the fields of the cache that can be derived from its tables.
 var derivedFields = map[string]bool{"byJob": true, "strays": true}
 
-// engine writes what a sync can read.
+// engine encodes what a sync can read.
 func (e *encoder) engine(p sim.Process) {
 	cache := reflect.ValueOf(p.Cache()).Elem()
 	for i := range cache.NumField() {
@@ -240,15 +241,15 @@ func (e *encoder) engine(p sim.Process) {
 		e.text(job.String())
 		listed := versionOf(byJob.MapIndex(job).Elem().FieldByName("listed").String())
 		if e.run.lastWrite(podVersions, listed) <= e.run.lastWrite(podVersions, p.Memory().Pods.Seen) {
-			listed = 0 // All that the watch delivers from now on is newer.
+			listed = 0 // Everything that the watch delivers from now on is newer.
 		}
 		e.position(podVersions, listed)
 	}
 	e.memories(p)
 }
 
-// memories writes what a process remembers of its Jobs. Once it knows how one ends, it plans no creations, and what they
-// depend on does not matter.
+// memories encodes what a process remembers of its Jobs. Once it knows the outcome of a Job, it plans no creations, and
+// state that matters only for creations is left out.
 func (e *encoder) memories(p sim.Process) {
 	jobs := reflect.ValueOf(p.Memory().Engine).Elem().FieldByName("memory").FieldByName("jobs")
 	uids := jobs.MapKeys()
@@ -280,7 +281,7 @@ func (r *run) mayCreate(p sim.Process) bool {
 	return false
 }
 
-// knowsEnd reports whether a process's cache has a Job whose outcome is decided.
+// knowsEnd reports whether a process's cache has the Job with a decided outcome.
 func knowsEnd(p sim.Process, uid types.UID) bool {
 	job := p.Cache().Job(uid)
 	return job != nil && history.IsDecided(job)

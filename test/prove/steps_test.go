@@ -8,12 +8,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
-// step is what can happen next: an event, or what a user does.
+// step is a possible next step: an event or a user's action.
 type step struct {
 	event *sim.Event
 	user  *userStep
-	// slow reports whether it lets time pass although messages are on their way, closes whether it
-	// ends a watch instead of delivering the event.
+	// slow reports whether it lets time pass although messages are on their way, closes whether it closes a watch instead
+	// of delivering the event.
 	slow, closes bool
 	rank         int
 }
@@ -33,7 +33,7 @@ func (s step) String() string {
 	return text
 }
 
-// ranks is the order in which a default schedule prefers steps.
+// ranks are in the order of preference in the default schedule.
 const (
 	rankMessage = iota
 	rankLate
@@ -49,7 +49,7 @@ type streamKey struct {
 	resource string
 }
 
-// steps returns what can happen next, preferred steps first, without what may as well happen later.
+// steps returns the possible next steps, preferred steps first, without steps that may as well be taken later.
 func (r *run) steps() []step {
 	all := r.allSteps()
 	// If time may pass now, each step may also come after that.
@@ -59,7 +59,7 @@ func (r *run) steps() []step {
 	return reduced(r, all)
 }
 
-// allSteps returns all that can happen next, preferred steps first.
+// allSteps returns all possible next steps, preferred steps first.
 func (r *run) allSteps() []step {
 	p := r.pendingEvents()
 	all := p.steps
@@ -76,9 +76,8 @@ func (r *run) allSteps() []step {
 	return all
 }
 
-// pendingEvents are the events of a world: those that can happen at any time, the next one of each
-// watch, and the next one that time has to pass for. messages reports whether any are on their
-// way.
+// pendingEvents holds the events of a world that can be next: events that can happen at any time, the next event of each
+// watch, and the next timer. messages reports whether messages are on their way.
 type pendingEvents struct {
 	steps    []step
 	watches  map[streamKey]*sim.Event
@@ -109,7 +108,7 @@ func (r *run) pendingEvents() pendingEvents {
 	return p
 }
 
-// ranks are those of events that are no messages.
+// ranks holds the ranks of events that are not messages.
 var ranks = map[sim.EventKind]int{sim.FromLateWrite: rankLate, sim.FromNode: rankNode, sim.FromCollector: rankNode}
 
 func compareTimers(a, b *sim.Event) int {
@@ -118,7 +117,7 @@ func compareTimers(a, b *sim.Event) int {
 
 func (u *userStep) isPossible(w *checker.World) bool { return u.when == nil || u.when(w) }
 
-// compareSteps orders steps as a default schedule prefers them. There is one of a user at most.
+// compareSteps orders steps by preference in the default schedule. There is at most one user step.
 func compareSteps(a, b step) int {
 	if a.rank != b.rank || a.event == nil || b.event == nil {
 		return a.rank - b.rank

@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
-// oldTime returns from when on everything is equally old. No wait is longer: a batch of changes waits
-// for a second, and the longest back-off in these worlds is 40 s.
+// oldTime returns the age from which all times are equally old. No wait is longer: a batch of changes waits for a
+// second, and the longest back-off in these worlds is 40 s.
 func oldTime(r *run) time.Duration {
 	const noWait, backoff = 3 * time.Second, 3 * time.Minute
 	if r.exact {
@@ -23,10 +23,10 @@ func oldTime(r *run) time.Duration {
 	return noWait
 }
 
-// anyTime is later than everything in a small world.
+// anyTime returns a time after the end of any small world.
 func anyTime() time.Time { return time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC) }
 
-// unknownSince returns the first moment of which some process may not know.
+// unknownSince returns the time of the first event that some process may not know.
 func unknownSince(r *run) time.Time {
 	at := r.world.Now().Add(1)
 	for _, known := range horizons(r) {
@@ -37,13 +37,13 @@ func unknownSince(r *run) time.Time {
 	return at
 }
 
-// unknownTo returns the first moment of which a process does not know.
+// unknownTo returns the time of the first event that a process does not know.
 func unknownTo(r *run, p sim.Process) time.Time {
 	return slices.MinFunc(append(p.Undelivered(false), r.world.Now().Add(1)), time.Time.Compare)
 }
 
-// horizons returns when what watches have not delivered was stored, and from when on each sync that
-// is running may not have known.
+// horizons returns the times at which undelivered events were stored, and, for each running sync, the time of the first
+// event that it may not have known.
 func horizons(r *run) []time.Time {
 	all := undeliveredAt(r, false)
 	for key, c := range r.carriers {
@@ -54,8 +54,8 @@ func horizons(r *run) []time.Time {
 	return all
 }
 
-// moments returns all moments that the Checker's times may be compared with, now or later: those
-// before which a process knows everything, and when a write in flight was asked for.
+// moments returns all times with which the Checker's times may be compared, now or later: times before which a process
+// knows everything, and times at which writes in flight were sent.
 func moments(r *run) []time.Time {
 	all := append(horizons(r), undeliveredAt(r, r.mayFail())...)
 	for _, e := range r.world.Pending() {
@@ -67,18 +67,15 @@ func moments(r *run) []time.Time {
 	return slices.CompactFunc(all, time.Time.Equal)
 }
 
-// mayFail reports whether there may be another fault, after which a process no longer knows all of
-// its own writes.
+// mayFail reports whether another fault is possible, after which a process may no longer know all of its own writes.
 func (r *run) mayFail() bool { return r.usedFaults < r.maxFaults }
 
-// knownUntil returns the first moment that a time may be compared with, apart from those that are
-// written one by one.
+// knownUntil returns the first time with which a time may be compared, other than the times that are encoded one by one.
 func knownUntil(r *run) time.Time {
 	return slices.MinFunc(append(undeliveredAt(r, r.mayFail()), unknownSince(r)), time.Time.Compare)
 }
 
-// undeliveredAt returns when what some watch has not delivered was stored, with or without what its
-// process wrote itself.
+// undeliveredAt returns the times at which undelivered events were stored, with or without the process's own writes.
 func undeliveredAt(r *run, own bool) (all []time.Time) {
 	for _, p := range r.world.Processes() {
 		all = append(all, p.Undelivered(own)...)

@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// maxWalk is more steps than any history needs.
+// maxWalk exceeds the number of steps of any history.
 const maxWalk = 1000
 
-// walk tries random histories until a moment, and returns how many: what a search did not come to
-// is deep.
+// walk tries random histories until a given time, and returns their number: violations that a search did not reach are
+// deep.
 func (x *search) walk(until time.Time, workers int) int {
 	var group sync.WaitGroup
 	var seed atomic.Int64
@@ -37,7 +37,7 @@ func (x *search) walkOnce(seed uint64) {
 	r := newRun(x.smallWorld, maxWalk+1)
 	defer r.abandon()
 	r.rng = rand.New(rand.NewPCG(seed, 6))
-	r.rare = 4 << r.rng.IntN(4) // What goes wrong early keeps from what may go wrong later.
+	r.rare = 4 << r.rng.IntN(4) // Early faults prevent later ones.
 	r.world.Checker.CoreEvery = 16
 	var path [][]uint8
 	for steps := r.steps(); len(steps) > 0 && len(path) < maxWalk && len(r.world.Checker.Violations) == 0; steps = r.steps() {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// workHashes returns the hashes of what a stage is about to do, for each way to name the pods. Whatever led to it:
+// workHashes returns the hashes of a stage's planned work, for each way to name the pods. Earlier state does not matter:
 // the sync does nothing else until it plans again.
 func workHashes(r *run) (all []carrierHash) {
 	if !r.hashing {
@@ -27,8 +27,8 @@ func workHashes(r *run) (all []carrierHash) {
 	return all
 }
 
-// statusHash stands for the status that a stage is about to write, and for what the process remembers once it is stored:
-// no back-off, if the status decides how the Job ends.
+// statusHash returns a hash of the status that a stage is about to write, and of what the process remembers once it is
+// stored: no back-off, if the status decides the Job's outcome.
 func statusHash(r *run, work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	e.unversioned = true
@@ -40,7 +40,7 @@ func statusHash(r *run, work any, names renaming) fingerprint {
 	return e.sum()
 }
 
-// syncHash stands for what the sync of a stage remembers now.
+// syncHash returns a hash of what the sync of a stage remembers now.
 func syncHash(r *run, work any, names renaming) fingerprint {
 	e := newEncoder(r, names)
 	sync, _ := partsOf(work)
@@ -51,13 +51,13 @@ func syncHash(r *run, work any, names renaming) fingerprint {
 	return e.sum()
 }
 
-// partsOf returns the sync and the plan of a controller.work, whose fields are not exported.
+// partsOf returns the sync and the plan of a controller.work, whose fields are unexported.
 func partsOf(work any) (sync, plan reflect.Value) {
 	w := reflect.ValueOf(work)
 	return w.FieldByName("jobSync").Elem(), w.FieldByName("plan").Elem()
 }
 
-// work writes what a stage is about to do, but for the status that it writes. Findings make only events and metrics.
+// work encodes a stage's planned work, except for the status. Findings affect only events and metrics.
 func (e *encoder) work(work any) {
 	sync, plan := partsOf(work)
 	e.class = jobVersions
@@ -85,7 +85,7 @@ func refsOf(list reflect.Value) []reconcile.PodRef {
 	return slices.Clone(*(*[]reconcile.PodRef)(list.Addr().UnsafePointer()))
 }
 
-// versionsOf returns the versions of objects that a stage names in preconditions.
+// versionsOf returns the versions of objects in the preconditions of a stage.
 func versionsOf(work any) (all []objectVersion) {
 	sync, plan := partsOf(work)
 	job := (*batchv1.Job)(sync.FieldByName("job").UnsafePointer())

@@ -21,8 +21,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// crashes are faults of the controller, refusals those that a webhook, a quota or a proxy causes, and
-// unanswered those of the network; the write may come late.
+// crashes are faults of the controller, refusals are caused by a webhook, a quota or a proxy, and unanswered are faults
+// of the network; the write may arrive late.
 var (
 	crashes    = []sim.FaultKind{sim.CrashBefore, sim.CrashAfter, sim.Late}
 	unanswered = []sim.FaultKind{sim.LoseResponse, sim.Timeout, sim.Fail}
@@ -30,7 +30,8 @@ var (
 	allFaults  = slices.Concat(crashes, unanswered, refusals)
 )
 
-// smallWorlds are in the order of their size, without the vast ones. The short ones are explored by every test run.
+// smallWorlds returns the worlds in the order of their size, without the vast ones. Every test run explores the short
+// ones.
 func smallWorlds() []*smallWorld {
 	return slices.DeleteFunc(allWorlds(), func(s *smallWorld) bool { return s.size == vast })
 }
@@ -51,19 +52,19 @@ func allWorlds() []*smallWorld {
 	return append(worlds, plainWorlds()[0].withFaults("two faults", 2))
 }
 
-// withFaults returns a world in which also the network, the API server and the controller fail, but so that
-// the controller knows of each of its pods.
+// withFaults returns a world in which the network, the API server and the controller may also fail, but in which the
+// controller knows of each of its pods.
 func (s *smallWorld) withFaults(title string, n int) *smallWorld {
 	out := *s
 	out.name += ", " + title
 	out.short = false
-	out.symmetric = 0 // A fault may lead to a surplus pod, and among equals the name decides which one goes.
+	out.symmetric = 0 // A fault may lead to a surplus pod, and among equal pods the name decides which one is removed.
 	out.faults, out.gaps, out.stale, out.maxFaults = allFaults, true, true, n
 	return &out
 }
 
-// withUnseenCreation returns a world with the other faults: a creation comes late, or a new process does not see the
-// pod. As there may be a pod too many for as long as that, this world is some ten times as large.
+// withUnseenCreation returns a world with the other faults: a creation arrives late, or a new process does not see the
+// pod. The surplus pod makes this world some ten times as large.
 func (s *smallWorld) withUnseenCreation() *smallWorld {
 	out := s.withFaults("an unseen creation", 1)
 	out.faults, out.gaps, out.unseen = []sim.FaultKind{sim.CrashAfter, sim.Late, sim.Timeout}, false, true
@@ -182,7 +183,7 @@ func retriedIndex() batchv1.JobSpec {
 	return s
 }
 
-// evictedWorlds have a pod that is evicted.
+// evictedWorlds returns worlds in which a pod is evicted.
 func evictedWorlds() []*smallWorld {
 	evicted := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
 	replaced := onlyFailed(evicted)
@@ -205,7 +206,7 @@ func evictedWorlds() []*smallWorld {
 	}
 }
 
-// changedSpec returns a spec with a change.
+// changedSpec returns a function that returns the spec with a change.
 func changedSpec(spec func() batchv1.JobSpec, change func(*batchv1.JobSpec)) func() batchv1.JobSpec {
 	return func() batchv1.JobSpec {
 		s := spec()
@@ -214,7 +215,7 @@ func changedSpec(spec func() batchv1.JobSpec, change func(*batchv1.JobSpec)) fun
 	}
 }
 
-// onlyFailed returns a spec under which a pod that terminates is replaced only once it has failed.
+// onlyFailed returns a spec under which a terminating pod is replaced only once it has failed.
 func onlyFailed(spec func() batchv1.JobSpec) func() batchv1.JobSpec {
 	return changedSpec(spec, func(s *batchv1.JobSpec) { s.PodReplacementPolicy = ptr.To(batchv1.Failed) })
 }
@@ -241,8 +242,8 @@ func unfinished(job *batchv1.Job) string {
 
 func hasPod(w *checker.World) bool { return len(w.Store.Pods()) > 0 }
 
-// notOneActive is wrong with a Job that should have one pod at the end. The Checker compares the
-// status with the pods.
+// notOneActive reports a Job that does not have one active pod at the end. The Checker compares the status with the
+// pods.
 func notOneActive(job *batchv1.Job) string {
 	return rules.When(job.Status.Active != 1, fmt.Sprintf("%d pods are active, and one should be", job.Status.Active))
 }
@@ -271,7 +272,7 @@ func firstPod(w *checker.World) *corev1.Pod {
 	return cmp.Or(w.Store.Pods()["a-p1"], w.Store.Pods()["a-0-p1"])
 }
 
-// whenPod makes a step possible as long as the first pod is as wanted.
+// whenPod makes a step possible only while the first pod satisfies wanted.
 func whenPod(u userStep, wanted func(*corev1.Pod) bool) userStep {
 	u.when = func(w *checker.World) bool { return wanted(firstPod(w)) }
 	return u
@@ -283,7 +284,7 @@ func edit(name string, change func(*batchv1.JobSpec)) userStep {
 	return userStep{name: name, do: func(w *checker.World) { w.Edit(change) }}
 }
 
-// size changes how many indexes a Job has, all of which may run at once.
+// size sets the number of indexes of a Job, all of which may run at once.
 func size(n int32) func(*batchv1.JobSpec) {
 	return func(s *batchv1.JobSpec) { s.Parallelism, s.Completions = ptr.To(n), ptr.To(n) }
 }
@@ -350,7 +351,7 @@ func deletedWorlds() (worlds []*smallWorld) {
 	return worlds
 }
 
-// sharedWorlds have two controller processes for a while.
+// sharedWorlds returns worlds that have two controller processes for a while.
 func sharedWorlds() []*smallWorld {
 	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
 	second := userStep{name: "second leader", do: func(w *checker.World) { w.SecondLeader(sim.ProcessOptions{}) }}
@@ -373,7 +374,7 @@ func sharedWorlds() []*smallWorld {
 	}
 }
 
-// otherPodWorlds have a pod that another leader created, which writes nothing else.
+// otherPodWorlds returns worlds with a pod created by another leader, which writes nothing else.
 func otherPodWorlds() []*smallWorld {
 	spec := func() batchv1.JobSpec { return scenario.NonIndexedSpec(1, 1, 6) }
 	more := whenPod(edit("two indexes", size(2)), func(pod *corev1.Pod) bool { return exists(pod) && history.HasEnded(pod) })
@@ -384,8 +385,8 @@ func otherPodWorlds() []*smallWorld {
 	}
 }
 
-// otherPod creates a pod of an index, or without one for NoIndex, with the other labels and annotations, and the owner, of the first
-// one.
+// otherPod creates a pod of an index, or without one for NoIndex, with the other labels and annotations, and the owner,
+// of the first pod.
 func otherPod(index int32) userStep {
 	create := func(w *checker.World) {
 		meta := firstPod(w).ObjectMeta.DeepCopy()

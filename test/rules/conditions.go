@@ -13,16 +13,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Pairs are the interim and the terminal conditions of the two ends of a Job.
+// Pairs holds the interim and the terminal condition of each outcome of a Job.
 var Pairs = []struct{ Interim, Terminal batchv1.JobConditionType }{
 	{batchv1.JobFailureTarget, batchv1.JobFailed}, {batchv1.JobSuccessCriteriaMet, batchv1.JobComplete},
 }
 
-// Problem is what is wrong with a step, by the id of a requirement or of an invariant.
+// Problem describes a violation, with the id of the requirement or invariant.
 type Problem struct{ ID, Says string }
 
-// ConditionProblems checks MGB-09, MGB-11 and S11: first the interim condition, in a write of its own, then the terminal one,
-// with the same reason and message; after that, nothing.
+// ConditionProblems checks MGB-09, MGB-11 and S11: first the interim condition, in a write of its own, then the terminal
+// condition with the same reason and message, then no more changes.
 func ConditionProblems(old, job *batchv1.Job) (problems []Problem) {
 	add := func(id, format string, args ...any) {
 		problems = append(problems, Problem{id, fmt.Sprintf(format, args...)})
@@ -45,19 +45,19 @@ func ConditionProblems(old, job *batchv1.Job) (problems []Problem) {
 	return problems
 }
 
-// isOtherCause reports whether two conditions that are there do not say the same.
+// isOtherCause reports whether both conditions exist and differ in reason or message.
 func isOtherCause(a, b *batchv1.JobCondition) bool {
 	return a != nil && b != nil && (a.Reason != b.Reason || a.Message != b.Message)
 }
 
-// Known is what a checker knows of a Job beyond its stored version when the Job gets an interim condition.
+// Known holds facts about a Job that its stored version does not show, at the write that adds an interim condition.
 type Known struct {
-	// Failures are the pods that failed, by the checker's own count.
+	// Failures is the number of failed pods, by the checker's own count.
 	Failures int
-	// Running reports whether a pod is active, whatever the status says.
+	// Running reports whether a pod is active, whatever the status contains.
 	Running bool
-	// Deadline is why the deadline has not passed, NoReason why a condition must have a reason, and NoRule why no rule of
-	// the podFailurePolicy led to the condition; "" if that is not so.
+	// Deadline explains why the deadline has not passed, NoReason why the condition must have a reason, and NoRule why no
+	// podFailurePolicy rule led to the condition; each is empty if there is no such problem.
 	Deadline, NoReason, NoRule string
 }
 
@@ -86,7 +86,7 @@ func CauseProblem(job *batchv1.Job, c *batchv1.JobCondition, known Known) string
 	return known.NoRule
 }
 
-// notCompleted returns why a Job is not complete by its completions, or "": too little succeeded, or a pod is active (JOB-02,
+// notCompleted returns why a Job's completions are not reached, or "": too few successes, or active pods (JOB-02,
 // JOB-03).
 func notCompleted(job *batchv1.Job, running bool) string {
 	n := int(job.Status.Succeeded) + len(history.UncountedSucceeded(&job.Status))
@@ -113,13 +113,13 @@ func DeadlineProblem(seconds *int64, start *metav1.Time, now time.Time) string {
 	return When(now.Before(start.Add(time.Duration(*seconds)*time.Second)), "it has not passed")
 }
 
-// NamesRule reports whether the message of a condition is that of a FailJob rule, and a pod that matched it (PFP-10). pod is
-// its name after its namespace, or the end of that.
+// NamesRule reports whether the message of a condition names the FailJob rule and a pod that matched it (PFP-10). pod is
+// "namespace/name" or a suffix of it.
 func NamesRule(c *batchv1.JobCondition, rule int, pod string) bool {
 	return strings.HasSuffix(c.Message, fmt.Sprintf("matching FailJob rule at index %d", rule)) && strings.Contains(c.Message, pod+" ")
 }
 
-// When returns the problem if there is one, or "".
+// When returns problem if broken is true, or "".
 func When(broken bool, problem string) string {
 	if broken {
 		return problem

@@ -14,24 +14,24 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Recorded are the pods that a status records, and does not count yet.
+// Recorded returns the UIDs in uncountedTerminatedPods.
 func Recorded(s *batchv1.JobStatus) []types.UID {
 	return slices.Concat(history.UncountedFailed(s), history.UncountedSucceeded(s))
 }
 
-// Added returns the UIDs of a list that were not in it before.
+// Added returns the UIDs of now that are not in before.
 func Added(before, now []types.UID) []types.UID {
 	return slices.DeleteFunc(slices.Clone(now), func(uid types.UID) bool { return slices.Contains(before, uid) })
 }
 
-// Settled returns the UIDs that are no longer recorded: they are counted.
+// Settled returns the UIDs that left uncountedTerminatedPods, and are counted now.
 func Settled(old, now *batchv1.JobStatus) []types.UID {
 	return slices.Concat(Added(history.UncountedFailed(now), history.UncountedFailed(old)), Added(history.UncountedSucceeded(now), history.UncountedSucceeded(old)))
 }
 
-// CountProblems checks S1: the counters change by exactly the UIDs that leave uncounted. In an Indexed Job, succeeded is the
-// number of completed indexes; it must not decrease when completions and parallelism are no longer equal (STV-18): then the old
-// number stays.
+// CountProblems checks S1: the counters change by exactly the number of UIDs that leave uncounted. In an Indexed Job,
+// succeeded is the number of completed indexes, but it must not decrease when completions and parallelism are no longer
+// equal (STV-18): then the old number stays.
 func CountProblems(old, job *batchv1.Job) (problems []string) {
 	was, is := &old.Status, &job.Status
 	if moved, left := int(is.Failed-was.Failed), len(Added(history.UncountedFailed(is), history.UncountedFailed(was))); moved != left {
@@ -51,31 +51,31 @@ func CountProblems(old, job *batchv1.Job) (problems []string) {
 	return problems
 }
 
-// Completed are the completed indexes of a status.
+// Completed returns the completed indexes of a status.
 func Completed(s *batchv1.JobStatus) indexset.Set {
 	set, _ := indexset.Parse(s.CompletedIndexes)
 	return set
 }
 
-// Failed are the failed indexes of a status.
+// Failed returns the failed indexes of a status.
 func Failed(s *batchv1.JobStatus) indexset.Set {
 	set, _ := indexset.Parse(ptr.Deref(s.FailedIndexes, ""))
 	return set
 }
 
-// LostIndexes are those that were completed, that the Job has, and that are not completed anymore (S6).
+// LostIndexes returns the indexes, within the Job's completions, that were completed and no longer are (S6).
 func LostIndexes(old, job *batchv1.Job) indexset.Set {
 	before, _ := indexset.ParseTolerant(old.Status.CompletedIndexes, ptr.Deref(job.Spec.Completions, 0))
 	return before.Difference(Completed(&job.Status))
 }
 
-// The annotations of a retry: the indexes it runs, of those that it had when it was made.
+// The annotations of a retry: the indexes that it runs, and its completions at creation.
 const (
 	retryIndexes     = "batchjob.dev/retry-indexes"
 	retryCompletions = "batchjob.dev/retry-completions"
 )
 
-// LeftOut returns the indexes that a retry does not run, of those that it had when it was made: they count as completed.
+// LeftOut returns the indexes below the original completions that a retry does not run. They count as completed.
 func LeftOut(job *batchv1.Job) indexset.Set {
 	text, isRetry := job.Annotations[retryIndexes]
 	if !isRetry {
@@ -89,14 +89,14 @@ func LeftOut(job *batchv1.Job) indexset.Set {
 	return indexset.Below(int32(made)).Difference(retried)
 }
 
-// EndsWithSuccess reports whether a pod was deleted because the Job has succeeded: its end is neither a failure nor a
+// EndsWithSuccess reports whether a pod was deleted because its Job succeeded: the pod is neither a failure nor a
 // success (SUC-14).
 func EndsWithSuccess(job *batchv1.Job, pod *corev1.Pod) bool {
 	return pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodSucceeded && history.Is(job, batchv1.JobSuccessCriteriaMet)
 }
 
-// IsStoredByIndex reports whether a pod's success is in completedIndexes, or comes too late: an index that has failed stays
-// failed (BLI-12).
+// IsStoredByIndex reports whether a pod's success is in completedIndexes, or comes too late because its index has failed
+// (BLI-12).
 func IsStoredByIndex(job *batchv1.Job, pod *corev1.Pod) bool {
 	return history.IsIndexed(&job.Spec) && pod.Status.Phase == corev1.PodSucceeded &&
 		Completed(&job.Status).Union(Failed(&job.Status)).Contains(history.IndexOf(pod))

@@ -87,7 +87,7 @@ func IsLastFailure(spec *batchv1.JobSpec, pod *corev1.Pod, perIndex bool) bool {
 	return perIndex && CountIn(pod, batchv1.JobIndexFailureCountAnnotation) >= *spec.BackoffLimitPerIndex
 }
 
-// CountIn returns the count in an annotation of a pod, 0 if it is none (BLI-05).
+// CountIn returns the count in an annotation of a pod, or 0 if the annotation is missing or invalid (BLI-05).
 func CountIn(pod *corev1.Pod, annotation string) int32 {
 	n, err := strconv.ParseInt(pod.Annotations[annotation], 10, 32)
 	if err != nil || n < 0 {

@@ -22,32 +22,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Runner carries out the commands of one file, one world after the other.
+// Runner carries out the commands of a scenario file, in one world after the other.
 type Runner struct {
 	World *checker.World
-	// Options are added to every world.
+	// Options apply to every world.
 	Options sim.Options
 	Checks  checker.Checks
-	// begun is called when a world begins, worldEnds before another does.
+	// begun is called when a world begins, worldEnds before the next one begins.
 	begun     func(*checker.World)
 	worldEnds func()
-	// waitForPods is how long a command waits for the pod that it names to be on a node,
-	// which a fault may have delayed.
+	// waitForPods is how long a command waits until the pod that it names is on a node, which a fault may have delayed.
 	waitForPods time.Duration
 	names       podNames
-	// Prepared are the Jobs of commands without a text of their own.
+	// Prepared holds the Jobs of job commands without input.
 	Prepared map[*datadriven.TestData]*batchv1.Job
-	// scripted is what the fault commands asked for, Injected what goes wrong besides.
+	// scripted holds the faults that commands asked for. Injected, if set, adds faults.
 	scripted []scriptedFault
 	Injected func(sim.Call) sim.Fault
-	// InjectedWatch is what goes wrong with watches, and scriptedWatch what commands asked for,
-	// by the number of the delivery; Delivered counts them.
+	// InjectedWatch, if set, adds watch faults. scriptedWatch holds the watch faults that commands asked for, by the
+	// number of the delivery; Delivered counts the deliveries.
 	InjectedWatch func() sim.WatchFault
 	scriptedWatch map[int]sim.WatchFault
 	Delivered     int
 }
 
-// commands are explained in testdata/README.md.
+// commands holds the functions of the commands, which pkg/sim/testdata/README.md explains.
 var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string{
 	"annotate": (*Runner).annotate, "annotate-pod": annotatePod, "clock": (*Runner).setClock,
 	"create-pod": createPod, "delete-job": (*Runner).deleteJob, "delete-pod": deletePod,
@@ -61,7 +60,7 @@ var commands = map[string]func(*Runner, *testing.T, *datadriven.TestData) string
 	"watch-fault": (*Runner).watchFault, "world": (*Runner).newWorld,
 }
 
-// Run carries out a command, and returns what it prints.
+// Run carries out a command, and returns its output.
 func (s *Runner) Run(t *testing.T, d *datadriven.TestData) string {
 	if s.World == nil && d.Cmd != "world" {
 		s.begin(sim.Options{Seed: 1})
@@ -77,10 +76,9 @@ func (s *Runner) Run(t *testing.T, d *datadriven.TestData) string {
 	return command(s, t, d)
 }
 
-// later carries out a command after a while, even in the middle of a sync. What it prints is a
-// part of the trace.
+// later carries out a command after a delay, even in the middle of a sync. Its output becomes a part of the trace.
 func (s *Runner) later(t *testing.T, d *datadriven.TestData, command func(*Runner, *testing.T, *datadriven.TestData) string) {
-	w, d := s.World, ptr.To(*d) // The next command reuses it.
+	w, d := s.World, ptr.To(*d) // The caller reuses d.
 	w.After(duration(t, d, "after", 0), func() {
 		before := w.Trace()
 		w.Checker.PutBefore(before + strings.TrimPrefix(command(s, t, d), "ok\n"))
@@ -117,7 +115,7 @@ func (s *Runner) newWorld(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// gates starts a new controller process with features switched.
+// gates starts a new controller process with changed features.
 func (s *Runner) gates(t *testing.T, d *datadriven.TestData) string {
 	f := s.World.Controller.Limits.Features
 	setFeatures(t, d, &f)
@@ -155,7 +153,7 @@ func jobName(t *testing.T, d *datadriven.TestData) string {
 	return name
 }
 
-// podName is the pod that a command is about. Without it, most do nothing.
+// podName returns the pod that a command is about, or "". Most commands do nothing without a pod.
 func (s *Runner) podName(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	d.ScanArgs(t, "name", &name)
@@ -169,7 +167,8 @@ func (s *Runner) podName(t *testing.T, d *datadriven.TestData) string {
 	return s.meant(name)
 }
 
-// meant is the pod of a name, or any pod that is there now, or one of a generateName.
+// meant resolves a pod name of a scenario: a plain name, "any:N" for any existing pod, or "KIND:PREFIX:N" for the N-th
+// pod of a generateName.
 func (s *Runner) meant(name string) string {
 	kind, rest, found := strings.Cut(name, ":")
 	switch {
@@ -189,25 +188,25 @@ func (s *Runner) meant(name string) string {
 	return ""
 }
 
-// Number reads a number that a scenario file contains.
+// Number parses a number in a scenario file, and panics if it is invalid.
 func Number(text string) int {
 	n, err := strconv.Atoi(text)
 	Must(err)
 	return n
 }
 
-// podNames are the pods that a file names. Which number a generated name gets depends
-// on everything that was created before; that it is the third pod of an index does not.
+// podNames maps the pod names of a file to their place within their generateName. The number in a generated name depends
+// on everything that was created before; the place of a pod among the pods of its index does not.
 type podNames map[string]ordinal
 
-// ordinal is the place of a pod among those of one generateName.
+// ordinal is the place of a pod among the pods of one generateName.
 type ordinal struct {
 	GenerateName string
 	Place        int
 }
 
-// meant is the name that the pod has in the world with these generated names. The first world
-// to be asked for a name settles which pod that is.
+// meant returns the name of the pod in a world with these generated names. The first world in which a name is looked up
+// determines its place.
 func (n podNames) meant(generated map[string][]string, name string) string {
 	if n == nil {
 		return name
@@ -227,7 +226,7 @@ func (n podNames) meant(generated map[string][]string, name string) string {
 	return ""
 }
 
-// scanIf reads an argument that may be left out; it reports whether it is there.
+// scanIf reads an optional argument, and reports whether it is present.
 func scanIf(t *testing.T, d *datadriven.TestData, name string, into any) bool {
 	if !d.HasArg(name) {
 		return false
@@ -242,7 +241,7 @@ func scanIf(t *testing.T, d *datadriven.TestData, name string, into any) bool {
 	return true
 }
 
-// answer is what a command prints that may be refused.
+// answer returns the output of a command that may be rejected.
 func (s *Runner) answer(err error) string {
 	if err != nil {
 		return err.Error() + "\n"
@@ -250,7 +249,7 @@ func (s *Runner) answer(err error) string {
 	return s.World.Trace()
 }
 
-// job creates a Job from a JobSpec, or from a whole Job.
+// job creates a Job from a JobSpec or a whole Job.
 func (s *Runner) job(t *testing.T, d *datadriven.TestData) string {
 	job := &batchv1.Job{}
 	if prepared := s.Prepared[d]; prepared != nil {
@@ -325,7 +324,7 @@ func (s *Runner) runWorld(t *testing.T, d *datadriven.TestData) string {
 	return trace + s.condition(name)
 }
 
-// onlyStatus keeps the lines that report status writes and what went wrong.
+// onlyStatus keeps the lines about status writes, violations and failures.
 func onlyStatus(trace string) string {
 	var out strings.Builder
 	for line := range strings.Lines(trace) {
@@ -391,7 +390,7 @@ func (s *Runner) pods(t *testing.T, d *datadriven.TestData) string {
 	return out.String()
 }
 
-// findings are those of Compute on the stored state.
+// findings prints the findings of Compute for the stored state.
 func (s *Runner) findings(t *testing.T, d *datadriven.TestData) string {
 	job := s.World.Store.Job(jobName(t, d))
 	if job == nil {
@@ -414,13 +413,13 @@ func (s *Runner) edit(t *testing.T, d *datadriven.TestData) string {
 	return s.answer(err)
 }
 
-// annotate sets annotations of a Job, or removes those without a value.
+// annotate sets annotations of a Job, or removes the ones without a value.
 func (s *Runner) annotate(t *testing.T, d *datadriven.TestData) string {
 	_, err := s.World.Store.EditJob(jobName(t, d), func(job *batchv1.Job) { job.Annotations = changed(job.Annotations, d) })
 	return s.answer(err)
 }
 
-// changed sets the keys that a command names, apart from its own arguments.
+// changed applies the keys in a command, other than its own arguments, to a map.
 func changed(values map[string]string, d *datadriven.TestData) map[string]string {
 	if values == nil {
 		values = map[string]string{}
@@ -449,7 +448,7 @@ func (s *Runner) deleteJob(t *testing.T, d *datadriven.TestData) string {
 	return s.answer(s.World.Store.DeleteJob(jobName(t, d), how))
 }
 
-// finalize takes somebody's finalizer from a Job.
+// finalize removes another client's finalizer from a Job.
 func (s *Runner) finalize(t *testing.T, d *datadriven.TestData) string {
 	var finalizer string
 	d.ScanArgs(t, "finalizer", &finalizer)
@@ -457,7 +456,7 @@ func (s *Runner) finalize(t *testing.T, d *datadriven.TestData) string {
 	return s.World.Trace()
 }
 
-// quota bounds the pods of the namespace that have not ended.
+// quota limits the number of pods in the namespace that have not ended.
 func (s *Runner) quota(t *testing.T, d *datadriven.TestData) string {
 	pods := -1
 	scanIf(t, d, "pods", &pods)
@@ -479,8 +478,7 @@ func (s *Runner) foreignStatus(t *testing.T, d *datadriven.TestData) string {
 	return s.answer(err)
 }
 
-// settle lets an hour pass in which nothing may be written (L3), and nothing may be
-// left over afterward (L2, S3).
+// settle lets an hour pass in which nothing may be written (L3), and after which nothing may be left over (L2, S3).
 func (s *Runner) settle(*testing.T, *datadriven.TestData) string {
 	if err := s.World.Settle(time.Hour); err != nil {
 		return err.Error() + "\n" + s.World.Trace()

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// Main runs the tests of a package that plays many worlds.
+// Main runs the tests of a package that creates many worlds.
 func Main(m *testing.M) {
 	debug.SetGCPercent(gcPercent)
 	os.Exit(m.Run())
 }
 
-// FewerSeeds returns how many seeds to try of those that a test would try in full.
+// FewerSeeds returns n, or a tenth of it with -short or under the race detector.
 func FewerSeeds(n uint64) uint64 {
 	if UnderRace || testing.Short() {
 		return max(n/10, 1)
@@ -22,7 +22,7 @@ func FewerSeeds(n uint64) uint64 {
 	return n
 }
 
-// CPUSeconds is what this process has used, in user and system mode.
+// CPUSeconds returns the CPU time of this process, in user and system mode.
 func CPUSeconds() float64 {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
@@ -31,7 +31,7 @@ func CPUSeconds() float64 {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano()).Seconds()
 }
 
-// Must panics if what a test prepares fails.
+// Must panics if err is not nil.
 func Must(err error) {
 	if err != nil {
 		panic(err)

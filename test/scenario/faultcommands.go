@@ -11,23 +11,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
-// scriptedFault is what a command asked to go wrong.
+// scriptedFault is a fault that a command asked for.
 type scriptedFault struct {
 	strikes func(sim.Call) bool
 	fault   sim.Fault
 	once    bool
-	// call, if not 0, is the number of the one call that it strikes.
+	// call, if not 0, is the number of the only call that is affected.
 	call int
 }
 
-// FaultKinds are the kinds by their names in scenarios.
+// FaultKinds maps the names in scenarios to the kinds of faults.
 var FaultKinds = map[string]sim.FaultKind{
 	"none": sim.NoFault, "crash-before": sim.CrashBefore, "crash-after": sim.CrashAfter, "lose-response": sim.LoseResponse, "fail": sim.Fail,
 	"throttle": sim.Throttle, "late": sim.Late, "timeout": sim.Timeout, "conflict": sim.Conflict, "reject": sim.Reject, "malformed": sim.Malformed, "misrouted": sim.Misrouted,
 }
 
-// faultOf is what goes wrong with a call: what is injected, or else what the first
-// command that fits asked for.
+// faultOf returns the fault of a call: the injected fault, else the fault of the first command that matches.
 func (s *Runner) faultOf(c sim.Call) sim.Fault {
 	if s.Injected != nil {
 		if fault := s.Injected(c); fault.Kind != sim.NoFault {
@@ -46,7 +45,7 @@ func (s *Runner) faultOf(c sim.Call) sim.Fault {
 	return sim.Fault{}
 }
 
-// fault makes the next call of a verb go wrong, or all of them, or all for a while.
+// fault makes the next call of a verb fail, or all calls, or all calls for a while.
 func (s *Runner) fault(t *testing.T, d *datadriven.TestData) string {
 	var kind string
 	d.ScanArgs(t, "kind", &kind)
@@ -69,7 +68,7 @@ func (s *Runner) fault(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// reject is a webhook, or a quota, that denies a verb on one pod, or on all.
+// reject simulates a webhook or a quota that denies a verb for one pod or for all pods.
 func (s *Runner) reject(t *testing.T, d *datadriven.TestData) string {
 	var name string
 	meant := func(string) bool { return true }
@@ -80,8 +79,7 @@ func (s *Runner) reject(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// strike adds a scripted fault for the verb, and the time or the number of times, that the
-// command names.
+// strike adds a scripted fault with the verb, and the duration or the number of calls, that the command gives.
 func (s *Runner) strike(t *testing.T, d *datadriven.TestData, fault sim.Fault, meant func(object string) bool) {
 	var verb string
 	scanIf(t, d, "verb", &verb)
@@ -99,13 +97,13 @@ func (s *Runner) strike(t *testing.T, d *datadriven.TestData, fault sim.Fault, m
 	})
 }
 
-// outage takes the API server away.
+// outage makes the API server unavailable.
 func (s *Runner) outage(t *testing.T, d *datadriven.TestData) string {
 	s.World.Outage(duration(t, d, "for", time.Minute))
 	return s.World.Trace()
 }
 
-// relist closes watches; each continues with a new list, after a while.
+// relist closes watches; each resumes with a new list after a while.
 func (s *Runner) relist(t *testing.T, d *datadriven.TestData) string {
 	gap, older := duration(t, d, "gap", 0), duration(t, d, "stale", 0)
 	both := d.HasArg("jobs") == d.HasArg("pods")
@@ -113,7 +111,7 @@ func (s *Runner) relist(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// watchFaultOf is what goes wrong with the next delivery of an event.
+// watchFaultOf returns the fault of the next delivery of an event.
 func (s *Runner) watchFaultOf() sim.WatchFault {
 	s.Delivered++
 	if s.InjectedWatch != nil {
@@ -124,7 +122,7 @@ func (s *Runner) watchFaultOf() sim.WatchFault {
 	return s.scriptedWatch[s.Delivered]
 }
 
-// watchFault makes the delivery of one event go wrong.
+// watchFault sets the fault of one delivery.
 func (s *Runner) watchFault(t *testing.T, d *datadriven.TestData) string {
 	var event int
 	d.ScanArgs(t, "event", &event)
@@ -153,13 +151,13 @@ func processOptions(t *testing.T, d *datadriven.TestData) sim.ProcessOptions {
 	return o
 }
 
-// restart ends the controller process, and starts another.
+// restart ends the controller process and starts a new one.
 func (s *Runner) restart(t *testing.T, d *datadriven.TestData) string {
 	s.World.RestartAs(processOptions(t, d))
 	return "restarted\n"
 }
 
-// secondLeader starts a second process of the controller beside the first.
+// secondLeader starts a second controller process in addition to the first.
 func (s *Runner) secondLeader(t *testing.T, d *datadriven.TestData) string {
 	s.World.SecondLeader(processOptions(t, d))
 	return "ok\n"
@@ -177,7 +175,7 @@ func (s *Runner) setClock(t *testing.T, d *datadriven.TestData) string {
 	return "ok\n"
 }
 
-// terminateNamespace deletes the namespace that everything is in.
+// terminateNamespace deletes the namespace of all objects.
 func (s *Runner) terminateNamespace(*testing.T, *datadriven.TestData) string {
 	s.World.TerminateNamespace()
 	return s.World.Trace()

@@ -6,7 +6,7 @@ import (
 	"github.com/cockroachdb/datadriven"
 )
 
-// Command makes a command from its name and its arguments.
+// Command returns a command with a name and arguments.
 func Command(name string, args ...string) *datadriven.TestData {
 	d := &datadriven.TestData{Cmd: name}
 	for _, arg := range args {
@@ -23,13 +23,13 @@ func Command(name string, args ...string) *datadriven.TestData {
 	return d
 }
 
-// WithInput adds the input to a command.
+// WithInput sets the input of a command, and returns the command.
 func WithInput(d *datadriven.TestData, input string) *datadriven.TestData {
 	d.Input = input
 	return d
 }
 
-// File is the text of a scenario file with these commands.
+// File returns the text of a scenario file with these commands.
 func File(comment string, commands []*datadriven.TestData) string {
 	var b strings.Builder
 	for line := range strings.Lines(comment) {

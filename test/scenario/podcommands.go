@@ -27,7 +27,7 @@ func evict(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	return s.answer(s.World.Store.EvictPod(s.podName(t, d)))
 }
 
-// nodeBack lets a node answer again: what was asked of it meanwhile happens now.
+// nodeBack makes a node respond again: it now does what was requested meanwhile.
 func nodeBack(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	if pod := s.World.Store.Pods()[s.podName(t, d)]; pod != nil {
 		s.World.Nodes().Back(pod)
@@ -35,7 +35,7 @@ func nodeBack(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	return s.World.Trace()
 }
 
-// nodeDeleted does to a pod what the pod garbage collector does when the node is no more.
+// nodeDeleted changes a pod as the pod garbage collector does when the node no longer exists.
 func nodeDeleted(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	name, store := s.podName(t, d), s.World.Store
 	if pod := store.Pods()[name]; pod != nil && !history.HasEnded(pod) {
@@ -67,7 +67,7 @@ func phase(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	return s.World.Trace()
 }
 
-// createPod creates a pod that looks like one of a Job, as somebody might by hand.
+// createPod creates a pod that looks like one of the Job's pods, as a user might.
 func createPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	job := s.World.Store.Jobs()[jobName(t, d)]
 	if job == nil {
@@ -91,31 +91,31 @@ func createPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	return s.answer(err)
 }
 
-// orphanPod takes its owners from a pod.
+// orphanPod removes the owners of a pod.
 func orphanPod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("orphan", s.podName(t, d), func(p *corev1.Pod) { p.OwnerReferences = nil })
 	return s.World.Trace()
 }
 
-// relabel sets labels of a pod, or removes those without a value.
+// relabel sets labels of a pod, or removes the ones without a value.
 func relabel(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("relabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = changed(p.Labels, d) })
 	return s.World.Trace()
 }
 
-// annotatePod sets annotations of a pod, or removes those without a value.
+// annotatePod sets annotations of a pod, or removes the ones without a value.
 func annotatePod(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("annotate", s.podName(t, d), func(p *corev1.Pod) { p.Annotations = changed(p.Annotations, d) })
 	return s.World.Trace()
 }
 
-// unlabel takes all labels from a pod.
+// unlabel removes all labels of a pod.
 func unlabel(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	s.World.Store.EditPod("unlabel", s.podName(t, d), func(p *corev1.Pod) { p.Labels = nil })
 	return s.World.Trace()
 }
 
-// strip takes a finalizer from a pod, or all of them.
+// strip removes one finalizer, or all finalizers, of a pod.
 func strip(s *Runner, t *testing.T, d *datadriven.TestData) string {
 	var only string
 	scanIf(t, d, "finalizer", &only)

@@ -17,30 +17,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
 )
 
-// SweepWait is how much later a pod may come into being than without a fault.
+// SweepWait is the longest additional delay of a pod's creation because of a fault.
 const SweepWait = 5 * time.Second
 
-// SweepCore is of how many states one is used to check Compute itself.
+// SweepCore is the number of states per check of Compute itself.
 const SweepCore = 32
 
-// Replay is a scenario file that is carried out with other faults than its own.
+// Replay is a scenario file that is run with additional faults.
 type Replay struct {
 	Commands []*datadriven.TestData
-	// Off says why the file is not replayed, mayDiffer why the number of pods that
-	// succeed or fail may differ, twinsMatter why a pod more than there should be may
-	// change what a Job comes to, as its comments tell.
+	// Reasons given in the file's comments: Off, why the file is not replayed; mayDiffer, why the numbers of succeeded
+	// and failed pods may differ; twinsMatter, why a surplus pod may change the outcome of a Job.
 	Off, mayDiffer, twinsMatter string
 	Names                       podNames
 }
 
-// Trouble is what goes wrong in a replay, apart from what its file says.
+// Trouble holds the faults of a replay in addition to the file's own.
 type Trouble struct {
-	// Seed is added to that of each world, Begun is called with it at its beginning.
+	// Seed is added to the seed of each world. Begun is called when a world begins.
 	Seed  uint64
 	Begun func(*checker.World)
 	Fault func(sim.Call) sim.Fault
 	Watch func() sim.WatchFault
-	// Successor is what takes over after a crash.
+	// Successor describes the process that starts after a crash.
 	Successor sim.ProcessOptions
 	// traced keeps the trace.
 	traced bool
@@ -52,7 +51,7 @@ const (
 	sweepTwins     = "# sweep: twins matter, because "
 )
 
-// Files returns the scenario files of pkg/sim, for a package that is as deep in the tree.
+// Files returns the scenario files of pkg/sim, for a package at the same depth in the tree.
 func Files(t *testing.T) []string {
 	t.Helper()
 	files, err := filepath.Glob("../../pkg/sim/testdata/scenarios/*")
@@ -92,34 +91,33 @@ func ReadReplay(t *testing.T, file string) Replay {
 	return r
 }
 
-// Result is what a replay led to.
+// Result is the result of a replay.
 type Result struct {
-	// outcome is what must not depend on any single fault, conditions what must not even if
-	// there are more pods than there should be.
+	// outcome must not depend on any single fault; conditions must not even if there are surplus pods.
 	outcome, conditions string
 	trace               string
 	Broken              []string
 	Calls               []sim.Call
-	// deadline reports whether a Job had one.
+	// deadline reports whether a Job had a deadline.
 	deadline bool
 }
 
-// Comparison is how much of what it led to a replay must have in common with another.
+// Comparison determines which parts of two results must be equal.
 type Comparison uint8
 
 const (
-	// Nothing need be in common.
+	// Nothing must be equal.
 	Nothing Comparison = iota
-	// ConditionsBeforeDeadlines leaves out Jobs with a deadline: of two clocks, the one that is
-	// behind may set the startTime, and the other one ends the Job early.
+	// ConditionsBeforeDeadlines compares the conditions of Jobs without a deadline: if two clocks differ, the slow one
+	// may set the startTime, and the fast one ends the Job early.
 	ConditionsBeforeDeadlines
-	// Conditions of Jobs must be the same.
+	// Conditions compares the conditions of Jobs.
 	Conditions
-	// Everything must be the same: conditions, counts, indexes, and pods that are left.
+	// Everything compares conditions, counts, indexes and remaining pods.
 	Everything
 )
 
-// Problem replays in a trouble, and says what is wrong with what that leads to, or "".
+// Problem replays the file with trouble, and describes the violations and differences, or returns "".
 func (r Replay) Problem(t *testing.T, trouble func() Trouble, want Result, same Comparison) string {
 	got := r.Run(t, trouble())
 	switch {
@@ -135,8 +133,7 @@ func (r Replay) Problem(t *testing.T, trouble func() Trouble, want Result, same 
 	return fmt.Sprintf("%s\n%s\ngot\n%swant\n%s", strings.Join(got.Broken, "\n"), r.Run(t, again).trace, got.outcome, want.outcome)
 }
 
-// Run carries out the commands, and lets every world go on until its Jobs are finished
-// and nothing happens anymore.
+// Run carries out the commands, and runs every world until its Jobs are finished and nothing happens anymore.
 func (r Replay) Run(t *testing.T, x Trouble) Result {
 	var out Result
 	s := &Runner{
@@ -191,7 +188,7 @@ func (r Replay) end(w *checker.World, out *Result) {
 	}
 }
 
-// OutcomeOf is what a Job has come to.
+// OutcomeOf describes the outcome of a Job.
 func OutcomeOf(job *batchv1.Job) string {
 	s := job.Status
 	return fmt.Sprintf("succeeded %d failed %d completed %q failed %s", s.Succeeded, s.Failed, s.CompletedIndexes, checker.QuoteOrNone(s.FailedIndexes)) + conditionsOf(job)

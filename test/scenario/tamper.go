@@ -17,9 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
-// Tamper lets somebody who may do anything do something n times, at random moments of the
-// first minute: to the finalizers, annotations, labels, owners, and phases of pods, and to
-// the Jobs.
+// Tamper makes n random changes, as a client with all permissions could, at random times of the first minute: to the
+// finalizers, annotations, labels, owners and phases of pods, and to the Jobs.
 func Tamper(w *checker.World, seed uint64, n int) {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	for range n {
@@ -49,7 +48,7 @@ func tamperOnce(w *checker.World, rng *rand.Rand) {
 		func() { w.Store.EditPod("orphan", name, func(p *corev1.Pod) { p.OwnerReferences = nil }) },
 		func() {
 			phases := []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed}
-			if !history.HasEnded(w.Store.Pods()[name]) { // Nobody would end it a second time.
+			if !history.HasEnded(w.Store.Pods()[name]) { // No client would end it a second time.
 				phases = append(phases, corev1.PodUnknown)
 			}
 			SetPhase(w.World, name, Pick(rng, phases...), Pick(rng, nil, ptr.To[int32](0), ptr.To[int32](42)))
@@ -61,7 +60,7 @@ func tamperOnce(w *checker.World, rng *rand.Rand) {
 	acts[rng.IntN(len(acts))]()
 }
 
-// Pick draws one of several values.
+// Pick returns a random element of the given values.
 func Pick[T any](rng *rand.Rand, of ...T) T { return of[rng.IntN(len(of))] }
 
 // setAnnotation sets an annotation of a pod, or removes it if the value is "".
@@ -73,8 +72,7 @@ func setAnnotation(w *checker.World, name, key, value string) {
 	})
 }
 
-// tamperWithJob changes what of a Job may be changed at any time; that of a Job that is
-// finished is refused.
+// tamperWithJob changes the mutable fields of a Job; changes of a finished Job are rejected.
 func tamperWithJob(w *checker.World, rng *rand.Rand) {
 	for _, name := range slices.Sorted(maps.Keys(w.Store.Jobs())) {
 		switch rng.IntN(4) {
@@ -98,8 +96,8 @@ func tamperWithJob(w *checker.World, rng *rand.Rand) {
 	}
 }
 
-// SetPhase sets the phase of a pod, as somebody who may write its status can, and with
-// exit the exit code of all its containers.
+// SetPhase sets the phase of a pod, as any client that may write its status can, and the exit code of all its containers
+// if exit is set.
 func SetPhase(w *sim.World, name string, phase corev1.PodPhase, exit *int32) {
 	w.Store.EditPod("phase", name, func(p *corev1.Pod) {
 		p.Status.Phase = phase
@@ -119,7 +117,7 @@ func SetPhase(w *sim.World, name string, phase corev1.PodPhase, exit *int32) {
 	})
 }
 
-// stillRunning reports the containers of a pod as running, whatever its phase will be.
+// stillRunning sets the containers of a pod to running, whatever its phase will be.
 func stillRunning(w *checker.World, name string) {
 	w.Store.EditPod("containers", name, func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = nil

@@ -11,21 +11,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// dice draw faults of calls and of watches while a storm is played.
+// dice draws faults of calls and watches while a storm is played.
 type dice struct {
 	calls, watches *rand.Rand
-	// kinds are the kinds of faults that occur. One call in oneIn goes wrong, and one watch
-	// event in oneInWatch.
+	// kinds are the kinds of faults that occur. One in oneIn calls, and one in oneInWatch watch events, is faulty.
 	kinds             []sim.FaultKind
 	oneIn, oneInWatch int
-	// until is when the last fault may occur.
+	// until is the time of the last possible fault.
 	until time.Duration
-	// crashes is how many processes have crashed.
+	// crashes counts the crashed processes.
 	crashes int
 }
 
-// mostCrashes is how often processes crash. Each one's successor starts at once and has no back-off: if no write
-// succeeds meanwhile, they make more calls in a minute than a world may have.
+// mostCrashes limits the number of crashes. Successors start at once, without a back-off: if no write succeeds
+// meanwhile, they make more calls in a minute than a world may have.
 const mostCrashes = 1000
 
 func (m stormMaker) newDice() *dice {
@@ -42,7 +41,7 @@ func (m stormMaker) newDice() *dice {
 	return d
 }
 
-// thrown draws the faults of a scenario, and writes down those that occur.
+// thrown draws the faults of a scenario, and records the ones that occur.
 func (d *dice) thrown(s *scenario.Runner, out *played) {
 	note := func(kind string, c *datadriven.TestData) {
 		out.faults = append(out.faults, c)
@@ -84,7 +83,7 @@ func nonzero(name string, d time.Duration) string {
 	return name + d.String()
 }
 
-// faultCommand is the command for one fault at one call.
+// faultCommand returns the command for one fault of one call.
 func faultCommand(call int, f sim.Fault) *datadriven.TestData {
 	name := ""
 	switch f.Kind {

@@ -14,17 +14,17 @@ import (
 // stormFile is a scenario file that storms play.
 type stormFile struct {
 	name string
-	// world are the arguments with which its world begins.
+	// world holds the arguments of the file's world command.
 	world []datadriven.CmdArg
 	body  []*datadriven.TestData
 }
 
-// stormFiles returns the scenario files that are one world, and that are replayed.
+// stormFiles returns the scenario files that consist of one world and may be replayed.
 func stormFiles(t *testing.T) (files []stormFile) {
 	for _, name := range scenario.Files(t) {
 		r := scenario.ReadReplay(t, name)
 		if r.Off == "" {
-			r.Run(t, scenario.Trouble{}) // Settles which pods are meant.
+			r.Run(t, scenario.Trouble{}) // Determines the places of the named pods.
 			if file, ok := stormFileOf(r, filepath.Base(name)); ok {
 				files = append(files, file)
 			}
@@ -50,8 +50,7 @@ func stormFileOf(r scenario.Replay, name string) (_ stormFile, ok bool) {
 	return file, true
 }
 
-// anyName returns a command that names pods by their places among those of one generateName, and
-// waits for them.
+// anyName returns a command that names pods by their place within their generateName, and waits for them.
 func anyName(r scenario.Replay, d *datadriven.TestData) *datadriven.TestData {
 	out := *d
 	out.Expected = ""

@@ -21,11 +21,11 @@ import (
 type stormMaker struct {
 	*rand.Rand
 	storm *randomStorm
-	// within is how long actions and faults go on.
+	// within is the time in which actions and faults occur.
 	within time.Duration
 }
 
-// newStorm returns the storm of a seed: on the Jobs of one of the files, or on random ones.
+// newStorm returns the storm of a seed, with the Jobs of one of the files, or random Jobs.
 func newStorm(seed uint64, files []stormFile) *randomStorm {
 	m := stormMaker{Rand: rand.New(rand.NewPCG(seed, 31)), storm: &randomStorm{seed: seed}}
 	m.within = scenario.Pick(m.Rand, 10*time.Second, 30*time.Second, time.Minute, 3*time.Minute)
@@ -47,7 +47,7 @@ func newStorm(seed uint64, files []stormFile) *randomStorm {
 	return m.storm
 }
 
-// world draws how slow everything is.
+// world draws the delays and limits of the world.
 func (m stormMaker) world() {
 	args := []string{
 		scenario.Pick(m.Rand, "", "", "lag=1ms", "lag=500ms", "lag=2s"), scenario.Pick(m.Rand, "", "", "latency=1ms", "latency=200ms"),
@@ -56,7 +56,7 @@ func (m stormMaker) world() {
 	m.storm.world.CmdArgs = append(m.storm.world.CmdArgs, scenario.Command("world", args...).CmdArgs...)
 }
 
-// at returns the argument that puts off a command until some moment of the storm.
+// at returns an argument that delays a command until a random time of the storm.
 func (m stormMaker) at() string {
 	return fmt.Sprintf("after=%v", time.Duration(m.Int64N(int64(m.within))).Round(time.Millisecond))
 }
@@ -105,7 +105,7 @@ func (m stormMaker) process() (args []string) {
 	return args
 }
 
-// processes draws what happens to the processes of the controller.
+// processes draws actions on the controller's processes.
 func (m stormMaker) processes() {
 	switch m.IntN(7) {
 	case 0, 1:
@@ -134,7 +134,7 @@ func (m stormMaker) processes() {
 	}
 }
 
-// servers draws what happens to the API server, and what it runs for others.
+// servers draws actions of the API server and of the controllers in it.
 func (m stormMaker) servers() {
 	switch m.IntN(5) {
 	case 0:
@@ -160,7 +160,7 @@ func (m stormMaker) job() string {
 	return "job=a"
 }
 
-// users draws what users do to Jobs.
+// users draws actions of users on Jobs.
 func (m stormMaker) users() {
 	job := m.job()
 	switch m.IntN(10) {
@@ -187,7 +187,7 @@ func (m stormMaker) edit(job, text string) {
 	m.storm.actions = append(m.storm.actions, scenario.WithInput(scenario.Command("edit", job, m.at()), text))
 }
 
-// pods draws what happens to pods.
+// pods draws actions on pods.
 func (m stormMaker) pods() {
 	pod := fmt.Sprintf("name=any:%d", m.IntN(12))
 	switch m.IntN(8) {
@@ -206,7 +206,7 @@ func (m stormMaker) pods() {
 	}
 }
 
-// tamper draws what only somebody with all rights can do.
+// tamper draws actions that require all permissions.
 func (m stormMaker) tamper(pod string) {
 	switch m.IntN(6) {
 	case 0:
@@ -224,7 +224,7 @@ func (m stormMaker) tamper(pod string) {
 	}
 }
 
-// caseCommands are what pods and users do with a random Job.
+// caseCommands returns the commands for the pods and users of a random Job.
 func caseCommands(j stormJob) (out []*datadriven.TestData) {
 	name := "job=" + j.name
 	out = append(out, scenario.Command("script", name, "run=2s", "terminate=2s"))
@@ -240,7 +240,7 @@ func caseCommands(j stormJob) (out []*datadriven.TestData) {
 	return out
 }
 
-// object is the Job.
+// object returns the Job.
 func (j stormJob) object() *batchv1.Job {
 	job := &batchv1.Job{Spec: *j.Spec.DeepCopy()}
 	if j.RuleNames != "" {
@@ -252,7 +252,7 @@ func (j stormJob) object() *batchv1.Job {
 	return job
 }
 
-// manifest is a Job for a scenario file.
+// manifest returns the YAML of a Job for a scenario file.
 func manifest(job *batchv1.Job) string {
 	text, err := yaml.Marshal(map[string]any{"metadata": job.ObjectMeta, "spec": job.Spec})
 	scenario.Must(err)
@@ -290,7 +290,7 @@ func sceneCommand(job string, s *model.Script) *datadriven.TestData {
 	return scenario.Command("script", args...)
 }
 
-// editCommand is what a user of a random Job does.
+// editCommand returns the command for a user's action on a random Job.
 func editCommand(job string, e model.Edit) *datadriven.TestData {
 	at := "after=" + e.At.String()
 	pod := fmt.Sprintf("name=any:%d", max(e.Value, 0))

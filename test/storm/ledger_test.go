@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// ledger is what random storms have come to, one entry for each run.
+// ledger holds the results of random storms, one entry per run.
 type ledger struct {
 	Runs []entry `json:"runs"`
 }
@@ -31,22 +31,22 @@ type entry struct {
 	// FirstSeed is the seed of the first world; the others follow it.
 	FirstSeed uint64 `json:"firstSeed"`
 	Worlds    uint64 `json:"worlds"`
-	// Steps are the events that the worlds carried out, one after the other.
+	// Steps is the number of events in all worlds.
 	Steps uint64 `json:"steps"`
-	// Years are the virtual time of all worlds.
+	// Years is the virtual time of all worlds.
 	Years float64 `json:"simulatedYears"`
-	// Jobs and Pods were created, and Finished Jobs have a terminal condition.
+	// Jobs and Pods are the numbers of created objects, Finished the number of Jobs with a terminal condition.
 	Jobs     uint64 `json:"jobs"`
 	Finished uint64 `json:"finishedJobs"`
 	Pods     uint64 `json:"pods"`
-	// Processes are controllers that started.
+	// Processes is the number of controller processes that started.
 	Processes uint64 `json:"processes"`
-	// Calls are API calls of controllers, Syncs their syncs that ended, and StatusWrites the
-	// statuses that they stored.
+	// Calls is the number of the controllers' API calls, Syncs of their completed syncs, and StatusWrites of the statuses
+	// that they stored.
 	Calls        uint64 `json:"calls"`
 	Syncs        uint64 `json:"syncs"`
 	StatusWrites uint64 `json:"statusWrites"`
-	// Trouble counts what went wrong, by kind: faults of calls and watches, and actions.
+	// Trouble counts faults of calls and watches, and actions, by kind.
 	Trouble    map[string]uint64 `json:"trouble"`
 	Violations uint64            `json:"violations"`
 	WallHours  float64           `json:"wallHours"`
@@ -57,7 +57,7 @@ func newEntry(first uint64) entry {
 	return entry{Commit: *stormCommit, Go: runtime.Version(), FirstSeed: first, Trouble: map[string]uint64{}}
 }
 
-// add counts a world. Its violations count as one.
+// add counts a world. Several violations in a world count as one.
 func (e *entry) add(p played) {
 	e.Worlds++
 	e.Steps += p.steps
@@ -77,7 +77,7 @@ func (e *entry) add(p played) {
 	}
 }
 
-// ended notes what the run took.
+// ended records the time that the run took.
 func (e *entry) ended(wall time.Duration) {
 	e.WallHours, e.CPUHours = wall.Hours(), scenario.CPUSeconds()/3600
 }
@@ -93,7 +93,7 @@ func (e *entry) trouble() (n uint64) {
 	return n
 }
 
-// String is the summary of a run.
+// String returns a summary of a run.
 func (e *entry) String() string {
 	out := fmt.Sprintf("%s\nseeds %d to %d, %d Jobs (%d finished), %d pods, %d controllers, %d calls, %d syncs, %d status writes, %.2f CPU hours\n%d faults and actions:\n",
 		e.short(), e.FirstSeed, e.FirstSeed+e.Worlds-1, e.Jobs, e.Finished, e.Pods, e.Processes, e.Calls, e.Syncs, e.StatusWrites, e.CPUHours, e.trouble())
@@ -103,7 +103,7 @@ func (e *entry) String() string {
 	return out
 }
 
-// readLedger reads a ledger that may not be there yet.
+// readLedger reads a ledger; a missing file is an empty ledger.
 func readLedger(t *testing.T, file string) (l ledger) {
 	if file == "" {
 		return l
@@ -121,7 +121,7 @@ func readLedger(t *testing.T, file string) (l ledger) {
 	return l
 }
 
-// nextSeed is the first seed that no run has played. The first ones are those of every test run.
+// nextSeed returns the first seed that no run has played. The first seeds are played by every test run.
 func (l ledger) nextSeed() uint64 {
 	next := uint64(shortStorms)
 	for _, e := range l.Runs {
@@ -143,7 +143,7 @@ func (l ledger) write(t *testing.T, file string) {
 	}
 }
 
-// total adds up what the table of the ledger shows.
+// total returns the sums shown in the ledger's table.
 func (l ledger) total() entry {
 	sum := newEntry(0)
 	for _, e := range l.Runs {
@@ -156,7 +156,7 @@ func (l ledger) total() entry {
 	return sum
 }
 
-// markdown shows the ledger in docs/proof/storms.md.
+// markdown returns the table for docs/proof/storms.md.
 func (l ledger) markdown() string {
 	var b strings.Builder
 	b.WriteString("| commit | seeds | worlds | steps | simulated years | Jobs | faults and actions | violations | CPU hours |\n|---|---|---|---|---|---|---|---|---|\n")
@@ -176,7 +176,7 @@ func (l ledger) markdown() string {
 	return b.String()
 }
 
-// thousands writes a number with commas.
+// thousands formats a number with commas.
 func thousands(n uint64) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
@@ -184,11 +184,11 @@ func thousands(n uint64) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// ledgerFile is the ledger that docs/proof/storms.md shows.
+// ledgerFile is the ledger shown in docs/proof/storms.md.
 const ledgerFile = "testdata/ledger.json"
 
-// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/proof/storms.md with the ledger; -rewrite
-// writes them.
+// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/proof/storms.md with the ledger; -rewrite updates
+// them.
 func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 	const page = "../../docs/proof/storms.md"
 	text, err := os.ReadFile(page)
@@ -210,8 +210,8 @@ func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 	}
 }
 
-// TestEverySeedIsPlayedOnce_STO_03: a run continues with the seed after those that are in the ledger, and
-// adds an entry of its own.
+// TestEverySeedIsPlayedOnce_STO_03: a run continues with the first seed after the ledger's, and adds an entry of its
+// own.
 func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.json")
 	for range 2 {
@@ -230,8 +230,8 @@ func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	}
 }
 
-// TestInterruptedStormsAreInTheLedger_STO_03: the storms that had ended before a signal are in the ledger,
-// and the next run continues after them.
+// TestInterruptedStormsAreInTheLedger_STO_03: the storms that ended before a signal are in the ledger, and the next run
+// continues after them.
 func TestInterruptedStormsAreInTheLedger_STO_03(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		file := filepath.Join(t.TempDir(), "ledger.json")

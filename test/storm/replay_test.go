@@ -10,8 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// TestDrawnFaultsAreReplayed_STO_02 plays storms, and again with what their dice drew as commands: the
-// same happens, so that every violation can be written down as a scenario file.
+// TestDrawnFaultsAreReplayed_STO_02 plays storms, and replays them with the drawn faults as commands: the result is the
+// same, so every violation can be stored as a scenario file.
 func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
 	files := stormFiles(t)
 	for seed := range scenario.FewerSeeds(200) {
@@ -26,7 +26,7 @@ func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
 	}
 }
 
-// firstDifference returns the first lines that differ, and some before them.
+// firstDifference returns the first lines that differ, and some lines before them.
 func firstDifference(a, b string) string {
 	x, y := strings.Split(a, "\n"), strings.Split(b, "\n")
 	for i := range min(len(x), len(y)) {
@@ -37,8 +37,8 @@ func firstDifference(a, b string) string {
 	return "one is longer"
 }
 
-// TestStormsAreShrunk_STO_04 shrinks a storm to what it takes that a controller crashes, and a pod is
-// evicted: one fault or restart, one eviction, which may be one of the Job's own, and at most one Job.
+// TestStormsAreShrunk_STO_04 shrinks a storm in which a controller crashes and a pod is evicted to one fault or restart,
+// one eviction, which may be one of the Job's own, and at most one Job.
 func TestStormsAreShrunk_STO_04(t *testing.T) {
 	files := stormFiles(t)
 	shows := func(p played) bool { return p.kinds["evict"] > 0 && p.processes > 1 }

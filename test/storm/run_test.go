@@ -27,7 +27,7 @@ var (
 	stormCommit  = flag.String("storm-commit", "", "the commit under test, for the ledger")
 )
 
-// shortStorms is how many random storms every run of the tests plays: always the same.
+// shortStorms is the number of random storms in every test run, always with the same seeds.
 const shortStorms = 1500
 
 // TestRandomStorms_STO_01 plays storms with fixed seeds, so that the result of CI depends on the
@@ -41,8 +41,7 @@ func TestRandomStorms_STO_01(t *testing.T) {
 	}
 }
 
-// TestEndlessStorms_STO_03 plays random storms for as long as it is asked to, each of them once in the
-// life of a ledger.
+// TestEndlessStorms_STO_03 plays random storms for a given time, each seed once in the life of a ledger.
 //
 //	make storm STORM_TIME=8h
 func TestEndlessStorms_STO_03(t *testing.T) {
@@ -65,8 +64,8 @@ func TestEndlessStorms_STO_03(t *testing.T) {
 	fmt.Println(s.entry.String())
 }
 
-// playLedger plays storms for as long as it may go on, or until SIGINT or SIGTERM, and adds those that
-// ended to a ledger. A second signal ends the program at once.
+// playLedger plays storms while more returns true, or until SIGINT or SIGTERM, and adds the completed storms to a
+// ledger. A second signal ends the program at once.
 func (s *stormRun) playLedger(t *testing.T, file string, workers int, more func() bool) {
 	ctx, stop := signal.NotifyContext(t.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -84,7 +83,7 @@ func (s *stormRun) playLedger(t *testing.T, file string, workers int, more func(
 // stormRun plays many storms.
 type stormRun struct {
 	files []stormFile
-	// most is how many storms to play at most, 0 for any number.
+	// most is the largest number of storms to play, 0 for no limit.
 	most uint64
 	// next is the number of the next storm, from 0.
 	next atomic.Uint64
@@ -99,7 +98,7 @@ func (s *stormRun) steps() uint64 {
 	return s.entry.Steps
 }
 
-// play plays storms for as long as it may go on. The seeds of those that were played have no gap.
+// play plays storms while more returns true. The seeds of the played storms have no gap.
 func (s *stormRun) play(ctx context.Context, t *testing.T, workers int, more func() bool) {
 	var all sync.WaitGroup
 	for range workers {
@@ -116,7 +115,7 @@ func (s *stormRun) play(ctx context.Context, t *testing.T, workers int, more fun
 	all.Wait()
 }
 
-// one plays a storm, and shrinks it if it breaks an invariant, as long as the context lasts.
+// one plays a storm, and shrinks it if it breaks an invariant, until ctx is done.
 func (s *stormRun) one(ctx context.Context, t *testing.T, seed uint64) {
 	storm := newStorm(seed, s.files)
 	out := storm.play(t)
@@ -134,7 +133,7 @@ func (s *stormRun) one(ctx context.Context, t *testing.T, seed uint64) {
 	s.report(t, shrink(ctx, t, storm, out), out)
 }
 
-// maxFound is how many violations of a run are shrunk.
+// maxFound is the number of violations per run that are shrunk.
 const maxFound = 20
 
 // report writes the scenario file of a violation, or prints it.
@@ -154,7 +153,7 @@ func (s *stormRun) report(t *testing.T, small *randomStorm, out played) {
 	t.Errorf("seed %d: %s: it is in %s", small.seed, first, name)
 }
 
-// progress prints how far the run is.
+// progress prints the progress of the run.
 func (s *stormRun) progress(stop <-chan struct{}) {
 	begun := time.Now()
 	for tick := time.NewTicker(5 * time.Second); ; {

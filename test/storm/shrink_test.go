@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// maxAttempts is how many smaller storms are tried.
+// maxAttempts limits how many smaller storms are tried.
 const maxAttempts = 3000
 
-// shrinker looks for the smallest storm that shows the same.
+// shrinker searches for the smallest storm that still shows the violation.
 type shrinker struct {
 	t        *testing.T
 	ctx      context.Context
@@ -23,13 +23,13 @@ type shrinker struct {
 	best     randomStorm
 }
 
-// shrink leaves out of a storm what is not needed to break the invariant that it broke first.
+// shrink removes the parts of a storm that are not needed to break the first broken invariant.
 func shrink(ctx context.Context, t *testing.T, storm *randomStorm, out played) *randomStorm {
 	return shrinkTo(ctx, t, storm, out, func(p played) bool { return p.invariant() == out.invariant() })
 }
 
-// shrinkTo leaves out of a storm what is not needed to show the same: faults, actions, and what makes
-// its Jobs complicated. The dice are replaced by what they drew.
+// shrinkTo removes the parts of a storm that are not needed for shows to return true: faults, actions, and features of
+// its Jobs. The faults that the dice drew replace the dice.
 func shrinkTo(ctx context.Context, t *testing.T, storm *randomStorm, out played, shows func(played) bool) *randomStorm {
 	s := &shrinker{t: t, ctx: ctx, shows: shows, best: *storm}
 	s.best.dice, s.best.faults = nil, out.faults
@@ -45,7 +45,7 @@ func shrinkTo(ctx context.Context, t *testing.T, storm *randomStorm, out played,
 	return &s.best
 }
 
-// take replaces the best storm by one that still shows the same.
+// take replaces the best storm by a smaller one if that still shows the violation.
 func (s *shrinker) take(storm randomStorm) bool {
 	s.attempts++
 	if s.attempts > maxAttempts || s.ctx.Err() != nil || !s.shows(storm.play(s.t)) {
@@ -55,7 +55,7 @@ func (s *shrinker) take(storm randomStorm) bool {
 	return true
 }
 
-// fewer tries to leave out each part once; it reports whether it could.
+// fewer tries to remove each part once, and reports whether any was removed.
 func (s *shrinker) fewer() (smaller bool) {
 	for _, part := range []func(*randomStorm) *[]*datadriven.TestData{
 		func(r *randomStorm) *[]*datadriven.TestData { return &r.faults },
@@ -68,7 +68,7 @@ func (s *shrinker) fewer() (smaller bool) {
 	return s.simplerJobs() || smaller
 }
 
-// fewerCommands leaves out commands, first many at once.
+// fewerCommands removes commands, first many at once.
 func (s *shrinker) fewerCommands(part func(*randomStorm) *[]*datadriven.TestData) (smaller bool) {
 	for size := len(*part(&s.best)); size > 0; size /= 2 {
 		for at := 0; at < len(*part(&s.best)); {
@@ -85,10 +85,10 @@ func (s *shrinker) fewerCommands(part func(*randomStorm) *[]*datadriven.TestData
 	return smaller
 }
 
-// optional are the arguments that a storm can do without.
+// optional holds the arguments that may be removed from a storm.
 var optional = []string{"lag", "latency", "qps", "max-uncounted", "clock", "jobs-older", "pods-older", "gap", "stale", "overlap", "exit", "verb"}
 
-// fewerArguments leaves out arguments of actions, and of the world.
+// fewerArguments removes arguments of actions and of the world.
 func (s *shrinker) fewerArguments() (smaller bool) {
 	try := func(d *datadriven.TestData, put func(*randomStorm, *datadriven.TestData)) {
 		for i := len(d.CmdArgs) - 1; i >= 0; i-- {
@@ -112,7 +112,7 @@ func (s *shrinker) fewerArguments() (smaller bool) {
 	return smaller
 }
 
-// simplerJobs leaves out Jobs, and makes the others simpler.
+// simplerJobs removes Jobs, and simplifies the others.
 func (s *shrinker) simplerJobs() (smaller bool) {
 	for at := 0; at < len(s.best.jobs); {
 		storm := s.best

@@ -18,19 +18,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
 )
 
-// randomStorm is a world with everything that goes wrong in it, as the commands of a scenario
-// file: what breaks an invariant can be written down, and shrunk command by command.
+// randomStorm is a world with all its faults, as the commands of a scenario file: a storm that breaks an invariant can
+// be stored, and shrunk command by command.
 type randomStorm struct {
 	seed uint64
-	// world begins the world.
+	// world is the world command.
 	world *datadriven.TestData
-	// actions happen at a time of their own, faults at a call or at the delivery of an event.
+	// actions happen at their own times, faults at a call or at the delivery of an event.
 	actions, faults []*datadriven.TestData
-	// Either jobs are created at once, or the commands of a scenario file are carried out.
+	// Either jobs are created at once, or the commands in body, from a scenario file, are carried out.
 	jobs []stormJob
 	file string
 	body []*datadriven.TestData
-	// dice, if set, draw more faults while the storm is played.
+	// dice, if set, draws more faults while the storm is played.
 	dice *dice
 }
 
@@ -40,22 +40,22 @@ type stormJob struct {
 	*model.Case
 }
 
-// played is what a storm came to.
+// played is the result of a storm.
 type played struct {
-	// broken are the invariants that it broke, and panics.
+	// broken holds the violations and panics.
 	broken                      []string
 	steps, calls, syncs, writes uint64
 	jobs, pods, finished        uint64
 	processes                   uint64
 	elapsed                     time.Duration
-	// faults are those that the dice drew.
+	// faults holds the faults that the dice drew.
 	faults []*datadriven.TestData
-	// kinds counts what went wrong.
+	// kinds counts faults and actions by kind.
 	kinds map[string]uint64
 	trace string
 }
 
-// invariant is the name of the invariant that was broken first.
+// invariant returns the id of the first broken invariant.
 func (p played) invariant() string {
 	if len(p.broken) == 0 {
 		return ""
@@ -64,7 +64,7 @@ func (p played) invariant() string {
 	return name[strings.LastIndex(name, " ")+1:]
 }
 
-// commands are the scenario file of the storm.
+// commands returns the scenario file of the storm.
 func (s *randomStorm) commands() []*datadriven.TestData {
 	out := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body)
 	for _, job := range s.jobs {
@@ -74,8 +74,8 @@ func (s *randomStorm) commands() []*datadriven.TestData {
 	return append(out, calm()...)
 }
 
-// quickCommands are the same, with Jobs that need not be written and read as YAML, which would be a
-// fifth of all that a storm costs.
+// quickCommands returns the same commands with prepared Jobs, which need not be written and read as YAML: that would be
+// a fifth of a storm's cost.
 func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.TestData]*batchv1.Job) {
 	out, prepared := slices.Concat([]*datadriven.TestData{s.world}, s.faults, s.actions, s.body), map[*datadriven.TestData]*batchv1.Job{}
 	for _, job := range s.jobs {
@@ -86,21 +86,21 @@ func (s *randomStorm) quickCommands() ([]*datadriven.TestData, map[*datadriven.T
 	return append(out, calm()...), prepared
 }
 
-// calm is the time without trouble after a storm.
+// calm returns the commands for the quiet time after a storm.
 func calm() []*datadriven.TestData {
 	return []*datadriven.TestData{scenario.Command("run", "for=5m"), scenario.Command("fault", "kind=none"), scenario.Command("run", "for=2h"), scenario.Command("settle")}
 }
 
-// closeLook is of how many storms one checks S10 at every write, which makes it slow.
+// closeLook is n if one in n storms checks S10 at every write, which is slow.
 const closeLook = 16
 
-// play lets the storm happen.
+// play plays the storm.
 func (s *randomStorm) play(t *testing.T) played {
 	commands, prepared := s.quickCommands()
 	return s.playCommands(t, commands, prepared, false)
 }
 
-// playCommands carries out the commands of a storm. With traced, it keeps what they print.
+// playCommands carries out the commands of a storm. With traced, it keeps their output.
 func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData, prepared map[*datadriven.TestData]*batchv1.Job, traced bool) (out played) {
 	out.kinds = map[string]uint64{}
 	every := scenario.SweepCore
@@ -137,7 +137,7 @@ func (s *randomStorm) playCommands(t *testing.T, commands []*datadriven.TestData
 	return out
 }
 
-// troubleKind is how the ledger names what a command does to a Job or its controller, or "".
+// troubleKind returns the ledger's name for a command's effect on a Job or its controller, or "".
 func troubleKind(d *datadriven.TestData) string {
 	switch d.Cmd {
 	case "world", "run", "settle", "script", "job", "finalize":
@@ -162,7 +162,7 @@ func (p *played) committed(c sim.Commit) {
 	}
 }
 
-// note counts a world that is over.
+// note counts a finished world.
 func (p *played) note(w *checker.World) {
 	if w == nil {
 		return

@@ -1,5 +1,4 @@
-// Package cases makes random Jobs, pods and users. It does not import package sim, so that the
-// tests of that can use it.
+// Package cases generates random Jobs, pods and user actions. It does not import package sim, whose tests use it.
 package cases
 
 import (
@@ -15,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// generator makes cases that the API server would accept.
+// generator generates cases that the API server would accept.
 type generator struct {
 	*rand.Rand
 	c *model.Case
@@ -31,7 +30,7 @@ func Generate(seed uint64) *model.Case {
 	return g.c
 }
 
-// chance is true in so many of a hundred cases.
+// chance returns true with a probability in percent.
 func (g generator) chance(percent int) bool { return g.IntN(100) < percent }
 
 func one[T any](g generator, of ...T) T { return of[g.IntN(len(of))] }
@@ -141,7 +140,7 @@ func (g generator) failurePolicy() *batchv1.PodFailurePolicy {
 
 const badNode corev1.PodConditionType = "example.com/BadNode"
 
-// codes are how containers fail; 137 and 143 are the codes of those that are told to end.
+// codes are the exit codes of failing containers; 137 and 143 are the codes of terminated ones.
 var codes = []int32{1, 42, 43, 137, 143}
 
 func (g generator) exitCodes() *batchv1.PodFailurePolicyOnExitCodesRequirement {
@@ -164,7 +163,7 @@ func (g generator) exitCodes() *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	return r
 }
 
-// ruleNames names some rules, and sometimes wrongly.
+// ruleNames returns names for some rules, and sometimes invalid ones.
 func (g generator) ruleNames() string {
 	var entries []string
 	for i := range g.c.Spec.PodFailurePolicy.Rules {
@@ -200,13 +199,13 @@ func (g generator) fates() {
 	if !g.indexed() {
 		pods = 8
 	}
-	// Pods that run for different times seldom end at once: what ends first is settled.
+	// Pods with different run times seldom end at once, so the order of their ends is defined.
 	runs := g.Perm(38)
 	for _, index := range indexes {
 		for nth := 1; nth <= pods; nth++ {
 			f := g.script(index, nth, bad)
 			if f.Run != model.Forever {
-				// A bit more than seconds keeps ends apart from what users do.
+				// The fraction of a second separates ends from user actions.
 				f.Run = time.Duration(2+runs[len(g.c.Scripts)%len(runs)])*time.Second + 130*time.Millisecond
 			}
 			g.c.Scripts = append(g.c.Scripts, f)
@@ -214,11 +213,11 @@ func (g generator) fates() {
 	}
 }
 
-// script draws what a pod does; bad is how often it fails, of a hundred.
+// script draws the behavior of a pod; bad is the percentage of failures.
 func (g generator) script(index, nth, bad int) model.Script {
 	f := model.Script{
 		Index: index, Nth: nth, Run: time.Duration(2+g.IntN(38)) * time.Second,
-		// A fifth of a second keeps the end apart from what users do next.
+		// The fifth of a second separates the end from the user's next action.
 		Terminate: one[time.Duration](g, 2, 3, 8, 20, 45)*time.Second + 200*time.Millisecond, TerminateExit: one[int32](g, 143, 143, 1, 42, 0),
 	}
 	template := &g.c.Spec.Template.Spec
@@ -251,7 +250,7 @@ func (g generator) script(index, nth, bad int) model.Script {
 func (g generator) edits() {
 	s := &g.c.Spec
 	g.c.Held = g.chance(70)
-	// Half a second keeps users apart from deadlines and back-offs, which end on full ones.
+	// Half a second separates user actions from deadlines and back-offs, which end on full seconds.
 	at := 500 * time.Millisecond
 	size := ptr.Deref(s.Completions, 0)
 	if *s.Suspend && g.chance(70) {
@@ -273,11 +272,11 @@ func (g generator) edits() {
 		if e.Action == model.SetSize {
 			smaller := e.Value < size
 			size = e.Value
-			if smaller && g.chance(25) { // Both before a controller can react.
+			if smaller && g.chance(25) { // Both happen before a controller can react.
 				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.SetParallelism, Value: g.Int32N(6)})
 			}
 		}
-		if e.Action == model.EvictPod && g.chance(40) { // And the others after it.
+		if e.Action == model.EvictPod && g.chance(40) { // The other pods are evicted afterward.
 			for index := range size {
 				at += 50 * time.Millisecond
 				g.c.Edits = append(g.c.Edits, model.Edit{At: at, Action: model.EvictPod, Value: g.anIndex(index)})
@@ -286,7 +285,7 @@ func (g generator) edits() {
 	}
 }
 
-// afterBackoff lets a user do something half a second after a failed pod has got its next.
+// afterBackoff schedules a user action half a second after a failed pod was replaced.
 func (g generator) afterBackoff() {
 	f := one(g, g.c.Scripts...)
 	if f.Run == model.Forever || f.Nth != 1 || len(g.c.Edits) > 0 {
@@ -302,7 +301,7 @@ func (g generator) afterBackoff() {
 	g.c.Edits = append(g.c.Edits, e)
 }
 
-// anIndex is the index, or -1 in a Job without.
+// anIndex returns index, or -1 in a Job without indexes.
 func (g generator) anIndex(index int32) int32 {
 	if g.indexed() {
 		return index

@@ -12,8 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
-// Simpler returns the cases that are one step simpler, for a search for the smallest one that
-// still shows a problem.
+// Simpler returns the cases that are one step simpler, for a search for the smallest case that still shows a problem.
 func Simpler(c *model.Case) (out []*model.Case) {
 	try := func(change func(*model.Case)) {
 		s := &model.Case{Spec: *c.Spec.DeepCopy(), RuleNames: c.RuleNames, Held: c.Held, Scripts: slices.Clone(c.Scripts), Edits: slices.Clone(c.Edits)}

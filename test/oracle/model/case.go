@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Case is a Job, what its pods do, and what users do meanwhile.
+// Case is a Job, the behavior of its pods, and the actions of users.
 type Case struct {
 	Spec batchv1.JobSpec
 	// RuleNames is the annotation that names the rules of the podFailurePolicy (KEP-4443).
@@ -15,41 +15,40 @@ type Case struct {
 	// Held reports whether the Job has another finalizer: once deleted, it stays.
 	Held    bool
 	Scripts []Script
-	// Edits are what users do, in the order of At.
+	// Edits are the actions of users, in the order of At.
 	Edits []Edit
 }
 
-// Forever is the run time of a pod that does not end by itself.
+// Forever is the run time of a pod that does not end on its own.
 const Forever time.Duration = -1
 
-// Script is what a pod does; the last one that matches a pod applies. A pod without one
-// runs for two seconds and succeeds, and takes as long to terminate when it is deleted.
+// Script is the behavior of a pod; the last script that matches a pod applies. A pod without a script runs for two
+// seconds and succeeds, and takes as long to terminate when it is deleted.
 type Script struct {
 	// Index is the completion index, -1 for any; Nth is the position in the order of
 	// creation among the pods of the index, or of a Job without indexes, 0 for any.
 	Index, Nth int
 	Run        time.Duration
-	// Exit is the exit code of the container main, SideExit of side, and SetupExit of the
-	// init container setup, as far as the Job has them. After a SetupExit that is not 0
-	// nothing else runs.
+	// Exit is the exit code of the container main, SideExit of side, and SetupExit of the init container setup, as far as
+	// the Job has them. After a nonzero SetupExit, the other containers do not run.
 	Exit, SideExit, SetupExit int32
 	// Condition, if any, is true of the pod once it has ended.
 	Condition corev1.PodConditionType
-	// Restarts is how often main has been restarted RestartsAfter the start.
+	// Restarts is the number of restarts of main, RestartsAfter the time from its start until they happen.
 	Restarts      int32
 	RestartsAfter time.Duration
-	// Terminate is how long the pod takes to end when it is deleted, and TerminateExit the
-	// exit code of all containers then.
+	// Terminate is how long the pod takes to end when it is deleted, and TerminateExit the exit code of all containers in
+	// that case.
 	Terminate     time.Duration
 	TerminateExit int32
 	// Unscheduled pods never run; Lost ones have an unreachable node once they are deleted.
 	Unscheduled, Lost bool
 }
 
-// Action is what a user does.
+// Action is an action of a user.
 type Action string
 
-// What users do. The first group changes the spec of the Job to Value.
+// The actions of users. The first group sets a field of the Job's spec to Value.
 const (
 	SetParallelism      Action = "parallelism"
 	SetSize             Action = "completions and parallelism"
@@ -58,7 +57,7 @@ const (
 	SetDeadline         Action = "activeDeadlineSeconds" // -1 for none
 	SetMaxFailedIndexes Action = "maxFailedIndexes"
 	SetReplacement      Action = "podReplacementPolicy" // 1 for Failed
-	// SetLimits sets every limit that the Job may reach, where it has one.
+	// SetLimits sets every limit of the Job that is set.
 	SetLimits Action = "backoffLimit, activeDeadlineSeconds and maxFailedIndexes"
 
 	DeleteJob      Action = "delete the Job"
@@ -116,26 +115,26 @@ const Never = time.Duration(1<<63 - 1)
 
 // Outcome is the state of a Case when nothing happens anymore.
 type Outcome struct {
-	// Gone reports whether the Job is.
+	// Gone reports whether the Job is gone.
 	Gone bool
 	// Conditions are sorted by type, without times.
 	Conditions                                    []Condition
 	Active, Ready, Terminating, Succeeded, Failed int32
-	// Uncounted is how many pods are recorded but not counted; Tracked is how many ended
-	// pods of a finished Job still have the tracking finalizer.
+	// Uncounted is the number of pods that are recorded but not counted; Tracked is the number of ended pods of a
+	// finished Job that still have the tracking finalizer.
 	Uncounted, Tracked int
 	CompletedIndexes   string
-	// FailedIndexes is "nil" for none.
+	// FailedIndexes is "nil" if the field is unset.
 	FailedIndexes string
 	// Start and End are startTime and completionTime, or Never.
 	Start, End time.Duration
 	// Finished is when the Job got its terminal condition, or Never.
 	Finished time.Duration
-	// Pods are those that were created, by index and then by time.
+	// Pods are the created pods, by index and then by time.
 	Pods []Made
 }
 
-// Condition is a condition of a Job. In its message pods are named by PodName.
+// Condition is a condition of a Job. Its message contains pod names as returned by PodName.
 type Condition struct {
 	Type            batchv1.JobConditionType
 	Status          corev1.ConditionStatus

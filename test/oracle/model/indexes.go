@@ -10,7 +10,7 @@ import (
 // indexes is a set of completion indexes.
 type indexes map[int]bool
 
-// below are the indexes under n.
+// below returns the indexes below n.
 func (s indexes) below(n int) indexes {
 	out := indexes{}
 	for i := range s {
@@ -21,7 +21,7 @@ func (s indexes) below(n int) indexes {
 	return out
 }
 
-// String is the form of completedIndexes: runs of three or more are written with a dash.
+// String returns the format of completedIndexes: runs of three or more are written with a dash.
 func (s indexes) String() string {
 	var sorted []int
 	for i := range s {
@@ -46,7 +46,7 @@ func (s indexes) String() string {
 	return strings.Join(parts, ",")
 }
 
-// parseIndexes reads the indexes under n of a list that the API server has accepted.
+// parseIndexes returns the indexes below n in a list that the API server has accepted.
 func parseIndexes(text string, n int) indexes {
 	out := indexes{}
 	for _, part := range strings.Split(text, ",") {

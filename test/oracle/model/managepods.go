@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// managePods removes the pods that should not run, or creates those that should, and reports
-// whether it did either (JOB-02, JOB-03, JOB-08).
+// managePods removes pods that should not run, or else creates missing pods, and reports whether it changed anything
+// (JOB-02, JOB-03, JOB-08).
 func (w *world) managePods(next *status, seen *observation) bool {
 	want := w.spec.want(next, seen)
 	if w.remove(seen.active, want) {
@@ -39,8 +39,8 @@ func (w *world) managePods(next *status, seen *observation) bool {
 	return w.create(missing, next, seen)
 }
 
-// remove removes pods of no index of the Job, all but one of each index, and excess pods,
-// the least advanced first (JOB-12). None of them counts.
+// remove removes pods with an index outside the Job, all but one pod per index, and excess pods, the least advanced
+// first (JOB-12). None of them counts as failed.
 func (w *world) remove(active []*pod, want int) bool {
 	order := slices.Clone(active)
 	w.pace.rng.Shuffle(len(order), func(i, j int) { order[i], order[j] = order[j], order[i] })
@@ -65,7 +65,7 @@ func (w *world) remove(active []*pod, want int) bool {
 	return len(gone) > 0
 }
 
-// rank is negative if a is to be removed before b.
+// rank returns a negative number if a is removed before b.
 func rank(a, b *pod) int {
 	switch {
 	case a.running() != b.running() && b.running():
@@ -118,7 +118,7 @@ func (w *world) create(n int, next *status, seen *observation) bool {
 	return created
 }
 
-// pending are the first n indexes that have no pod and need one (JOB-07, PRP-08).
+// pending returns the first n indexes that need a pod and have none (JOB-07, PRP-08).
 func (w *world) pending(n int, next *status, seen *observation) (out []int) {
 	taken := map[int]bool{}
 	for _, p := range seen.active {
@@ -145,7 +145,7 @@ func (w *world) pending(n int, next *status, seen *observation) (out []int) {
 	return out
 }
 
-// indexDelay is when the index of a failed pod may continue (BLI-22).
+// indexDelay returns when the index of a failed pod may continue (BLI-22).
 func (w *world) indexDelay(p *pod) time.Duration {
 	return p.finish() + backoff(p.failures+p.ignored+1)
 }

@@ -7,12 +7,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pod is a pod as its node sees it, with the controller's notes.
+// pod is a pod as its node sees it, with the controller's state.
 type pod struct {
 	// index is -1 in a Job without indexes.
 	index, nth int
 	script     Script
-	// failures and ignored are how often the index had failed before.
+	// failures and ignored are the index's previous failures.
 	failures, ignored int
 
 	phase                            corev1.PodPhase
@@ -24,7 +24,7 @@ type pod struct {
 	killed, settled bool
 }
 
-// exit is how a container ended.
+// exit is the exit code of a container.
 type exit struct {
 	container string
 	code      int32
@@ -39,10 +39,10 @@ func (p *pod) active() bool { return !p.over() && p.deleted == Never }
 
 func (p *pod) terminating() bool { return !p.over() && p.deleted != Never }
 
-// running reports whether a node has the pod, and that it has not ended.
+// running reports whether the pod is on a node and has not ended.
 func (p *pod) running() bool { return p.phase == corev1.PodRunning }
 
-// next is when the next thing happens to the pod by itself.
+// next returns the time of the pod's next event of its own.
 func (p *pod) next() time.Duration {
 	switch {
 	case p.over():
@@ -78,7 +78,7 @@ func (p *pod) nextTermination() time.Duration {
 	return p.deleted + min(p.script.Terminate, grace) + time.Millisecond
 }
 
-// live runs what is due.
+// live carries out the pod's due event.
 func (p *pod) live(w *world) {
 	switch {
 	case !p.running() && p.deleted != Never:
@@ -110,7 +110,7 @@ func (p *pod) exits(w *world, mainCode, sideCode int32) {
 	p.end(w, containers[:len(w.spec.Template.Spec.Containers)], setup)
 }
 
-// end ends the pod: it has succeeded if every container has.
+// end ends the pod: it succeeds if every container has succeeded.
 func (p *pod) end(w *world, containers, setup []exit) {
 	p.main, p.setup, p.ended = containers, setup, w.now
 	p.phase = corev1.PodSucceeded
@@ -128,7 +128,7 @@ func (p *pod) end(w *world, containers, setup []exit) {
 	p.killed = p.deleted != Never
 }
 
-// finish is when the pod finished for the back-off: when it ended, or was deleted.
+// finish returns when the pod finished, for the back-off: when it ended, or was deleted.
 func (p *pod) finish() time.Duration {
 	if p.ended != Never && p.started != Never {
 		return p.ended.Truncate(time.Second)

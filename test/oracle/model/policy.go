@@ -10,15 +10,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// ruleMatch is the rule of the podFailurePolicy that matches a pod; zero if none does.
-// message is that of a rule that fails the Job.
+// ruleMatch is the podFailurePolicy rule that matches a pod; zero if no rule does. message is the condition message of a
+// rule that fails the Job.
 type ruleMatch struct {
 	action  batchv1.PodFailurePolicyAction
 	rule    int
 	message string
 }
 
-// matchPolicy finds the first rule that matches the pod as it is (PFP-02).
+// matchPolicy returns the first rule that matches the pod in its present state (PFP-02).
 func (s spec) matchPolicy(p *pod) ruleMatch {
 	if s.PodFailurePolicy == nil {
 		return ruleMatch{}
@@ -39,7 +39,7 @@ func (s spec) matchPolicy(p *pod) ruleMatch {
 
 func (p *pod) name() string { return Namespace + "/" + PodName(p.index, p.nth) }
 
-// exited is PFP-03: app containers come before init containers, and 0 never matches.
+// exited implements PFP-03: app containers come before init containers, and exit code 0 never matches.
 func (p *pod) exited(rule *batchv1.PodFailurePolicyOnExitCodesRequirement) (why string, matches bool) {
 	for _, c := range slices.Concat(p.main, p.setup) {
 		listed := slices.Contains(rule.Values, c.code)
@@ -51,7 +51,7 @@ func (p *pod) exited(rule *batchv1.PodFailurePolicyOnExitCodesRequirement) (why 
 	return "", false
 }
 
-// conditioned is PFP-04: all conditions of pods are True here.
+// conditioned implements PFP-04: all conditions of pods are True in the model.
 func (p *pod) conditioned(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern) (why string, matches bool) {
 	for _, condition := range p.conditions {
 		for _, pattern := range patterns {
@@ -63,8 +63,8 @@ func (p *pod) conditioned(patterns []batchv1.PodFailurePolicyOnPodConditionsPatt
 	return "", false
 }
 
-// ruleName is the name of a rule by the annotation, or its index (KEP-4443). If anything is
-// wrong with the annotation, no rule has a name (PFN-25).
+// ruleName returns the name of a rule in the annotation, or its index (KEP-4443). If any part of the annotation is
+// invalid, no rule has a name (PFN-25).
 func ruleName(annotation string, rule, rules int) string {
 	if name := ruleNames(annotation, rules)[rule]; name != "" {
 		return name
@@ -72,7 +72,7 @@ func ruleName(annotation string, rule, rules int) string {
 	return strconv.Itoa(rule) // PFN-22
 }
 
-// ruleNames are the names by the annotation, or none if anything is wrong with it.
+// ruleNames returns the names in the annotation, or nil if any part of it is invalid.
 func ruleNames(annotation string, rules int) map[int]string {
 	names, taken := map[int]string{}, map[string]bool{}
 	if annotation == "" {
@@ -95,7 +95,7 @@ func ruleNames(annotation string, rules int) map[int]string {
 	return names
 }
 
-// legalName checks a name (PFN-17..20).
+// legalName reports whether a rule name is valid (PFN-17..20).
 func legalName(name string, index, rules int) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
 	if strings.Trim(name, letters+",:") != "" || !strings.ContainsRune(letters, rune(name[len(name)-1])) || len(name) > 111 {

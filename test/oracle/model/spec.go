@@ -5,7 +5,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// spec is the spec of the Job, and what follows from it without the state of the world.
+// spec is the Job's spec, with values that depend only on it.
 type spec struct{ *batchv1.JobSpec }
 
 func (s spec) suspend() bool { return s.Suspend != nil && *s.Suspend }
@@ -16,7 +16,7 @@ func (s spec) indexed() bool {
 
 func (s spec) perIndex() bool { return s.BackoffLimitPerIndex != nil }
 
-// onlyFailed reports whether pods are replaced when they have failed, and not before (PRP-02).
+// onlyFailed reports whether pods are replaced only once they have failed (PRP-02).
 func (s spec) onlyFailed() bool {
 	return s.PodFailurePolicy != nil || s.PodReplacementPolicy != nil && *s.PodReplacementPolicy == batchv1.Failed
 }
@@ -31,7 +31,7 @@ func (s spec) nothingToDo() bool {
 	return s.suspend() && s.Completions != nil && *s.Completions == 0
 }
 
-// want is how many pods should be active.
+// want returns how many pods should be active.
 func (s spec) want(next *status, seen *observation) int {
 	parallelism := int(*s.Parallelism)
 	switch succeeded := s.successes(next, seen); {
@@ -45,7 +45,7 @@ func (s spec) want(next *status, seen *observation) int {
 	return parallelism
 }
 
-// successes is the number of known successes.
+// successes returns the number of known successes.
 func (s spec) successes(next *status, seen *observation) int {
 	if s.indexed() {
 		return len(next.done)
@@ -66,8 +66,8 @@ func (s spec) hasFailed(p *pod) bool {
 	return p.phase == corev1.PodFailed
 }
 
-// countsAsFailed reports whether a settled pod counts as failed. When the Job fails, every pod
-// that has not ended does, unless a rule ignores it (PRP-16).
+// countsAsFailed reports whether a settled pod counts as failed. When the Job fails, this includes every pod that has
+// not ended, unless a rule ignores it (PRP-16).
 func (s spec) countsAsFailed(p *pod, failing bool) bool {
 	if p.phase == corev1.PodSucceeded || !s.mine(p) || s.matchPolicy(p).action == batchv1.PodFailurePolicyActionIgnore {
 		return false

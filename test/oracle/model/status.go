@@ -12,8 +12,8 @@ import (
 // status is the status of the Job.
 type status struct {
 	start, end, ended time.Duration
-	// suspended is the condition Suspended, ending SuccessCriteriaMet or FailureTarget, and
-	// terminal Complete or Failed; nil as long as there is none.
+	// suspended is the condition Suspended, ending SuccessCriteriaMet or FailureTarget, and terminal Complete or Failed;
+	// nil if unset.
 	suspended, ending, terminal *Condition
 	succeeded, failed           int32
 	// done and lost are completedIndexes and failedIndexes.
@@ -41,14 +41,14 @@ func (b status) report(o *Outcome, spec *batchv1.JobSpec) {
 	slices.SortFunc(o.Pods, func(a, b Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })
 }
 
-// pasts are the ends of all pods that the status hold, as far as they matter for back-off.
+// pasts holds the ends of all pods in the status that matter for the back-off.
 type pasts struct {
 	failures    []time.Duration
 	lastSuccess time.Duration
 }
 
-// delay is when the Job may create pods again (JOB-18): failures that finished after the
-// last success count, and the wait begins with the last of them.
+// delay returns when the Job may create pods again (JOB-18): failures that finished after the last success count, and
+// the wait begins with the last failure.
 func (p pasts) delay() time.Duration {
 	n, last := 0, time.Duration(0)
 	for _, at := range p.failures {
@@ -63,7 +63,7 @@ func (p pasts) delay() time.Duration {
 	return last + backoff(n)
 }
 
-// backoff is 10 s, 20 s, 40 s … and at most 10 min.
+// backoff returns 10 s, 20 s, 40 s … and at most 10 min.
 func backoff(failures int) time.Duration {
 	wait := 10 * time.Second
 	for ; failures > 1 && wait < 10*time.Minute; failures-- {

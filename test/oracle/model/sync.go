@@ -7,21 +7,20 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// observation is the pods at the time of a sync, and what the status does not count yet.
+// observation holds the pods at the time of a sync, and the results that the status does not count yet.
 type observation struct {
 	active, terminating []*pod
-	// succeeded and failed have ended and are not settled; ignored are those of failed
-	// that a rule of the podFailurePolicy ignores.
+	// succeeded and failed hold the ended pods that are not settled; ignored holds the failed pods that a
+	// podFailurePolicy rule ignores.
 	succeeded, failed []*pod
 	ignored           map[*pod]bool
-	// waiting is the failed pod of each index that has to have another pod before it is
-	// settled (BLI-07).
+	// waiting holds, for each index, the failed pod that must be replaced before it is settled (BLI-07).
 	waiting map[int]*pod
 }
 
 func (n *observation) failures() int32 { return int32(len(n.failed) - len(n.ignored)) }
 
-// sync is one sync of the controller at everything, and all that follows from it.
+// sync is one sync of the controller with the whole state, and all its consequences.
 func (w *world) sync() {
 	if w.job.terminal != nil {
 		for _, p := range w.pods {
@@ -47,7 +46,7 @@ func (w *world) sync() {
 	}
 }
 
-// manage manages the pods of a Job that continues, and then checks whether it has ended.
+// manage manages the pods of an unfinished Job, and then checks whether the Job has ended.
 func (w *world) manage(next *status, seen *observation) (changed bool) {
 	if !w.deleting {
 		changed = w.managePods(next, seen)
@@ -61,8 +60,8 @@ func (w *world) manage(next *status, seen *observation) (changed bool) {
 	return changed
 }
 
-// conclude counts the pods that are due, and ends what is to end. What follows from a new
-// verdict may wait for the next sync.
+// conclude counts the due pods and adds the conditions of a decided Job. Consequences of a new verdict may wait for the
+// next sync.
 func (w *world) conclude(next status, seen *observation, doomed bool) bool {
 	if w.StartTimeAtEnd && next.ending != nil && next.start == Never {
 		next.start = w.second()
@@ -105,7 +104,7 @@ func (w *world) observe() *observation {
 	return n
 }
 
-// countIndexes adds the indexes that have ended (JOB-10, BLI-02, BLI-11).
+// countIndexes adds the newly completed and failed indexes (JOB-10, BLI-02, BLI-11).
 func (w *world) countIndexes(next *status, seen *observation) {
 	if !w.spec.indexed() {
 		return
@@ -132,7 +131,7 @@ func (w *world) countIndexes(next *status, seen *observation) {
 	w.wait(next, seen)
 }
 
-// wait finds the failed pods that wait for the next pod of their index (BLI-06).
+// wait finds the failed pods that wait for the replacement in their index (BLI-06).
 func (w *world) wait(next *status, seen *observation) {
 	for _, p := range seen.failed {
 		running := slices.ContainsFunc(seen.active, func(other *pod) bool { return other.index == p.index && other.active() })
@@ -146,7 +145,7 @@ func (w *world) wait(next *status, seen *observation) {
 	}
 }
 
-// due returns the pods to be settled.
+// due returns the pods to settle.
 func (w *world) due(seen *observation, ending bool) (due []*pod) {
 	for _, p := range w.pods {
 		failed := w.spec.hasFailed(p) && seen.waiting[p.index] != p
@@ -157,7 +156,7 @@ func (w *world) due(seen *observation, ending bool) (due []*pod) {
 	return due
 }
 
-// enter counts the pods that are due.
+// enter counts the due pods.
 func (w *world) enter(next *status, due []*pod, ending bool) {
 	failing := ending && next.ending.Type == batchv1.JobFailureTarget
 	for _, p := range due {
@@ -170,7 +169,7 @@ func (w *world) enter(next *status, due []*pod, ending bool) {
 	}
 }
 
-// store stores the status, unless the API server rejects it; it reports whether it changed.
+// store stores the status unless the API server rejects it, and reports whether it changed.
 func (w *world) store(next status, due []*pod) bool {
 	if w.spec.refuses(w.job, next) {
 		return false
@@ -202,7 +201,7 @@ func (w *world) deleteActive() (changed bool) {
 	return changed
 }
 
-// finish adds the terminal condition when nothing runs or terminates anymore (MGB-10).
+// finish adds the terminal condition when no pod runs or terminates anymore (MGB-10).
 func (w *world) finish() bool {
 	if w.job.ending == nil {
 		return false

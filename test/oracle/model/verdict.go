@@ -41,7 +41,7 @@ func succeeding(reason, message string) *Condition {
 	return &Condition{batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, reason, message}
 }
 
-// failJob looks for a failed pod that a rule with FailJob matches. Which of several decides
+// failJob returns the condition for a failed pod that matches a FailJob rule, or nil. If there are several, the choice
 // is open.
 func (w *world) failJob() *Condition {
 	var matches []ruleMatch
@@ -64,7 +64,7 @@ func (w *world) failJob() *Condition {
 	return failing(reason, j.message)
 }
 
-// tooManyRestarts is JOB-16.
+// tooManyRestarts checks JOB-16.
 func (w *world) tooManyRestarts(limit int32) bool {
 	if w.spec.Template.Spec.RestartPolicy != corev1.RestartPolicyOnFailure {
 		return false
@@ -76,7 +76,7 @@ func (w *world) tooManyRestarts(limit int32) bool {
 	return sum > 0 && sum >= limit
 }
 
-// pastDeadline is JOB-23; before the deadline, it schedules a sync for then.
+// pastDeadline checks JOB-23; before the deadline, it schedules a sync for it.
 func (w *world) pastDeadline(next *status) bool {
 	if w.spec.ActiveDeadlineSeconds == nil || w.spec.suspend() {
 		return false
@@ -89,7 +89,7 @@ func (w *world) pastDeadline(next *status) bool {
 	return true
 }
 
-// successPolicy is the first rule that the indexes meet (SUC-03..07).
+// successPolicy returns the condition for the first rule that the indexes meet, or nil (SUC-03..07).
 func (s spec) successPolicy(done indexes) *Condition {
 	if s.SuccessPolicy == nil || len(done) == 0 {
 		return nil
@@ -118,7 +118,7 @@ func (s spec) successPolicy(done indexes) *Condition {
 	return nil
 }
 
-// enough is the end by completions (JOB-02, JOB-03, JOB-05).
+// enough returns the condition for a Job that has its completions, or nil (JOB-02, JOB-03, JOB-05).
 func (w *world) enough(next *status, seen *observation) *Condition {
 	for _, p := range w.pods {
 		if p.active() {

@@ -9,29 +9,28 @@ import (
 )
 
 const (
-	// Namespace is where the Job is.
+	// Namespace is the Job's namespace.
 	Namespace = "sim"
 
 	startup   = 5 * time.Millisecond // from the creation of a pod to its start
-	grace     = 30 * time.Second     // the longest that a deleted pod continues
+	grace     = 30 * time.Second     // the longest time that a deleted pod continues
 	killed    = 137
-	podGC     = 20 * time.Second // what PodGC leaves a deleted pod without a node
+	podGC     = 20 * time.Second // the delay until PodGC removes a deleted pod without a node
 	maxEvents = 20000
 )
 
-// Pace is how soon a controller reacts, and how it decides open choices.
+// Pace determines how soon a controller reacts, and its open choices.
 type Pace struct {
 	rng *rand.Rand
-	// least and most bound the reaction, jitter how far apart pods are created.
+	// least and most bound the reaction time; jitter is the time between the creations of pods.
 	least, most, jitter time.Duration
-	// batched reports whether changes of pods within a second after a sync wait until that is
-	// over (JOB-53).
+	// batched reports whether changes of pods in the second after a sync wait until that second is over (JOB-53).
 	batched bool
-	// staged is how much of what follows from a verdict waits for the next sync.
+	// staged is the part of a verdict's consequences that waits for the next sync.
 	staged stage
 }
 
-// stage is what waits.
+// stage is a part of a verdict's consequences.
 type stage int
 
 const (
@@ -40,8 +39,8 @@ const (
 	everything
 )
 
-// NewPace returns the n-th pace of a seed: the first is prompt, but batches changes within a
-// second, the second takes a second for everything, and the others are random.
+// NewPace returns the n-th pace of a seed: the first reacts promptly, but batches changes within a second, the second
+// takes a second for everything, and the others are random.
 func NewPace(seed uint64, n int) Pace {
 	p := Pace{rng: rand.New(rand.NewPCG(seed, uint64(n))), most: 1100 * time.Millisecond, jitter: 10 * time.Millisecond}
 	switch {
@@ -60,7 +59,7 @@ func (p Pace) draw() time.Duration {
 	return p.least + time.Duration(p.rng.Int64N(int64(p.most-p.least)+1))
 }
 
-// world is the Job, its pods, and the time since the beginning.
+// world is the Job, its pods, and the time since the start.
 type world struct {
 	*Case
 	Rules
@@ -72,13 +71,13 @@ type world struct {
 	made  map[int]int
 	pasts pasts
 	out   Outcome
-	// edits are those that are left, wake is when the controller looks again.
+	// edits are the remaining edits, wake is the time of the next sync.
 	edits        []Edit
 	wake, looked time.Duration
 	deleting     bool
 }
 
-// Run simulates a case until nothing happens anymore. It fails if that never comes.
+// Run simulates a case until nothing happens anymore. It fails if the case does not come to rest.
 func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 	w := &world{Case: c, Rules: r, pace: pace, spec: spec{c.Spec.DeepCopy()}, edits: c.Edits, made: map[int]int{}, wake: pace.draw(), looked: -time.Hour, pasts: pasts{lastSuccess: -1}}
 	w.job = status{start: Never, end: Never, ended: Never, done: indexes{}, lost: indexes{}}
@@ -99,7 +98,7 @@ func Run(c *Case, r Rules, pace Pace) (Outcome, error) {
 	return Outcome{}, fmt.Errorf("no rest after %d events", maxEvents)
 }
 
-// react schedules a sync after something has happened to a pod.
+// react schedules a sync after an event of a pod.
 func (w *world) react() {
 	at := w.now + w.pace.draw()
 	if w.pace.batched {
@@ -110,8 +109,8 @@ func (w *world) react() {
 
 func (w *world) wakeBy(at time.Duration) { w.wake = min(w.wake, at) }
 
-// wakeAfter schedules a sync when a back-off is over. One that ends within a second may be
-// noticed a second late (BLI-23).
+// wakeAfter schedules a sync for the end of a back-off. If it ends within a second, the controller may notice a second
+// late (BLI-23).
 func (w *world) wakeAfter(until time.Duration) {
 	if w.pace.rng.IntN(2) == 0 {
 		until = max(until, w.now+time.Second)
@@ -119,10 +118,10 @@ func (w *world) wakeAfter(until time.Duration) {
 	w.wakeBy(until)
 }
 
-// second is now as the API stores it.
+// second returns now as stored by the API.
 func (w *world) second() time.Duration { return w.now.Truncate(time.Second) }
 
-// next is when the next thing happens.
+// next returns the time of the next event.
 func (w *world) next() time.Duration {
 	next := w.wake
 	if len(w.edits) > 0 {
@@ -134,8 +133,8 @@ func (w *world) next() time.Duration {
 	return next
 }
 
-// live runs what is due, and reports whether anything was. The controller may sync between
-// two things at one instant.
+// live carries out the due events, and reports whether there were any. The controller may sync between two events of the
+// same time.
 func (w *world) live() (changed bool) {
 	defer w.forget()
 	for _, i := range w.pace.rng.Perm(len(w.pods)) {
@@ -158,7 +157,7 @@ func (w *world) live() (changed bool) {
 	return changed
 }
 
-// interrupted reports whether the controller syncs at once, whatever else is due.
+// interrupted reports whether the controller syncs immediately, before other due events.
 func (w *world) interrupted() bool {
 	if w.pace.least > 0 || w.pace.rng.IntN(4) > 0 {
 		return false
@@ -171,7 +170,7 @@ func (w *world) edit(e Edit) {
 	e.Change(w.spec.JobSpec)
 	switch e.Action {
 	default:
-		w.wakeBy(w.now + w.pace.draw()) // A changed spec does not wait.
+		w.wakeBy(w.now + w.pace.draw()) // A changed spec is not batched.
 	case DeleteJob:
 		w.deleting = true
 		w.out.Gone = !w.Held
@@ -187,7 +186,7 @@ func (w *world) edit(e Edit) {
 	}
 }
 
-// deletePod deletes the oldest active pod of an index, with the reason in its conditions.
+// deletePod deletes the oldest active pod of an index, and adds the conditions.
 func (w *world) deletePod(index int, conditions ...corev1.PodConditionType) {
 	for _, p := range w.pods {
 		if p.active() && p.index == index {
@@ -198,7 +197,7 @@ func (w *world) deletePod(index int, conditions ...corev1.PodConditionType) {
 	}
 }
 
-// clean deletes the pods that have ended in a phase.
+// clean deletes the ended pods in a phase.
 func (w *world) clean(phase corev1.PodPhase) {
 	for _, p := range w.pods {
 		if p.phase == phase {
@@ -207,7 +206,7 @@ func (w *world) clean(phase corev1.PodPhase) {
 	}
 }
 
-// forget drops the pods that nothing keeps anymore.
+// forget drops the pods that are settled and removed from their nodes.
 func (w *world) forget() {
 	var kept []*pod
 	for _, p := range w.pods {

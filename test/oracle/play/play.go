@@ -16,12 +16,12 @@ import (
 const (
 	// JobName is the name of the Job of every case.
 	JobName = "a"
-	// ruleNames is the annotation of KEP-4443, holder the finalizer of somebody else.
+	// ruleNames is the annotation of KEP-4443, holder another client's finalizer.
 	ruleNames = "batchjob.dev/pod-failure-policy-rule-names"
 	holder    = "example.com/held"
 )
 
-// Start creates the Job of a case, whose pods do what the case says.
+// Start creates the Job of a case, whose pods follow the case's scripts.
 func Start(w *sim.World, c *model.Case) error {
 	job := &batchv1.Job{Spec: *c.Spec.DeepCopy()}
 	job.Name = JobName
@@ -51,7 +51,7 @@ func script(c *model.Case) sim.Script {
 	return out
 }
 
-// IndexOf is the completion index of a pod, -1 for none.
+// IndexOf returns the completion index of a pod, or -1.
 func IndexOf(pod *corev1.Pod) int {
 	index, err := strconv.Atoi(pod.Annotations[batchv1.JobCompletionIndexAnnotation])
 	if err != nil {
@@ -60,7 +60,7 @@ func IndexOf(pod *corev1.Pod) int {
 	return index
 }
 
-// Apply does what a user does.
+// Apply carries out a user's action.
 func Apply(w *sim.World, e model.Edit) error {
 	store := w.Store
 	job := store.Job(JobName)
