@@ -121,8 +121,8 @@ func (r reporter) pods(reason, verb string, names []string) {
 	}
 }
 
-// creationError returns one of the errors of a stage's creations, which are usually all the same. It omits the
-// generated name of the pod, so that the same error always results in the same event.
+// creationError returns a single text for the errors of a stage's creations, which are usually all the same. It omits
+// the generated name of the pod, so that the same error always results in the same event.
 func creationError(errs []error) string {
 	texts := make([]string, 0, len(errs))
 	for _, err := range errs {
