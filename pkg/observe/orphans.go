@@ -81,7 +81,7 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 	return out
 }
 
-// Held returns the given pods that have the tracking finalizer, if they belong or belonged to the Job.
+// Held reports which of these pods have the tracking finalizer, if they are the Job's, or were.
 func (c *Cache) Held(job types.UID, pods []types.UID) map[types.UID]bool {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
