@@ -14,9 +14,9 @@ func mayAdopt(job *batchv1.Job) bool {
 	return job.DeletionTimestamp == nil && !reconcile.IsFinished(job)
 }
 
-// confirmAdopter reads the Job, once per sync, before it adopts pods: those adopted by a deleted Job would be
-// garbage-collected (JOB-35). If the Job does not exist, or that is unknown, this sync adopts no pods; and while strays wait,
-// Compute creates none.
+// confirmAdopter reads the Job, once per sync, before it adopts pods: pods adopted by a deleted Job would be
+// garbage-collected (JOB-35). If the Job does not exist, or cannot be read, this sync adopts no pods; Compute creates
+// no pods while strays wait.
 func (s *jobSync) confirmAdopter(ctx context.Context, adopt []reconcile.PodRef) (exists bool) {
 	if len(adopt) == 0 || s.exists {
 		return s.exists

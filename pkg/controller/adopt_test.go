@@ -17,8 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// JOB-35: strays are adopted after one live read, in as many stages as it takes, and
-// are the Job's from then on.
+// JOB-35: strays are adopted after one live read, in as many stages as necessary, and then belong to the Job.
 func TestStraysAreAdoptedAfterALiveRead_JOB_35(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 1 })
 	f.addJob(ourJob(3))
@@ -38,8 +37,8 @@ func TestStraysAreAdoptedAfterALiveRead_JOB_35(t *testing.T) {
 	}
 }
 
-// JOB-35, JOB-37: nothing is adopted unless the live read shows the same Job, not being
-// deleted; what else there is to do is done.
+// JOB-35, JOB-37: nothing is adopted unless the live read shows the same Job, not being deleted; the sync does its
+// other work.
 func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 	deleting, recreated := ourJob(2), ourJob(2)
 	deleting.DeletionTimestamp, deleting.ResourceVersion = &metav1.Time{Time: testTime}, "500"
@@ -71,7 +70,7 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 	}
 }
 
-// JOB-37: a Job that is finished or being deleted takes no pods.
+// JOB-37: a Job that is finished or being deleted adopts no pods.
 func TestEndingJobAdoptsNothing_JOB_37(t *testing.T) {
 	deleting, finished := ourJob(1), ourJob(1)
 	deleting.DeletionTimestamp = &metav1.Time{Time: testTime}
@@ -86,8 +85,8 @@ func TestEndingJobAdoptsNothing_JOB_37(t *testing.T) {
 	}
 }
 
-// JOB-37: an adoption that fails is not tried again in the same sync, but later, and
-// no pod takes the place of the stray meanwhile, unless that is gone.
+// JOB-37: a failed adoption is retried not in the same sync, but later; meanwhile no pod is created in place of the
+// stray, unless the stray is gone.
 func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
@@ -119,8 +118,8 @@ func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 	}
 }
 
-// JOB-36: a webhook that changes the labels of new pods does not make us create pods
-// and let them go without end.
+// JOB-36: a webhook that changes the labels of new pods does not lead to an endless loop of creating and disowning
+// pods.
 func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.addJob(ourJob(2))
@@ -133,7 +132,7 @@ func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
 	}
 }
 
-// TRK-25: a webhook that undoes what patches are for is an error, and no endless loop.
+// TRK-25: a webhook that undoes patches leads to an error, not to an endless loop.
 func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 	job := ourJob(1)
 	relabeled := runningPod("a", job)
@@ -162,9 +161,8 @@ func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 	}
 }
 
-// BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after what
-// the stored status brought, whatever the order of the calls, and whether they were answered;
-// none is lost or told twice.
+// BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after the record of the stored status,
+// whatever the order of the calls, and whether or not they got a response; none is lost or counted twice.
 func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 	ago := func(minutes time.Duration) time.Time { return testTime.Add(-minutes * time.Minute) }
 	refs := []reconcile.PodRef{
@@ -202,14 +200,14 @@ func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 				}
 			}
 			check([]*reconcile.Pod{{UID: "uid-fails", Finalizer: true}}, want, ago(1))
-			// The release without an answer was stored after all.
+			// The release without a response was stored after all.
 			check(nil, want+1, ago(0))
 			check(nil, want+1, ago(0))
 		}
 	}
 }
 
-// JOB-35: which Jobs a stray brings a sync to.
+// JOB-35: the Jobs that are synced because of a stray.
 func TestStrayBringsASyncToItsJobs_JOB_35_JOB_37(t *testing.T) {
 	q := &fakeQueue{}
 	d, cache := NewDispatcher(Config{Clock: clocktesting.NewFakeClock(testTime)}, q)
@@ -233,7 +231,7 @@ func TestStrayBringsASyncToItsJobs_JOB_35_JOB_37(t *testing.T) {
 	if len(q.added) != 1 || q.added[0] != "ours" {
 		t.Errorf("syncs of %q", q.added)
 	}
-	// One that has the finalizer of a Job that does not adopt it must be let go (L2).
+	// A stray with the finalizer of a Job that does not adopt it must be released (L2).
 	for _, deleting := range []bool{false, true} {
 		q.added = nil
 		held := runningPod(fmt.Sprint("held-", deleting), nil)

@@ -19,12 +19,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// apply carries out one stage. Errors of pod operations are kept in s, and later
-// stages of this sync skip these pods, so that the others make progress. The returned
-// error is that of the status write, which ends the sync.
+// apply carries out one stage. Errors of pod operations are kept in s, and later stages of this sync skip the pods
+// concerned, so that the other pods make progress. The returned error is the error of the status write, which ends the
+// sync.
 func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, err error) {
-	// A shutdown waits for the calls that were sent, each of which has a timeout of its own,
-	// and sends no others: the operations of a stage need not all be carried out.
+	// A shutdown waits for the calls that were sent, each of which has its own timeout, and sends no others: the
+	// operations of a stage need not all be carried out.
 	stopping := ctx.Done()
 	if seen := plan.BackoffSeen; !seen.IsZero() {
 		s.memory.update(s.uid, func(m *jobMemory) { m.backoff = seen })
@@ -62,7 +62,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 	return stage.changesLeft, stage.statusErr
 }
 
-// size returns whether the calls of other Jobs come first.
+// size returns Large if the calls of small Jobs come first.
 func (s *jobSync) size(plan *reconcile.Plan) cluster.Size {
 	return cluster.Size(s.pods+len(plan.Create) > minChanges)
 }
@@ -71,14 +71,15 @@ func (s *jobSync) size(plan *reconcile.Plan) cluster.Size {
 type stage struct {
 	*jobSync
 	ramp bool
-	// left reports whether creations are left to the next stage although none failed.
+	// left reports whether creations are left to the next stage although no creation failed.
 	left bool
-	// changed is how many pods were to be deleted or released so far, and changesLeft whether there was no time for others.
+	// changed is the number of pods to delete or release so far; changesLeft reports whether there was no time for the
+	// rest.
 	changed     atomic.Int32
 	mu          sync.Mutex
 	changesLeft bool
 	statusErr   error
-	// stored is the status that was written, or nil, and written is when.
+	// stored is the status that was written, or nil, and written is the time of that write.
 	stored  *batchv1.JobStatus
 	written time.Time
 	news    podEvents
@@ -106,12 +107,12 @@ func (s *stage) changes(ctx context.Context, plan *reconcile.Plan) (operations [
 	return operations
 }
 
-// minChanges is how many pods a stage deletes and releases however long that takes, so that at a
-// low rate limit, few of the calls are status writes (SCL-03).
+// minChanges is the number of pods that a stage deletes and releases however long it takes, so that at a low rate
+// limit, few of the calls are status writes (SCL-03).
 const minChanges = 100
 
-// inTime leaves an operation to the next stage if the sync has used up its time, or if the Job has changed: neither that,
-// nor other Jobs, must wait for hundreds of pods (SCL-15).
+// inTime leaves an operation to the next stage if the sync has used up its time or the Job has changed: neither the Job
+// nor other Jobs must wait for hundreds of pods (SCL-15).
 func (s *stage) inTime(operation func()) func() {
 	return func() {
 		if s.changed.Add(1) <= minChanges || !s.isOver() && !s.isOutdated() {
@@ -124,8 +125,8 @@ func (s *stage) inTime(operation func()) func() {
 	}
 }
 
-// spread returns the operations of both slices in their order. If some of a may be left to the next
-// stage, those of b are at even distances, so that they are not all behind a.
+// spread returns the operations of both slices in their order. If some of a may be left to the next stage, the
+// operations of b are spread evenly between them, so that they are not all behind a.
 func spread(a, b []func()) []func() {
 	if len(a) <= minChanges {
 		return append(a, b...)
@@ -143,7 +144,8 @@ func spread(a, b []func()) []func() {
 	return all
 }
 
-// creations returns those of one batch. Every stage makes at least one, however late it is.
+// creations returns the operations that create one batch of pods. Every stage makes at least one creation, however late
+// it is.
 func (s *stage) creations(ctx context.Context, plan *reconcile.Plan, pods []reconcile.NewPod, begins bool) (operations []func()) {
 	for i, pod := range pods {
 		operations = append(operations, func() {
@@ -160,14 +162,14 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 	return len(plan.Create) > s.config.PodConcurrency
 }
 
-// overdue reports whether creations have taken so long that a status write may be due: many of
-// them take long at a low rate limit, few with a slow webhook, and startTime must not wait for
-// them. The next plan has the rest, if they are still needed.
+// overdue reports whether creations have taken so long that a status write may be due: many creations take long at a
+// low rate limit, a few with a slow webhook, and startTime must not wait for them. The next plan contains the rest, if
+// they are still needed.
 func (s *stage) overdue() bool {
 	return (s.ramp || s.job.Status.StartTime == nil) && s.isOver()
 }
 
-// isOutdated reports whether somebody has changed the spec since the plan was made, or has deleted the Job.
+// isOutdated reports whether a client has changed the spec since the plan was made, or has deleted the Job.
 func (s *stage) isOutdated() bool {
 	now := s.cache.Job(s.uid)
 	return now == nil || now.Generation != s.job.Generation || now.DeletionTimestamp.IsZero() != s.job.DeletionTimestamp.IsZero()
@@ -184,8 +186,8 @@ func (s *stage) leaveToNext() bool {
 	return true
 }
 
-// rememberRamp lets the next stage continue with as many creations at once as this one
-// reached, if it left some. After a failure, or when all are done, it starts with one.
+// rememberRamp lets the next stage continue with as many concurrent creations as this one reached, if it left some.
+// After a failure, or when all are done, the next stage starts with one.
 func (s *stage) rememberRamp(batch int) {
 	if s.held || !s.left {
 		batch = 0
@@ -208,7 +210,7 @@ func (s *stage) remember(plan *reconcile.Plan) {
 func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconcile.CreateReason) {
 	pod, err := s.create(ctx, n)
 	if errors.Is(err, kube.ErrUnsent) {
-		return // Like an operation that has not begun.
+		return // Equivalent to an operation that has not begun.
 	}
 	if err == nil {
 		s.cache.WrotePod(pod)
@@ -236,8 +238,8 @@ func (s *stage) createPod(ctx context.Context, n reconcile.NewPod, reason reconc
 	s.errs = append(s.errs, fmt.Errorf("creating a pod: %w", err))
 }
 
-// checkCreated returns an error if a pod was created without what makes it ours. It
-// will be deleted, or has no owner; creating another one at once would never end.
+// checkCreated returns an error if a pod was created without the owner, finalizer or labels that make it ours. Such a
+// pod will be deleted, or has no owner; creating another one at once would never end.
 func checkCreated(job *batchv1.Job, pod *corev1.Pod) error {
 	switch {
 	case observe.JobUID(pod) != job.UID:
@@ -290,9 +292,9 @@ func checkPatched(job *batchv1.Job, pod *corev1.Pod, patch cluster.PodPatch) err
 	return apierrors.NewBadRequest("the pod has other owners or finalizers than asked for: an admission webhook must have changed them")
 }
 
-// failed handles the error of an operation on a pod. It reports whether nothing is left to
-// do, because the pod is gone. No other error means that: a conflict may be a webhook's,
-// and if another pod has the name, the watch will show it.
+// failed handles the error of an operation on a pod. It reports whether nothing is left to do, because the pod is gone.
+// No other error means that the pod is gone: a webhook may have caused a conflict, and if another pod has the name, the
+// watch will show it.
 func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool) {
 	if cluster.IsMissing(err, "pods", ref.Name) {
 		// Nothing is left to do for it (TRK-10).
@@ -306,8 +308,8 @@ func (s *stage) failed(err error, ref reconcile.PodRef, verb podVerb) (gone bool
 	defer s.mu.Unlock()
 	s.skip[ref.UID] = writeFailed
 	if apierrors.IsConflict(err) || cluster.IsOtherPod(err) {
-		// It changed since we saw it, or another pod has its name, or it has another
-		// owner: the watch will deliver that (TRK-36).
+		// It changed since we saw it, another pod has its name, or it has another owner: the watch will deliver the
+		// change (TRK-36).
 		s.skip[ref.UID] = changed
 		if s.memory.countConflict(s.uid, ref.UID) <= maxConflicts {
 			s.retry = true

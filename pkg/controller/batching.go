@@ -10,12 +10,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// batcher decides how long the sync after an event may wait (JOB-53).
+// batcher decides how long the sync after an event waits (JOB-53).
 type batcher struct {
 	period time.Duration
 
 	mu sync.Mutex
-	// next is the latest batched sync that was granted for a Job, past or future.
+	// next holds the time of the latest batched sync granted to each Job, past or future.
 	next map[types.UID]time.Time
 }
 
@@ -23,8 +23,8 @@ func newBatcher(period time.Duration) *batcher {
 	return &batcher{period: period, next: map[types.UID]time.Time{}}
 }
 
-// delay returns the wait of a batched sync: none after a quiet period, otherwise
-// until a period has passed since the previous one.
+// delay returns the wait before a batched sync: none after a quiet period, otherwise until a period has passed since
+// the previous batched sync.
 func (b *batcher) delay(job types.UID, now time.Time) time.Duration {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -46,7 +46,7 @@ func (b *batcher) forget(job types.UID) {
 	delete(b.next, job)
 }
 
-// urgency is how soon a change asks for a sync.
+// urgency is how soon a change requires a sync.
 type urgency uint8
 
 const (
@@ -55,8 +55,8 @@ const (
 	atOnce
 )
 
-// jobUrgency returns atOnce for a new Job, a changed spec (JOB-54: seen by the
-// generation) and a deletion. Other changes wait.
+// jobUrgency returns atOnce for a new Job, a changed spec (JOB-54, detected by the generation) and a deletion. Other
+// changes wait.
 func jobUrgency(c observe.JobChange) urgency {
 	switch {
 	case c.Old == nil, c.New == nil:
@@ -67,9 +67,9 @@ func jobUrgency(c observe.JobChange) urgency {
 	return batched
 }
 
-// podUrgency ignores changes that decisions do not depend on. The end of the last active
-// pod does not wait: nothing happens in the Job until we react. With a podFailurePolicy, a
-// pod has ended only once its status shows how.
+// podUrgency returns ignore for changes that decisions do not depend on, and atOnce for the end of the last active pod:
+// nothing happens in the Job until we react. With a podFailurePolicy, a pod has ended only once its status shows the
+// reason.
 func podUrgency(c observe.PodChange, policy bool) urgency {
 	if c.Old != nil && c.New != nil && !c.Relabeled && sameForDecisions(*c.Old, *c.New) {
 		return ignore
@@ -80,7 +80,7 @@ func podUrgency(c observe.PodChange, policy bool) urgency {
 	return batched
 }
 
-// isOver reports whether no more changes of the pod are expected; nil is a pod that is gone.
+// isOver reports whether no more changes of the pod are expected; p is nil if the pod is gone.
 func isOver(p *reconcile.Pod, policy bool) bool {
 	return p == nil || p.IsTerminal() && (!policy || !p.Unreported)
 }

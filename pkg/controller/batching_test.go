@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// JOB-53: the first event waits for nothing, and a burst of 1000 leads to two
-// syncs in the first second at most.
+// JOB-53: the first event is handled at once, and a burst of 1000 events leads to at most two syncs in the first
+// second.
 func TestBurstOfEventsIsTwoSyncs_JOB_53(t *testing.T) {
 	b := newBatcher(time.Second)
 	start := time.Unix(1_000_000, 0)
@@ -43,7 +43,7 @@ func TestBurstOfEventsIsTwoSyncs_JOB_53(t *testing.T) {
 	}
 }
 
-// JOB-53, JOB-54: what waits and what does not.
+// JOB-53, JOB-54: the changes that are batched, and the changes that are not.
 func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 	job := func(generation int64, label string) *batchv1.Job {
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Generation: generation, Labels: map[string]string{"a": label}}}
@@ -87,7 +87,7 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 			t.Errorf("pod %s: got %v, want %v", name, got, c.want)
 		}
 	}
-	// Without a podFailurePolicy nobody asks how it ended.
+	// Without a podFailurePolicy, the exit code does not matter.
 	if got := podUrgency(observe.PodChange{Old: ready, New: unreported}, false); got != atOnce {
 		t.Errorf("how it ended does not matter: got %v", got)
 	}
@@ -96,7 +96,7 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 	}
 }
 
-// SCL-15: the sync of a Job whose decisions take long takes longer.
+// SCL-15: a sync is longer if its decisions take long.
 func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
 	const budget = 750 * time.Millisecond
 	for pods, want := range map[int]time.Duration{0: budget, 100_000: budget, 1_000_000: 5 * time.Second} {
@@ -111,7 +111,7 @@ func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
 	}
 }
 
-// SCL-15: creations are not behind all releases of a stage, for some of which there may be no time.
+// SCL-15: creations do not come after all releases of a stage, since there may be no time for some of these.
 func TestCreationsAreSpread_SCL_15(t *testing.T) {
 	var order []int
 	operations := func(n, from int) (list []func()) {

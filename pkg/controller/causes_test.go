@@ -21,14 +21,14 @@ func exited(name string, code int32, reason string) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, Reason: reason}}}
 }
 
-// failedPod is a pod of the Job that failed so.
+// failedPod returns a pod of the Job with a container that failed in the given way.
 func failedPod(name string, containers ...corev1.ContainerStatus) *corev1.Pod {
 	pod := runningPod(name, ourJob(1))
 	pod.Status.Phase, pod.Status.ContainerStatuses = corev1.PodFailed, containers
 	return pod
 }
 
-// restartedPod is a pod of the Job that runs again, after its container ended so.
+// restartedPod returns a pod of the Job that runs again, after its container ended in the given way.
 func restartedPod(name string, code int32) *corev1.Pod {
 	pod := runningPod(name, ourJob(1))
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{
@@ -54,7 +54,7 @@ func onCodes(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodF
 	}}
 }
 
-// policyJob has two rules, the second of which has a name; unless a test leaves them out.
+// policyJob has two rules, the second of which has a name, unless a test omits them.
 func policyJob() *batchv1.Job {
 	job := ourJob(1)
 	job.Annotations = map[string]string{rulename.Annotation: "1=OutOfLuck"}
@@ -65,8 +65,8 @@ func policyJob() *batchv1.Job {
 	return job
 }
 
-// The cause of a failure is what the matched rule looked at, or else the first container
-// that failed, also without a podFailurePolicy; and the rule, with its name (JOB-47).
+// The cause of a failure is the evidence of the matched rule, otherwise the first container that failed, even without a
+// podFailurePolicy; and the rule, with its name (JOB-47).
 func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 	ok := exited("main", 0, "Completed")
 	for name, c := range map[string]struct {
@@ -117,10 +117,10 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-16, JOB-47: restarts that use up backoffLimit are recorded with the decision, before the
-// pod is deleted, and the pod may be gone when somebody asks: the event that is left tells how
-// the container failed. The versions of the pod are those that a kubelet reports of a container
-// that exits with 7 a second after it starts; every one from the restart on leads to the event.
+// JOB-16, JOB-47: restarts that use up backoffLimit are recorded with the decision, before the pod is deleted. The pod
+// may be gone when a user looks for the cause: the remaining event shows how the container failed. The versions of the
+// pod are those that a kubelet reports for a container that exits with 7 a second after it starts; every version from
+// the restart on leads to the event.
 func TestEventOfRestartsOutlivesThePod_JOB_16_JOB_47(t *testing.T) {
 	first, ended := running("main", 0, nil), exited("main", 7, "Error")
 	last := &ended.State
@@ -160,7 +160,7 @@ func TestEventOfRestartsOutlivesThePod_JOB_16_JOB_47(t *testing.T) {
 	}
 }
 
-// running is a container that runs, after so many restarts and such an end before.
+// running returns a running container with a number of restarts and its last termination.
 func running(name string, restarts int32, last *corev1.ContainerState) corev1.ContainerStatus {
 	s := corev1.ContainerStatus{Name: name, RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	if last != nil {
@@ -169,7 +169,7 @@ func running(name string, restarts int32, last *corev1.ContainerState) corev1.Co
 	return s
 }
 
-// JOB-47: names of rules are a feature; without it there are none (KEP-4443).
+// JOB-47: rule names are a feature; without it, there are no names (KEP-4443).
 func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
 	config := reconcile.DefaultConfig()
 	config.Features = reconcile.Features{PodReplacementPolicy: true}
@@ -178,7 +178,7 @@ func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
 	}
 }
 
-// A cause is told when the failure is stored, or its pod let go; and only then (JOB-47).
+// A cause is reported only once the failure is stored, or its pod released (JOB-47).
 func TestCausesFollowWrites_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	var status error
@@ -213,7 +213,7 @@ func TestCausesFollowWrites_JOB_47(t *testing.T) {
 	const none = "; no rule of the podFailurePolicy matched. First in pod c-"
 	said.want(t, "the status is stored", "Warning PodFailed: Container main exited with code 1"+none+"1", "Warning PodFailed: Container main exited with code 2"+none+"3")
 
-	// What is told is told.
+	// A reported cause is not reported again.
 	f.fail = func(reconcile.PodRef) error { return nil }
 	if err := f.sync(); err != nil {
 		t.Error(err)

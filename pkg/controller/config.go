@@ -41,43 +41,42 @@ type Config struct {
 	// controller's, and releases the pods of every deleted Job, as that controller does. It
 	// must not run then: kube-controller-manager --controllers=*,-job-controller.
 	ReplaceBuiltin bool
-	// Namespaces are those to watch; none means all.
+	// Namespaces are the namespaces to watch; none means all.
 	Namespaces []string
-	// Shard limits the namespaces to those of a range of their hash; the zero Range does not.
+	// Shard limits the namespaces to a range of their hash; the zero Range is no limit.
 	Shard shard.Range
-	// Unfiltered is called for each object of another shard that the API server sends, which
-	// one with the feature ShardedListAndWatch does not.
+	// Unfiltered is called for each object of another shard that the API server sends; a server with the feature
+	// ShardedListAndWatch sends none.
 	Unfiltered func()
 	// Limits are the limits for decisions. Limits.Features is used only without a
 	// FeatureGate; its zero value means all features.
 	Limits reconcile.Config
-	// FeatureGate enables and disables features; NewFeatureGate returns one with all enabled.
+	// FeatureGate enables and disables features; NewFeatureGate returns a gate with all features enabled.
 	FeatureGate featuregate.FeatureGate
-	// BatchPeriod is the time between two syncs of a Job because of pod events, and
-	// between two status writes that change no condition. Default 1 s.
+	// BatchPeriod is the minimum time between two syncs of a Job that pod events cause, and between two status writes
+	// that change no condition. Default 1 s.
 	BatchPeriod time.Duration
-	// SyncBudget is the time after which a sync lets other Jobs go first; it completes the calls in
-	// flight, and changes at least 100 pods if there are so many to change. Default 750 ms.
+	// SyncBudget is the time after which a sync yields to other Jobs; it still completes the calls in flight, and
+	// changes at least 100 pods if that many need changes. Default 750 ms.
 	SyncBudget time.Duration
 	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
 	// Job. Default 1 s and 60 s.
 	RetryMin, RetryMax time.Duration
-	// Workers is how many Jobs are synced at once. Default 50.
+	// Workers is the number of Jobs synced concurrently. Default 50.
 	Workers int
-	// PodConcurrency is how many API calls one sync makes at once, at most: fewer if they would wait
-	// for one another in the API server (docs/adr/0022). Default 32.
+	// PodConcurrency is the most API calls that one sync makes at once; it makes fewer if they would wait for one
+	// another in the API server (docs/adr/0022). Default 32.
 	PodConcurrency int
 	// CallTimeout is the timeout of an API call. Default 30 s.
 	CallTimeout time.Duration
 	// EventClient writes events. Default Client; a separate one keeps events from using up
 	// the rate limit of more important calls (SCL-03).
 	EventClient kube.Interface
-	// Recorder records events; nil records none. Runtime defaults to one that writes with
-	// EventClient.
+	// Recorder records events; nil records none. The default of a Runtime writes events with EventClient.
 	Recorder record.EventRecorder
-	// Metrics are the metrics to update; nil for none.
+	// Metrics are the metrics to update; nil disables metrics.
 	Metrics *metrics.Metrics
-	// Clock is the time; the real one by default.
+	// Clock is the source of time; the system clock by default.
 	Clock clock.WithTicker
 }
 
@@ -122,8 +121,7 @@ func defaultTo[T comparable](value *T, otherwise T) {
 	}
 }
 
-// Validate checks the configuration. Errors make sense to users of the flags. Zero
-// fields mean their default.
+// Validate checks the configuration. Its errors are worded for users of the flags. Zero fields mean their defaults.
 func (c Config) Validate() error {
 	c.setDefaults()
 	errs := []error{ValidateManagedBy(c.ManagedBy, c.ReplaceBuiltin)}

@@ -13,18 +13,18 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// Queue holds the Jobs that wait for a sync. A workqueue is one.
+// Queue holds the Jobs that wait for a sync. A client-go workqueue implements it.
 type Queue interface {
-	// AddAfter requests a sync after the wait, unless an earlier one is pending.
+	// AddAfter requests a sync after the wait, unless an earlier sync is pending.
 	AddAfter(job types.UID, wait time.Duration)
 	// AddRateLimited requests a sync after a wait that grows with every call.
 	AddRateLimited(job types.UID)
-	// Forget resets that wait.
+	// Forget resets the wait of AddRateLimited.
 	Forget(job types.UID)
 }
 
-// Dispatcher decides which changes lead to a sync, and when. It listens to the cache
-// and to the result of each sync.
+// Dispatcher decides which changes lead to a sync, and when. It receives the changes of the cache and the result of
+// each sync.
 type Dispatcher struct {
 	config   Config
 	clock    clock.PassiveClock
@@ -44,20 +44,20 @@ func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
 // OnOthersJob sets a handler that is called once for every Job of another controller (MGB-12).
 func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
 
-// OnPodEnded sets a handler for pods of our Jobs that end or are gone.
+// OnPodEnded sets a handler for pods of our Jobs that have ended or are gone.
 func (d *Dispatcher) OnPodEnded(tell func(job types.UID)) { d.podEnded = tell }
 
-// OnReleased sets a handler for pods of our Jobs that lose their finalizer, or are gone, although the status of
-// the Job, as far as it is known, has not recorded them.
+// OnReleased sets a handler for pods of our Jobs that lose their finalizer, or are gone, although the Job's status, as
+// far as this process knows it, does not record them.
 func (d *Dispatcher) OnReleased(tell func(job types.UID)) { d.released = tell }
 
-// NewDispatcher returns a Dispatcher, and the cache that it listens to.
+// NewDispatcher returns a Dispatcher, and the cache whose changes it receives.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
 	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}, released: func(types.UID) {}}
 	owns := d.config.owns
 	if config.ReplaceBuiltin {
-		owns = nil // The pods of any Job are ours to release once that is deleted.
+		owns = nil // The pods of any Job are ours to release once the Job is deleted.
 	}
 	d.cache = observe.NewCache(config.Namespaces, owns, d)
 	if config.ReplaceBuiltin {
@@ -97,8 +97,8 @@ func (d *Dispatcher) JobChanged(c observe.JobChange) {
 	}
 }
 
-// followForeign notes Jobs of other controllers if we replace the built-in one: the pods of
-// every deleted Job are ours to release then.
+// followForeign follows Jobs of other controllers if we replace the built-in one: the pods of every deleted Job are
+// ours to release then.
 func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
 	d.own(job)
 	if gone {
@@ -106,8 +106,8 @@ func (d *Dispatcher) followForeign(job *batchv1.Job, gone bool) {
 	}
 }
 
-// PodChanged implements observe.Listener. Tracked pods of a deleted Job still matter:
-// it may have been ours, which the Engine knows.
+// PodChanged implements observe.Listener. Tracked pods of a deleted Job still matter: the Job may have been ours, which
+// the Engine knows.
 func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	job := d.cache.Job(c.Job)
 	ours := job != nil && d.config.owns(job)
@@ -119,7 +119,7 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	}
 }
 
-// noteEnd tells of a pod of ours that has ended, or was released by somebody else.
+// noteEnd reports that a pod of ours has ended, or was released by another client.
 func (d *Dispatcher) noteEnd(job *batchv1.Job, c observe.PodChange) {
 	if hasEnded(c.New) && !hasEnded(c.Old) {
 		d.podEnded(c.Job)
@@ -129,15 +129,16 @@ func (d *Dispatcher) noteEnd(job *batchv1.Job, c observe.PodChange) {
 	}
 }
 
-// hasEnded reports whether a pod has ended; nil is a pod that is gone or was not there yet.
+// hasEnded reports whether a pod has ended; p is nil if the pod is gone or does not exist yet.
 func hasEnded(p *reconcile.Pod) bool { return p == nil || p.IsTerminal() }
 
-// isReleased reports whether a pod had the finalizer, and has it no longer.
+// isReleased reports whether a pod had the finalizer and no longer has it.
 func isReleased(c observe.PodChange) bool {
 	return c.Old != nil && c.Old.Finalizer && (c.New == nil || !c.New.Finalizer)
 }
 
-// isRecorded reports whether a status has recorded how a pod ended, and not yet dropped it because it is released.
+// isRecorded reports whether a status records the end of a pod, and has not yet dropped the pod because it was
+// released.
 func isRecorded(s *batchv1.JobStatus, p *reconcile.Pod) bool {
 	if u := s.UncountedTerminatedPods; u != nil && (slices.Contains(u.Succeeded, p.UID) || slices.Contains(u.Failed, p.UID)) {
 		return true
@@ -167,8 +168,7 @@ func (d *Dispatcher) enqueue(job types.UID, u urgency) {
 // Synced handles the result of Engine.Sync.
 func (d *Dispatcher) Synced(job types.UID, result Result, err error) {
 	if err != nil {
-		// The failed sync is retried after a growing wait; what else the Job waits
-		// for (a deadline, a back-off) stays on time.
+		// The failed sync is retried after a growing wait; other waits of the Job (a deadline, a back-off) stay on time.
 		d.queue.AddRateLimited(job)
 	} else {
 		d.queue.Forget(job)

@@ -26,18 +26,18 @@ const (
 	eventNotCreated    = "FailedCreate"
 	eventNotDeleted    = "FailedDelete"
 	eventPodNotPatched = "FailedPatch"
-	// eventPodFailed is for the causes of failures: one event each, which outlives the pods.
+	// eventPodFailed is the reason of the events about causes of failures: one event per cause, which outlives the pods.
 	eventPodFailed = "PodFailed"
 )
 
-// podEvents collects the results of the operations of one stage that events report. They
-// are emitted when all operations are done: five hundred pods are one event (SCL-03).
+// podEvents collects the results of one stage's operations that events report. The events are emitted when all
+// operations are done, so that five hundred pods are one event (SCL-03).
 type podEvents struct {
 	mu               sync.Mutex
 	created, deleted []string
 	notCreated       []error
 	failed           []failedOperation
-	// ignored are failed pods that were released because a rule ignores the failure.
+	// ignored holds the failed pods that were released because a rule ignores the failure.
 	ignored map[types.UID]bool
 }
 
@@ -48,7 +48,7 @@ type failedOperation struct {
 	err  error
 }
 
-// podVerb is an operation on a pod, for the middle of a sentence.
+// podVerb describes an operation on a pod, in the middle of a sentence.
 type podVerb string
 
 const (
@@ -85,7 +85,7 @@ func (n *podEvents) with(do func()) {
 	do()
 }
 
-// emitPodEvents emits events about the operations of the stage (JOB-47).
+// emitPodEvents emits events about the operations of a stage (JOB-47).
 func (s *stage) emitPodEvents(plan *reconcile.Plan) {
 	if s.config.Recorder == nil || s.job.Name == "" {
 		return // The Job is gone, and its name is unknown.
@@ -106,7 +106,7 @@ func (s *stage) emitPodEvents(plan *reconcile.Plan) {
 	events.causes(ignored, plan.Findings.RuleNames)
 }
 
-// pods emits an event for each pod if they are few, otherwise one for all.
+// pods emits one event per pod for a few pods, otherwise one event for all.
 func (r reporter) pods(reason, verb string, names []string) {
 	if len(names) == 0 {
 		return
@@ -121,9 +121,8 @@ func (r reporter) pods(reason, verb string, names []string) {
 	}
 }
 
-// creationError picks one of the errors of one stage's creations, which are usually all the
-// same. It omits the generated name of the pod that was not created, so that the same error
-// is always the same event.
+// creationError returns a single text for the errors of a stage's creations, which are usually all the same. It omits
+// the generated name of the pod, so that the same error always results in the same event.
 func creationError(errs []error) string {
 	texts := make([]string, 0, len(errs))
 	for _, err := range errs {
@@ -176,8 +175,8 @@ func failedEvent(same []failedOperation) event {
 	return event{corev1.EventTypeWarning, eventPodNotPatched, fmt.Sprintf("Error %s pod %s%s: %v", first.verb, first.pod.Name, others, first.err)}
 }
 
-// isLasting reports whether an error is not transient. An internal error may be, but a
-// broken webhook looks the same; conflicts get here only after several in a row.
+// isLasting reports whether an error is not transient. An internal error may be transient, but a broken webhook returns
+// the same error; conflicts arrive here only after several in a row.
 func isLasting(err error) bool {
 	return !cluster.IsTransient(err) || apierrors.IsInternalError(err) || apierrors.IsConflict(err)
 }

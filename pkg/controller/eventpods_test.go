@@ -26,12 +26,12 @@ import (
 // never is a fault that does not happen.
 func never[T any](T) error { return nil }
 
-// denied is what a webhook answers to a write to a pod.
+// denied is the error of a webhook that denies a write to a pod.
 func denied(pod string) error {
 	return apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, pod, errors.New("admission webhook \"x\" denied the request"))
 }
 
-// podsOf are the pods of the cluster with a prefix, by name.
+// podsOf returns the names of the cluster's pods with a prefix.
 func (f talkingCluster) podsOf(prefix string) (names []string) {
 	for _, pod := range f.pods {
 		if strings.HasPrefix(pod.Name, prefix) {
@@ -42,8 +42,7 @@ func (f talkingCluster) podsOf(prefix string) (names []string) {
 	return names
 }
 
-// JOB-47: pods that are created or deleted are reported after the write, those of a stage
-// one by one if they are few, else together.
+// JOB-47: created and deleted pods are reported after the write: a few pods of a stage one by one, many together.
 func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 	for n, told := range map[int32]func(verb string, pods []string) []string{
 		5: func(verb string, pods []string) (texts []string) {
@@ -82,8 +81,8 @@ func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-47: what cannot be created or deleted is reported, once in a stage, in the words of
-// the API server, and without the name of a pod that does not exist.
+// JOB-47: failed creations and deletions are reported, once per stage, with the message of the API server, and without
+// the name of a pod that does not exist.
 func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
@@ -121,7 +120,7 @@ func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-47: a pod that came into being otherwise than asked for counts as not created.
+// JOB-47: a pod that was created without its owner, finalizer or labels counts as not created.
 func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
@@ -134,8 +133,8 @@ func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
 	}
 }
 
-// REG-31: a webhook does not let go of pods: the Job's user is notified of each pod once, of
-// pods with the same error together, and of another error again.
+// REG-31: a webhook prevents the release of pods: the Job's user is notified once of each pod, of pods with the same
+// error together, and again of another error.
 func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(4)
@@ -170,8 +169,8 @@ func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
 	said.want(t, "errors that pass by themselves")
 }
 
-// REG-31: an admission policy calls what it rejects invalid, as the API server does a patch
-// of a pod that another one has taken the place of. Only the latter passes by itself.
+// REG-31: an admission policy rejects a write as invalid, as the API server does with a patch of a pod that another pod
+// has replaced. Only the latter error resolves itself.
 func TestInvalidPatchIsReportedUnlessThePodIsAnother_REG_31(t *testing.T) {
 	about := func(fields ...string) error {
 		var list field.ErrorList
@@ -202,7 +201,7 @@ func TestInvalidPatchIsReportedUnlessThePodIsAnother_REG_31(t *testing.T) {
 	}
 }
 
-// REG-31: the same of pods that cannot be adopted, or let go of.
+// REG-31: the same for pods that cannot be adopted or released.
 func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.addJob(ourJob(2))
@@ -220,7 +219,7 @@ func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 	}
 }
 
-// What is remembered of a Job is bounded.
+// The memory of a Job is bounded.
 func TestSaidIsBounded_SCL_11(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
@@ -232,9 +231,8 @@ func TestSaidIsBounded_SCL_11(t *testing.T) {
 	}
 }
 
-// SCL-03: a Job of 10,000 pods, 10 at a time, one of a hundred of which fails: how many
-// events that makes does not depend on the number of its pods, all of them are reported,
-// and what matters most comes through.
+// SCL-03: in a Job of 10,000 pods, 10 at a time, one pod in a hundred fails. The number of events does not depend on
+// the number of pods, all pods are reported, and the most important events are written.
 func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100
 	client, clock := fake.NewClientset(), clocktesting.NewFakeClock(testTime)
@@ -271,8 +269,8 @@ func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
 	}
 	w.Stop()
 	requests, minutes := len(client.Actions()), int(clock.Since(began)/time.Minute)
-	// Created and failed pods have a budget of ten events, and of one a minute; five events
-	// may have a name each at the end.
+	// Created and failed pods have a budget of ten events, and then of one per minute; five events may have a name each
+	// at the end.
 	if limit := 2*(10+minutes) + 2*5 + 1; requests > limit || minutes > 60 {
 		t.Errorf("%d requests in %d minutes, want at most %d", requests, minutes, limit)
 	}

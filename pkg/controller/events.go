@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Reasons of events; those about conditions use the condition's reason.
+// Reasons of events; events about conditions use the condition's reason.
 const (
 	eventCompleted           = "Completed"
 	eventSuspended           = "Suspended"
@@ -53,7 +53,7 @@ func storedEvents(before, after *batchv1.Job, found *reconcile.Findings) (events
 	return events
 }
 
-// findingEvents returns the events about lasting problems of a Job; each is emitted once.
+// findingEvents returns the events about lasting problems of a Job; each of them is emitted once.
 func findingEvents(found *reconcile.Findings) (events []event) {
 	warn := func(reason, message string) { events = append(events, event{corev1.EventTypeWarning, reason, message}) }
 	if len(found.Violations) > 0 {
@@ -74,7 +74,7 @@ func findingEvents(found *reconcile.Findings) (events []event) {
 	return events
 }
 
-// maxViolations is how many invalid names a message lists.
+// maxViolations is the number of invalid names that a message lists.
 const maxViolations = 3
 
 func violationsText(violations []rulename.Violation) string {
@@ -88,8 +88,8 @@ func violationsText(violations []rulename.Violation) string {
 	return strings.Join(texts, "; ")
 }
 
-// aggregator is a recorder that can report many things in one event. Without one, each is
-// an event of its own.
+// aggregator is a recorder that can report many pods in one event. Without an aggregator, each report is a separate
+// event.
 type aggregator interface {
 	// Pods reports pods that were created or deleted; the message starts with verb.
 	Pods(job *batchv1.Job, reason, verb string, names []string)
@@ -123,11 +123,10 @@ func (r reporter) emitOnce(key string, e event) {
 	}
 }
 
-// maxEmitted bounds what is remembered of one Job.
+// maxEmitted bounds the number of keys remembered for one Job.
 const maxEmitted = 1000
 
-// isFirst reports whether the key is new, and remembers it. Once too many are
-// remembered, no key counts as new.
+// isFirst reports whether the key is new, and remembers it. At maxEmitted keys, no further key counts as new.
 func (r reporter) isFirst(key string) (first bool) {
 	r.memory.update(r.job.UID, func(m *jobMemory) {
 		if m.emitted == nil {
@@ -166,8 +165,8 @@ func (r reporter) findings(found *reconcile.Findings) {
 	}
 }
 
-// rejected emits an event about a status that the API server rejects (STV-22). The
-// invalid values may change with every try; the fields do not.
+// rejected emits an event about a status that the API server rejects (STV-22). The invalid values may change with every
+// try; the names of the fields do not.
 func (r reporter) rejected(err error) {
 	key := eventStatusRejected
 	for _, c := range cluster.DetailsOf(err).Causes {

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// heard is a recorder that keeps what is said, as "kind reason: message".
+// heard is a recorder that keeps events as "kind reason: message".
 type heard struct {
 	mu    sync.Mutex
 	texts []string
@@ -41,7 +41,7 @@ func (h *heard) heard(reason string) bool {
 	return slices.ContainsFunc(h.texts, func(text string) bool { return strings.Contains(text, " "+reason+": ") })
 }
 
-// want checks what was said since the last time.
+// want checks the events since the last call.
 func (h *heard) want(t *testing.T, what string, texts ...string) {
 	t.Helper()
 	if !slices.Equal(h.texts, texts) {
@@ -61,19 +61,19 @@ func newTalkingCluster(t *testing.T) (talkingCluster, *heard) {
 	return talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = said, clock }), clock}, said
 }
 
-// setAPI puts something between the Engine and the fake cluster.
+// setAPI puts an API between the Engine and the fake cluster.
 func (f talkingCluster) setAPI(jobs cluster.JobAPI, pods cluster.PodAPI) {
 	f.engine = NewEngine(f.engine.config, f.cache, cluster.Cluster{Jobs: jobs, Pods: pods, List: f, Parallel: f.parallel})
 }
 
-// sync syncs the Job as soon as a status may be written again.
+// sync syncs the Job as soon as another status write is allowed.
 func (f talkingCluster) sync() error {
 	f.clock.Step(f.engine.config.BatchPeriod)
 	_, err := f.engine.Sync(f.t.Context(), "uid")
 	return err
 }
 
-// faultyJobs takes a status unless there is an error.
+// faultyJobs stores a status unless there is an error.
 type faultyJobs struct {
 	fakeJobs
 	err *error

@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// An event about a condition says what the condition says; it comes with the write that brought
-// the condition, and only then (JOB-47, PFN-15).
+// An event about a condition has the condition's message; it is emitted only with the write that stored the condition
+// (JOB-47, PFN-15).
 func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 	with := func(t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: t, Status: status, Reason: reason, Message: message}}}}
@@ -50,7 +50,7 @@ func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 	}
 }
 
-// What is wrong with a Job as it is becomes a Warning (PFN-25, BLI-40).
+// Lasting problems of a Job lead to a Warning (PFN-25, BLI-40).
 func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{rulename.Annotation: "0=a;0=b"}}}
 	job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1), ptr.To[int32](1)
@@ -74,7 +74,7 @@ func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 	}
 }
 
-// PFN-25: the event about wrong names says of a few what is wrong, and how many more there are.
+// PFN-25: the event about invalid names lists a few violations and the number of the others.
 func TestEventAboutManyNames_PFN_25(t *testing.T) {
 	found := &reconcile.Findings{}
 	for _, problem := range []string{"a", "b", "c", "d", "e"} {

@@ -27,39 +27,38 @@ import (
 
 var testTime = time.Unix(1_000_000, 0)
 
-// fakeCluster answers an Engine as a test says, and notes what it is asked for.
+// fakeCluster answers an Engine as a test configures, and records the calls.
 type fakeCluster struct {
 	t      *testing.T
 	engine *Engine
 	cache  *observe.Cache
-	// live is what a read past the cache finds, unless there is an error.
+	// live is the Job that a read past the cache returns, unless there is an error.
 	live   *batchv1.Job
 	getErr error
 	pods   map[types.UID]*corev1.Pod
-	// listed are the pods that a list past the cache shows.
+	// listed are the pods that a list past the cache returns.
 	listed  []corev1.Pod
 	version int
-	// fail says which patch fails.
+	// fail returns the error of a patch.
 	fail func(ref reconcile.PodRef) error
-	// statusErr is what happens to status writes.
+	// statusErr is the error of status writes.
 	statusErr error
-	// onStatus is called for each.
+	// onStatus is called for each status write.
 	onStatus func(*batchv1.Job)
 	// webhook changes pods that are created or patched.
 	webhook func(*corev1.Pod)
-	// backwards runs the operations of a stage in the opposite order.
+	// backwards runs the operations of a stage in reverse order.
 	backwards bool
 	calls     []string
-	// counted are the calls and stages so far, most is how many there may be, if that is
-	// more than manyCalls.
+	// counted is the number of calls and stages so far; most is their limit, if larger than manyCalls.
 	counted, most int
 }
 
-// manyCalls is more than any test needs but those of thousands of pods.
+// manyCalls is more than any test needs, except tests with thousands of pods.
 const manyCalls = 5_000
 
-// count ends the test of an Engine that does not come to rest. Its clock stands still within
-// a sync, so that nothing else would; and what it creates takes memory.
+// count fails the test if the Engine never finishes. The clock does not advance within a sync, so nothing else would
+// stop it, and its pods take memory.
 func (f *fakeCluster) count() {
 	if f.counted++; f.counted > max(f.most, manyCalls) {
 		f.t.Fatalf("%d calls and stages: the Engine does not come to rest; the last calls are %q", f.counted, f.calls[max(0, len(f.calls)-10):])
@@ -77,7 +76,7 @@ func newFakeCluster(t *testing.T, change func(*Config)) *fakeCluster {
 	return f
 }
 
-// fakeQueue notes what is added.
+// fakeQueue records the Jobs that are added.
 type fakeQueue struct{ added []types.UID }
 
 func (q *fakeQueue) AddAfter(job types.UID, _ time.Duration) { q.added = append(q.added, job) }
@@ -124,7 +123,7 @@ func (f *fakeCluster) note(format string, args ...any) {
 	f.count()
 }
 
-// did says how often a call was made.
+// did returns how often a call was made.
 func (f *fakeCluster) did(call string) (n int) {
 	for _, c := range f.calls {
 		if c == call {
@@ -171,7 +170,7 @@ func (f fakeJobs) UpdateStatus(_ context.Context, job *batchv1.Job) (*batchv1.Jo
 	return stored, nil
 }
 
-// List returns the Job that is live.
+// List returns the Job live.
 func (f fakeJobs) List(_ context.Context, namespace string) ([]batchv1.Job, error) {
 	f.note("list jobs of %s", namespace)
 	switch {
@@ -240,7 +239,7 @@ func invalid(name string) error {
 	})
 }
 
-// ourJob is a Job of ours named train, that wants n pods to succeed.
+// ourJob returns a Job of ours named train that wants n pods to succeed.
 func ourJob(n int32) *batchv1.Job {
 	job := templateJob("train")
 	job.ResourceVersion = "1"
@@ -251,7 +250,7 @@ func ourJob(n int32) *batchv1.Job {
 	return job
 }
 
-// runningPod is one that the Job's selector selects, of the Job or of nobody.
+// runningPod returns a pod that the Job's selector matches, controlled by the Job or without a controller.
 func runningPod(name string, owner *batchv1.Job) *corev1.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{

@@ -8,8 +8,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Features of --feature-gates. They have the names of Kubernetes' own; here they apply to
-// our Jobs only, not to what the API server accepts.
+// Features of --feature-gates. They have the names of the Kubernetes feature gates, but apply to our Jobs only, not to
+// the fields that the API server accepts.
 const (
 	// PodFailurePolicyName: the reason of FailJob names the rule that matched (KEP-4443).
 	PodFailurePolicyName featuregate.Feature = "PodFailurePolicyName"
@@ -26,8 +26,8 @@ const (
 	JobManagedBy featuregate.Feature = "JobManagedBy"
 )
 
-// NewFeatureGate returns a gate with all features enabled. Kubernetes has locked four of
-// these to enabled; here each can be disabled, for clusters that have to roll back.
+// NewFeatureGate returns a gate with all features enabled. Kubernetes has locked four of them to enabled; here each can
+// be disabled, for clusters that have to roll back.
 func NewFeatureGate() featuregate.MutableFeatureGate {
 	gate := featuregate.NewFeatureGate()
 	err := gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
@@ -43,7 +43,7 @@ func NewFeatureGate() featuregate.MutableFeatureGate {
 	return gate
 }
 
-// featuresOf converts the gate for the decision core.
+// featuresOf returns the features that the gate enables, for the decision core.
 func featuresOf(gate featuregate.FeatureGate) reconcile.Features {
 	return reconcile.Features{
 		RuleNames:            gate.Enabled(PodFailurePolicyName),

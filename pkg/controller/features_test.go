@@ -14,8 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// PFN-09, BLI-34, PRP-18, SUC-19: each gate switches its own feature, and all are on
-// unless told otherwise.
+// PFN-09, BLI-34, PRP-18, SUC-19: each gate switches its own feature, and all are enabled by default.
 func TestEachGateSwitchesItsFeature(t *testing.T) {
 	without := func(change func(*reconcile.Features)) reconcile.Features {
 		f := reconcile.AllFeatures()
@@ -55,8 +54,8 @@ func TestEachGateSwitchesItsFeature(t *testing.T) {
 	}
 }
 
-// MGB-02: without spec.managedBy every Job is ours in place of the built-in controller, and
-// none is otherwise, which is an error.
+// MGB-02: without spec.managedBy, every Job is ours if we replace the built-in controller; otherwise no Job is ours,
+// which is an error.
 func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
 	gate := NewFeatureGate()
 	if err := gate.Set("JobManagedBy=false"); err != nil {
@@ -75,8 +74,7 @@ func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
 	}
 }
 
-// MGB-12: Jobs of other external controllers are counted in place of the built-in controller,
-// each once.
+// MGB-12: if we replace the built-in controller, Jobs of other external controllers are counted, each once.
 func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
 	for _, replace := range []bool{true, false} {
 		registry := kubemetrics.NewKubeRegistry()
@@ -97,7 +95,7 @@ func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
 	}
 }
 
-// valueOf sums a counter of the registry.
+// valueOf returns the sum of a counter's values.
 func valueOf(t *testing.T, registry kubemetrics.KubeRegistry, name string) (sum float64) {
 	t.Helper()
 	families, err := registry.Gather()

@@ -13,47 +13,49 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
-// jobMemory is what a process knows of a Job beyond what the API server stores.
-// Losing it leads to no wrong decision, except for a shorter back-off if failed pods
-// were deleted, or a longer one if succeeded pods were.
+// jobMemory holds the state of a Job that this process knows and the API server does not store. Losing it leads to no
+// wrong decision, except for a shorter back-off if failed pods were deleted, or a longer back-off if succeeded pods
+// were deleted.
 type jobMemory struct {
 	ours      bool
 	namespace string
 	backoff   backoff.Record
-	// status is the newest status that the cached pods are known to be at least as new as.
+	// status is the newest status such that the cached pods are known to be at least as new.
 	status *batchv1.JobStatus
 	// listPods reports whether to list the pods from the API server before the next decision.
 	listPods bool
-	// ramp is how many creations the next stage may start with (slow start), 0 for one.
+	// ramp is the number of creations that the next stage may start with (slow start); 0 means one.
 	ramp int
-	// conflicts counts, for each pod, the conflicts in a row of its writes.
+	// conflicts counts, for each pod, the consecutive conflicts of its writes.
 	conflicts map[types.UID]int
-	// unanswered is a status write that may or may not have been stored.
+	// unanswered holds the status writes that may or may not have been stored.
 	unanswered *unanswered
-	// releasing has, of pods whose failure no status will record, when they failed, until their release is seen.
+	// releasing maps pods whose ignored failure is recorded nowhere to the time they failed, until the watch shows their
+	// release.
 	releasing map[types.UID]time.Time
-	// released reports whether somebody else may have released a pod since the Job was read: it may have
-	// recorded the pod first.
+	// released reports whether another client may have released a pod since the Job was read: it may have recorded the
+	// pod first.
 	released bool
 	// written is when this process last wrote the status.
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.
 	lastEnd time.Time
-	// unreportedSince is when this process first saw failed pods whose end was not reported.
+	// unreportedSince maps failed pods whose end is not reported to the time this process first saw them.
 	unreportedSince map[types.UID]time.Time
-	// emitted are the keys of the events that are emitted only once.
+	// emitted holds the keys of the events that are emitted only once.
 	emitted map[string]bool
-	// absent reports whether a read or a write did not find the Job: a watch may show it still, or only now.
+	// absent reports whether a read or a write did not find the Job; a watch may still show the Job, or show it only
+	// later.
 	absent bool
-	// retired is when nothing was left to do for the Job.
+	// retired is the time since which nothing has been left to do for the Job.
 	retired time.Time
 }
 
-// keepRetired is how long to remember that a Job was ours after nothing was left to
-// do: one of its pods may still show up, created by a late request.
+// keepRetired is how long to remember that a Job was ours after nothing was left to do: a late request may still create
+// one of its pods.
 const keepRetired = 10 * time.Minute
 
-// memory is kept by UID: a Job recreated under the same name starts fresh (JOB-20).
+// memory holds the jobMemory of each Job by UID: a Job recreated under the same name starts fresh (JOB-20).
 type memory struct {
 	mu    *sync.Mutex
 	jobs  map[types.UID]jobMemory
@@ -78,7 +80,7 @@ func (m memory) update(uid types.UID, change func(*jobMemory)) {
 	m.jobs[uid] = j
 }
 
-// countConflict counts a conflict about a pod, and returns how many there were in a row.
+// countConflict counts a conflict on a pod, and returns the number of consecutive conflicts.
 func (m memory) countConflict(job, pod types.UID) (n int) {
 	m.update(job, func(m *jobMemory) {
 		if m.conflicts == nil {
@@ -90,7 +92,8 @@ func (m memory) countConflict(job, pod types.UID) (n int) {
 	return n
 }
 
-// settleConflicts resets the conflicts of each pod that had none in a sync, given the pods that it left alone.
+// settleConflicts resets the conflict count of each pod that had no conflict in a sync; skip holds the pods that the
+// sync left alone, with the reason.
 func (m memory) settleConflicts(job types.UID, skip map[types.UID]why) {
 	j := m.get(job)
 	hadNone := func(pod types.UID, _ int) bool { return skip[pod] != changed }
@@ -108,12 +111,12 @@ func (m memory) settleConflicts(job types.UID, skip map[types.UID]why) {
 	}
 }
 
-// noteAbsent notes that a read or a write did not find the Job.
+// noteAbsent records that a read or a write did not find the Job.
 func (m memory) noteAbsent(job types.UID) {
 	m.update(job, func(m *jobMemory) { m.absent = true })
 }
 
-// noteUnreported returns when the failed pods whose end is not reported were first seen.
+// noteUnreported returns the times at which the failed pods whose end is not reported were first seen, and stores them.
 func (m memory) noteUnreported(job types.UID, pods []*reconcile.Pod, now time.Time) map[types.UID]time.Time {
 	known := m.get(job).unreportedSince
 	var since map[types.UID]time.Time
@@ -134,8 +137,8 @@ func (m memory) noteUnreported(job types.UID, pods []*reconcile.Pod, now time.Ti
 	return since
 }
 
-// noteReleasing notes that a pod is about to be released. If no status will record its failure, and there is no answer, nothing
-// else may show later that it failed.
+// noteReleasing records that a pod is about to be released. If no status will record its failure and the request gets
+// no response, nothing else may show later that it failed.
 func (m memory) noteReleasing(job types.UID, ref reconcile.PodRef) {
 	if ref.IgnoredFailure.IsZero() && m.get(job).releasing == nil {
 		return
@@ -152,7 +155,7 @@ func (m memory) noteReleasing(job types.UID, ref reconcile.PodRef) {
 	})
 }
 
-// settleReleases adds the failures of pods that were released to the back-off (PFP-06).
+// settleReleases adds the failures of pods that have been released to the back-off (PFP-06).
 func (m memory) settleReleases(job types.UID, pods []*reconcile.Pod) {
 	if len(m.get(job).releasing) == 0 {
 		return
@@ -179,7 +182,7 @@ func (m memory) forget(uid types.UID) {
 	delete(m.jobs, uid)
 }
 
-// retire forgets everything except that the Job was ours, and that it is gone, for keepRetired.
+// retire forgets everything about a Job except that it was ours and whether it is gone, for keepRetired.
 func (m memory) retire(uid types.UID, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

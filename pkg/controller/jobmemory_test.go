@@ -13,8 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// SCL-11: what is known of a Job that has nothing left to do is freed after a while,
-// and only then.
+// SCL-11: the memory of a Job with nothing left to do is freed after a while, not earlier.
 func TestMemoryIsFreed_SCL_11(t *testing.T) {
 	m := newMemory()
 	begin := time.Unix(1_000_000, 0)
@@ -31,7 +30,7 @@ func TestMemoryIsFreed_SCL_11(t *testing.T) {
 	}
 }
 
-// SCL-11, MGB-01: nothing is kept of Jobs of others.
+// SCL-11, MGB-01: nothing is kept about Jobs of other controllers.
 func TestTrustOnlyOwnJobs_SCL_11_MGB_01(t *testing.T) {
 	e := NewEngine(Config{}, observe.NewCache(nil, nil, nil), cluster.Cluster{})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "foreign"}})

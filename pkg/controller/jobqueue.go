@@ -5,7 +5,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 )
 
-// newJobQueue returns the queue of the Jobs to sync. isEnding reports whether all pods of a Job have ended.
+// newJobQueue returns the queue of Jobs to sync. isEnding reports whether all pods of a Job have ended.
 func newJobQueue(config Config, isEnding func(job types.UID) bool) workqueue.TypedRateLimitingInterface[types.UID] {
 	const name = "job"
 	order := &endingFirst{isEnding: isEnding, waits: map[types.UID]bool{}}
@@ -18,14 +18,15 @@ func newJobQueue(config Config, isEnding func(job types.UID) bool) workqueue.Typ
 		})
 }
 
-// endingFirst holds the Jobs that wait for a worker, in the order in which they came, but those whose pods have all ended
-// come first: a few calls complete them, while the others have pods to create. If many Jobs are created at once, each would
-// otherwise wait for the pods of all others, and all would end at the same time, late.
+// endingFirst holds the Jobs that wait for a worker in order of arrival, except that Jobs whose pods have all ended
+// come first: a few calls complete them, while the other Jobs have pods to create. Otherwise, of many Jobs created at
+// once, each would wait for the pods of all others, and all would end at the same time, late.
 type endingFirst struct {
 	isEnding func(job types.UID) bool
 
 	ending, others []types.UID
-	// waits has each Job that waits. One that began to end meanwhile is in both lists, until it is taken from one.
+	// waits holds the waiting Jobs. A Job that began to end while it waited is in both lists until one of them is
+	// popped.
 	waits map[types.UID]bool
 }
 
@@ -38,7 +39,7 @@ func (q *endingFirst) Push(job types.UID) {
 	}
 }
 
-// Touch is called if a Job that waits is to wait.
+// Touch is called if a Job is added that is already waiting.
 func (q *endingFirst) Touch(job types.UID) {
 	if q.waits[job] && q.isEnding(job) {
 		q.ending = append(q.ending, job)
@@ -47,7 +48,7 @@ func (q *endingFirst) Touch(job types.UID) {
 
 func (q *endingFirst) Len() int { return len(q.waits) }
 
-// Pop takes the first Job; there must be one.
+// Pop removes and returns the first Job; the queue must not be empty.
 func (q *endingFirst) Pop() (job types.UID) {
 	for !q.waits[job] {
 		list := &q.ending

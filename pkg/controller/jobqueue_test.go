@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Jobs that end come first, each once, also one that began to end while it waited.
+// Ending Jobs come first, each once, including Jobs that began to end while they waited.
 func TestJobsThatEndComeFirst_SCL_17(t *testing.T) {
 	ending := map[types.UID]bool{"c": true}
 	config := Config{}
@@ -27,7 +27,7 @@ func TestJobsThatEndComeFirst_SCL_17(t *testing.T) {
 		order = append(order, job)
 		if job == "a" && !ending["a"] {
 			ending["a"] = true
-			queue.Add("a") // It is being synced: another sync follows.
+			queue.Add("a") // The Job is being synced: another sync follows.
 		}
 		queue.Done(job)
 	}

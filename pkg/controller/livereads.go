@@ -15,8 +15,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// confirmExists reads a Job again that a read or a write has not found: the watch has yet to deliver that it is gone, or
-// even that it was created; or a restore of etcd has brought it back.
+// confirmExists reads the Job again if a read or a write did not find it: the watch may not have delivered its deletion
+// or its creation yet, or a restore of etcd may have brought it back.
 func (s *jobSync) confirmExists(ctx context.Context) error {
 	if !s.memory.get(s.uid).absent {
 		return nil
@@ -28,13 +28,14 @@ func (s *jobSync) confirmExists(ctx context.Context) error {
 	return nil
 }
 
-// Released notes that a pod of the Job was released that its status, as this process knows it, has not recorded.
+// Released records that a pod of the Job was released although the Job's status, as this process knows it, does not
+// record the pod.
 func (e *Engine) Released(job types.UID) {
 	e.memory.update(job, func(m *jobMemory) { m.released = true })
 }
 
-// noteReleased notes whether a list of pods shows that somebody else has released one. The watch will deliver nothing
-// new about it.
+// noteReleased records whether a list of pods shows that another client has released a pod. The watch will deliver
+// nothing new about that pod.
 func (s *jobSync) noteReleased(before []*reconcile.Pod) {
 	now := map[types.UID]*reconcile.Pod{}
 	for _, pod := range s.cache.Pods(s.uid) {
@@ -47,9 +48,8 @@ func (s *jobSync) noteReleased(before []*reconcile.Pod) {
 	}
 }
 
-// confirmStatus reads the Job again before pods are created after a status write that got no answer, or after
-// somebody else has released a pod: the status may have been stored, and the pods that showed why may be
-// gone.
+// confirmStatus reads the Job again before pods are created after a status write without a response, or after another
+// client has released a pod: the status may have been stored, and the pods that led to it may be gone.
 func (s *jobSync) confirmStatus(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
 	m := s.memory.get(s.uid)
 	unanswered := m.unanswered != nil && m.unanswered.before.ResourceVersion == s.job.ResourceVersion
@@ -64,9 +64,8 @@ func (s *jobSync) confirmStatus(ctx context.Context, plan *reconcile.Plan) (curr
 	return live.ResourceVersion == s.job.ResourceVersion, nil
 }
 
-// confirmRange reads the Job again before pods out of its range are released: an older spec
-// may have no index for a pod that another leader created, and that has succeeded since. If
-// the read fails, the sync skips these pods.
+// confirmRange reads the Job again before pods with an index out of range are released: another leader may have created
+// the pod for a newer spec, and the pod may have succeeded since. If the read fails, the sync skips these pods.
 func (s *jobSync) confirmRange(ctx context.Context, plan *reconcile.Plan) (current bool, err error) {
 	outOfRange := func(r reconcile.PodRef) bool { return r.OutOfRange }
 	if !slices.ContainsFunc(plan.Release, outOfRange) {

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// TRK-03: somebody else who releases a pod may have recorded it first. The Job is read before another pod is created.
+// TRK-03: another client that releases a pod may have recorded it first. The Job is read before another pod is created.
 func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(1)
@@ -72,8 +72,8 @@ func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
 	}
 }
 
-// TRK-05: a pod that another leader has recorded may have lost its labels since, and our watch may not have shown it yet:
-// that a list by labels lacks it does not mean that it is gone.
+// TRK-05: a pod that another leader has recorded may have lost its labels since, before our watch shows it: its absence
+// from a list by labels does not prove that it is gone.
 func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
 	for name, c := range map[string]struct {
 		status batchv1.UncountedTerminatedPods
@@ -101,7 +101,7 @@ func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
 	}
 }
 
-// TRK-03: a pod that is released counts as recorded by somebody else unless the status has it.
+// TRK-03: a released pod counts as recorded by another client unless the status contains it.
 func TestUnrecordedReleaseIsNoted_TRK_03(t *testing.T) {
 	tracked := &reconcile.Pod{UID: "p", Index: 1, Finalizer: true, Phase: corev1.PodSucceeded}
 	freed := ptr.To(*tracked)

@@ -23,8 +23,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// transit is a cluster through which very many Jobs pass, each of one pod that runs and
-// succeeds, and the queue of its controller. It keeps nothing of what is gone.
+// transit is a cluster through which very many Jobs pass, each with one pod that runs and succeeds, and the queue of
+// its controller. It keeps nothing about deleted objects.
 type transit struct {
 	t          *testing.T
 	clock      *clocktesting.FakeClock
@@ -35,7 +35,7 @@ type transit struct {
 	version    int
 	stored     map[types.UID]*corev1.Pod
 	due        map[types.UID]bool
-	// writes are those of the sync that runs.
+	// writes is the number of writes of the current sync.
 	writes int
 }
 
@@ -59,7 +59,7 @@ func (f *transit) AddAfter(job types.UID, _ time.Duration) { f.due[job] = true }
 func (f *transit) AddRateLimited(types.UID)                {}
 func (f *transit) Forget(types.UID)                        {}
 
-// List is never needed: nobody else writes.
+// List is never needed: no other client writes.
 func (f *transit) List(context.Context, *batchv1.Job, bool) ([]corev1.Pod, string, error) {
 	return nil, "", errors.New("no list")
 }
@@ -90,7 +90,7 @@ func (f *transit) work() {
 	}
 }
 
-// deliver is what the watches bring of a Job and of the pods.
+// deliver delivers the watch events of a Job and its pods.
 func (f *transit) deliver(store observe.Store, object any, gone bool) {
 	f.t.Helper()
 	deliver := store.Update
@@ -102,7 +102,7 @@ func (f *transit) deliver(store observe.Store, object any, gone bool) {
 	}
 }
 
-// create brings n Jobs to their end.
+// create runs n Jobs to their end.
 func (f *transit) create(n int) {
 	f.t.Helper()
 	for i := range n {
@@ -119,7 +119,7 @@ func (f *transit) create(n int) {
 	f.play(corev1.PodSucceeded)
 }
 
-// play brings all pods to a phase.
+// play moves all pods to a phase.
 func (f *transit) play(phase corev1.PodPhase) {
 	f.t.Helper()
 	for uid, pod := range f.stored {
@@ -149,8 +149,8 @@ func (f *transit) remove() {
 	f.work()
 }
 
-// written is the resourceVersion of a write of the Engine. A Job of one pod takes a few of them
-// in a sync; without a limit, an Engine that does not come to rest would take all memory.
+// written returns the resourceVersion of a write of the Engine. A Job with one pod needs a few writes per sync; without
+// a limit, an Engine that never finishes would take all memory.
 func (f *transit) written() string {
 	if f.writes++; f.writes > 100 {
 		f.t.Fatal("the Engine does not come to rest")
@@ -203,8 +203,7 @@ func heapInUse() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// SCL-11: of ten thousand Jobs that have come and gone nothing is left but some room in
-// tables, a while after the last one.
+// SCL-11: a while after the last of ten thousand Jobs is deleted, nothing is left of them but some capacity of tables.
 func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
 	const jobs = 10_000
 	f := newTransit(t)
@@ -220,7 +219,7 @@ func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
 	}
 	most := heapInUse() - begun
 	f.remove()
-	// What was ours is remembered for a while, until some other Job ends.
+	// The Engine remembers for a while that a Job was ours, until another Job ends.
 	f.clock.Step(keepRetired)
 	f.engine.memory.retire("another", f.clock.Now())
 	if n := len(f.engine.memory.jobs) + len(f.dispatcher.batcher.next) + len(f.cache.Jobs()); n > 0 {

@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// owns reports whether the Job is ours: spec.managedBy names this controller (MGB-01), or
-// is unset or the built-in controller's and this one replaces it (MGB-02).
+// owns reports whether the Job is ours: spec.managedBy names this controller (MGB-01), or it is unset or names the
+// built-in controller, which this one replaces (MGB-02).
 func (c *Config) owns(job *batchv1.Job) bool {
 	switch by := job.Spec.ManagedBy; {
 	case by == nil, *by == batchv1.JobControllerName, !c.Limits.Features.ManagedBy:
@@ -19,9 +19,8 @@ func (c *Config) owns(job *batchv1.Job) bool {
 	}
 }
 
-// ValidateManagedBy validates a value like the API server's spec.managedBy: a
-// domain-prefixed path of at most 63 characters. The built-in controller's own is valid
-// only if it is replaced (MGB-02, D-27).
+// ValidateManagedBy checks a name as the API server checks spec.managedBy: a domain-prefixed path of at most 63
+// characters. The name of the built-in controller is valid only if replaceBuiltin is set (MGB-02, D-27).
 func ValidateManagedBy(name string, replaceBuiltin bool) error {
 	const limit = 63
 	switch {

@@ -8,7 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// MGB-02, D-27: which names may be reconciled; the reserved one only in its place.
+// MGB-02, D-27: the valid names; the reserved name is valid only if we replace the built-in controller.
 func TestManagedByMustBeADomainAndAPath_MGB_02(t *testing.T) {
 	for name, ok := range map[string]bool{
 		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
@@ -26,8 +26,8 @@ func TestManagedByMustBeADomainAndAPath_MGB_02(t *testing.T) {
 	}
 }
 
-// MGB-01, MGB-02: ours are the Jobs that name us, and in place of the built-in
-// controller those that name it, or nobody.
+// MGB-01, MGB-02: a Job is ours if it names us, or, if we replace the built-in controller, if it names that controller
+// or none.
 func TestOursAreTheJobsThatNameUs_MGB_01_MGB_02(t *testing.T) {
 	for _, c := range []struct {
 		value          *string

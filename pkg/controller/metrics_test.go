@@ -23,7 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// counted are the counters, and the counts of histograms, that are not zero.
+// counted returns the counters, and the counts of histograms, that are not zero.
 func counted(t *testing.T, registry kubemetrics.KubeRegistry, prefix string) map[string]float64 {
 	t.Helper()
 	families, err := registry.Gather()
@@ -55,7 +55,7 @@ func newMetered(t *testing.T) (*fakeCluster, kubemetrics.KubeRegistry) {
 	return f, registry
 }
 
-// JOB-49: each sync of an unfinished Job of ours is one sample, with what it did.
+// JOB-49: each sync of an unfinished Job of ours is one sample, with its action.
 func TestSyncsAreCounted_JOB_49(t *testing.T) {
 	interim := batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "X"}
 	terminal := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "X"}
@@ -114,7 +114,7 @@ func TestSyncsAreCounted_JOB_49(t *testing.T) {
 	}
 }
 
-// SCL-06: a Job that is deleted during its sync is no error.
+// SCL-06: the deletion of a Job during its sync is not an error.
 func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
@@ -129,7 +129,7 @@ func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
 	}
 }
 
-// JOB-49: a pod that waits for its back-off counts as one that is created.
+// JOB-49: a pod that waits for its back-off counts as created.
 func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
@@ -150,7 +150,7 @@ func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
 	}
 }
 
-// JOB-51: a sync whose pods may be older than the status says so.
+// JOB-51: a sync whose pods may be older than the status is counted.
 func TestStaleSyncsAreCounted_JOB_51(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
@@ -168,7 +168,7 @@ func TestStaleSyncsAreCounted_JOB_51(t *testing.T) {
 	}
 }
 
-// MGB-16: somebody else writes the status of our Jobs.
+// MGB-16: another client writes the status of our Jobs.
 func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
@@ -188,8 +188,7 @@ func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 	}
 }
 
-// MGB-16, JOB-50: of several tries whose answers were lost the first was stored. It is ours,
-// and is reported, once.
+// MGB-16, JOB-50: the first of several tries without a response was stored. It is recognized as ours and reported once.
 func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := kubemetrics.NewKubeRegistry()
@@ -220,7 +219,7 @@ func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
 	}
 }
 
-// SCL-06: a Job that was replaced by another of its name is gone, and that is no error.
+// SCL-06: a Job that was replaced by another Job of its name is gone, and that is not an error.
 func TestReplacedJobIsNoError_SCL_06(t *testing.T) {
 	f, _ := newMetered(t)
 	job := ourJob(1)
@@ -234,7 +233,7 @@ func TestReplacedJobIsNoError_SCL_06(t *testing.T) {
 	}
 }
 
-// The calls that a sync makes are counted by what came of them.
+// The calls of a sync are counted by their result.
 func TestAPICallsAreCounted(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
@@ -296,8 +295,8 @@ func TestWaitingIsMeasured(t *testing.T) {
 	}
 }
 
-// A process that takes the lead again sees its pods anew: none is counted as held twice,
-// and one that was released meanwhile does not grow old forever.
+// A process that becomes the leader again sees its pods anew: none is counted as held twice, and the age of a pod
+// released in between does not grow.
 func TestSecondTermBeginsAnew_TRK_30(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := kubemetrics.NewKubeRegistry()

@@ -23,14 +23,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// waitingCluster is a fakeCluster with a clock, whose cache tells the metrics of pods, and
-// that may refuse to create pods.
+// waitingCluster is a fakeCluster with a clock, whose cache reports pods to the metrics, and that may refuse to create
+// pods.
 type waitingCluster struct {
 	*fakeCluster
 	metrics  *metrics.Metrics
 	registry kubemetrics.KubeRegistry
 	clock    *clocktesting.FakeClock
-	// refuse says what happens to the nth creation of a sync, from 0.
+	// refuse returns the error of the nth creation of a sync, from 0.
 	refuse func(n int) error
 	tries  int
 }
@@ -55,7 +55,7 @@ func (w *waitingCluster) sync() {
 	_, _ = w.engine.Sync(context.Background(), "uid")
 }
 
-// changeJob has the watch bring another version of the Job.
+// changeJob delivers another version of the Job by the watch.
 func (w *waitingCluster) changeJob(change func(*batchv1.Job)) {
 	job := w.cache.Job("uid").DeepCopy()
 	w.version++
@@ -75,8 +75,8 @@ func interimCondition(t batchv1.JobConditionType, since time.Time) batchv1.JobCo
 	return batchv1.JobCondition{Type: t, Status: corev1.ConditionTrue, Reason: "X", LastTransitionTime: metav1.NewTime(since)}
 }
 
-// Issue 7: a Job that is bound to end is measured until it has its terminal condition, by
-// its interim condition, whichever it is.
+// Issue 7: the age of a Job that is bound to end is measured from its interim condition, of either type, until it has
+// its terminal condition.
 func TestDoomedJobIsMeasured(t *testing.T) {
 	for _, bound := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		w := newWaitingCluster(t)
@@ -110,8 +110,7 @@ func TestDoomedJobIsMeasured(t *testing.T) {
 	}
 }
 
-// Issue 7: a Job that is gone, or is being deleted, or of a term that has ended, does not
-// grow old as a doomed one.
+// Issue 7: the age does not grow for a Job that is gone, is being deleted, or belongs to an ended term.
 func TestDoomedJobIsForgotten(t *testing.T) {
 	for name, forget := range map[string]func(*waitingCluster){
 		"gone": func(w *waitingCluster) {
@@ -162,8 +161,8 @@ func (w *waitingCluster) expectRefused(when string, want map[string]float64) {
 	}
 }
 
-// Issue 7: a Job whose pods the API server refuses is measured from the first refusal, by
-// the reason of the last, until a pod of it could be created.
+// Issue 7: the wait of a Job whose pods the API server refuses is measured from the first refusal, by the reason of the
+// last, until one of its pods is created.
 func TestRefusedPodsAreMeasured(t *testing.T) {
 	w := newWaitingCluster(t)
 	job := ourJob(4)
@@ -181,7 +180,7 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 	w.refuse = always(errors.New("EOF"))
 	w.sync()
 	w.expectRefused("without an answer", refusedSince("no_answer", 60))
-	// The list that an unknown outcome asks for fails: nothing is known, nothing changes.
+	// The list that follows an unknown outcome fails: nothing is known, nothing changes.
 	w.clock.Step(time.Second)
 	w.sync()
 	w.expectRefused("when the sync fails before it creates", refusedSince("no_answer", 61))
@@ -204,7 +203,7 @@ func TestRefusedPodsAreMeasured(t *testing.T) {
 	}
 }
 
-// Issue 7: a Job that wants no pods anymore does not wait for them.
+// Issue 7: a Job that no longer wants pods does not wait for them.
 func TestRefusedPodsAreForgotten(t *testing.T) {
 	for name, forget := range map[string]func(*waitingCluster){
 		"suspended": func(w *waitingCluster) {
@@ -236,8 +235,8 @@ func TestRefusedPodsAreForgotten(t *testing.T) {
 	}
 }
 
-// Issue 7: a Job that wants no pods anymore does not wait for them, though another call of
-// it fails in each sync. One that still wants them waits on, whatever else fails.
+// Issue 7: a Job that no longer wants pods does not wait for them, even if another of its calls fails in each sync. A
+// Job that still wants pods continues to wait, whatever else fails.
 func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*waitingCluster)
@@ -276,8 +275,8 @@ func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 	}
 }
 
-// BLI-06: a failed pod keeps its finalizer until its index has a new pod, and is not
-// overdue that long. After that it is.
+// BLI-06: a failed pod keeps its finalizer until its index has a new pod, and is not overdue until then. Afterward it
+// is.
 func TestDelayedPodIsNotOverdue_BLI_06(t *testing.T) {
 	w := newWaitingCluster(t)
 	job := ourJob(1)

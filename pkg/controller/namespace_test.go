@@ -22,7 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
-// refusingPods asks before it creates a pod.
+// refusingPods calls a function before it creates a pod.
 type refusingPods struct {
 	fakePods
 	refuse func() error
@@ -36,7 +36,7 @@ func (r refusingPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod,
 	return r.fakePods.Create(ctx, pod)
 }
 
-// forbidden is the answer to a creation, with a cause about the namespace.
+// forbidden returns the response to a creation, with a cause about the namespace.
 func forbidden(cause metav1.CauseType) error {
 	err := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "train", nil)
 	if cause != "" {
@@ -47,7 +47,7 @@ func forbidden(cause metav1.CauseType) error {
 
 func terminating() error { return forbidden(corev1.NamespaceTerminatingCause) }
 
-// refusal is a fake cluster that asks before it creates a pod.
+// refusal is a fake cluster that calls a function before it creates a pod.
 type refusal struct {
 	*fakeCluster
 	clock  *clocktesting.FakeClock
@@ -61,7 +61,7 @@ func refusing(t *testing.T, refuse func() error) refusal {
 	return r
 }
 
-// sync syncs the Job as soon as a status may be written again, and notes only its calls.
+// sync syncs the Job as soon as another status write is allowed, and records only its calls.
 func (r refusal) sync() (Result, error) {
 	r.calls = nil
 	r.clock.Step(r.engine.config.BatchPeriod)
@@ -70,8 +70,8 @@ func (r refusal) sync() (Result, error) {
 
 func (r refusal) active() int32 { return r.cache.Job("uid").Status.Active }
 
-// JOB-46 (D-37): in a namespace that is being terminated one creation is tried in a sync. It
-// is no error, which would be tried again and again, and no event; no pod counts as active.
+// JOB-46 (D-37): in a namespace that is being terminated, one creation is tried per sync. Its failure is not an error,
+// which would be retried again and again, nor an event; no pod counts as active.
 func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	r := refusing(t, terminating)
 	r.addJob(ourJob(100))
@@ -94,8 +94,8 @@ func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 	}
 }
 
-// JOB-46, JOB-45: any other refusal is an error, so that it is tried again; and everything is
-// created as soon as nothing refuses it anymore.
+// JOB-46, JOB-45: any other refusal is an error, so that it is retried; everything is created as soon as nothing is
+// refused anymore.
 func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
 	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
 		why := forbidden(cause)
@@ -111,8 +111,8 @@ func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
 	}
 }
 
-// REG-06: a conflict on the creation of a pod, as the admission of a quota may answer, is an
-// error: without it nobody would ask for another sync.
+// REG-06: a conflict on the creation of a pod, such as the admission of a quota may return, is an error: otherwise
+// nothing would request another sync.
 func TestConflictOnCreationIsAnError_REG_06(t *testing.T) {
 	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
 	r := refusing(t, func() error { return why })
@@ -133,7 +133,7 @@ func TestConflictOnCreationIsAnError_REG_06(t *testing.T) {
 	}
 }
 
-// retryQueue counts the retries that are asked for.
+// retryQueue counts the requested retries.
 type retryQueue struct {
 	fakeQueue
 	retries int
@@ -141,8 +141,8 @@ type retryQueue struct {
 
 func (q *retryQueue) AddRateLimited(types.UID) { q.retries++ }
 
-// JOB-45: creations come in batches of 1, 2, 4…; a batch in which one is refused is tried to
-// its end, and is the last of the sync. The next sync begins with one again.
+// JOB-45: creations come in batches of 1, 2, 4…; a batch with a refused creation is completed, and is the last batch of
+// the sync. The next sync begins with one creation again.
 func TestBatchesDoubleUntilACreationIsRefused_JOB_45(t *testing.T) {
 	for _, c := range []struct{ quota, wanted, calls, again int }{
 		{0, 100, 1, 1}, {1, 100, 3, 1}, {2, 100, 3, 1}, {3, 100, 7, 1}, {10, 100, 15, 1}, {100, 100, 100, 0}, {99, 100, 100, 1}, {5, 4, 4, 0},
@@ -169,8 +169,8 @@ func TestBatchesDoubleUntilACreationIsRefused_JOB_45(t *testing.T) {
 	}
 }
 
-// JOB-20, SCL-11: when nothing is left to do for a finished Job, no more is remembered of it
-// than that it was ours: not its back-off, nor what was said of it.
+// JOB-20, SCL-11: when nothing is left to do for a finished Job, the Engine remembers only that it was ours: not its
+// back-off, nor its events.
 func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 	r := refusing(t, terminating)
 	job := ourJob(1)
@@ -193,8 +193,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 	}
 }
 
-// JOB-16, JOB-32, JOB-12: whatever decisions depend on asks for a sync when it is all that
-// changes of a pod.
+// JOB-16, JOB-32, JOB-12: a pod change that decisions depend on leads to a sync even if nothing else changes.
 func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
 	for name, change := range map[string]func(*reconcile.Pod){
 		"phase": func(p *reconcile.Pod) { p.Phase = corev1.PodUnknown }, "index": func(p *reconcile.Pod) { p.Index = 3 },
@@ -214,9 +213,8 @@ func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
 	}
 }
 
-// JOB-22: startTime is written beside the first of many creations, and after few in one write
-// with their count; if these take long, beside those that are left. JOB-45: the next sync
-// begins with one creation again.
+// JOB-22: startTime is written beside the first of many creations, or, after few creations, in one write with their
+// count; if these take long, beside the remaining creations. JOB-45: the next sync begins with one creation again.
 func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 	for name, c := range map[string]struct {
 		pods, first int32
@@ -251,7 +249,7 @@ func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 	}
 }
 
-// A stage ends when the watch shows that somebody has changed the spec, or deleted the Job.
+// A stage ends when the watch shows that a client has changed the spec, or deleted the Job.
 func TestChangedJobGetsNoMorePodsOfTheOldPlan_SCL_16(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job){
 		"suspended":   func(job *batchv1.Job) { job.Spec.Suspend, job.Generation = ptr.To(true), 2 },
@@ -276,7 +274,7 @@ func TestChangedJobGetsNoMorePodsOfTheOldPlan_SCL_16(t *testing.T) {
 	}
 }
 
-// REG-31: a conflict about one pod is an error after the third in a row; occasional ones stay quiet.
+// REG-31: a conflict about one pod is an error after the third in a row; occasional conflicts are not reported.
 func TestThirdConflictInARowIsAnError_REG_31(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// releaseOrphansOf releases pods that the Job no longer controls and will not adopt: they no
+// releaseOrphansOf adds to the plan the release of pods that the Job no longer controls and will not adopt: they no
 // longer count, and nothing else would release them.
 func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan) {
 	for _, o := range s.cache.Orphans(s.uid) {
@@ -39,9 +39,8 @@ type goneJob struct {
 // unknown and not needed.
 type goneName struct{ namespace, name string }
 
-// releaseOrphans releases the pods of a deleted Job that was ours: this process saw it, or
-// this program created the pods (TRK-20, TRK-22). Pods of others must not be touched
-// (TRK-23).
+// releaseOrphans releases the pods of a deleted Job that was ours: this process saw it, or this program created the
+// pods (TRK-20, TRK-22). Pods of other controllers must not be touched (TRK-23).
 func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	if namespace, is := observe.IsUnknownJob(s.uid); is {
 		return s.releaseOfUnknownJob(ctx, namespace)
@@ -69,9 +68,9 @@ func (s *jobSync) releaseOrphans(ctx context.Context) (Result, error) {
 	return result, err
 }
 
-// freeOrphans returns pods that no Job may adopt: as many as fit into a stage, since a Job
-// of 10^5 pods must not hold up others (TRK-33). It reports whether there are more, and
-// whether pods are left to a Job that may adopt them.
+// freeOrphans returns pods that no Job may adopt, at most as many as fit into a stage, since a Job of 10^5 pods must
+// not delay other Jobs (TRK-33). It reports whether there are more, and whether pods are left to a Job that may adopt
+// them.
 func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 	all := s.cache.Orphans(s.uid)
 	free = slices.DeleteFunc(slices.Clone(all), isAdoptable)
@@ -86,17 +85,17 @@ func (s *jobSync) freeOrphans() (free []observe.Orphan, more, left bool) {
 // isAdoptable reports whether the cache holds a Job that may adopt the pod.
 func isAdoptable(o observe.Orphan) bool { return slices.ContainsFunc(o.Adopters, mayAdopt) }
 
-// releaseOf releases the pods of a deleted Job. It reports whether there was no time for some of them.
+// releaseOf releases the pods of a deleted Job. It reports whether there was no time for some of the pods.
 func (s *jobSync) releaseOf(ctx context.Context, gone goneJob) (left bool) {
 	s.job = &batchv1.Job{}
 	s.job.UID, s.job.Namespace, s.job.Name = s.uid, gone.namespace, gone.name
-	// Without a status to write, the only errors are those in s.errs.
+	// Without a status to write, the only errors are in s.errs.
 	left, _ = s.apply(ctx, &reconcile.Plan{Release: gone.release})
 	return left
 }
 
-// orphansAgain returns when to check orphans again: soon if more are to be released,
-// later if some are left to a Job that may adopt them.
+// orphansAgain returns when to check orphans again: soon if more can be released, later if some are left to a Job that
+// may adopt them.
 func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	switch {
 	case len(s.errs) > 0:
@@ -111,8 +110,8 @@ func (s *jobSync) orphansAgain(more, left bool) (Result, error) {
 	return Result{Done: true}, nil
 }
 
-// goneJobs groups orphans by the Job that they name. Those with the same UID name the same
-// Job, unless labels or owners were edited by hand.
+// goneJobs groups orphans by the Job that they name. Orphans with the same Job UID name the same Job, unless a user
+// edited labels or owners.
 func goneJobs(m jobMemory, orphans []observe.Orphan) (gone []goneJob) {
 	places := map[goneName]int{}
 	for _, o := range orphans {
@@ -134,8 +133,8 @@ func goneJobs(m jobMemory, orphans []observe.Orphan) (gone []goneJob) {
 	return gone
 }
 
-// orphanRef returns a reference to an orphan. A stray must be unchanged: another Job may be
-// about to adopt it, and needs the finalizer then.
+// orphanRef returns a reference to an orphan. A stray must be unchanged: another Job may be about to adopt it, and then
+// needs the finalizer.
 func orphanRef(o observe.Orphan) reconcile.PodRef {
 	ref := reconcile.PodRef{Name: o.Pod.Name, UID: o.Pod.UID}
 	if o.Stray {
@@ -144,8 +143,8 @@ func orphanRef(o observe.Orphan) reconcile.PodRef {
 	return ref
 }
 
-// isGone asks the API server whether a Job that is not in the cache is gone. If it exists,
-// the watch will deliver it, and nothing is to be done here.
+// isGone asks the API server whether a Job that is not in the cache is gone. If the Job exists, the watch will deliver
+// it, and there is nothing to do here.
 func (s *jobSync) isGone(ctx context.Context, job goneJob) bool {
 	live, err := s.cluster.Jobs.Get(ctx, job.namespace, job.name)
 	if err != nil && !cluster.IsMissing(err, "jobs", job.name) {
@@ -157,11 +156,10 @@ func (s *jobSync) isGone(ctx context.Context, job goneJob) bool {
 	return gone
 }
 
-// releaseOfUnknownJob releases the pods of a namespace that have the tracking finalizer but no
-// controller, and do not name their Job: those of a Job with manualSelector that was deleted
-// with --cascade=orphan while no controller ran, or that lost their labels (TRK-20, TRK-22). This
-// program made them, or works in place of the built-in controller. A pod that a Job of any controller may still adopt is
-// left to that Job, and checked again later.
+// releaseOfUnknownJob releases the pods of a namespace that have the tracking finalizer but no controller, and do not
+// name their Job: they belonged to a Job with manualSelector that was deleted with --cascade=orphan while no controller
+// ran, or they lost their labels (TRK-20, TRK-22). This program created them, or replaces the built-in controller. A
+// pod that a Job of any controller may still adopt is left to that Job, and checked again later.
 func (s *jobSync) releaseOfUnknownJob(ctx context.Context, namespace string) (Result, error) {
 	free, rest, left := s.freeOrphans()
 	release, err := unadoptable(ctx, s.cluster.Jobs, namespace, free)
@@ -173,9 +171,9 @@ func (s *jobSync) releaseOfUnknownJob(ctx context.Context, namespace string) (Re
 	return s.orphansAgain(rest || cut, left)
 }
 
-// unadoptable returns the pods that no Job in the API server selects now: the cache may lack
-// the newest Jobs. A Job that adopts a pod at this moment, or is created later, changes the
-// pod, or finds it without the finalizer and adds it again.
+// unadoptable returns the pods that no Job in the API server selects now: the cache may lack the newest Jobs. A Job
+// that adopts a pod at this moment, or is created later, changes the pod, or finds it without the finalizer and adds
+// the finalizer again.
 func unadoptable(ctx context.Context, in cluster.JobAPI, namespace string, orphans []observe.Orphan) (release []reconcile.PodRef, err error) {
 	if len(orphans) == 0 {
 		return nil, nil

@@ -13,22 +13,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// madePod is one that this program created for the Job train.
+// madePod returns a pod that this program created for the Job train.
 func madePod(name string) *corev1.Pod {
 	pod := runningPod(name, ourJob(1))
 	pod.Annotations = map[string]string{AttemptAnnotation: "1"}
 	return pod
 }
 
-// strayPod is one that lost its owner by Orphan propagation.
+// strayPod returns a pod that lost its owner by Orphan propagation.
 func strayPod(name string) *corev1.Pod {
 	pod := madePod(name)
 	pod.OwnerReferences = nil
 	return pod
 }
 
-// TRK-22, TRK-23: pods of a Job that was deleted while no controller ran are released
-// if this program made them, and the API server says that the Job is gone.
+// TRK-22, TRK-23: pods of a Job that was deleted while no controller ran are released if this program created them, and
+// the API server returns that the Job is gone.
 func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.T) {
 	unmade := runningPod("p", ourJob(1))
 	unlabeled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
@@ -71,7 +71,7 @@ func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.
 	}
 }
 
-// TRK-20: a Job that was seen as ours needs no read, and no mark on its pods.
+// TRK-20: a Job that this process saw as ours needs no read, and no annotation on its pods.
 func TestOrphansOfOurJobNeedNoRead_TRK_20_TRK_21(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(2)
@@ -88,8 +88,8 @@ func TestOrphansOfOurJobNeedNoRead_TRK_20_TRK_21(t *testing.T) {
 	}
 }
 
-// TRK-20, TRK-23: what a Job of ours has lost and may not adopt is released, under the
-// condition that it has not changed; what it may adopt is adopted.
+// TRK-20, TRK-23: pods that a Job of ours has lost and may not adopt are released, on condition that they have not
+// changed; pods that it may adopt are adopted.
 func TestLostPodIsAdoptedOrReleased_TRK_20_TRK_23(t *testing.T) {
 	now := metav1.Time{Time: testTime}
 	running := func(*batchv1.Job) {}
@@ -128,7 +128,7 @@ func TestLostPodIsAdoptedOrReleased_TRK_20_TRK_23(t *testing.T) {
 	}
 }
 
-// TRK-20: a release that fails is not tried again in the same sync.
+// TRK-20: a failed release is not retried in the same sync.
 func TestLostPodIsNotReleased_TRK_20(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.addJob(ourJob(1))
@@ -142,7 +142,7 @@ func TestLostPodIsNotReleased_TRK_20(t *testing.T) {
 	}
 }
 
-// TRK-20: what fails is tried again: after a growing wait, or soon if the pod changed.
+// TRK-20: a failed release is retried: after a growing wait, or soon if the pod changed.
 func TestOrphansAreRetried_TRK_20(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
@@ -163,7 +163,7 @@ func TestOrphansAreRetried_TRK_20(t *testing.T) {
 	}
 }
 
-// TRK-23: what a pod says of its Job in labels is good for its own Job only.
+// TRK-23: the Job in a pod's labels counts only if it is the pod's own Job.
 func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.live = ourJob(1)
@@ -174,7 +174,7 @@ func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
 	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil || !slices.Equal(f.calls, []string{"get ns/train", "get elsewhere/train"}) {
 		t.Errorf("%v, calls %q", err, f.calls)
 	}
-	// The Job is ours, and gone: the pod elsewhere was never its.
+	// The Job is ours, and gone: the pod in another namespace never belonged to it.
 	job := ourJob(1)
 	f.engine.Own(job)
 	f.calls = nil
@@ -183,7 +183,7 @@ func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
 	}
 }
 
-// TRK-22: at the start, pods of a Job that no watch will ever report lead to a sync of it.
+// TRK-22: at startup, pods of a Job that no watch will ever report lead to a sync of that Job.
 func TestOrphansAreDispatched_TRK_22(t *testing.T) {
 	for name, pod := range map[string]*corev1.Pod{"owned": madePod("p"), "orphaned": strayPod("p")} {
 		q := &fakeQueue{}
@@ -196,8 +196,8 @@ func TestOrphansAreDispatched_TRK_22(t *testing.T) {
 	}
 }
 
-// TRK-22: once a read has not found a Job, a watch that shows it may be late. Nothing is done for it before another
-// read finds it, as after a restore of etcd.
+// TRK-22: once a read has not found a Job, a watch that shows it may be late. The Job is left alone until another read
+// finds it, as after a restore of etcd.
 func TestAbsentJobIsReadAgain_TRK_22(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.getErr = jobNotFound("train")

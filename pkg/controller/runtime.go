@@ -38,7 +38,7 @@ type Runtime struct {
 // Ready reports whether the cache is filled and Jobs are being synced.
 func (r *Runtime) Ready() bool { return r.ready.Load() }
 
-// Pods returns how many pods are in the cache.
+// Pods returns the number of pods in the cache.
 func (r *Runtime) Pods() int { return r.cache.CountPods() }
 
 // New returns a Runtime; Run starts it.
@@ -83,7 +83,7 @@ func (r *Runtime) Run(ctx context.Context) error {
 			logger.V(2).Info("Job is managed by another controller", "job", klog.KObj(job), "managedBy", *by)
 		}
 	})
-	// Events end last: they include those of the last writes.
+	// Events end last, since they include the events about the last writes.
 	defer r.startEvents(ctx)()
 	defer r.config.Metrics.Close() // When the watches have ended.
 	var wg sync.WaitGroup
@@ -117,9 +117,8 @@ func (r *Runtime) startEvents(ctx context.Context) (stop func()) {
 	return r.events.Stop
 }
 
-// startWatches fills the cache, Jobs before pods: then every pod that a Job's status
-// counts is there, and at least as new as that status. It reports whether that
-// happened before ctx ended.
+// startWatches fills the cache, Jobs before pods: then every pod that a Job's status counts is in the cache, and at
+// least as new as that status. It reports whether the cache was filled before ctx ended.
 func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	jobs := r.eachNamespace(func(namespace string) observe.Store {
 		store := r.cache.JobStore(namespace)
@@ -146,7 +145,7 @@ func (r *Runtime) startWatches(ctx context.Context, wg *sync.WaitGroup) bool {
 	return true
 }
 
-// namespaces are those to watch, or the one that stands for all.
+// namespaces returns the namespaces to watch, or metav1.NamespaceAll.
 func (r *Runtime) namespaces() []string {
 	if len(r.config.Namespaces) == 0 {
 		return []string{metav1.NamespaceAll}

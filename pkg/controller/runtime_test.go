@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// A clientset without a connection, as in tests, works with the typed client.
+// A clientset without a connection, as in tests, uses the typed client.
 func TestFakeClientServesTypedJobs(t *testing.T) {
 	client := fake.NewClientset(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", Namespace: "ns", UID: types.UID("u"), ResourceVersion: "1"}})
 	r, err := New(Config{Client: kubefake.Client(client)})

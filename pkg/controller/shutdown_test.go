@@ -20,8 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// JOB-56: once the controller is to stop, no operation of a stage begins anymore: what the
-// next leader does is not undone by what was decided before.
+// JOB-56: once the controller is to stop, no operation of a stage begins: earlier decisions must not undo the work of
+// the next leader.
 func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 	release := []reconcile.PodRef{{Name: "a", UID: "uid-a"}, {Name: "b", UID: "uid-b"}, {Name: "c", UID: "uid-c"}}
 	create := make([]reconcile.NewPod, 7)
@@ -56,7 +56,7 @@ func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 	}
 }
 
-// JOB-56: a call that is in flight when the controller is to stop is carried through.
+// JOB-56: a call in flight when the controller is to stop is completed.
 func TestShutdownFinishesCalls_JOB_56(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	f := newFakeCluster(t, nil)
@@ -74,7 +74,7 @@ func TestShutdownFinishesCalls_JOB_56(t *testing.T) {
 	}
 }
 
-// contextPods shows the context of creations.
+// contextPods records the context of creations.
 type contextPods struct {
 	fakePods
 	show func(context.Context)
@@ -85,7 +85,7 @@ func (p contextPods) Create(ctx context.Context, pod *corev1.Pod) (*corev1.Pod, 
 	return p.fakePods.Create(ctx, pod)
 }
 
-// limiterAtStop lets the process stop while calls wait for a token, which none of them gets.
+// limiterAtStop stops the process while calls wait for a token, which none of them gets.
 type limiterAtStop struct {
 	flowcontrol.RateLimiter
 	stop func()
@@ -97,8 +97,8 @@ func (l limiterAtStop) Wait(ctx context.Context) error {
 	return ctx.Err()
 }
 
-// Calls that wait for the client's rate limiter when the controller is to stop, or has lost its Lease, are not sent. As
-// nothing has failed, there are no errors, events or metrics of them.
+// Calls that wait for the client's rate limiter when the controller is to stop, or has lost its Lease, are not sent.
+// Since nothing has failed, they lead to no errors, events or metrics.
 // Requirements: JOB-56, JOB-66
 func TestShutdownSendsNothingThatWaits(t *testing.T) {
 	for name, plan := range map[string]reconcile.Plan{

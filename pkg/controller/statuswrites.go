@@ -40,7 +40,7 @@ func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 		s.statusErr = errJobGone
 	case apierrors.IsConflict(err) && s.conflicts < maxConflicts:
 		s.conflicts++
-		if _, err := s.readLive(ctx); err != nil { // Someone else wrote first.
+		if _, err := s.readLive(ctx); err != nil { // Another client wrote first.
 			s.statusErr = fmt.Errorf("after a conflict: %w", err)
 		}
 	case cluster.IsRejection(err):
@@ -65,12 +65,12 @@ func (s *stage) logConditions(ctx context.Context, plan *reconcile.Plan) {
 	}
 }
 
-// unanswered are status writes to one version of a Job that got no answer: one of them may
-// have been stored. Each try has its own timestamps, so each is kept.
+// unanswered holds the status writes to one version of a Job that got no response: one of them may have been stored.
+// Each try has its own timestamps, so each is kept.
 type unanswered struct {
 	before *batchv1.Job
 	plans  []*reconcile.Plan
-	// decided is when the last of them failed that decides the outcome of the Job, if any does.
+	// decided is the time of the last failed write that decides the outcome of the Job; zero if no write does.
 	decided time.Time
 }
 
@@ -81,10 +81,10 @@ func decides(p *reconcile.Plan) bool {
 	})
 }
 
-// mayBeDecided returns how long the Job may yet turn out to be decided, by a write that got no answer: then it
-// may need no more pods, even if the pods that showed why are gone, and a read now may be too early. Another
-// status write settles that, since only one of both can be stored. Without one, the API server has given up
-// on the call after a while.
+// mayBeDecided returns how long a write that got no response may still decide the outcome of the Job: the Job may then
+// need no more pods, even if the pods that decided it are gone, and a read now may be too early. Another status write
+// settles the question, since only one of the two can be stored. Without another write, the API server gives up on the
+// call after its request timeout.
 func (m *jobMemory) mayBeDecided(job *batchv1.Job, now time.Time) time.Duration {
 	const requestTimeout = time.Minute // The default of kube-apiserver --request-timeout.
 	u := m.unanswered
@@ -97,7 +97,7 @@ func (m *jobMemory) mayBeDecided(job *batchv1.Job, now time.Time) time.Duration 
 // maxUnanswered is more than the number of tries before a Job's watch recovers.
 const maxUnanswered = 16
 
-// mayBeStored remembers a write without an answer, unless it cannot have reached the API server.
+// mayBeStored remembers a write without a response, unless it cannot have reached the API server.
 func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 	if !cluster.IsAmbiguous(err) || utilnet.IsConnectionRefused(err) {
 		return
@@ -117,12 +117,11 @@ func (s *stage) mayBeStored(plan *reconcile.Plan, err error) {
 	})
 }
 
-// storedStatus updates metrics and emits events once a status of ours is known to be
-// stored.
+// storedStatus updates metrics and emits events once one of our status writes is known to be stored.
 func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Findings) {
 	s.config.Metrics.StatusStored(before, stored, found.RecordedFailed)
-	// How long after the end of the last pod the terminal condition was stored is unknown if that pod ended before this
-	// process started, or if there was none.
+	// The delay between the end of the last pod and the terminal condition is unknown if that pod ended before this
+	// process started, or if there was no pod.
 	if last := s.memory.get(s.uid).lastEnd; !last.IsZero() && reconcile.IsFinished(stored) {
 		s.config.Metrics.JobFinished(stored, s.config.Clock.Since(last))
 	}
@@ -130,10 +129,9 @@ func (s *jobSync) storedStatus(before, stored *batchv1.Job, found *reconcile.Fin
 	s.events().stored(before, stored, found)
 }
 
-// settleUnanswered finds out what happened to a write without an answer, from what the
-// watch or a read has shown since: it was stored, and is then reported like any other
-// (JOB-50); or someone else wrote first, and it was not. Until the Job has changed, the
-// write may still arrive, and a new one competes with it.
+// settleUnanswered finds out what happened to a write without a response, from the Job that the watch or a read has
+// shown since. Either the write was stored, and is reported like any other (JOB-50), or another client wrote first, and
+// it was not stored. Until the Job has changed, the write may still arrive, and a new write competes with it.
 func (s *jobSync) settleUnanswered() {
 	u := s.memory.get(s.uid).unanswered
 	if u == nil || s.job.ResourceVersion == u.before.ResourceVersion {
@@ -151,7 +149,7 @@ func (s *jobSync) settleUnanswered() {
 	}
 }
 
-// sameAsStored compares a status with a stored one, whose times are in whole seconds.
+// sameAsStored reports whether a status equals a stored status, whose times are in whole seconds.
 func sameAsStored(sent, stored batchv1.JobStatus) bool {
 	a, errA := json.Marshal(sent)
 	b, errB := json.Marshal(stored)
@@ -161,10 +159,9 @@ func sameAsStored(sent, stored batchv1.JobStatus) bool {
 // eventForeignStatus is the reason of the event about a foreign status write.
 const eventForeignStatus = "StatusWrittenByOthers"
 
-// noteForeignStatus reports that someone else wrote the status of one of our Jobs since we
-// did: a user who edited it, or a second controller, as on a cluster without spec.managedBy
-// (MGB-16). Conditional writes keep the counts correct, but two controllers would keep
-// undoing each other's work.
+// noteForeignStatus reports that another client wrote the status of one of our Jobs since we did: a user who edited it,
+// or a second controller, as on a cluster without spec.managedBy (MGB-16). Conditional writes keep the counts correct,
+// but two controllers would keep undoing each other's work.
 func (s *jobSync) noteForeignStatus(ctx context.Context) {
 	s.config.Metrics.ForeignStatus()
 	others := otherManagers(s.job)
@@ -177,7 +174,7 @@ func (s *jobSync) noteForeignStatus(ctx context.Context) {
 		"Another client wrote the status of this Job (%s); if it is a second controller, the two undo each other's work", by)})
 }
 
-// otherManagers returns the field managers of the status other than this program.
+// otherManagers returns the field managers of the status except this program.
 func otherManagers(job *batchv1.Job) (names []string) {
 	for _, f := range job.ManagedFields {
 		if f.Subresource == "status" && f.Manager != FieldManager && !slices.Contains(names, f.Manager) {

@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// TRK-19: after a creation that may have happened all the same, the pods are listed before
-// anything else is created; after one that cannot have happened, they are not.
+// TRK-19: after a creation that may have succeeded despite its error, the pods are listed before anything else is
+// created; after a creation that cannot have succeeded, they are not.
 func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, c := range []struct {
@@ -35,7 +35,7 @@ func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
 		if _, err := r.sync(); err == nil || r.did("create") != 1 || r.did("list") != c.lists {
 			t.Errorf("%v: %v, calls %q", c.err, err, r.calls)
 		}
-		// The fake cluster does not answer lists: until one is there, nothing is created.
+		// The fake cluster returns no lists: until it returns one, nothing is created.
 		if _, err := r.sync(); err == nil || r.did("create") != 1-c.lists || r.did("list") != c.lists {
 			t.Errorf("%v, again: %v, calls %q", c.err, err, r.calls)
 		}

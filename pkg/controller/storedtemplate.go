@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// create creates a pod with all fields of the Job's template, or not at all: a newer API server may store fields that our types
-// lack.
+// create creates a pod with all fields of the Job's template, or fails: a newer API server may store fields that our
+// types lack.
 func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, error) {
 	pod := podFor(s.job, n)
 	if s.template == nil {
@@ -30,9 +30,9 @@ func (s *stage) create(ctx context.Context, n reconcile.NewPod) (*corev1.Pod, er
 	return s.cluster.CreateJSON(ctx, pod.Namespace, body)
 }
 
-// withTemplate returns the JSON of a pod made from a template, with the fields of its spec
-// that only the JSON of the template has. Of the template's metadata, labels, annotations
-// and finalizers are for the pod; where unknown fields belong is unclear.
+// withTemplate returns the JSON of a pod made from a template, including the spec fields that only the JSON of the
+// template has. Of the template's metadata, only labels, annotations and finalizers apply to the pod; any other unknown
+// field is an error, since its place in the pod is unclear.
 func withTemplate(pod *corev1.Pod, template []byte) ([]byte, error) {
 	var stored struct {
 		Metadata metav1.ObjectMeta `json:"metadata"`
@@ -59,8 +59,8 @@ func withTemplate(pod *corev1.Pod, template []byte) ([]byte, error) {
 	return json.Marshal(made)
 }
 
-// addMissing adds to JSON what it lacks and other JSON has at the same place. What both have
-// stays: a list may be longer now, or a value different.
+// addMissing adds to the JSON value `to` the fields that only `from` has. Values in both stay as they are in `to`: a
+// list may be longer now, or a value different.
 func addMissing(to, from json.RawMessage, path string) (json.RawMessage, error) {
 	var objects [2]map[string]json.RawMessage
 	var lists [2][]json.RawMessage
@@ -105,7 +105,7 @@ func unmarshalBoth[T any](a, b json.RawMessage, intoA, intoB *T) error {
 	return json.Unmarshal(b, intoB)
 }
 
-// isJSON reports whether all texts begin with the character, as an object or a list does.
+// isJSON reports whether all texts begin with the character, such as { for an object or [ for a list.
 func isJSON(begin byte, texts ...json.RawMessage) bool {
 	for _, text := range texts {
 		if len(text) == 0 || text[0] != begin {
@@ -115,7 +115,7 @@ func isJSON(begin byte, texts ...json.RawMessage) bool {
 	return true
 }
 
-// nameIn returns the name of a container, a variable or a volume; "" for anything else.
+// nameIn returns the name of a container, a variable or a volume; "" for other items.
 func nameIn(item json.RawMessage) string {
 	var named struct {
 		Name any `json:"name"`

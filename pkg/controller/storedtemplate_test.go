@@ -26,7 +26,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// storedJob is the JSON of an Indexed Job of ours, with more to the spec of its template.
+// storedJob returns the JSON of an Indexed Job of ours, with additional fields in the spec of its template.
 func storedJob(generation int, template string) string {
 	return fmt.Sprintf(`{"kind":"Job","apiVersion":"batch/v1","metadata":{"name":"train","namespace":"ns","uid":"uid","resourceVersion":"7","generation":%d},"spec":{`+
 		`"managedBy":%q,"parallelism":1,"completions":1,"completionMode":"Indexed","suspend":false,"backoffLimit":6,"selector":{"matchLabels":{"app":"x"}},"template":%s},"status":{}}`,
@@ -48,8 +48,8 @@ func decodeJob(t *testing.T, text string) *observe.NamedJob {
 	return job
 }
 
-// JOB-39, JOB-42: a pod has every field of the template's spec, also those that our types
-// lack, and what the controller adds to it.
+// JOB-39, JOB-42: a pod has every field of the template's spec, including fields that our types lack, and the fields
+// that the controller adds.
 func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
 	job := decodeJob(t, storedJob(1, newerTemplate))
 	pod := podFor(&job.Job, reconcile.NewPod{Index: 3, Attempt: 1})
@@ -66,7 +66,7 @@ func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
 			t.Errorf("%s is missing in %s", want, body)
 		}
 	}
-	// As our types read it, the pod is the one that they made.
+	// Decoded into our types, the pod is the same as one built from them.
 	again := &corev1.Pod{}
 	if err := json.Unmarshal(body, again); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
 	}
 }
 
-// JOB-39: a template with fields of which nobody can tell where they belong makes no pods.
+// JOB-39: no pods are created from a template with fields whose place in a pod is unclear.
 func TestTemplateThatCannotBeKeptMakesNoPods_JOB_39(t *testing.T) {
 	for field, template := range map[string]string{
 		"newToTemplates": `{"newToTemplates":1,"metadata":{"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
@@ -117,7 +117,7 @@ func (f *fakeCluster) createJSON(created *int) func(context.Context, string, []b
 	}
 }
 
-// JOB-39: without a way to write such a pod none is written, and no part is lost in silence.
+// JOB-39: without a way to write such a pod, none is written, and no field is lost silently.
 func TestNoPodIsCreatedWithoutItsWholeTemplate_JOB_39(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	if err := f.cache.JobStore("").Add(decodeJob(t, storedJob(1, newerTemplate))); err != nil {
@@ -128,8 +128,8 @@ func TestNoPodIsCreatedWithoutItsWholeTemplate_JOB_39(t *testing.T) {
 	}
 }
 
-// JOB-30: the template of a suspended Job can change. No pod is created from a generation of
-// the Job of which only a typed object is known.
+// JOB-30: the template of a suspended Job can change. No pod is created from a generation of the Job that is known only
+// as a typed object.
 func TestNoPodIsCreatedFromAnotherGeneration_JOB_30(t *testing.T) {
 	f, created := newFakeCluster(t, nil), 0
 	f.engine.cluster.CreateJSON = f.createJSON(&created)
@@ -149,7 +149,7 @@ func TestNoPodIsCreatedFromAnotherGeneration_JOB_30(t *testing.T) {
 	}
 }
 
-// podServer is an API server that stores what is posted to it.
+// podServer is an API server that stores posted objects.
 type podServer struct {
 	*httptest.Server
 	mu   sync.Mutex
@@ -202,8 +202,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 	return live.Cluster(1)
 }
 
-// JOB-39: on the wire, the pod has the fields that our types lack; they are read past the
-// cache too.
+// JOB-39: on the wire, the pod has the fields that our types lack; reads past the cache return them too.
 func TestNewerFieldsReachTheWire_JOB_39(t *testing.T) {
 	s := newPodServer(t, storedJob(1, newerTemplate))
 	f := newFakeCluster(t, nil)
@@ -230,7 +229,7 @@ func TestNewerFieldsReachTheWire_JOB_39(t *testing.T) {
 	}
 }
 
-// A Job whose template our types can hold is written by them.
+// Pods of a Job whose template our types can hold are written with these types.
 func TestOrdinaryTemplateIsTyped(t *testing.T) {
 	f, created := newFakeCluster(t, nil), 0
 	f.engine.cluster.CreateJSON = f.createJSON(&created)

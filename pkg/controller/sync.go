@@ -15,27 +15,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// jobSync is one sync of one Job: stages, each of which decides anew and writes. What must outlive it is in jobMemory.
+// jobSync is one sync of one Job. It consists of stages, each of which decides anew and writes. State that must outlive
+// it is in jobMemory.
 type jobSync struct {
 	*Engine
 	uid   types.UID
 	begun time.Time
 
-	// job is the Job as the present stage found it, pods is how many pods it had, and template is its pod template in JSON, if
-	// our types cannot hold that.
+	// job is the Job as the current stage found it, pods is the number of its pods, and template is its pod template in
+	// JSON if our types cannot hold all of its fields.
 	job      *batchv1.Job
 	pods     int
 	template []byte
 
-	// skip are the pods that later stages leave alone, since a write of this sync failed.
+	// skip holds the pods that later stages leave alone, since a write of this sync failed, with the reason.
 	skip map[types.UID]why
-	// exists reports whether a live read has shown the Job, and that it is not being deleted.
+	// exists reports whether a live read has shown that the Job exists and is not being deleted.
 	exists bool
 	// held reports whether a creation failed: later stages create nothing.
 	held bool
-	// retry asks for another sync after RetryMin: something is about to change that no event of a watch announces.
+	// retry requests another sync after RetryMin: something is about to change that no watch event announces.
 	retry bool
-	// conflicts counts the status writes that were refused because somebody else wrote first.
+	// conflicts counts the status writes that were refused because another client wrote first.
 	conflicts int
 	// errs are the errors of operations on pods, which do not end the sync.
 	errs []error
@@ -43,7 +44,7 @@ type jobSync struct {
 	syncReport
 }
 
-// why is why a sync leaves a pod alone.
+// why is the reason for which a sync leaves a pod alone.
 type why uint8
 
 const (
@@ -53,15 +54,15 @@ const (
 	changed
 )
 
-// maxConflicts is how often one sync reads the Job again after a conflict, and how
-// many conflicts in a row about a pod are no error.
+// maxConflicts is how often one sync reads the Job again after a conflict, and the number of consecutive conflicts on a
+// pod that are not an error.
 const maxConflicts = 3
 
 // run reconciles the Job, stage by stage, until nothing is left to write now.
 func (s *jobSync) run(ctx context.Context) (Result, error) {
 	for stage := 0; ; stage++ {
-		// 1. Take the Job as the cache has it, which shows our own writes. One that is gone may leave pods to release; one
-		//    of another controller leaves nothing. (It is found by its UID: another Job of its name may be ours, MGB-03.)
+		// 1. Take the Job from the cache, which shows our own writes. A deleted Job may leave pods to release; a Job of
+		//    another controller leaves nothing. (It is found by its UID: another Job of its name may be ours, MGB-03.)
 		s.job = s.cache.Job(s.uid)
 		switch {
 		case s.job == nil:
@@ -78,8 +79,8 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, nil
 		}
 
-		// 3. Make sure that the Job exists, and that the cache has all its pods, as new as its status. That may have
-		//    changed the Job in the cache.
+		// 3. Make sure that the Job exists, and that the cache has all its pods, as new as its status. This may change
+		//    the Job in the cache.
 		if err := s.observe(ctx); err != nil {
 			return Result{}, unlessGone(err)
 		}
@@ -87,7 +88,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			continue
 		}
 
-		// 4. Decide what to write. The plan is the Job's; the pods that it has lost come on top.
+		// 4. Decide what to write. The plan covers the Job; the pods that it has lost are added.
 		plan := s.compute(ctx)
 		s.note(&plan)
 		s.releaseOrphansOf(&plan)
@@ -102,7 +103,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 			return Result{Soon: true}, errors.Join(s.errs...)
 		}
 
-		// 6. Write it. The next stage sees what that has changed.
+		// 6. Write it. The next stage sees the changes.
 		s.stages++
 		s.logWork(ctx, &plan, result)
 		switch err := s.carryOut(ctx, &plan); {
@@ -115,11 +116,12 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 	}
 }
 
-// isWell reports whether nothing has failed in this sync. What has is retried only after a wait, which a decision finds.
+// isWell reports whether nothing has failed in this sync. A failed write is retried only after a wait, which a decision
+// determines.
 func (s *jobSync) isWell() bool { return len(s.errs) == 0 && !s.held && !s.retry }
 
-// isOver reports whether the sync has used up its time. A decision takes longer with more pods,
-// 15 ms with 100,000: beyond 150,000, syncs are longer, to keep its share of the time small.
+// isOver reports whether the sync has used up its time. A decision takes longer with more pods, 15 ms with 100,000:
+// beyond 150,000 pods, syncs are longer, to keep the share of time spent on decisions small.
 func (s *jobSync) isOver() bool {
 	const perPod = 5 * time.Microsecond
 	return s.config.Clock.Since(s.begun) >= max(s.config.SyncBudget, time.Duration(s.pods)*perPod)
@@ -127,7 +129,7 @@ func (s *jobSync) isOver() bool {
 
 // done ends a sync that has nothing left to write.
 func (s *jobSync) done(result Result) (Result, error) {
-	if s.memory.get(s.uid).ramp > 0 { // What was left is no longer needed.
+	if s.memory.get(s.uid).ramp > 0 { // The remaining creations are no longer needed.
 		s.memory.update(s.uid, func(m *jobMemory) { m.ramp = 0 })
 	}
 	if reconcile.IsFinished(s.job) && len(s.errs) == 0 && !s.retry {
@@ -142,9 +144,9 @@ func (s *jobSync) done(result Result) (Result, error) {
 
 // observe ensures that the Job exists, and that the cached pods are at least as new as its status.
 //
-// The cache shows our own writes at once, so that the pods are as new as long as we wrote the status. After a status that
-// somebody else wrote, or a creation that may have happened, it lists the pods from the API server. A status that counts
-// nothing cannot be newer than the pods.
+// The cache shows our own writes at once, so the pods are as new as the status if we wrote the status. After a status
+// write by another client, or a creation that may have happened, observe lists the pods from the API server. An empty
+// status cannot be newer than the pods.
 func (s *jobSync) observe(ctx context.Context) error {
 	s.settleUnanswered()
 	if err := s.confirmExists(ctx); err != nil {
@@ -161,8 +163,8 @@ func (s *jobSync) observe(ctx context.Context) error {
 	s.config.Metrics.StaleSync()
 	pods, version, err := s.cluster.List.List(ctx, s.job, false)
 	if err == nil && s.cache.HasMore(s.job, pods) {
-		// A pod that the Job owns may have lost the labels of the selector: that it is not listed does not mean that it
-		// is gone.
+		// An owned pod may have lost the labels of the selector: its absence from the list does not prove that it is
+		// gone.
 		pods, version, err = s.cluster.List.List(ctx, s.job, true)
 	}
 	if err != nil {
@@ -181,7 +183,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
 	s.pods = len(pods)
 	s.memory.settleReleases(s.uid, pods)
-	// What the Job has lost is read after its pods: somebody may take one from it meanwhile, or give it back.
+	// Lost pods are read after the Job's pods: another client may remove a pod from the Job in between, or return it.
 	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
 		var unnamed bool
@@ -195,13 +197,13 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	if s.job.Spec.PodFailurePolicy != nil {
 		unreportedSince = s.memory.noteUnreported(s.uid, pods, now)
 	}
-	// Without the template of this version of the Job, pods might lack fields of it.
+	// Without the template of this version of the Job, pods might lack fields.
 	var knowsTemplate bool
 	if s.template, knowsTemplate = s.cache.Template(s.uid, s.job.Generation); !knowsTemplate && !reconcile.IsFinished(s.job) {
 		s.retry = true // The watch will deliver it.
 	}
 	m := s.memory.get(s.uid)
-	// A write that got no answer may have decided the outcome.
+	// A write that got no response may have decided the outcome.
 	decided := m.mayBeDecided(s.job, now)
 	plan := reconcile.Compute(reconcile.Observation{
 		Job:             s.job,
@@ -225,7 +227,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	return plan
 }
 
-// skipped returns the pods to leave alone, nil for none.
+// skipped returns the set of pods to leave alone, or nil if there are none.
 func skipped(pods map[types.UID]why) map[types.UID]bool {
 	var skip map[types.UID]bool
 	for uid := range pods {
@@ -237,16 +239,16 @@ func skipped(pods map[types.UID]why) map[types.UID]bool {
 	return skip
 }
 
-// postponeStatus leaves a status that can wait to a later sync, if one was written
-// less than a batch period ago (JOB-53, REG-18).
+// postponeStatus leaves a status that can wait to a later sync, if a status was written less than a batch period ago
+// (JOB-53, REG-18).
 func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	if plan.Status == nil || plan.Urgent {
 		return
 	}
 	m := s.memory.get(s.uid)
 	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
-	// The next stage reports creations, unless they have continued since the last one, or
-	// are so many that startTime must not wait for them.
+	// The next stage reports creations, unless they have continued since the last stage, or are so many that startTime
+	// must not wait for them.
 	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
 	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {
 		return
@@ -257,8 +259,8 @@ func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
 	}
 }
 
-// carryOut applies a plan. If the plan needs another read of the Job, and that shows a
-// newer spec, the next stage plans again instead.
+// carryOut applies a plan. If the plan requires another read of the Job and the read shows a newer Job, the next stage
+// plans again instead.
 func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 	reading := kube.UntilSent(ctx)
 	if current, err := s.confirmRange(reading, plan); err != nil || !current {
@@ -271,7 +273,7 @@ func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {
 	return err
 }
 
-// logPlan logs what is decided, and why.
+// logPlan logs a plan and its findings.
 func logPlan(ctx context.Context, job *batchv1.Job, plan *reconcile.Plan, now time.Time) {
 	logger := klog.FromContext(ctx).V(5)
 	if !logger.Enabled() {
@@ -284,14 +286,14 @@ func logPlan(ctx context.Context, job *batchv1.Job, plan *reconcile.Plan, now ti
 	}
 }
 
-// logWork logs in full what a stage is about to do.
+// logWork logs in full the writes that a stage is about to make.
 func (s *jobSync) logWork(ctx context.Context, plan *reconcile.Plan, result Result) {
 	if logger := klog.FromContext(ctx).V(6); logger.Enabled() {
 		logger.Info("Stage", "job", klog.KObj(s.job), "work", work{jobSync: s, plan: plan, result: result})
 	}
 }
 
-// work is what a stage of a sync is about to do. That depends on nothing else.
+// work is the input of a stage's writes. They depend on nothing else.
 type work struct {
 	*jobSync
 	plan   *reconcile.Plan

@@ -8,29 +8,29 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// syncReport is what metrics report about one sync.
+// syncReport holds the values that metrics report about one sync.
 type syncReport struct {
 	// job is the Job as the sync found it; nil if it is finished or gone.
 	job                        *batchv1.Job
 	stages                     int
 	finishing, deleted, create bool
-	// planned reports whether a plan was made; delayed are the pods of the last one whose
-	// failure is not counted before their index has a new pod.
+	// planned reports whether a plan was made; delayed holds the pods of the last plan whose failure is not counted
+	// before their index has a new pod.
 	planned bool
 	delayed []types.UID
-	// created reports whether a pod was created, refusal is why one was not.
+	// created reports whether a pod was created; refusal is the error of the last creation that failed, or nil.
 	created bool
 	refusal error
 }
 
-// begin notes the Job that a sync found first.
+// begin records the Job that the sync found first.
 func (r *syncReport) begin(job *batchv1.Job) {
 	if r.job == nil && !reconcile.IsFinished(job) {
 		r.job = job
 	}
 }
 
-// note adds a plan. A creation that waits for a back-off counts as one.
+// note adds a plan to the report. A creation that waits for a back-off counts as a creation.
 func (r *syncReport) note(plan *reconcile.Plan) {
 	f := &plan.Findings
 	r.finishing = r.finishing || f.Outcome != nil
@@ -54,7 +54,7 @@ func (r *syncReport) action() metrics.Action {
 	return metrics.Tracking
 }
 
-// report updates the metrics after a sync, and what the Job waits for.
+// report updates the metrics after a sync, including the waits of the Job.
 func (s *jobSync) report(result Result, err error) {
 	m, r := s.config.Metrics, s.syncReport
 	if m == nil {
@@ -68,8 +68,8 @@ func (s *jobSync) report(result Result, err error) {
 			m.PodsDelayed(s.uid, r.delayed)
 		}
 		m.JobUnfinished(job)
-		// A sync that ended before it had a plan does not know whether pods are needed. If none are (JOB-46), calls that
-		// keep failing do not prolong a wait.
+		// A sync that ended before it had a plan does not know whether pods are needed. If no pods are needed (JOB-46),
+		// calls that keep failing do not prolong a wait.
 		wantsNoPods := r.planned && (!r.create || s.held && r.refusal == nil)
 		switch {
 		case r.refusal != nil:
@@ -83,7 +83,7 @@ func (s *jobSync) report(result Result, err error) {
 	}
 }
 
-// PodEnded notes when a pod of the Job ended, as far as this process saw it.
+// PodEnded records the time at which this process saw a pod of the Job end.
 func (e *Engine) PodEnded(job types.UID) {
 	now := e.config.Clock.Now()
 	e.memory.update(job, func(m *jobMemory) { m.lastEnd = now })

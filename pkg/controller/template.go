@@ -19,8 +19,8 @@ const maxGeneratePrefix = 58
 
 const completionIndexEnv = "JOB_COMPLETION_INDEX"
 
-// podFor builds a pod of the Job from its template (JOB-39..44, TRK-01). The Job is
-// not changed, and pods share no mutable data.
+// podFor builds a pod of the Job from its template (JOB-39..44, TRK-01). It does not change the Job, and the pods share
+// no mutable data.
 func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 	template := job.Spec.Template.DeepCopy()
 	pod := &corev1.Pod{
@@ -50,8 +50,8 @@ func podFor(job *batchv1.Job, n reconcile.NewPod) *corev1.Pod {
 	return pod
 }
 
-// setFailures adds how often the index has failed before (KEP-3850). The count of
-// ignored failures is omitted if it is 0 (BLI-04).
+// setFailures adds the number of earlier failures of the index (KEP-3850). The count of ignored failures is omitted if
+// it is 0 (BLI-04).
 func setFailures(pod *corev1.Pod, n reconcile.NewPod) {
 	pod.Annotations[batchv1.JobIndexFailureCountAnnotation] = strconv.Itoa(int(n.Failures))
 	delete(pod.Annotations, batchv1.JobIndexIgnoredFailureCountAnnotation)
@@ -92,8 +92,8 @@ func setIndex(pod *corev1.Pod, job string, index int32) {
 	}
 }
 
-// addIndexEnv adds the index as an environment variable, unless the container has one
-// of that name (JOB-42, D-25).
+// addIndexEnv adds the index as an environment variable, unless the container already has a variable of that name
+// (JOB-42, D-25).
 func addIndexEnv(c *corev1.Container) {
 	if slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool { return e.Name == completionIndexEnv }) {
 		return

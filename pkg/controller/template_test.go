@@ -44,7 +44,7 @@ func TestGeneratedNameKeepsTheIndex_JOB_39(t *testing.T) {
 	}
 }
 
-// JOB-40..44, TRK-01, TRK-26: what an indexed pod gets, and that the Job keeps its template.
+// JOB-40..44, TRK-01, TRK-26: the fields of an indexed pod; the Job's template does not change.
 func TestIndexedPodKnowsItsIndex_JOB_40_to_44_TRK_01_TRK_26(t *testing.T) {
 	job := templateJob("train")
 	before := job.DeepCopy()
@@ -89,8 +89,8 @@ func TestNonIndexedPodHasNoIndex_JOB_39(t *testing.T) {
 	}
 }
 
-// BLI-03, BLI-04: the counts of an index go with its pods, "0" for the first; ignored
-// failures only once there are any, whatever the template has.
+// BLI-03, BLI-04: a pod has the failure counts of its index, "0" for the first pod; it has a count of ignored failures
+// only once there are any, whatever the template has.
 func TestPodCarriesTheFailuresOfItsIndex_BLI_03_BLI_04(t *testing.T) {
 	job := templateJob("train")
 	job.Spec.Template.Annotations = map[string]string{

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// manualJob is a Job with a selector of its own.
+// manualJob returns a Job with a manual selector.
 func manualJob(change func(*batchv1.Job)) *batchv1.Job {
 	job := ourJob(1)
 	job.Spec.ManualSelector = ptr.To(true)
@@ -24,7 +24,7 @@ func manualJob(change func(*batchv1.Job)) *batchv1.Job {
 	return job
 }
 
-// unclaimedPod is one of such a Job that was deleted, and left it.
+// unclaimedPod returns a pod that such a Job left when it was deleted.
 func unclaimedPod(name string) *corev1.Pod {
 	pod := strayPod(name)
 	pod.Labels, pod.Annotations = map[string]string{"app": "train"}, nil
@@ -36,9 +36,9 @@ func replaceBuiltin(f *fakeCluster) {
 	f.cache.OrphansOfAll()
 }
 
-// TRK-20, TRK-22: in place of the built-in controller, a pod that nobody controls and that
-// does not say whose it was is released, as it was seen, unless a Job may adopt it that is in
-// the cache, or that only a read past it finds.
+// TRK-20, TRK-22: if we replace the built-in controller, a pod that has no controller and does not name its former Job
+// is released, on condition that it has not changed, unless a Job may adopt it that is in the cache, or that only a
+// read past the cache finds.
 func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
 	const list, freed = "list jobs of ns", "release ns/p@7"
 	now := metav1.Time{Time: testTime}
@@ -85,7 +85,7 @@ func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
 	}
 }
 
-// TRK-23: beside the built-in controller such a pod is left to that.
+// TRK-23: beside the built-in controller, such a pod is left to that controller.
 func TestUnclaimedPodsAreLeft_TRK_23(t *testing.T) {
 	q := &fakeQueue{}
 	_, cache := NewDispatcher(Config{}, q)
@@ -95,7 +95,7 @@ func TestUnclaimedPodsAreLeft_TRK_23(t *testing.T) {
 	}
 }
 
-// TRK-22: at the start, and later, such a pod brings a sync for its namespace.
+// TRK-22: at startup, and later, such a pod leads to a sync for its namespace.
 func TestUnclaimedPodsAreDispatched_TRK_22(t *testing.T) {
 	q := &fakeQueue{}
 	_, cache := NewDispatcher(Config{ReplaceBuiltin: true}, q)
@@ -115,8 +115,8 @@ func TestUnclaimedPodsAreDispatched_TRK_22(t *testing.T) {
 	}
 }
 
-// TRK-20, REG-30: what fails is tried again: after a growing wait, or soon if the pod changed,
-// as it does when somebody adopts it.
+// TRK-20, REG-30: a failed release is retried: after a growing wait, or soon if the pod changed, as it does when a Job
+// adopts it.
 func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
 	key := observe.UnknownJob("ns")
 	for name, c := range map[string]struct {
@@ -144,8 +144,7 @@ func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
 	}
 }
 
-// TRK-33: many are released in several syncs, and those that are left to a Job do not hold up
-// the others.
+// TRK-33: many pods are released in several syncs, and pods that are left to a Job do not delay the others.
 func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 2 })
 	replaceBuiltin(f)
@@ -167,8 +166,7 @@ func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
 	}
 }
 
-// TRK-20: a pod that says which Job was its, and that another Job may adopt by now, is left
-// to that one.
+// TRK-20: a pod that names its former Job, and that another Job may now adopt, is left to the other Job.
 func TestOrphanIsAdoptable_TRK_20(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := manualJob(func(j *batchv1.Job) { j.UID, j.Spec.ManagedBy = "other", nil })

@@ -15,9 +15,9 @@ import (
 // writes are not reported.
 type PodChange struct {
 	Job types.UID
-	// Old is nil for a pod that is new, New for one that is gone.
+	// Old is nil for a new pod, New for a pod that is gone.
 	Old, New *reconcile.Pod
-	// Active is the number of active pods of the Job now.
+	// Active is the current number of active pods of the Job.
 	Active int
 	// Relabeled reports whether labels changed, so that the Job's selector may no longer
 	// match the pod, or match it again.
@@ -26,7 +26,7 @@ type PodChange struct {
 
 // JobChange is a change of a Job that a watch delivered. The caller's own writes are not reported.
 type JobChange struct {
-	// Old is nil for a Job that is new, New for one that is gone.
+	// Old is nil for a new Job, New for a Job that is gone.
 	Old, New *batchv1.Job
 }
 
@@ -35,9 +35,9 @@ type JobChange struct {
 type Listener interface {
 	PodChanged(PodChange)
 	JobChanged(JobChange)
-	// StrayChanged reports a pod that has just lost its controller, or has none and has new
-	// labels; takers are the Jobs whose selector matches it, and the one that it has lost if it has the tracking finalizer, at
-	// least one. It is also called after the caller's own writes, which concern other Jobs.
+	// StrayChanged reports a pod that has just lost its controller, or has no controller and new labels. takers, at
+	// least one, are the Jobs whose selector matches the pod, and its former Job if the pod has the tracking finalizer.
+	// It is also called after the caller's own writes, since they concern other Jobs.
 	StrayChanged(takers []*batchv1.Job)
 }
 
@@ -50,21 +50,19 @@ type Cache struct {
 	mu   sync.RWMutex
 	jobs table[*batchv1.Job]
 	pods table[podRow]
-	// byJob has each Job's pods, present and former.
+	// byJob holds each Job's pods, current and former.
 	byJob  map[types.UID]*jobPods
 	strays strayIndex
-	// manual has the Jobs, by namespace, whose selector is not generated.
+	// manual holds the Jobs, by namespace, whose selector is not generated.
 	manual manualJobs
-	// extra has, for each Job, what was last read that batchv1.Job has no fields for.
+	// extra holds, for each Job, the last known fields that batchv1.Job lacks.
 	extra map[types.UID]extraFields
-	// onHeld is called for each finished pod that has the tracking finalizer (held is true;
-	// the result reports whether the pod is of interest), and for each such pod that no
-	// longer has it, or is gone.
+	// onHeld is called for each finished pod that has the tracking finalizer (held is true; the result reports whether
+	// the pod is of interest), and for each such pod that no longer has it, or is gone.
 	onHeld func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)
 	// owns reports whether the caller reconciles a Job.
 	owns func(*batchv1.Job) bool
-	// orphansOfAll reports whether pods of a deleted Job are of interest even if others
-	// created them.
+	// orphansOfAll reports whether pods of a deleted Job are of interest even if another program created them.
 	orphansOfAll bool
 }
 
@@ -78,8 +76,9 @@ func (c *Cache) OnHeld(tell func(job *batchv1.Job, pod *reconcile.Pod, held bool
 // created. It must be called before the cache is filled.
 func (c *Cache) OrphansOfAll() { c.orphansOfAll = true }
 
-// NewCache returns an empty cache, to be filled by watches of the given namespaces, or by one watch of all namespaces if
-// none is given. It keeps no pods of Jobs that owns rejects; nil owns accepts all Jobs.
+// NewCache returns an empty cache, to be filled by watches of the given namespaces, or by one watch of all namespaces
+// if none is given. It keeps no pods of Jobs for which owns returns false; if owns is nil, it keeps the pods of all
+// Jobs.
 func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listener) *Cache {
 	if owns == nil {
 		owns = func(*batchv1.Job) bool { return true }
@@ -97,7 +96,7 @@ func NewCache(namespaces []string, owns func(*batchv1.Job) bool, listener Listen
 	}
 }
 
-// watched are the namespaces that have a watch each; none means that one watch delivers all.
+// watched lists the namespaces that have a watch each; none means that one watch covers all.
 type watched []string
 
 // streamOf returns the name of the watch that delivers a namespace.
@@ -136,16 +135,16 @@ func (c *Cache) Jobs() []*batchv1.Job {
 	return out
 }
 
-// CountPods returns how many pods there are.
+// CountPods returns the number of pods in the cache.
 func (c *Cache) CountPods() int {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	return len(c.pods.rows)
 }
 
-// RuleNames returns the names that the API server serves for the rules of the Job's
-// podFailurePolicy, by rule, or nil. They must not be changed. (The Job that a write
-// returns has none, but the policy is immutable: those of the watch stay valid.)
+// RuleNames returns the names that the API server serves for the rules of the Job's podFailurePolicy, by rule, or nil.
+// They must not be changed. (The Job that a write returns has no names, but the policy is immutable: the names from the
+// watch stay valid.)
 func (c *Cache) RuleNames(uid types.UID) []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -156,12 +155,12 @@ func (c *Cache) RuleNames(uid types.UID) []string {
 type extraFields struct {
 	ruleNames []string
 	template  []byte
-	// generation is the Job's: the template may change with it.
+	// generation is the Job's generation: the template may change with it.
 	generation int64
 }
 
-// storeExtra stores the extra fields that a watch or a read returned, unless they are of
-// another generation than the cached Job. Names are kept: the policy is immutable.
+// storeExtra stores the extra fields that a watch or a read returned, unless their generation differs from the cached
+// Job's. Names are kept: the policy is immutable.
 func (c *Cache) storeExtra(job *batchv1.Job, b extraFields) {
 	if known := c.job(job.UID); known == nil || known.Generation != b.generation {
 		return
@@ -255,8 +254,8 @@ func (c *Cache) putWritten(r podRow, s *stream, version string) bool {
 	return c.put(r.pod.UID, r, func() bool { return c.pods.written(s, r.pod.UID, version, r) })
 }
 
-// PodMissing removes a pod that the API server did not find in a call on behalf of a Job. Until the watch delivers its
-// deletion, nothing brings it back. If the pod belongs to another Job, the listener is told.
+// PodMissing removes a pod that the API server did not find in a call on behalf of a Job. The pod stays removed until
+// the watch delivers its deletion. If the pod belongs to another Job, the change is reported to the listener.
 func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
 	c.mu.Lock()
 	old, changes := c.pods.value(uid), []PodChange(nil)
@@ -272,8 +271,8 @@ func (c *Cache) PodMissing(job types.UID, namespace string, uid types.UID) {
 	}
 }
 
-// HasMore reports whether a list lacks pods of the Job that the cache has, or that its status has recorded and not yet
-// counted: another process may have recorded what our watch has yet to deliver.
+// HasMore reports whether a list lacks pods of the Job that the cache has, or that the Job's status has recorded and
+// not yet counted: another process may have recorded a pod that our watch has not delivered yet.
 func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 	listed := uidsOf(pods)
 	missing := func(uid types.UID) bool { return !listed[uid] }
@@ -288,10 +287,9 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 	return false
 }
 
-// ListedPods stores a complete list of one Job's pods, read from the API server at the
-// given resourceVersion: pods that are not in it, and not newer, are gone. A pod in it that
-// the Job no longer controls is removed from the Job's pods, so that it cannot be counted
-// again. (Pods in it that never were the Job's are left to the watch.)
+// ListedPods stores a complete list of one Job's pods, read from the API server at the given resourceVersion: pods that
+// are not in it, and not newer, are gone. A listed pod that the Job no longer controls is removed from the Job's pods,
+// so that it cannot be counted again. (Listed pods that never belonged to the Job are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
 	changes, takers := c.listedPods(job, pods, version)
 	for _, change := range changes {
@@ -302,7 +300,7 @@ func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	}
 }
 
-// listedPods returns the changes that the watch will not report again: those of pods that
+// listedPods stores the list, and returns the changes that the watch will not report again: the changes of pods that
 // the Job no longer controls.
 func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, takers []*batchv1.Job) {
 	c.mu.Lock()
@@ -311,7 +309,7 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		uid, s := pods[i].UID, c.pods.stream(c.namespaces.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
 		row := c.newRow(old, slim(&pods[i], c.orphansOfAll))
-		// One that the watch has not delivered yet may be recorded, and hold the finalizer.
+		// A pod that the watch has not delivered yet may be recorded, and hold the finalizer.
 		isFormer := old.pod == nil && row.job == job.UID
 		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
 			continue
@@ -329,8 +327,8 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 	return changes, takers
 }
 
-// removeUnlisted removes the pods of the Job that are not in a list: they are gone, unless they are newer. The caller holds
-// the lock.
+// removeUnlisted removes the pods of the Job that are not in a list: they are gone, unless they are newer than the
+// list. The caller holds the lock.
 func (c *Cache) removeUnlisted(job *batchv1.Job, listed map[types.UID]bool, version string) {
 	for _, r := range slices.Clone(c.podsOf(job.UID).rows) {
 		if uid := r.value.pod.UID; !listed[uid] && !r.value.isStray() && !r.value.isElsewhere(job) && !newer(r.version, version) {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// recorder notes what the cache tells.
+// recorder records the changes that the cache reports.
 type recorder struct{ lines []string }
 
 func (r *recorder) PodChanged(c PodChange) {
@@ -64,7 +64,7 @@ func expect(t *testing.T, what string, got, want any) {
 	}
 }
 
-// TRK-18: an own write is visible at once, and its later delivery is no news.
+// TRK-18: a write of the caller is visible at once, and its later delivery changes nothing.
 func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -82,7 +82,7 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 	expect(t, "at the end", names(c, "job"), "")
 }
 
-// TRK-25: a list by the selector of the Job lacks a pod that lost its labels: the pod is not outdated.
+// TRK-25: a list by the Job's selector lacks a pod that lost its labels: the pod is not outdated.
 func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
@@ -104,7 +104,7 @@ func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 	expect(t, "with them again, before the list", names(c, "job"), "p@5 ")
 }
 
-// JOB-35: a call for one Job finds that a pod of another Job is gone, and the other Job is told.
+// JOB-35: a call for one Job finds that a pod of another Job is gone, and the change is reported to the other Job.
 func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -117,7 +117,8 @@ func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 	expect(t, "told", r.take(), "[pod of j: pod→none, 0 active]")
 }
 
-// TRK-05: a pod that lost its owner before the watch delivered it is found by the list, which shows that it holds the finalizer.
+// TRK-05: a pod that lost its owner before the watch delivered it is found by the list, which shows that it has the
+// finalizer.
 func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
@@ -142,7 +143,8 @@ func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
 	expect(t, "pods", names(c, "job"), "")
 }
 
-// IDL-01: the cache keeps no pods of Jobs of other controllers. It may learn only later whose the Job is.
+// IDL-01: the cache keeps no pods of Jobs of other controllers. It may learn only later which controller the Job
+// belongs to.
 func TestPodsOfOthersAreNotKept_IDL_01(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID == "ours" }, r)
@@ -168,8 +170,8 @@ func TestPodsOfOthersAreNotKept_IDL_01(t *testing.T) {
 	expect(t, "kept in the end", c.CountPods(), 1)
 }
 
-// REG-32: after an etcd restore the versions start over from an older one; a relist
-// shows it, and what it shows holds.
+// REG-32: after an etcd restore, the versions start over from an older one; a new list shows that, and its objects
+// replace the cached ones.
 func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -182,8 +184,7 @@ func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
 	expect(t, "and from then on", names(c, "job"), "b@51 d@52 ")
 }
 
-// REG-32: a pod that the caller saw go is there again if the restored state is older than
-// that.
+// REG-32: a pod whose deletion the caller saw exists again if the restored state is older than the deletion.
 func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 	for name, end := range map[string]func(c *Cache){
 		"deleted": func(c *Cache) {
@@ -205,8 +206,8 @@ func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 	}
 }
 
-// TRK-17, TRK-18: the answer to a write that comes after the pod's end is known, and before
-// the watch has told of either, does not bring the pod back.
+// TRK-17, TRK-18: the response to a write that arrives after the pod is known to be gone, and before the watch has
+// reported either, does not restore the pod.
 func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
@@ -220,8 +221,8 @@ func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
 	expect(t, "after the event of the end", names(c, "job"), "")
 }
 
-// A list is in no order of versions: the answer to a creation that arrives in the
-// middle of it is not taken for an object that came and went.
+// A list is in no order of versions: the response to a creation that arrives in the middle of it is not treated as an
+// object that was created and deleted.
 func TestAnswerDuringAListIsKept(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	during := ""
@@ -242,7 +243,7 @@ func (f listenerFunc) JobChanged(JobChange) {}
 
 func (f listenerFunc) StrayChanged([]*batchv1.Job) {}
 
-// JOB-55: a pod that a new complete list does not have is told as deleted.
+// JOB-55: a pod that a new complete list lacks is reported as deleted.
 func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -261,8 +262,7 @@ func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
 	expect(t, "told", r.take(), "[pod of job: pod→none, 2 active]")
 }
 
-// A list of one Job's pods past the cache settles what exists, also against
-// events that are still on their way.
+// A list of one Job's pods past the cache is authoritative, also over events that are still in flight.
 func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
@@ -277,8 +277,8 @@ func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
 	expect(t, "new event", names(c, "job"), "b@6 d@11 ")
 }
 
-// TRK-18, TRK-19: a list of one Job's pods says nothing of what is newer than it: pods that
-// the caller created since, or that the watch has brought.
+// TRK-18, TRK-19: a list of one Job's pods does not affect newer pods: pods that the caller created since, or that the
+// watch has delivered.
 func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
@@ -289,9 +289,8 @@ func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 	expect(t, "listed", names(c, "job"), "created@13 watched@12 ")
 }
 
-// TRK-12, TRK-25: a pod that the list shows without its owner, or with another, is no pod of
-// the Job anymore, whatever the watch has shown. Who may have to know is told at once, as
-// the watch brings nothing new.
+// TRK-12, TRK-25: a pod that the list shows without its owner, or with another, no longer belongs to the Job, whatever
+// the watch has shown. The change is reported at once, since the watch will deliver nothing new.
 func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -318,8 +317,7 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 	expect(t, "told again", r.take(), "[]")
 }
 
-// TRK-25: a pod that changes its owner leaves one Job and joins the other.
-// A list that shows a pod again brings it back if it only left its Job, and not if it was missing (TRK-17).
+// A list that shows a pod again restores it if it only left its Job, and not if it was missing (TRK-17).
 func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
@@ -339,7 +337,7 @@ func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
 	expect(t, "after an old list", names(c, "k"), "taken@10 ")
 }
 
-// A pod of another namespace that names the Job is not in a list of its pods, and exists (TRK-20).
+// A pod of another namespace that names the Job is not in a list of the Job's pods, but exists (TRK-20).
 func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
@@ -356,6 +354,7 @@ func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
 	expect(t, "orphans", len(c.Orphans("j")), 1)
 }
 
+// TRK-25: a pod that changes its owner leaves one Job and joins the other.
 func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -370,8 +369,7 @@ func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
 	expect(t, "told", r.take(), "[pod of two: pod→none, 0 active]")
 }
 
-// Several namespaces are several watches; one that starts over says nothing about
-// the other.
+// Several namespaces have several watches; a watch that starts over does not affect the others.
 func TestNamespacesAreSeparate(t *testing.T) {
 	c := NewCache([]string{"ns", "other"}, nil, &recorder{})
 	_ = c.PodStore("ns").Add(testPod("a", "job", 3, corev1.PodRunning))

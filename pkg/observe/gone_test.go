@@ -14,7 +14,7 @@ import (
 
 // podLife is the true history of one pod, and how far a watch has delivered it.
 type podLife struct {
-	// versions are by resourceVersion; 0 is before the pod.
+	// versions holds the versions by resourceVersion; index 0 is the time before the pod.
 	versions []*corev1.Pod
 	seen     int
 }
@@ -42,7 +42,7 @@ func (l *podLife) at(version int) *corev1.Pod {
 	return nil
 }
 
-// deliver delivers the next version. A deletion comes with the object before it.
+// deliver delivers the next version. A deletion has the last version of the object.
 func (l *podLife) deliver(store Store) {
 	before := l.at(l.seen)
 	l.seen++
@@ -55,7 +55,7 @@ func (l *podLife) deliver(store Store) {
 	}
 }
 
-// relist starts the watch again from a list at a version that is no older than what it has delivered.
+// relist restarts the watch from a list at a version that is no older than the last delivered one.
 func (l *podLife) relist(store Store, version int) {
 	var objects []any
 	if pod := l.at(version); pod != nil {
@@ -65,7 +65,7 @@ func (l *podLife) relist(store Store, version int) {
 	_ = store.Replace(objects, strconv.Itoa(version))
 }
 
-// listed is a list of a Job's pods now, whatever their labels.
+// listed returns the current list of a Job's pods, whatever their labels.
 func (l *podLife) listed() []corev1.Pod {
 	if pod := l.last(); !IsGone(pod) {
 		return []corev1.Pod{*pod}
@@ -73,7 +73,7 @@ func (l *podLife) listed() []corev1.Pod {
 	return nil
 }
 
-// TRK-18: the watch begins anew without a pod, and the answer to an earlier call comes later: the pod is gone.
+// TRK-18: the watch restarts without a pod, and the response to an earlier call arrives later: the pod is gone.
 func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
 	c, life := NewCache(nil, nil, &recorder{}), newPodLife()
 	store := c.PodStore("")
@@ -84,8 +84,8 @@ func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
 	expect(t, "pods", names(c, "job"), "")
 }
 
-// TRK-18: a Job of another controller takes a pod, and a call finds that it is gone. That it was given back in between comes
-// late, and does not bring it back.
+// TRK-18: a Job of another controller adopts a pod, and a call finds that the pod is gone. The event that it was
+// disowned in between arrives late, and does not restore the pod.
 func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
 	c, life := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{}), newPodLife()
 	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "others", Namespace: "ns", ResourceVersion: "1"}})
@@ -104,9 +104,9 @@ func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
 	expect(t, "remembered", len(c.pods.gone), 0)
 }
 
-// TRK-17, TRK-18, REG-26: a pod that an own call showed to be gone stays gone, whatever comes late, also that it had another
-// owner, which may be the Job of another controller. One that exists is shown in the end, and nothing is remembered of one that
-// is gone.
+// TRK-17, TRK-18, REG-26: a pod that a call of the caller showed to be gone stays gone, whatever arrives late,
+// including another owner, which may be the Job of another controller. A pod that exists is shown in the end, and
+// nothing is kept about a pod that is gone.
 func TestGonePodStaysGone_TRK_18(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{})

@@ -9,9 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// TRK-30: every finished pod that comes to hold the tracking finalizer is told once, and
-// once when it no longer does, whoever changed it; pods of others, and pods that never
-// finished, are not told.
+// TRK-30: every finished pod with the tracking finalizer is reported once, and once more when it no longer has it,
+// whoever changed it; pods of other controllers, and pods that never finished, are not reported.
 func TestHeldFinalizersAreReportedOnce_TRK_30(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	added, deleted := 0, 0

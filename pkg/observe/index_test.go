@@ -11,8 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestIndexesAgreeWithTheRows lets pods come, change owners, labels and phases, and
-// go, by events, by own writes and by lists: every index holds exactly what the rows say.
+// TestIndexesAgreeWithTheRows creates pods, changes their owners, labels and phases, and removes them, by events, by
+// the caller's writes and by lists: every index matches the rows.
 func TestIndexesAgreeWithTheRows(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		foreign := rapid.Bool().Draw(t, "k is another controller's")
@@ -63,7 +63,7 @@ func drawPod(t *rapid.T, version int) *corev1.Pod {
 	return pod
 }
 
-// inconsistency says where an index differs from what the rows say.
+// inconsistency returns a difference between an index and the rows.
 func inconsistency(c *Cache) string {
 	byJob, strays, active, lost, odd := map[types.UID]int{}, 0, map[types.UID]int{}, map[types.UID]int{}, map[types.UID]int{}
 	for k, row := range c.pods.rows {

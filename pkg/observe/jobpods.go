@@ -6,21 +6,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// jobPods are the pods of one Job, and its former pods that still have its finalizer.
+// jobPods holds the pods of one Job, and its former pods that still have its finalizer.
 type jobPods struct {
-	// rows are in an order that depends on the changes alone, so that the same changes
-	// always lead to the same decisions in the same order. They are pointers into the
-	// table: looking up 10^5 pods by UID for each decision would cost more than the
-	// decision.
+	// rows are in an order that depends only on the changes, so that the same changes always lead to the same decisions
+	// in the same order. They are pointers into the table: looking up 10^5 pods by UID for each decision would cost more
+	// than the decision.
 	rows []*row[podRow]
-	// pods are those of the rows. odd is the number of rows that are more than a plain pod.
+	// pods are the pods of the rows. odd is the number of rows with podMore.
 	pods []*reconcile.Pod
 	odd  int
-	// active counts the active pods that the Job controls, strays the pods that it does not
-	// control.
+	// active is the number of active pods that the Job controls, strays the number of pods that it does not control.
 	active, strays int
-	// listed is the version of the last complete list of this Job's pods: older
-	// events about a pod that was not in it are outdated.
+	// listed is the version of the last complete list of this Job's pods: older events about a pod that was not in the
+	// list are outdated.
 	listed string
 }
 
@@ -33,7 +31,7 @@ func (c *Cache) podsOf(job types.UID) *jobPods {
 	return of
 }
 
-// put stores a pod through write, which reports whether it did, and updates the indexes.
+// put stores a pod by calling write, which reports whether it stored the pod, and updates the indexes.
 func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 	old := c.pods.value(uid)
 	existed := old.pod != nil
@@ -66,7 +64,7 @@ func (c *Cache) put(uid types.UID, r podRow, write func() bool) bool {
 	return true
 }
 
-// remove removes a pod through write, and from the indexes.
+// remove removes a pod by calling write, and removes it from the indexes.
 func (c *Cache) remove(uid types.UID, write func()) {
 	old := c.pods.value(uid)
 	write()
@@ -80,7 +78,7 @@ func (c *Cache) remove(uid types.UID, write func()) {
 	}
 }
 
-// unlink removes a pod from the index by Job; the last one takes its position.
+// unlink removes a pod from the index by Job; the last pod moves to its position.
 func (c *Cache) unlink(r podRow) {
 	if r.job == "" {
 		return
@@ -105,8 +103,8 @@ func (c *Cache) dropEmpty(job types.UID, of *jobPods) {
 	}
 }
 
-// reportHeld calls onHeld for a finished pod that has the tracking finalizer, or no longer
-// does, by a watch event or an own write.
+// reportHeld calls onHeld for a finished pod that has the tracking finalizer, or no longer has it, after a watch event
+// or a write of the caller.
 func (c *Cache) reportHeld(entry *row[podRow], before bool) {
 	now := entry.value
 	held := now.pod.IsTerminal() && now.pod.Finalizer
@@ -121,7 +119,7 @@ func (c *Cache) reportHeld(entry *row[podRow], before bool) {
 	entry.value.held = held
 }
 
-// tally counts a pod that comes (n is 1) or goes (-1).
+// tally adds a pod to the counts (n is 1) or removes it (-1).
 func (of *jobPods) tally(r podRow, n int) {
 	if r.more != nil {
 		of.odd += n

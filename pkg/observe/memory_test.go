@@ -13,8 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// bigPod is a pod as API servers send them: a spec and managed fields of several kB, of
-// which decisions need nothing.
+// bigPod returns a pod as API servers send it, with several kB of spec and managed fields that decisions do not need.
 func bigPod(i, version int, job *batchv1.Job, phase corev1.PodPhase) *corev1.Pod {
 	pod := testPod(fmt.Sprintf("train-%d-abcde", i), job.UID, version, phase)
 	pod.UID = types.UID(fmt.Sprintf("5e1f7c1e-6c1c-4a5e-9d5e-%012d", i))
@@ -29,7 +28,7 @@ func bigPod(i, version int, job *batchv1.Job, phase corev1.PodPhase) *corev1.Pod
 	return pod
 }
 
-// received is what a watch brings: every string is a new one.
+// received returns a pod as a watch delivers it: every string is a new one.
 func received(t testing.TB, pod *corev1.Pod) *corev1.Pod {
 	t.Helper()
 	data, err := pod.Marshal()
@@ -43,7 +42,7 @@ func received(t testing.TB, pod *corev1.Pod) *corev1.Pod {
 	return out
 }
 
-// fill lets each of n pods start and succeed, and be released.
+// fill starts, completes and releases each of n pods.
 func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
 	t.Helper()
 	store := c.PodStore("")
@@ -67,8 +66,8 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// SCL-11: of a pod the cache keeps what decisions need, whatever its size, and nothing
-// of its earlier versions.
+// SCL-11: the cache keeps only the parts of a pod that decisions need, whatever its size, and nothing of its earlier
+// versions.
 func TestPodIsKeptSmall_SCL_11(t *testing.T) {
 	const pods, limit = 10_000, 480
 	c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
@@ -85,7 +84,7 @@ func TestPodIsKeptSmall_SCL_11(t *testing.T) {
 	}
 }
 
-// BenchmarkCache_SCL_11 brings 10,000 pods from their creation to their end.
+// BenchmarkCache_SCL_11 takes 10,000 pods from their creation to their end.
 func BenchmarkCache_SCL_11(b *testing.B) {
 	const pods = 10_000
 	for b.Loop() {
@@ -104,7 +103,7 @@ func BenchmarkCache_SCL_11(b *testing.B) {
 	}
 }
 
-// silent takes all that the cache tells, and keeps nothing.
+// silent is a listener that ignores all changes.
 type silent struct{}
 
 func (silent) PodChanged(PodChange)        {}

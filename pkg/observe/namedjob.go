@@ -19,7 +19,7 @@ import (
 // encoding it again loses these fields.
 type NamedJob struct {
 	batchv1.Job `json:",inline"`
-	// RuleNames are by rule, "" for a rule without a name; nil if no rule has one.
+	// RuleNames are the names by rule, "" for a rule without a name; nil if no rule has a name.
 	RuleNames []string `json:"-"`
 	// Template is the pod template in JSON, if it has fields that corev1.PodTemplateSpec
 	// lacks, otherwise nil. It must not be changed.
@@ -53,7 +53,7 @@ func (j *NamedJob) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// manyUnknown is how many unknown fields the decoder reports at most; there may be more.
+// manyUnknown is the number of unknown fields that the decoder reports at most; there may be more.
 const manyUnknown = 100
 
 // isInTemplate reports whether an unknown field is in the pod template, or may be.
@@ -75,8 +75,7 @@ func templateOf(data []byte) ([]byte, error) {
 	return bytes.Clone(job.Spec.Template), nil
 }
 
-// ruleNames reads the names of rules. Names that are not strings must not make the
-// Job unreadable.
+// ruleNames reads the names of rules. Names that are not strings must not make the Job undecodable.
 func ruleNames(data []byte) []string {
 	var job struct {
 		Spec struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// jobText is a Job as API servers send it on every change of its status, with more to its
-// template if asked for.
+// jobText returns a Job as API servers send it on every change of its status, optionally with additional fields in its
+// template.
 func jobText(template string) []byte {
 	env := strings.Repeat(`{"name":"A_VARIABLE","value":"some value of it"},`, 20)
 	container := `{"name":"%s","image":"registry.example.com/team/image:v1","args":["--flag=value","--other"],"env":[` + strings.TrimSuffix(env, ",") +
@@ -21,7 +21,7 @@ func jobText(template string) []byte {
 		`"status":{"active":10,"ready":10,"terminating":0,"completedIndexes":"0-100,102,104-200","uncountedTerminatedPods":{}}}`)
 }
 
-// BenchmarkDecodeJob_SCL_03 is what each status event of a Job costs.
+// BenchmarkDecodeJob_SCL_03 measures the cost of each status event of a Job.
 func BenchmarkDecodeJob_SCL_03(b *testing.B) {
 	data := jobText("")
 	b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 )
 
-// PFN-28: rule names are read where they are, and whatever else is there the Job is read.
+// PFN-28: rule names are read from the rules, and the Job is decoded whatever else they contain.
 func TestRuleNamesAreReadFromTheRules_PFN_28(t *testing.T) {
 	for rules, want := range map[string][]string{
 		`[]`:                                  nil,
@@ -45,8 +45,7 @@ func TestRuleNamesAreReadFromTheRules_PFN_28(t *testing.T) {
 	}
 }
 
-// JOB-39: the pod template is kept as it is stored if, and only if, it has fields that our
-// types lack.
+// JOB-39: the stored pod template is kept if, and only if, it has fields that our types lack.
 func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
 	others := ""
 	for i := range 200 {
@@ -79,8 +78,7 @@ func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
 	}
 }
 
-// JOB-39: the cache shows the template of the generation that a watch or a read brought, and
-// knows of no other.
+// JOB-39: the cache returns the template of the generation that a watch or a read delivered, and of no other.
 func TestCacheKeepsTemplates_JOB_39(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")
@@ -143,8 +141,7 @@ func TestListOfJobsKeepsRuleNames(t *testing.T) {
 	}
 }
 
-// PFN-28: names come from the watch, stay when the caller writes the status, and go
-// with the Job.
+// PFN-28: names come from the watch, stay when the caller writes the status, and are removed with the Job.
 func TestCacheKeepsRuleNames_PFN_28(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")

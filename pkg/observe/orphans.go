@@ -10,36 +10,35 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Orphan is a pod with the tracking finalizer of a Job that does not control it: because
-// the pod is a stray, or because the Job is not in the cache, that is, gone or not yet
-// known.
+// Orphan is a pod with the tracking finalizer of a Job that does not control it, because the pod is a stray, or because
+// the Job is not in the cache (gone or not yet known).
 type Orphan struct {
 	Pod *reconcile.Pod
 	// Stray reports whether the pod has no controller, so that another Job may adopt it.
 	Stray bool
-	// Selected reports whether the Job may adopt it: the Job is in the cache, its selector
-	// matches the stray, and the stray is not being deleted.
+	// Selected reports whether the Job may adopt the pod: the Job is in the cache, its selector matches the stray, and
+	// the stray is not being deleted.
 	Selected bool
-	// Namespace is the pod's, if the pod and its Job were never in the cache together.
+	// Namespace is the pod's namespace, if the pod and its Job were never in the cache together.
 	Namespace string
-	// JobName is the Job's, if in addition this program created the pod (or with OrphansOfAll).
+	// JobName is the Job's name, if in addition this program created the pod (or with OrphansOfAll).
 	JobName string
-	// Labels are those of a stray. They must not be changed.
+	// Labels are the labels of a stray. They must not be changed.
 	Labels map[string]string
 	// Adopters are the Jobs in the cache whose selector matches the stray, if its own Job is
 	// not in the cache and the stray is not being deleted. They must not be changed.
 	Adopters []*batchv1.Job
 }
 
-// unknownJob cannot occur in the UID of an object.
+// unknownJob is a prefix that cannot occur in the UID of an object.
 const unknownJob = "unknown-job/"
 
-// UnknownJob returns a UID for the unknown Job of those pods of a namespace that have the
-// tracking finalizer but no controller, and do not name their Job, such as pods of a Job
-// with manualSelector, or whose labels are gone. Orphans accepts it.
+// UnknownJob returns a UID that stands for the unknown Job of the pods of a namespace that have the tracking finalizer
+// but no controller, and do not name their Job, such as pods of a Job with manualSelector, or pods without labels.
+// Orphans accepts it.
 func UnknownJob(namespace string) types.UID { return unknownJob + types.UID(namespace) }
 
-// IsUnknownJob reports whether a UID is from UnknownJob, and for which namespace.
+// IsUnknownJob reports whether a UID is from UnknownJob, and returns its namespace.
 func IsUnknownJob(uid types.UID) (namespace string, is bool) {
 	return strings.CutPrefix(string(uid), unknownJob)
 }
@@ -53,7 +52,8 @@ func formerJob(pod *corev1.Pod, ofAll bool) (uid types.UID, name string) {
 	return uid, name
 }
 
-// Orphans returns the pods that have lost the Job, or are about to (TRK-20, TRK-22).
+// Orphans returns the pods with the tracking finalizer that the Job does not control, or whose Job is not in the cache
+// (TRK-20, TRK-22).
 func (c *Cache) Orphans(job types.UID) []Orphan {
 	c.mu.RLock()
 	defer c.mu.RUnlock()

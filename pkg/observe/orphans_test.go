@@ -20,8 +20,8 @@ func orphanText(c *Cache) string {
 	return out
 }
 
-// TRK-20: a pod that loses its owner and holds the tracking finalizer is shown once
-// the Job is gone, and told, so that somebody takes the finalizer.
+// TRK-20: a pod that loses its owner and has the tracking finalizer is an orphan once the Job is gone, and is reported,
+// so that a controller removes the finalizer.
 func TestPodLosesItsJob_TRK_20(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -50,8 +50,8 @@ func TestPodLosesItsJob_TRK_20(t *testing.T) {
 	expect(t, "released", orphanText(c), "")
 }
 
-// TRK-22, TRK-23: pods whose Job was gone before the watch began are told, and say
-// where the Job was, if this program made them.
+// TRK-22, TRK-23: pods whose Job was gone before the watch began are reported, with the namespace and name of the Job
+// if this program created them.
 func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 	owned := func() *corev1.Pod {
 		pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j "+batchv1.JobNameLabel+"=train"))
@@ -84,8 +84,8 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 	}
 }
 
-// TRK-23: a pod that was seen together with its Job keeps no name of it, also when it
-// changes after the Job is gone: whose the Job was is known.
+// TRK-23: a pod that was seen together with its Job keeps no Job name, even when it changes after the Job is gone: it
+// is known whether the Job was ours.
 func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	jobs, pods := c.JobStore(""), c.PodStore("")
@@ -108,7 +108,7 @@ func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 	expect(t, "and lost its owner", orphanText(c), "a@4 stray true of ns/ ")
 }
 
-// TRK-20: strays of a Job that is there, and that it may or may not adopt.
+// TRK-20: strays of an existing Job, which may or may not adopt them.
 func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	_ = c.JobStore("").Add(testJob("j", nil))
@@ -127,7 +127,7 @@ func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 	expect(t, "orphans", orphanText(c), "deleting@2 stray true of ns/ selected@2 stray true of ns/ may be adopted relabeled@3 stray true of ns/ ")
 }
 
-// TRK-22: the Job watch was behind: when the Job turns up, its pods are no orphans.
+// TRK-22: the Job watch was behind: when the Job appears, its pods are not orphans.
 func TestPodsOfALateJobAreNoOrphans_TRK_22(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))

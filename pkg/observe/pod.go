@@ -15,12 +15,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// AttemptAnnotation on a pod is its 1-based attempt, for its completion index or for a
-// NonIndexed Job (reconcile.NewPod). All pods that this program created or adopted have it
-// (ADR 0003).
+// AttemptAnnotation on a pod holds its 1-based attempt, for its completion index or for a NonIndexed Job
+// (reconcile.NewPod). All pods that this program created or adopted have it (ADR 0003).
 const AttemptAnnotation = "batchjob.dev/attempt"
 
-// PodFields are the paths of the fields of pods that decisions need, for kube.FieldsOf.
+// PodFields returns the paths of the pod fields that decisions need, for kube.FieldsOf.
 func PodFields() []string {
 	paths := []string{"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",
 		"metadata.deletionTimestamp", "metadata.deletionGracePeriodSeconds", "metadata.labels", "metadata.annotations",
@@ -35,8 +34,8 @@ func PodFields() []string {
 	return paths
 }
 
-// JobUID returns the UID of the batch/v1 Job that controls the object, or "" if none
-// does. A Job of another API group does not count.
+// JobUID returns the UID of the batch/v1 Job that controls the object, or "" if there is none. A Job of another API
+// group does not count.
 func JobUID(object metav1.Object) types.UID {
 	return jobUID(metav1.GetControllerOfNoCopy(object))
 }
@@ -49,7 +48,7 @@ func jobUID(owner *metav1.OwnerReference) types.UID {
 	return owner.UID
 }
 
-// Pod returns what decisions need of a pod. It shares only strings with it.
+// Pod returns the parts of a pod that decisions need. The result shares only strings with it.
 func Pod(pod *corev1.Pod) reconcile.Pod {
 	p := reconcile.Pod{
 		UID:             pod.UID,
@@ -82,13 +81,13 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 		p.Terminated, p.Conditions, p.Reasons = terminated(pod), conditions(pod), reasons(pod)
 		p.Unreported = slices.ContainsFunc(slices.Concat(pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses), isUnreported)
 	case p.Phase != corev1.PodSucceeded:
-		// If the Job fails now, it counts as failed, unless a rule ignores that (PRP-16).
+		// If the Job fails now, the pod counts as failed, unless a rule ignores the failure (PRP-16).
 		p.Terminated, p.Conditions, p.Reasons = failedSoFar(pod), conditions(pod), reasons(pod)
 	}
 	return p
 }
 
-// isOurs reports whether this program made the pod.
+// isOurs reports whether this program created or adopted the pod.
 func isOurs(pod *corev1.Pod) bool {
 	_, ours := pod.Annotations[AttemptAnnotation]
 	return ours
@@ -106,8 +105,7 @@ func phase(p corev1.PodPhase) corev1.PodPhase {
 	return constant(p, corev1.PodPending, corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed, corev1.PodUnknown)
 }
 
-// constant returns the constant equal to the decoded string, so that no pod keeps its
-// own copy.
+// constant returns the constant equal to the decoded string, so that pods do not each keep a copy.
 func constant[S ~string](s S, known ...S) S {
 	if i := slices.Index(known, s); i >= 0 {
 		return known[i]
@@ -115,11 +113,11 @@ func constant[S ~string](s S, known ...S) S {
 	return s
 }
 
-// count reads a number of failures; anything else is 0 (BLI-05).
+// count reads a number of failures from an annotation; anything else is 0 (BLI-05).
 func count(pod *corev1.Pod, annotation string) int32 {
 	text := pod.Annotations[annotation]
 	if text == "" {
-		return 0 // An error would be made for each pod.
+		return 0 // Parsing would allocate an error for each pod.
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || n < 0 {
@@ -128,8 +126,8 @@ func count(pod *corev1.Pod, annotation string) int32 {
 	return int32(n)
 }
 
-// Attempt returns the 1-based attempt of the pod: from our annotation, or from the failures
-// that the built-in controller counts for Jobs with backoffLimitPerIndex; 0 without either.
+// Attempt returns the 1-based attempt of the pod: from our annotation, or from the failures that the built-in
+// controller counts for Jobs with backoffLimitPerIndex; 0 if the pod has neither.
 func Attempt(pod *corev1.Pod) int32 {
 	if n := count(pod, AttemptAnnotation); n > 0 {
 		return n
@@ -142,7 +140,7 @@ func Attempt(pod *corev1.Pod) int32 {
 	return int32(min(int64(failures)+int64(ignored)+1, math.MaxInt32))
 }
 
-// CompletionIndex returns the index of the pod, reconcile.NoIndex if it has none.
+// CompletionIndex returns the completion index of the pod, or reconcile.NoIndex.
 func CompletionIndex(pod *corev1.Pod) int32 {
 	i, err := strconv.ParseInt(pod.Annotations[batchv1.JobCompletionIndexAnnotation], 10, 32)
 	if err != nil || i < 0 {
@@ -164,7 +162,7 @@ func conditions(pod *corev1.Pod) []failurepolicy.Condition {
 	return out
 }
 
-// reasons returns nil if there is nothing to say of the end of the pod as a whole.
+// reasons returns the reasons for the end of the pod as a whole, or nil if there are none.
 func reasons(pod *corev1.Pod) *reconcile.PodReasons {
 	failed, disrupted := "", ""
 	if pod.Status.Phase == corev1.PodFailed {
@@ -210,16 +208,15 @@ func terminated(pod *corev1.Pod) []failurepolicy.Container {
 	return out
 }
 
-// isUnreported reports whether the end of a container of a failed pod is not reported yet: it
-// is still reported as running, or as waiting to run again. For one that never ran nothing
-// more will be reported.
+// isUnreported reports whether the end of a container of a failed pod is not reported yet: the container is still
+// reported as running, or as waiting to run again. No further report follows for a container that never ran.
 func isUnreported(s corev1.ContainerStatus) bool {
 	return s.State.Running != nil || s.State.Terminated == nil && s.LastTerminationState.Terminated != nil
 }
 
-// restarted returns how the first container that failed before its last restart ended,
-// otherwise how the first that was restarted did. If the kubelet has lost that state and
-// counted a restart for it, the state that it reports instead is used.
+// restarted returns the last termination of the first container that failed before its last restart, otherwise of the
+// first container that was restarted. If the kubelet has lost that state but counted the restart, the current state is
+// used instead.
 func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	var first *failurepolicy.Container
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
@@ -240,10 +237,9 @@ func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	return first
 }
 
-// finishTime returns the first of these that is known: when the last container ended,
-// when the pod stopped being ready, when its deletion was requested, when it was
-// created (KEP-3850, BLI-26). It is never the current time: a pod seen late did not
-// finish late.
+// finishTime returns the first of these times that is known: when the last container ended, when the pod stopped being
+// ready, when its deletion was requested, when it was created (KEP-3850, BLI-26). It is never the current time: a pod
+// seen late did not finish late.
 func finishTime(pod *corev1.Pod) time.Time {
 	if t := containersEnded(pod); !t.IsZero() {
 		return t
@@ -299,8 +295,8 @@ func isSidecar(pod *corev1.Pod, name string) bool {
 	return false
 }
 
-// IsGone reports whether the object that a write returned no longer exists: the write
-// was the last thing its deletion waited for.
+// IsGone reports whether the object that a write returned no longer exists, because its deletion waited only for that
+// write.
 func IsGone(object metav1.Object) bool {
 	grace := object.GetDeletionGracePeriodSeconds()
 	return object.GetDeletionTimestamp() != nil && len(object.GetFinalizers()) == 0 && (grace == nil || *grace == 0)

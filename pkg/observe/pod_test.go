@@ -22,7 +22,7 @@ func ended(name string, seconds int64) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{FinishedAt: at(seconds)}}}
 }
 
-// BLI-26: the finish time, from the best witness there is; never the present.
+// BLI-26: the finish time, from the best available evidence; never the current time.
 func TestFinishTimeIsFromTheBestWitness_BLI_26(t *testing.T) {
 	running := corev1.ContainerStatus{Name: "b", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	notReady := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(7)}}
@@ -85,7 +85,7 @@ func TestFinishTimeIsFromTheBestWitness_BLI_26(t *testing.T) {
 	}
 }
 
-// PRP-03: active and terminating by phase and deletion, Unknown included.
+// PRP-03: active and terminating by phase and deletion, including Unknown.
 func TestActiveAndTerminating_PRP_03(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodUnknown, corev1.PodSucceeded, corev1.PodFailed} {
 		for _, deleting := range []bool{false, true} {
@@ -102,7 +102,7 @@ func TestActiveAndTerminating_PRP_03(t *testing.T) {
 	}
 }
 
-// REG-33, TRK-29: whatever stands in the index annotation, there is an index or none.
+// REG-33, TRK-29: any value of the index annotation gives an index or none.
 func TestTamperedIndexIsNoIndex_REG_33_TRK_29(t *testing.T) {
 	for text, want := range map[string]int32{"": reconcile.NoIndex, "0": 0, "17": 17, "-1": reconcile.NoIndex, "x": reconcile.NoIndex, "1.5": reconcile.NoIndex,
 		"99999999999": reconcile.NoIndex, " 1": reconcile.NoIndex, "2147483647": 2147483647} {
@@ -113,7 +113,7 @@ func TestTamperedIndexIsNoIndex_REG_33_TRK_29(t *testing.T) {
 	}
 }
 
-// BLI-05: whatever stands in the failure counts, there is a number.
+// BLI-05: any value of the failure counts gives a number.
 func TestTamperedFailureCountsAreNumbers_BLI_05(t *testing.T) {
 	for text, want := range map[string]int32{"": 0, "0": 0, "3": 3, "-1": 0, "x": 0, "1.5": 0, " 1": 0, "1e3": 0, "0x10": 0,
 		"2147483647": 2147483647, "2147483648": 0, "99999999999999999999": 0} {
@@ -135,8 +135,8 @@ func exited(name string, code int32) corev1.ContainerStatus {
 	return corev1.ContainerStatus{Name: name, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code}}}
 }
 
-// PFP-01, PRP-16: what failure policies look at is kept of pods that did not succeed, and
-// without the decoded strings where there are constants.
+// PFP-01, PRP-16: the evidence for failure policies is kept for pods that did not succeed, without the decoded strings
+// if there are constants.
 func TestConditionsOfPodsThatMayFailAreKept_PFP_01_PRP_16(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{
@@ -161,7 +161,7 @@ func TestConditionsOfPodsThatMayFailAreKept_PFP_01_PRP_16(t *testing.T) {
 	}
 }
 
-// decoded returns a string of its own.
+// decoded returns a copy of a string in new memory.
 func decoded(s string) string { return strings.Clone(s) }
 
 // TRK-23, JOB-38: only a controller reference to a batch/v1 Job counts.
@@ -198,8 +198,7 @@ func TestIsGone(t *testing.T) {
 	}
 }
 
-// JOB-16, CLI-04: of containers that were restarted, one that failed tells why; app containers
-// come first.
+// JOB-16, CLI-04: of restarted containers, a failed one is the evidence; app containers come first.
 func TestFailedContainerExplainsARestart_JOB_16_CLI_04(t *testing.T) {
 	status := func(name string, restarts, code int32) corev1.ContainerStatus {
 		s := corev1.ContainerStatus{Name: name, RestartCount: restarts}
@@ -236,8 +235,8 @@ func TestFailedContainerExplainsARestart_JOB_16_CLI_04(t *testing.T) {
 	}
 }
 
-// PFP-01, ADR 0012: a pod in phase Failed with a container that is said to run, or to wait to run
-// again, has more to tell.
+// PFP-01, ADR 0012: a pod in phase Failed with a container that is reported as running, or as waiting to run again, is
+// unreported.
 func TestFailedPodWithRunningContainersIsUnreported_PFP_01(t *testing.T) {
 	runs := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	ended := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// podsOfAllKinds need each of the fields.
+// podsOfAllKinds returns pods that together need each of the fields.
 func podsOfAllKinds() []*corev1.Pod {
 	at, later := at(0), at(9)
 	always := corev1.ContainerRestartPolicyAlways
@@ -38,7 +38,7 @@ func podsOfAllKinds() []*corev1.Pod {
 	ready := odd.DeepCopy()
 	ready.Status.Phase, ready.Status.Conditions = corev1.PodRunning, []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}
 	ready.DeletionTimestamp = nil
-	// When it finished is only known from when its deletion was requested.
+	// Its finish time is known only from the request of its deletion.
 	unready := odd.DeepCopy()
 	unready.Status.ContainerStatuses, unready.Status.InitContainerStatuses = nil, nil
 	sidecar := unready.DeepCopy()
@@ -52,18 +52,18 @@ func podsOfAllKinds() []*corev1.Pod {
 	return []*corev1.Pod{odd, alone, ready, unready, sidecar, runs, sidecarRuns, {}}
 }
 
-// whatIsRead is all that this package makes of a pod.
+// whatIsRead returns everything that this package derives from a pod.
 func whatIsRead(t *testing.T, pod *corev1.Pod) any {
 	t.Helper()
 	var all []any
 	for _, orphans := range []bool{false, true} {
 		all = append(all, slim(pod, orphans))
 	}
-	pod.OwnerReferences = nil // A stray keeps more.
+	pod.OwnerReferences = nil // A stray keeps more fields.
 	return append(all, slim(pod, false), Attempt(pod))
 }
 
-// The fields that the controller reads of a pod are all that it needs, and no more.
+// The controller reads exactly the pod fields that it needs.
 func TestPodFieldsAreWhatIsNeeded_IDL_08(t *testing.T) {
 	pods := podsOfAllKinds()
 	reads := func(paths []string, pod *corev1.Pod) any {

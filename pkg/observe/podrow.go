@@ -11,22 +11,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// podRow is a pod in the cache: one that a Job controls, or one without a controller (a
-// stray).
+// podRow is a pod in the cache: either a Job controls it, or it has no controller (a stray).
 type podRow struct {
-	// job controls the pod. For a stray that still has the tracking finalizer, it is the
-	// Job that did, and has to remove it if no Job adopts the pod (TRK-20).
+	// job is the UID of the Job that controls the pod. For a stray that still has the tracking finalizer, it is the
+	// former Job, which has to remove the finalizer if no Job adopts the pod (TRK-20).
 	job types.UID
 	pod *reconcile.Pod
 	// at is the pod's position in jobPods.rows.
 	at int32
 	// held reports whether the pod was reported to Cache.onHeld and still has its finalizer.
 	held bool
-	// more is what only few pods need; nil for others.
+	// more holds the fields that only few pods need; nil for others.
 	more *podMore
 }
 
-// podMore takes as much memory as a pod. It changes only with its row.
+// podMore holds the fields that only few pods need, since it takes as much memory as a pod. It changes only with its
+// row.
 type podMore struct {
 	// namespace is kept for strays, and for pods whose Job is not in the cache.
 	namespace string
@@ -34,8 +34,7 @@ type podMore struct {
 	// generated selectors.
 	labels map[string]string
 	stray  bool
-	// jobName is the name of a Job that is not in the cache, if it is needed to find
-	// out whether that Job exists.
+	// jobName is the name of a Job that is not in the cache, if the name is needed to find out whether that Job exists.
 	jobName string
 	// strayAt is the pod's position in the strayIndex.
 	strayAt int
@@ -43,12 +42,12 @@ type podMore struct {
 
 func (r podRow) isStray() bool { return r.more != nil && r.more.stray }
 
-// keeps reports whether the cache keeps a pod: a stray, or one that a Job controls, unless that Job is known, and not the
-// caller's. The caller holds the lock.
+// keeps reports whether the cache keeps a pod: a stray, or a pod controlled by a Job, unless that Job is known and not
+// the caller's. The caller holds the lock.
 func (c *Cache) keeps(r podRow) bool { return r.isStray() || r.job != "" && !c.isForeign(r.job) }
 
-// Ignores reports whether the cache needs nothing of a pod with this controller, nil for none: it does not have the pod, and
-// what controls the pod is no Job, or one that is not the caller's.
+// Ignores reports whether the cache does not need a pod with this controller (nil for none): the cache does not have
+// the pod, and its controller is not a Job, or is a Job known not to be the caller's.
 func (c *Cache) Ignores(pod types.UID, controller *metav1.OwnerReference) bool {
 	if controller == nil {
 		return false
@@ -63,7 +62,7 @@ func (c *Cache) Ignores(pod types.UID, controller *metav1.OwnerReference) bool {
 	return job == "" || c.isForeign(job)
 }
 
-// isForeign reports whether a Job is in the cache, and not the caller's. (spec.managedBy is immutable.) The caller holds
+// isForeign reports whether a Job is in the cache and not the caller's. (spec.managedBy is immutable.) The caller holds
 // the lock.
 func (c *Cache) isForeign(uid types.UID) bool {
 	job := c.job(uid)
@@ -77,7 +76,7 @@ func (r podRow) labels() map[string]string {
 	return r.more.labels
 }
 
-// sameLabels distinguishes labels that are not kept from no labels.
+// sameLabels reports whether both rows have the same labels; labels that are not kept differ from no labels.
 func sameLabels(a, b podRow) bool {
 	return (a.labels() == nil) == (b.labels() == nil) && maps.Equal(a.labels(), b.labels())
 }
@@ -94,15 +93,14 @@ func (r podRow) isElsewhere(job *batchv1.Job) bool {
 	return job != nil && r.more != nil && r.more.namespace != "" && r.more.namespace != job.Namespace
 }
 
-// slimPod is a pod between the watch and the store. The reflector reads its name
-// while it collects a first list.
+// slimPod is a pod on the way from the watch to the store. The reflector reads its name while it collects the initial
+// list.
 type slimPod struct {
 	namespace string
 	version   string
 	row       podRow
-	// former is the Job that a stray names as its own. jobName is the name of the Job of
-	// any pod that this program created (or anyone, with orphansOfAll) and that has the
-	// tracking finalizer.
+	// former is the Job that a stray names as its former controller. jobName is the name of the Job of any pod that has
+	// the tracking finalizer and was created by this program (or, with orphansOfAll, by any program).
 	former  types.UID
 	jobName string
 }
@@ -112,7 +110,7 @@ func (s *slimPod) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{Namespace: s.namespace, Name: s.row.pod.Name}
 }
 
-// slim returns what the cache needs of a pod; ofAll is Cache.orphansOfAll.
+// slim returns the parts of a pod that the cache needs; ofAll is Cache.orphansOfAll.
 func slim(pod *corev1.Pod, ofAll bool) *slimPod {
 	p := Pod(pod)
 	s := &slimPod{namespace: pod.Namespace, version: pod.ResourceVersion, row: podRow{job: JobUID(pod), pod: &p}}
@@ -143,12 +141,11 @@ func orEmpty(labels map[string]string) map[string]string {
 	return labels
 }
 
-// newRow returns the row of a pod, given what is known of it and of its Job. The caller
-// holds the lock.
+// newRow returns the row of a pod, given its previous row and the cached Jobs. The caller holds the lock.
 func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 	r := s.row
 	if old.pod != nil {
-		// Each version is decoded into new strings; one of each is enough.
+		// Each version is decoded into new strings; one copy of each is enough.
 		r.pod.UID, r.pod.Name = old.pod.UID, old.pod.Name
 	}
 	if r.isStray() && r.pod.Finalizer {
@@ -160,7 +157,7 @@ func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 		return r
 	}
 	if job := c.job(r.job); job != nil && job.Namespace == s.namespace {
-		// All pods of a Job share its string, instead of a decoded one each.
+		// All pods of a Job share its UID string, instead of each holding a decoded copy.
 		r.job = job.UID
 		return r
 	}
@@ -171,8 +168,8 @@ func (c *Cache) newRow(old podRow, s *slimPod) podRow {
 	return r
 }
 
-// nameOfJob is the name of a Job that is not in the cache. A pod that was seen together with its Job
-// needs none: whether the Job was ours is known. Somebody may have taken the labels since it was first seen.
+// nameOfJob returns the name of a Job that is not in the cache, or "". A pod that was seen together with its Job needs
+// no name: it is known whether the Job was ours. A client may have removed the labels since the pod was first seen.
 func nameOfJob(old podRow, s *slimPod, job types.UID) string {
 	switch {
 	case old.pod != nil && old.jobName() == "":
@@ -183,10 +180,10 @@ func nameOfJob(old podRow, s *slimPod, job types.UID) string {
 	return s.jobName
 }
 
-// changes returns what to report after a pod changed its state, and perhaps its Job.
+// changes returns the changes to report after a pod changed its state, and perhaps its Job.
 func (c *Cache) changes(old, now podRow) []PodChange {
 	var out []PodChange
-	// Its Job does not see a stray, unless the Job is gone.
+	// A stray is not shown to its Job, unless the Job is gone.
 	shown := func(r podRow) *reconcile.Pod {
 		if r.job == "" || r.isStray() && c.job(r.job) != nil {
 			return nil

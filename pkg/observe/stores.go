@@ -12,19 +12,18 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// JobStore returns the store for the watch of a namespace's Jobs ("" for all
-// namespaces).
+// JobStore returns the store for the Job watch of a namespace ("" for all namespaces).
 func (c *Cache) JobStore(namespace string) Store {
 	return &jobStore{c, namespace, newSynced()}
 }
 
-// PodStore returns the store for the watch of a namespace's pods ("" for all
-// namespaces). Pods controlled by anything other than a Job are dropped.
+// PodStore returns the store for the pod watch of a namespace ("" for all namespaces). Pods controlled by anything
+// other than a Job are dropped.
 func (c *Cache) PodStore(namespace string) Store {
 	return &podStore{c, namespace, newSynced()}
 }
 
-// Store stores what one watch delivers.
+// Store stores the objects that one watch delivers.
 type Store interface {
 	cache.ReflectorStore
 	// Synced is closed once the store has a first complete list.
@@ -85,8 +84,8 @@ func (s *jobStore) Update(object any) error {
 	return nil
 }
 
-// dropForeign removes the pods that the cache has kept until it knows that their Job is not the caller's. The caller holds
-// the lock.
+// dropForeign removes the pods of a Job that is not the caller's, which the cache kept while the Job was unknown. The
+// caller holds the lock.
 func (c *Cache) dropForeign(job *batchv1.Job) {
 	of := c.byJob[job.UID]
 	if of == nil || c.owns(job) {
@@ -168,7 +167,7 @@ func (s *podStore) slimmed(object any) (*slimPod, error) {
 	return nil, fmt.Errorf("pod store: unexpected %T", object)
 }
 
-// Transformer lets the reflector hold a first list as slimPods.
+// Transformer lets the reflector hold the initial list as slimPods.
 func (s *podStore) Transformer() cache.TransformFunc {
 	return func(object any) (any, error) { return s.slimmed(object) }
 }
@@ -182,7 +181,7 @@ func (s *podStore) Bookmark(v string) error {
 	return nil
 }
 
-// passes reports whether an event about a pod is ignored, and notes that the watch has delivered it.
+// passes reports whether an event about a pod is ignored, and if so, records that the watch has delivered it.
 func (s *podStore) passes(object any) bool {
 	pod, is := object.(*corev1.Pod)
 	if !is || !s.cache.Ignores(pod.UID, metav1.GetControllerOfNoCopy(pod)) {
@@ -234,8 +233,8 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	return c.changes(old, row), c.takers(old, row)
 }
 
-// outdated reports whether a complete list of the Job's pods was newer than this
-// event and did not have the pod, although its labels matched.
+// outdated reports whether a complete list of the Job's pods is newer than this event and does not contain the pod,
+// although its labels match.
 func (c *Cache) outdated(r podRow, version string) bool {
 	of := c.byJob[r.job]
 	if r.isStray() || of == nil || of.listed == "" || newer(version, of.listed) {

@@ -32,7 +32,7 @@ func (x strayIndex) add(entry *row[podRow]) {
 	byLabel[label] = append(byLabel[label], entry)
 }
 
-// remove removes a stray; the last one takes its position.
+// remove removes a stray; the last stray moves to its position.
 func (x strayIndex) remove(r podRow) {
 	if !r.isStray() {
 		return
@@ -89,8 +89,8 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	return out
 }
 
-// takers returns the Jobs that may adopt a pod that has just become a stray, or has new labels, and the one that it has lost,
-// which lets it go otherwise. The caller holds the lock.
+// takers returns the Jobs that may adopt a pod that has just become a stray or has new labels, and its former Job,
+// which otherwise removes the finalizer. The caller holds the lock.
 func (c *Cache) takers(old, now podRow) []*batchv1.Job {
 	if !now.isStray() || old.isStray() && maps.Equal(old.labels(), now.labels()) {
 		return nil
@@ -122,8 +122,8 @@ func (c *Cache) adopters(now podRow) (adopters []*batchv1.Job) {
 	return adopters
 }
 
-// manualJobs are the Jobs, by namespace, whose selector does not match their own UID's label: their strays can be found only
-// by evaluating it.
+// manualJobs holds the Jobs, by namespace, whose selector does not match the label with their own UID: their strays can
+// be found only by evaluating the selector.
 type manualJobs map[string]map[types.UID]bool
 
 func (m manualJobs) note(job *batchv1.Job) {

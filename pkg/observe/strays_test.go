@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// testJob has the selector that the API server generates, or one written by hand.
+// testJob returns a Job with the selector that the API server generates, or a manual one.
 func testJob(uid types.UID, byHand map[string]string) *batchv1.Job {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job-" + string(uid), Namespace: "ns", UID: uid, ResourceVersion: "1"}}
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: byHand}
@@ -23,7 +23,7 @@ func testJob(uid types.UID, byHand map[string]string) *batchv1.Job {
 	return job
 }
 
-// labeled gives a pod labels: "uid=x" is short for that of a generated selector.
+// labeled sets a pod's labels: "uid=x" is short for the label of a generated selector.
 func labeled(pod *corev1.Pod, text string) *corev1.Pod {
 	pod.Labels = map[string]string{}
 	for _, entry := range strings.Fields(text) {
@@ -55,7 +55,7 @@ func strayNames(c *Cache, job *batchv1.Job) string {
 	return out
 }
 
-// JOB-35, JOB-37: what a Job may adopt.
+// JOB-35, JOB-37: the pods that a Job may adopt.
 func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	generated, byHand := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
 	replacing := testJob("r", map[string]string{batchv1.ControllerUidLabel: "j"})
@@ -97,8 +97,8 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 	expect(t, "of another namespace", strayNames(c, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "third"}, Spec: everything.Spec}), "")
 }
 
-// JOB-35: who is notified of a stray: the Jobs that would adopt it, when it becomes one or
-// when its labels change.
+// JOB-35: the Jobs notified of a stray: the Jobs that would adopt it, when it becomes a stray or when its labels
+// change.
 func TestStrayIsTold_JOB_35(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -142,8 +142,8 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 	expect(t, "of another namespace", r.take(), "[]")
 }
 
-// TRK-25, JOB-36: the own writes that adopt a pod and let it go show at once, and what
-// was released is told to others who may adopt it.
+// TRK-25, JOB-36: the caller's writes that adopt and disown a pod show at once, and a disowned pod is reported to other
+// Jobs that may adopt it.
 func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -163,8 +163,8 @@ func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 	expect(t, "told of the own write", r.take(), "[]")
 }
 
-// JOB-36: a controlled pod whose labels do not match shows as such, and its Job is told
-// when the labels change; the ordinary pod costs no labels.
+// JOB-36: a controlled pod whose labels do not match is marked Unselected, and its Job is notified when the labels
+// change; ordinary pods keep no labels.
 func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
@@ -205,7 +205,7 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 	expect(t, "of a Job that is gone", unselected("nobody"), "")
 }
 
-// JOB-38: a pod of another namespace is no pod of the Job, whatever it says.
+// JOB-38: a pod of another namespace never belongs to the Job.
 func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 	for _, jobFirst := range []bool{true, false} {
 		c := NewCache(nil, nil, &recorder{})
@@ -220,8 +220,7 @@ func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 	}
 }
 
-// A list past the cache settles what exists of the Job's own pods; a pod that has
-// become a stray meanwhile is not gone.
+// A list past the cache is authoritative for the Job's own pods; a pod that has become a stray meanwhile is not gone.
 func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := testJob("j", nil)
@@ -236,7 +235,7 @@ func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 	expect(t, "pods", names(c, "j"), "")
 }
 
-// JOB-35: a Job with the generated selector does not look at the strays of others.
+// JOB-35: a Job with the generated selector does not examine the strays of other Jobs.
 func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")

@@ -8,19 +8,17 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 )
 
-// table holds the newest known version of each object of one resource. Streams are
-// watches, of single namespaces or of all; each delivers in the order of
-// resourceVersions, and no object is in two of them.
+// table holds the newest known version of each object of one resource. Streams are watches, of single namespaces or of
+// all; each delivers in the order of resourceVersions, and each object belongs to one stream.
 type table[T any] struct {
 	rows map[types.UID]*row[T]
-	// gone are objects that the caller deleted, or that were not in a read, but whose deletion the
-	// stream has not delivered yet.
+	// gone holds objects that the caller deleted, or that a read did not contain, but whose deletion the stream has not
+	// delivered yet.
 	gone    map[types.UID]goneObject
 	streams map[string]*stream
 }
 
-// row is what is known of one object. It does not move while the object exists, so that an
-// index can point to it.
+// row is the cached state of one object. It does not move while the object exists, so that an index can point to it.
 type row[T any] struct {
 	version string
 	stream  *stream
@@ -28,19 +26,19 @@ type row[T any] struct {
 }
 
 type goneObject struct {
-	// version is one at which it was gone, or the last one before that.
+	// version is a version at which the object was gone, or the last known version before.
 	version string
 	stream  *stream
-	// left reports whether the object may exist, and does not matter to the caller: then a newer event, or a newer list that
-	// has it, shows it again.
+	// left reports whether the object may exist but does not matter to the caller: a newer event, or a newer list that
+	// contains it, shows it again.
 	left bool
 }
 
 // stream is the progress of one watch.
 type stream struct {
-	// seen is the resourceVersion up to which it has delivered everything.
+	// seen is the resourceVersion up to which the watch has delivered everything.
 	seen string
-	// listing reports whether it is delivering a complete list, which is in no order.
+	// listing reports whether the watch is delivering a complete list, which is in no order.
 	listing bool
 }
 
@@ -57,7 +55,7 @@ func (t *table[T]) stream(name string) *stream {
 	return s
 }
 
-// value returns an object, or the zero value if there is none.
+// value returns the value of an object, or the zero value if there is none.
 func (t *table[T]) value(uid types.UID) (v T) {
 	if r := t.rows[uid]; r != nil {
 		v = r.value
@@ -75,8 +73,7 @@ func newer(a, b string) bool {
 	}
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	if err != nil {
-		// All supported API servers have comparable versions, and the cache has no
-		// other way to know what is current.
+		// All supported API servers have comparable versions, and the cache has no other way to find the current one.
 		panic(fmt.Sprintf("comparing resourceVersions: %v", err))
 	}
 	return order > 0
@@ -95,7 +92,7 @@ func (s *stream) bookmark(version string) {
 	}
 }
 
-// delivered stores an object from a stream; it reports whether it was newer.
+// delivered stores an object from a stream, and reports whether it was newer.
 func (t *table[T]) delivered(s *stream, uid types.UID, version string, value T) bool {
 	s.advance(version)
 	return !t.isGone(uid, version) && t.store(s, uid, version, value)
@@ -107,7 +104,8 @@ func (t *table[T]) isGone(uid types.UID, version string) bool {
 	return gone && (!e.left || !newer(version, e.version))
 }
 
-// isOutdated reports whether a version of an object says nothing new: the object is gone, or there is a newer one.
+// isOutdated reports whether a version of an object is old: the object is gone, or the table has the same or a newer
+// version.
 func (t *table[T]) isOutdated(uid types.UID, version string) bool {
 	r := t.rows[uid]
 	return t.isGone(uid, version) || r != nil && !newer(version, r.version)
@@ -135,8 +133,7 @@ func (t *table[T]) deleted(s *stream, uid types.UID, version string) {
 	delete(t.rows, uid)
 }
 
-// written stores the object that the caller's own write returned; it reports whether
-// the table now has it.
+// written stores the object that a write of the caller returned, and reports whether the table changed.
 func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bool {
 	if t.isGone(uid, version) {
 		return false
@@ -149,8 +146,8 @@ func (t *table[T]) written(s *stream, uid types.UID, version string, value T) bo
 	return t.store(s, uid, version, value)
 }
 
-// missing handles a call that did not find the object. It is gone as of some version after the last one that the table
-// had; if it never had any, nothing is to be done.
+// missing handles a call that did not find the object. The object is gone as of some version after the last one in the
+// table; if the table never had it, there is nothing to do.
 func (t *table[T]) missing(uid types.UID) {
 	e := t.gone[uid]
 	if r := t.rows[uid]; r != nil {
@@ -171,18 +168,19 @@ func (t *table[T]) isOf(s *stream, uid types.UID) bool {
 	return true
 }
 
-// removed handles the end of an object by a write of the caller, as of the version that the write returned.
+// removed handles the end of an object by a write of the caller, as of the version in the response.
 func (t *table[T]) removed(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s})
 }
 
-// leaves handles an object that no longer matters, or was not in a read, as of a version. It may exist.
+// leaves handles an object that no longer matters, or that a read did not contain, as of a version. The object may
+// exist.
 func (t *table[T]) leaves(s *stream, uid types.UID, version string) {
 	t.forget(s, uid, goneObject{version: version, stream: s, left: true})
 }
 
 func (t *table[T]) forget(s *stream, uid types.UID, as goneObject) {
-	// As long as there is a row, the stream has yet to deliver the deletion.
+	// While there is a row, the stream has not delivered the deletion yet.
 	if t.rows[uid] != nil || newer(as.version, s.seen) {
 		t.gone[uid] = as
 	}
@@ -202,9 +200,8 @@ func (t *table[T]) stale(s *stream, version string, listed map[types.UID]bool) [
 	return out
 }
 
-// list starts a complete list of the given version. A list older than what the stream
-// has delivered means that the API server's store was restored from a backup: then
-// nothing that is known is newer.
+// list starts a complete list of the given version. A list older than the last delivered version means that the API
+// server's store was restored from a backup: then no known version counts as newer.
 func (t *table[T]) list(s *stream, version string) {
 	if newer(s.seen, version) {
 		for _, r := range t.rows {
@@ -222,8 +219,8 @@ func (t *table[T]) list(s *stream, version string) {
 	s.listing = true
 }
 
-// listed ends the list, which had these objects. If one that is gone was in the list, the stream has yet to deliver
-// its deletion.
+// listed ends the list, which contained these objects. If a gone object was in the list, the stream has not delivered
+// its deletion yet.
 func (t *table[T]) listed(s *stream, version string, listed map[types.UID]bool) {
 	s.listing = false
 	s.advance(version)

@@ -10,12 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world is one object's true history, and what is still on its way to a table.
+// world is one object's true history, and its events and responses on the way to a table.
 type world struct {
 	version int
 	// alive is the newest version of each object that exists.
 	alive map[types.UID]int
-	// log is everything that happened; events of it are on their way in the stream, answers on their way to the writer.
+	// log is everything that happened; its events are on their way in the stream, its responses on their way to the
+	// writer.
 	log, events, answers []delivery
 }
 
@@ -33,7 +34,7 @@ func (w *world) commit(k types.UID, gone, ours bool) {
 	if ours {
 		answer := d
 		if gone {
-			// The answer to a deletion shows the last version before it.
+			// The response to a deletion has the last version before it.
 			answer.version = w.alive[k]
 		}
 		w.answers = append(w.answers, answer)
@@ -57,10 +58,9 @@ func (w *world) aliveAt(version int) map[types.UID]int {
 	return alive
 }
 
-// TestTableShowsOwnWritesAndNeverGoesBack lets a writer and a stream race in every
-// order that a network allows: answers come late and in any order, events late and
-// in their order. The table never goes back in time, and ends up with the truth
-// (TRK-17, TRK-18).
+// TestTableShowsOwnWritesAndNeverGoesBack lets a writer and a stream race in every order that a network allows:
+// responses arrive late and in any order, events late and in their order. The table never goes back in time, and ends
+// with the true state (TRK-17, TRK-18).
 func TestTableShowsOwnWritesAndNeverGoesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{alive: map[types.UID]int{}}
@@ -145,7 +145,7 @@ func (w *world) deliverAnswer(t *rapid.T, table *table[int]) {
 	}
 }
 
-// answerMissing is a read that lacks the shown objects that no longer exist.
+// answerMissing delivers a read that lacks the shown objects that no longer exist.
 func (w *world) answerMissing(table *table[int]) {
 	for k, r := range table.rows {
 		if w.alive[k] == 0 {
@@ -154,8 +154,8 @@ func (w *world) answerMissing(table *table[int]) {
 	}
 }
 
-// relist is a watch that broke: the stream starts over from a complete list, which is no older than what it
-// has delivered, and the events before are lost.
+// relist restarts the stream after a broken watch, from a complete list that is no older than the last delivered
+// version; earlier events are lost.
 func (w *world) relist(t *rapid.T, table *table[int]) {
 	stream := table.stream("")
 	seen, _ := strconv.Atoi(stream.seen) // 0 before the first event
@@ -177,8 +177,7 @@ func (w *world) relist(t *rapid.T, table *table[int]) {
 	w.events = slices.Clone(w.log[at:])
 }
 
-// neverBack fails if an object is shown at an older version than before, or again
-// after it was gone.
+// neverBack fails if an object is shown at an older version than before, or again after it was gone.
 func neverBack(t *rapid.T, table *table[int], shown map[types.UID]int, ended map[types.UID]bool) {
 	for k := range shown {
 		if _, there := table.rows[k]; !there {
@@ -193,8 +192,8 @@ func neverBack(t *rapid.T, table *table[int], shown map[types.UID]int, ended map
 	}
 }
 
-// TRK-17: the answer to a deletion has the last version before it, and so may a list, which still has the object: twice, as
-// the watch may fail again.
+// TRK-17: the response to a deletion has the last version before it, and so may a list that still contains the object:
+// twice, as the watch may fail again.
 func TestDeletedObjectIsStillListed_TRK_17(t *testing.T) {
 	table := newTable[int]()
 	s := table.stream("")

@@ -19,8 +19,8 @@ const (
 	hugeParallelism = 10_000
 )
 
-// hugeJob is an Indexed Job of 100,000 indexes, 10,000 at a time, of which the first
-// `done` have succeeded and are counted; their pods are still there.
+// hugeJob returns an Indexed Job of 100,000 indexes, 10,000 at a time, of which the first `done` have succeeded and are
+// counted; their pods still exist.
 func hugeJob(done int, perIndex bool) Observation {
 	begun := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "huge", Namespace: "ns", UID: "uid"}}

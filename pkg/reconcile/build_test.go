@@ -16,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// begun is when the Jobs of these tests start; now is an hour later.
+// begun is the start time of the Jobs of these tests; now is an hour later.
 var (
 	begun = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	now   = begun.Add(time.Hour)
@@ -69,7 +69,7 @@ func perIndex(limit int32) func(*batchv1.Job) {
 	}
 }
 
-// failurePolicy sets podFailurePolicy, and the replacement policy that goes with it.
+// failurePolicy sets podFailurePolicy, and the matching replacement policy.
 func failurePolicy(rules ...batchv1.PodFailurePolicyRule) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: rules}
@@ -77,12 +77,12 @@ func failurePolicy(rules ...batchv1.PodFailurePolicyRule) func(*batchv1.Job) {
 	}
 }
 
-// onExit is a rule for exit codes.
+// onExit returns a rule for exit codes.
 func onExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: codes}}
 }
 
-// onCondition is a rule for a pod condition that is True.
+// onCondition returns a rule for a pod condition that is True.
 func onCondition(action batchv1.PodFailurePolicyAction, t corev1.PodConditionType) batchv1.PodFailurePolicyRule {
 	return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: t, Status: corev1.ConditionTrue}}}
 }
@@ -100,8 +100,7 @@ func condition(t batchv1.JobConditionType, status corev1.ConditionStatus, reason
 	}
 }
 
-// with adds a pod. Its UID is its name; a running, tracked, scheduled pod of no index
-// unless an option says otherwise.
+// with adds a pod. Its UID is its name; by default it is a running, tracked, scheduled pod without an index.
 func (o *observed) with(name string, options ...func(*Pod)) *observed {
 	p := &Pod{UID: types.UID(name), Name: name, ResourceVersion: "1", Phase: corev1.PodRunning, Index: NoIndex, Finalizer: true, Scheduled: true, CreatedAt: begun}
 	for _, option := range options {
@@ -113,7 +112,7 @@ func (o *observed) with(name string, options ...func(*Pod)) *observed {
 
 func index(i int32) func(*Pod) { return func(p *Pod) { p.Index = i } }
 
-// failedPod ended with an exit code some time ago.
+// failedPod makes the pod end with an exit code some time ago.
 func failedPod(exit int32, ago time.Duration) func(*Pod) {
 	return func(p *Pod) {
 		p.Phase, p.FinishedAt = corev1.PodFailed, now.Add(-ago)
@@ -125,7 +124,7 @@ func succeededPod(ago time.Duration) func(*Pod) {
 	return func(p *Pod) { p.Phase, p.FinishedAt = corev1.PodSucceeded, now.Add(-ago) }
 }
 
-// deletedPod is being deleted since some time ago, and has not ended.
+// deletedPod marks the pod as being deleted since some time ago; it has not ended.
 func deletedPod(ago time.Duration) func(*Pod) {
 	return func(p *Pod) { p.Deleting, p.FinishedAt = true, now.Add(-ago) }
 }
@@ -140,7 +139,7 @@ func ready(p *Pod)     { p.Ready, p.ReadySince = true, begun }
 
 func (o *observed) compute() Plan { return Compute(o.Observation, o.config) }
 
-// planText prints what a plan writes, on one line, without times.
+// planText returns the writes of a plan, on one line, without times.
 func planText(plan Plan) string {
 	var parts []string
 	if s := plan.Status; s != nil && !plan.Merge {
@@ -193,7 +192,7 @@ func statusText(s *batchv1.JobStatus) string {
 	return text
 }
 
-// want checks what a plan writes.
+// want checks the writes of a plan.
 func (o *observed) want(t *testing.T, text string) Plan {
 	t.Helper()
 	plan := o.compute()
@@ -203,13 +202,13 @@ func (o *observed) want(t *testing.T, text string) Plan {
 	return plan
 }
 
-// findings are those of Compute as text.
+// findings returns the findings of Compute as text.
 func (o *observed) findings() string {
 	plan := o.compute()
 	return strings.Join(plan.Findings.Lines(now), "\n")
 }
 
-// names are those of pods.
+// names returns the names of pods.
 func names(pods []*Pod) string {
 	var all []string
 	for _, p := range pods {
@@ -223,7 +222,7 @@ func stored(change func(*batchv1.JobStatus)) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { change(&j.Status) }
 }
 
-// endedIndexes are the completed and the failed indexes of the stored status.
+// endedIndexes sets the completed and the failed indexes of the stored status.
 func endedIndexes(completed string, succeeded int32, failed string) func(*batchv1.Job) {
 	return stored(func(s *batchv1.JobStatus) {
 		s.CompletedIndexes, s.Succeeded, s.FailedIndexes = completed, succeeded, ptr.To(failed)
@@ -242,7 +241,7 @@ func deadline(seconds int64) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = &seconds }
 }
 
-// onIndexes is a successPolicy rule; onCount another.
+// onIndexes returns a successPolicy rule with succeededIndexes; onCount one with succeededCount.
 func onIndexes(indexes string) batchv1.SuccessPolicyRule {
 	return batchv1.SuccessPolicyRule{SucceededIndexes: &indexes}
 }

@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// claimPods adopts strays that the Job's selector matches, and disowns pods that it no
-// longer matches (KEP-2307, TRK-25). A Job that is being deleted does neither (JOB-37).
-// It returns the other pods of the Job, and whether any are still to be adopted or disowned.
+// claimPods adopts strays that the Job's selector matches, and disowns pods that it no longer matches (KEP-2307,
+// TRK-25). A Job that is being deleted does neither (JOB-37). It returns the other pods of the Job, and whether any
+// pods are still to be adopted or disowned.
 func claimPods(job *jobView, o *Observation, plan *planner) (selected []*Pod, claiming bool) {
 	if job.deleting {
 		return o.Pods, false
@@ -38,14 +38,14 @@ func claimPods(job *jobView, o *Observation, plan *planner) (selected []*Pod, cl
 	return selected, true
 }
 
-// mayBeCounted reports whether a stray may have been counted before it lost the finalizer (TRK-12).
-// A Job that fails counts its pods while they run (PRP-16), unlike one that somebody else made.
+// mayBeCounted reports whether a stray may have been counted before it lost the finalizer (TRK-12). A Job that fails
+// counts its running pods (PRP-16), but not running pods that a Job controller did not create.
 func mayBeCounted(job *jobView, p *Pod) bool {
 	return !p.Finalizer && (p.IsTerminal() || p.Made && job.stored.failing())
 }
 
 // holdersOf returns the recorded pods that still have the finalizer. A pod that the Job does not control at the moment
-// keeps its record, too: it may come back, and must not be counted twice.
+// also keeps its record: it may come back, and must not be counted twice.
 func holdersOf(job *jobView, o *Observation) map[types.UID]bool {
 	held := map[types.UID]bool{}
 	for uid := range o.Held {

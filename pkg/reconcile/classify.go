@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 )
 
-// podLists are the selected pods, sorted by what they mean for the Job. A pod is in several lists, or in none.
+// podLists holds the selected pods, classified by their meaning for the Job. A pod is in several lists, or in none.
 type podLists struct {
 	all []*Pod
 
@@ -21,32 +21,32 @@ type podLists struct {
 	succeeded   []*Pod // to be recorded as succeeded
 	failed      []*Pod // to be recorded as failed
 	ignored     []*Pod // failed, and not to be counted (action Ignore)
-	unreported  []*Pod // in phase Failed, but not yet reported how they ended
+	unreported  []*Pod // in phase Failed, but the status of their containers is not final yet
 	outOfRange  []*Pod // ended, without an index of the Job
 	tooLate     []*Pod // succeeded after their index was stored as failed
 	dropped     []*Pod // deleted because the Job has succeeded
 
-	// settled are the pods that need no record, or have one: nothing keeps their finalizer.
+	// settled holds the pods that need no record or have one, so that their finalizer can be removed.
 	settled []PodRef
 	// tracked is the number of pods with the tracking finalizer.
 	tracked int
-	// held are the recorded pods that still have it, also those that the Job does not control anymore.
+	// held holds the recorded pods that still have the finalizer, including pods that the Job does not control anymore.
 	held map[types.UID]bool
 	// attempts counts the pods of each index that failed, or are being replaced.
 	attempts map[int32]int32
-	// history is what pods that need no record show of the back-off.
+	// history is the evidence for the back-off from pods that need no record.
 	history backoff.History
 }
 
-// room is how many more pods the next status can record.
+// room returns how many more pods the next status can record.
 func (l *podLists) room(c Config) int { return max(0, c.MaxUncounted-len(l.held)) }
 
-// haveEnded reports whether all pods have ended, and their ends are reported: nothing more changes before new pods start.
+// haveEnded reports whether all pods have ended and their ends are reported: nothing changes before new pods start.
 func (l *podLists) haveEnded() bool {
 	return len(l.active)+len(l.untracked)+len(l.terminating)+len(l.unreported) == 0
 }
 
-// classify sorts the pods by what they mean for the Job, each on its own.
+// classify classifies each pod by its meaning for the Job, independently of the other pods.
 func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
 	pods := &podLists{all: selected, held: holdersOf(job, o), attempts: map[int32]int32{}}
 	for _, p := range selected {
@@ -68,15 +68,15 @@ func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
 			pods.untracked = append(pods.untracked, p)
 		case !job.inRange(p):
 		case p.Deleting:
-			// Without the finalizer, it may have been removed by us, or have failed because
-			// it was deleted: how it ended means nothing (PRP-05).
+			// Without the finalizer, it may have been removed by us, or have failed because it was deleted: its result
+			// means nothing (PRP-05).
 		case p.Phase == corev1.PodFailed:
 			pods.history.Failure(p.UID, p.FinishedAt)
 		case p.Phase == corev1.PodSucceeded:
 			pods.history.Success(p.FinishedAt)
 		}
 	}
-	// Decisions and findings do not depend on the order of the pods. The lists that are long in a healthy Job need no
+	// Decisions and findings do not depend on the order of the pods. Lists that are long in a healthy Job need no
 	// sorting.
 	for _, list := range [][]*Pod{pods.failed, pods.unreported, pods.untracked, pods.outOfRange, pods.tooLate, pods.dropped} {
 		slices.SortFunc(list, compareFailures)
@@ -84,7 +84,7 @@ func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
 	return pods
 }
 
-// addRecorded adds a pod whose result is stored: its finalizer can go once it has stopped running.
+// addRecorded adds a pod whose result is stored: its finalizer can be removed once it has stopped running.
 func (l *podLists) addRecorded(p *Pod, r result) {
 	if r == resultFailed {
 		l.history.Failure(p.UID, p.FinishedAt)
@@ -100,8 +100,8 @@ func (l *podLists) addRecorded(p *Pod, r result) {
 
 // addTracked adds a pod with the finalizer that is not recorded yet.
 func (l *podLists) addTracked(job *jobView, o *Observation, p *Pod) {
-	// If SuccessCriteriaMet is stored, so are all failures that were known at that time. Pods that are deleted then are
-	// deleted because of it, and count neither as failed nor as succeeded (SUC-14).
+	// If SuccessCriteriaMet is stored, so are all failures known at that time. Pods that are deleted later are deleted
+	// because of it, and count neither as failed nor as succeeded (SUC-14).
 	hasSucceeded := job.stored.succeeding()
 	switch {
 	case p.IsActive():
@@ -136,7 +136,7 @@ func (l *podLists) addTracked(job *jobView, o *Observation, p *Pod) {
 			l.failed = append(l.failed, p)
 		}
 
-	// It is being deleted, and still runs.
+	// The pod is being deleted, and still runs.
 	case hasSucceeded:
 		l.dropped = append(l.dropped, p)
 		l.settled = append(l.settled, ref(p, ifUnchanged))
@@ -145,7 +145,7 @@ func (l *podLists) addTracked(job *jobView, o *Observation, p *Pod) {
 	}
 }
 
-// awaitsReport reports whether the podFailurePolicy has to wait for how the pod ended. A busy
+// awaitsReport reports whether the podFailurePolicy has to wait until the pod's status shows how it ended. A busy
 // kubelet may report the phase first; a verdict without exit codes would be final (ADR 0012).
 func awaitsReport(job *jobView, o *Observation, p *Pod) bool {
 	_, known := o.UnreportedSince[p.UID]
@@ -157,7 +157,7 @@ func reportDue(job *jobView, o *Observation, p *Pod) time.Time {
 	return o.UnreportedSince[p.UID].Add(job.cfg.ReportWait)
 }
 
-// explainClassified notes the pods that no status will count, and those whose report is awaited.
+// explainClassified adds findings about the pods that no status will count, and the pods whose report is awaited.
 func explainClassified(job *jobView, o *Observation, pods *podLists, plan *planner) {
 	for _, p := range pods.unreported {
 		due := reportDue(job, o, p)

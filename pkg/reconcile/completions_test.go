@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// surplus are the findings of too many successes, in all plans until nothing is left to do.
+// surplus returns the findings about too many successes in all plans until nothing is left to do.
 func (o *observed) surplus(t *testing.T) (all []TooManySucceeded) {
 	t.Helper()
 	for range 20 {
@@ -31,8 +31,8 @@ func (o *observed) surplus(t *testing.T) (all []TooManySucceeded) {
 	return nil
 }
 
-// JOB-14: more successes of a NonIndexed Job than completions: it is complete, and a
-// finding, the cause of an event, comes with that and only then.
+// JOB-14: a NonIndexed Job with more successes than completions is complete; the finding, which causes an event, comes
+// only with that plan.
 func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 	three := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(2, 2)}, options...)...).
@@ -44,11 +44,11 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
-	// Whoever explains the finished Job is told the same.
+	// An explanation of the finished Job has the same finding.
 	if again := o.compute().Findings.TooManySucceeded; again == nil || *again != f[0] {
 		t.Errorf("%+v", again)
 	}
-	// One that ends well after SuccessCriteriaMet counts, and is reported once.
+	// A pod that succeeds after SuccessCriteriaMet counts, and is reported once.
 	o = observeJob(sized(1, 1), replacing(batchv1.Failed), counters(1, 0), interim(criteriaMet)).with("late", succeededPod(0))
 	if f := o.surplus(t); len(f) != 1 || f[0] != (TooManySucceeded{Succeeded: 2, Completions: 1}) {
 		t.Errorf("%+v", f)
@@ -64,14 +64,14 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 			t.Errorf("%s: %+v, %s", name, f, statusText(&o.Job.Status))
 		}
 	}
-	// An Indexed Job whose count was kept when it shrank (STV-18) has no pod too many.
+	// An Indexed Job whose count was kept when it was scaled down (STV-18) has no excess pod.
 	if f := observeJob(indexed(3, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" })).surplus(t); len(f) != 0 {
 		t.Errorf("%+v", f)
 	}
 }
 
-// JOB-63: parallelism beyond completions starts no more than completions; what is active
-// beyond the completions that remain goes, and counts for nothing.
+// JOB-63: parallelism beyond completions starts no more pods than completions; active pods beyond the remaining
+// completions are removed, and do not count.
 func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	pods := func(o *observed, n int) *observed {
@@ -98,7 +98,7 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test.o.want(t, test.want) })
 	}
-	// A success that is recorded now counts against the room at once.
+	// A success recorded now reduces the number of pods at once.
 	o := pods(observeJob(sized(3, 9), active(3)), 3).with("s", succeededPod(time.Minute))
 	plan := o.want(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p2`)
 	equal(t, "excess", names(plan.Findings.Excess), "p2")
@@ -111,8 +111,7 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-// JOB-45, TRK-33: one plan creates, scales down and releases 500 pods at most; the next one
-// continues where it ended.
+// JOB-45, TRK-33: one plan creates, scales down and releases at most 500 pods; the next plan continues.
 func TestAtMost500Changes_JOB_45_TRK_33(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(1201, 1201), "Indexed": indexed(1201, 1201)} {
 		o := observeJob(mode)

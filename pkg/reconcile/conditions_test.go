@@ -10,9 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// JOB-34: a condition that is added or changed has the controller's time in both its times
-// (the transition only when the status changes); one that says the same is not touched,
-// and no other one is.
+// JOB-34: a condition that is added or changed has the controller's time in both its times (the transition only when
+// the status changes); an equal condition is not changed, and neither are other conditions.
 func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 	before, later := metav1.NewTime(begun), metav1.NewTime(now)
 	custom := batchv1.JobCondition{Type: "Custom", Status: corev1.ConditionTrue, Reason: "Theirs", LastProbeTime: before, LastTransitionTime: before}
@@ -26,7 +25,7 @@ func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 	for name, test := range map[string]struct {
 		stored []batchv1.JobCondition
 		set    set
-		// probe and transition are what the condition's times are afterwards.
+		// probe and transition are the condition's times afterward.
 		probe, transition metav1.Time
 	}{
 		"added":           {nil, set{"True", "r", "m"}, later, later},
@@ -68,8 +67,8 @@ func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 	}
 }
 
-// JOB-34, JOB-33: what Compute writes has its own time, and a Job whose conditions are as
-// they should be gets no status, however much later it is looked at.
+// JOB-34, JOB-33: conditions from Compute have the time of the decision, and a Job whose conditions are up to date gets
+// no status, however much later it is computed.
 func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"suspended": observeJob(suspend), "fails": observeJob(backoffLimit(-1)), "complete": observeJob(counters(1, 0)),
@@ -103,8 +102,7 @@ func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
 	}
 }
 
-// JOB-29: neither a finished Job nor one whose outcome is decided is suspended, or resumed;
-// it ends as it would.
+// JOB-29: neither a finished Job nor a Job with a decided outcome is suspended or resumed; it ends normally.
 func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 	type change = func(*batchv1.Job)
 	for terminal, target := range map[batchv1.JobConditionType]batchv1.JobConditionType{batchv1.JobComplete: criteriaMet, batchv1.JobFailed: failureTarget} {
@@ -136,7 +134,7 @@ func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 			}
 		}
 	}
-	// An outcome that is found in the very sync that would suspend comes first, too.
+	// An outcome found in the same sync takes precedence over the suspension.
 	plan := observeJob(suspend, backoffLimit(0)).with("f", failedPod(1, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f] FailureTarget=True/BackoffLimitExceeded`)
 	if plan.Status.StartTime == nil {
@@ -144,7 +142,7 @@ func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 	}
 }
 
-// JOB-31: a suspension that nobody saw leaves no trace.
+// JOB-31: a suspension that no sync observed has no effect.
 func TestSuspendedAndResumedUnseen_JOB_31(t *testing.T) {
 	for _, status := range []func(*batchv1.Job){
 		func(*batchv1.Job) {}, condition(batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed),

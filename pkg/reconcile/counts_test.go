@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// REG-01: what is counted stays counted when its pod is gone, at whatever moment that is.
-// Whoever counts the pods that exist loses some, and starts others forever.
+// REG-01: a counted pod stays counted whenever it is deleted. A controller that counts the existing pods loses some,
+// and starts others forever.
 func TestCountsOutlivePods_REG_01(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(12, 4), "Indexed": indexed(12, 4)} {
 		for seed := range uint64(40) {
@@ -39,7 +39,7 @@ func TestCountsOutlivePods_REG_01(t *testing.T) {
 	}
 }
 
-// life is a Job whose pods end, and are removed, at random.
+// life is a Job whose pods end and are removed at random.
 type life struct {
 	*observed
 	random            *rand.Rand
@@ -47,7 +47,7 @@ type life struct {
 	succeeded, failed int32
 }
 
-// baptize gives new pods a name that no pod ever had.
+// baptize gives new pods a name that no pod has had.
 func (l *life) baptize() {
 	for _, p := range l.Pods {
 		if strings.HasPrefix(p.Name, "new-") {
@@ -58,7 +58,7 @@ func (l *life) baptize() {
 	}
 }
 
-// pass lets a minute pass: pods end, and ended ones that nothing holds may be removed.
+// pass advances the time by a minute: pods end, and ended pods without a finalizer may be removed.
 func (l *life) pass() {
 	l.Now = l.Now.Add(time.Minute)
 	l.Pods = slices.Clone(l.Pods)
@@ -82,8 +82,7 @@ func (l *life) pass() {
 	l.Pods = slices.DeleteFunc(l.Pods, func(p *Pod) bool { return p.IsTerminal() && !p.Finalizer && l.random.IntN(2) == 0 })
 }
 
-// REG-02: an index that succeeds twice is one of the completions, and not two; of its
-// running pods only the most advanced stays.
+// REG-02: an index that succeeds twice counts as one completion; of its running pods, only the most advanced stays.
 func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 	o := observeJob(indexed(3, 3)).
 		with("a0", index(0), succeededPod(time.Minute)).
@@ -91,13 +90,13 @@ func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 	plan := o.want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"; create 2`)
 	o.carryOut(t, plan).wantStages(t, "release a0 a1 b1", `status active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
 	o.wantStatusText(t, `active 1 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
-	// Once more, when the index is stored: it is released, and changes nothing.
+	// Again, when the index is stored: the pod is released, and changes nothing.
 	o.with("c1", index(1), succeededPod(time.Second)).wantStages(t, "release c1")
 	ended(o.pod(t, "new-3-0"), corev1.PodSucceeded)
 	o.settle(t)
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 
-	// Two run for one index: one goes, and no other is created for it meanwhile.
+	// Two pods run for one index: one is removed, and no other is created for it meanwhile.
 	o = observeJob(indexed(3, 3), backoffLimit(0), stored(func(s *batchv1.JobStatus) { s.Active = 4 })).
 		with("a0", index(0)).with("a1", index(1), inPhase(corev1.PodPending)).with("b1", index(1), ready).with("a2", index(2))
 	plan = o.want(t, "release a1")
@@ -107,8 +106,8 @@ func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 	o.wantStages(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 }
 
-// REG-11, REG-10: a phase that flips after the record changes nothing: neither is the pod
-// recorded a second time, nor is a rule asked about it, nor does it make room for another.
+// REG-11, REG-10: a phase that changes after the record has no effect: the pod is not recorded a second time, no rule
+// is evaluated for it, and it is not replaced.
 func TestPhaseFlipsAfterTheRecord_REG_11_REG_10(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 1))
 	for _, option := range []func(*batchv1.Job){func(*batchv1.Job) {}, policy, backoffLimit(0)} {

@@ -18,8 +18,8 @@ func startedAgo(ago time.Duration) func(*batchv1.Job) {
 	})
 }
 
-// JOB-23 (D-35): the deadline runs from startTime, whether or not a pod is there, and not
-// while the Job is suspended; a plan asks for the next look at exactly that time.
+// JOB-23 (D-35): the deadline is counted from startTime, whether or not a pod exists, but not while the Job is
+// suspended; a plan requests the next decision at exactly that time.
 func TestDeadlineRunsFromStartTime_JOB_23(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
@@ -53,7 +53,7 @@ func TestDeadlineRunsFromStartTime_JOB_23(t *testing.T) {
 			t.Errorf("%s: %s, %s, startTime %v", name, reason, message, plan.Status.StartTime)
 		}
 	}
-	// A pod that has not started changes nothing; neither does another wait that is longer.
+	// A pod that has not started has no effect; neither has a longer wait.
 	observeJob(deadline(60), startedAgo(time.Minute)).with("p", inPhase(corev1.PodPending)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/DeadlineExceeded`)
 	observeJob(deadline(60), startedAgo(55*time.Second), counters(0, 1)).with("f", failedPod(1, time.Second), untracked).

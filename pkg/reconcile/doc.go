@@ -1,13 +1,12 @@
-// Package reconcile is the pure decision core of the Job controller: from a Job, its
-// pods and the time it decides what to write next, and why.
+// Package reconcile is the pure decision core of the Job controller: from a Job, its pods and the time, it decides what
+// to write next, and why.
 //
 //	Observation ──► Compute ──► Plan (what to write) + Findings (why)
 //
 // # What Compute promises
 //
-// It does no I/O, reads no clock, starts no goroutine, keeps no state and changes
-// nothing it is given. The same observation gives the same plan, whatever the
-// order of the pods.
+// It does no I/O, reads no clock, starts no goroutine, keeps no state and does not change its input. The same
+// observation gives the same plan, whatever the order of the pods.
 //
 // # What the caller must do
 //
@@ -57,15 +56,14 @@
 //
 // # What Findings are
 //
-// Findings has a field for each kind of reason, with the evidence for a decision. It does
-// not repeat what the plan or the status contains. Review finds more, for explanations: the
-// verdict on failed pods that are counted already, and the progress of the successPolicy,
-// also of finished Jobs.
+// Findings has a field for each kind of reason, with the evidence for a decision. It does not repeat the contents of
+// the plan or the status. Review finds more, for explanations: the verdict on failed pods that are already counted, and
+// the progress of the successPolicy, also of finished Jobs.
 //
 // # Why a crash needs no special case
 //
-// A plan is one stage. Protocols that take several writes are not kept in
-// memory: every operation is justified by what the API server already stores.
+// A plan is one stage. Protocols that take several writes are not kept in memory: the state stored in the API server
+// justifies every operation.
 //
 //   - A finished pod (KEP-2307): its UID goes to status.uncountedTerminatedPods, or
 //     its index to status.completedIndexes. Its tracking finalizer is removed only
@@ -74,16 +72,13 @@
 //   - An excess pod (scale-down, suspend, duplicate index): its finalizer is removed,
 //     on condition that the pod has not changed meanwhile. An active pod without the
 //     finalizer is deleted. It never counts as failed.
-//   - A failed pod whose index will be retried (KEP-3850): it is neither recorded nor
-//     released before the index has its next pod, which carries the failure count in
-//     an annotation.
-//   - A failure that a rule ignores (KEP-3329): nothing is stored; the finalizer is
-//     removed at once, or when the index has its next pod.
-//   - The end of a Job (KEP-3939, KEP-3998, KEP-4368): FailureTarget or
-//     SuccessCriteriaMet is stored, with everything that led to it. Then the
-//     remaining pods are deleted with their finalizer on, and counted. Once nothing
-//     runs and nothing is uncounted, Failed or Complete follows, with the same reason
-//     and message.
+//   - A failed pod whose index will be retried (KEP-3850): it is neither recorded nor released before the next pod of
+//     the index exists, which carries the failure count in an annotation.
+//   - A failure that a rule ignores (KEP-3329): nothing is stored; the finalizer is removed at once, or when the next
+//     pod of the index exists.
+//   - The end of a Job (KEP-3939, KEP-3998, KEP-4368): FailureTarget or SuccessCriteriaMet is stored, with everything
+//     that led to it. Then the remaining pods are deleted while they have the finalizer, and counted. Once nothing runs
+//     and nothing is uncounted, Failed or Complete follows, with the same reason and message.
 //
 // A controller that restarts after any of these writes sees a valid state and continues.
 //

@@ -8,12 +8,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// verdicts are those of the podFailurePolicy on failed pods that are not recorded yet; nil without a policy.
+// verdicts holds the results of the podFailurePolicy for failed pods that are not recorded yet; nil without a policy.
 type verdicts map[types.UID]*failurepolicy.Match
 
-// applyFailurePolicy evaluates spec.podFailurePolicy on each failed pod that is not
-// recorded yet. With a policy, these are in phase Failed, and never merely terminate (PFP-01,
-// replaceFailedOnly).
+// applyFailurePolicy evaluates spec.podFailurePolicy on each failed pod that is not recorded yet. With a policy, these
+// pods are in phase Failed, and never merely terminating (PFP-01, replaceFailedOnly).
 func applyFailurePolicy(job *jobView, failed []*Pod) verdicts {
 	if job.spec.PodFailurePolicy == nil {
 		return nil
@@ -31,7 +30,7 @@ func evaluate(job *jobView, p *Pod) failurepolicy.Match {
 	return failurepolicy.Evaluate(job.spec.PodFailurePolicy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, job.perIndex)
 }
 
-// action is the action of the podFailurePolicy for a failed pod, or "".
+// action returns the action of the podFailurePolicy for a failed pod, or "".
 func (v verdicts) action(p *Pod) batchv1.PodFailurePolicyAction {
 	if m := v[p.UID]; m != nil {
 		return m.Action
@@ -64,8 +63,8 @@ func (v verdicts) list(pods []*Pod) []FailedPod {
 	return list
 }
 
-// failJob ends a Job with a failure that a rule with action FailJob matches. The earliest one
-// decides, so that the reason does not depend on the order of the cache (PFN-05).
+// failJob ends a Job with a failure that a rule with action FailJob matches. The earliest such failure decides, so that
+// the reason does not depend on the order of the cache (PFN-05).
 func failJob(job *jobView, failed []*Pod, v verdicts, names rulename.Names) outcome {
 	var first *Pod
 	for _, p := range failed {
@@ -84,8 +83,8 @@ func failJob(job *jobView, failed []*Pod, v verdicts, names rulename.Names) outc
 	return end
 }
 
-// RuleNames returns the names of the rules of the podFailurePolicy, and what is wrong with the
-// annotation (KEP-4443). native is Observation.RuleNames.
+// RuleNames returns the names of the rules of the podFailurePolicy, and the violations in the annotation (KEP-4443).
+// native is Observation.RuleNames.
 func RuleNames(job *batchv1.Job, native []string) (rulename.Names, []rulename.Violation) {
 	if job.Spec.PodFailurePolicy == nil {
 		return nil, nil
@@ -93,12 +92,12 @@ func RuleNames(job *batchv1.Job, native []string) (rulename.Names, []rulename.Vi
 	return rulename.Resolve(native, job.Annotations[rulename.Annotation], len(job.Spec.PodFailurePolicy.Rules))
 }
 
-// releaseIgnored releases pods whose failure does not count. They are not recorded
-// (PFP-05), but kept while the next pod of their index needs their count (BLI-04).
+// releaseIgnored releases pods whose failure does not count. They are not recorded (PFP-05), but are kept while the
+// next pod of their index needs their count (BLI-04).
 func releaseIgnored(job *jobView, pods *podLists, end outcome, waits replacements, plan *planner) {
 	if job.perIndex && end.decided() && !end.stored {
-		// The pods are the only trace of the failures; if the interim condition cannot be
-		// stored, their indexes may continue.
+		// The pods are the only evidence of the failures; if the interim condition cannot be stored, their indexes may
+		// continue.
 		return
 	}
 	for _, p := range pods.ignored {

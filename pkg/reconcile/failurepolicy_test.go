@@ -17,19 +17,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// ruleNames puts the annotation of rule names on the Job.
+// ruleNames sets the annotation of rule names on the Job.
 func ruleNames(value string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Annotations = map[string]string{rulename.Annotation: value} }
 }
 
-// onNotExit is a rule with operator NotIn.
+// onNotExit returns a rule with operator NotIn.
 func onNotExit(action batchv1.PodFailurePolicyAction, codes ...int32) batchv1.PodFailurePolicyRule {
 	r := onExit(action, codes...)
 	r.OnExitCodes.Operator = batchv1.PodFailurePolicyOnExitCodesOpNotIn
 	return r
 }
 
-// fateOf is the condition, reason and message that a plan decides on, or has found.
+// fateOf returns the condition, reason and message that a plan decides on, or has found.
 func fateOf(plan Plan) (conditionType batchv1.JobConditionType, reason, message string) {
 	if f := plan.Findings.Outcome; f != nil {
 		return f.Condition, f.Reason, f.Message
@@ -37,7 +37,7 @@ func fateOf(plan Plan) (conditionType batchv1.JobConditionType, reason, message 
 	return "", "", ""
 }
 
-// wantMatch checks the verdict on a pod: the only one of the plan.
+// wantMatch checks the only verdict of the plan.
 func wantMatch(t *testing.T, plan Plan, pod string, want failurepolicy.Match) {
 	t.Helper()
 	rules := plan.Findings.Verdicts
@@ -49,8 +49,7 @@ func wantMatch(t *testing.T, plan Plan, pod string, want failurepolicy.Match) {
 
 const countOne = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`
 
-// PFP-01: the policy is asked about pods in phase Failed only, whatever their containers
-// and conditions look like before.
+// PFP-01: the policy is evaluated only on pods in phase Failed, whatever their containers and conditions before.
 func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	evidence := func(p *Pod) {
@@ -68,13 +67,13 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 			}
 		}
 	}
-	// TerminatingOrFailed, no policy: a terminating pod counts as failed, and nobody asks.
+	// TerminatingOrFailed, no policy: a terminating pod counts as failed without an evaluation.
 	plan := observeJob().with("p", evidence, deletedPod(time.Minute)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 	if f := plan.Findings.RecordedFailed; len(f) != 1 || f[0].Match != nil {
 		t.Errorf("recorded %+v", f)
 	}
-	// The same evidence in phase Failed, also while the pod is being deleted.
+	// The same evidence in phase Failed, even while the pod is being deleted.
 	for _, deleting := range []bool{false, true} {
 		plan := observeJob(policy).with("p", failedPod(42, time.Minute), evidence, func(p *Pod) { p.Deleting = deleting }).compute()
 		if _, reason, _ := fateOf(plan); reason != "PodFailurePolicy_0" {
@@ -83,8 +82,8 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 	}
 }
 
-// PFP-02: the first rule that matches decides; without one the failure counts; what this
-// version does not know is passed over.
+// PFP-02: the first rule that matches decides; without a match the failure counts; rules that this version does not
+// know do not match.
 func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 	unknownOperator := onExit("FailJob", 1)
 	unknownOperator.OnExitCodes.Operator = "Near"
@@ -139,7 +138,7 @@ func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 	}
 }
 
-// PFP-05: an ignored failure counts nowhere, and the Job continues, even with backoffLimit 0.
+// PFP-05: an ignored failure is not counted, and the Job continues, even with backoffLimit 0.
 func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
@@ -158,7 +157,7 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	if plan.Create[0].Attempt != 1 || plan.CreateReason != CreateNew {
 		t.Errorf("%+v for %q", plan.Create, plan.CreateReason)
 	}
-	// The condition must be True; and a pod that could not be released in this sync is left.
+	// The condition must be True; and a pod that could not be released in this sync is left alone.
 	counted := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionFalse}}
@@ -169,8 +168,8 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 	o.skip("p").want(t, "create")
 }
 
-// PFP-06 (D-13): an ignored failure delays the next pod like any other, before the pod is
-// let go, afterwards, and when only the memory knows of it.
+// PFP-06 (D-13): an ignored failure delays the next pod like any other: before the pod is released, afterward, and when
+// only the record contains it.
 func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onExit("Ignore", 1))).with("p", failedPod(1, 4*time.Second))
 	plan := o.want(t, "release p; after 6s")
@@ -185,7 +184,7 @@ func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 	if f := plan.Findings.Backoff; f == nil || f.Failures != 2 {
 		t.Errorf("%+v", f)
 	}
-	// A status that is stored meanwhile must not count the ignored failure twice.
+	// A status stored in between must not count the ignored failure twice.
 	o = observeJob(sized(2, 2), failurePolicy(onExit("Ignore", 1))).with("p", failedPod(1, 4*time.Second)).with("q", succeededPod(time.Hour))
 	o.carryOut(t, o.compute())
 	if o.Backoff.Failures != 1 {
@@ -193,8 +192,7 @@ func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 	}
 }
 
-// PFP-07: Count counts; FailJob ends the Job at once, and only then its pods; FailIndex
-// ends the index (BLI-14).
+// PFP-07: Count counts; FailJob ends the Job at once, and only then its pods; FailIndex ends the index (BLI-14).
 func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 	plan := observeJob(failurePolicy(onExit("Count", 1))).with("p", failedPod(1, time.Hour)).want(t, countOne)
 	if plan.Create[0].Attempt != 2 || plan.CreateReason != RecreateFailed {
@@ -220,13 +218,13 @@ func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 	}
 }
 
-// PFP-08: FailureTarget is stored, with the record of the pod, before the pod that
-// triggered it is released; from then on nobody needs the pod.
+// PFP-08: FailureTarget is stored, with the record of the pod, before the pod that caused it is released; the pod is
+// not needed afterward.
 func TestFailureTargetBeforeRelease_PFP_08(t *testing.T) {
 	o := observeJob(sized(2, 2), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 3))).
 		with("p", failedPod(42, time.Minute)).with("i", failedPod(3, time.Minute))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_0; release i`)
-	// Lost write: the same again.
+	// Lost write: the plan is the same.
 	if again := o.compute(); planText(again) != planText(plan) {
 		t.Errorf("again: %s", planText(again))
 	}
@@ -239,7 +237,7 @@ func TestFailureTargetBeforeRelease_PFP_08(t *testing.T) {
 	}
 }
 
-// PFP-09: Failed takes reason and message from FailureTarget, whatever can be seen now.
+// PFP-09: Failed copies reason and message from FailureTarget, whatever the pods show now.
 func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
 	const message = "Container main for pod ns/gone failed with exit code 5 matching FailJob rule at index 1"
 	o := observeJob(failurePolicy(onExit("FailJob", 42)), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy_1", message)).
@@ -264,7 +262,7 @@ func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
 	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Ended: 1, Uncounted: 1})
 }
 
-// PFP-18 (D-41): operations that failed in this sync do not take the decision back.
+// PFP-18 (D-41): operations that failed in this sync do not revert the decision.
 func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 	o := observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42))).
 		with("p", failedPod(42, time.Minute)).with("q").with("r")
@@ -272,7 +270,7 @@ func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 	o.skip("p", "q")
 	plan := o.want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [p q r] FailureTarget=True/PodFailurePolicy_0`)
 	o.carryOut(t, plan)
-	// q could not be deleted, and the pod that decided is gone: the outcome stays.
+	// q could not be deleted, and the matched pod is gone: the outcome stays.
 	o.Pods = o.Pods[1:]
 	plan = o.want(t, `delete r`)
 	if _, reason, message := fateOf(plan); reason != "PodFailurePolicy_0" || !strings.Contains(message, "pod ns/p ") {
@@ -285,7 +283,7 @@ func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Active: 1, Terminating: 1, Uncounted: 1})
 }
 
-// PFN-01: names are read, and written nowhere but in the reason of the condition.
+// PFN-01: names are written only to the reason of the condition.
 func TestNamesStayWhereTheyAre_PFN_01(t *testing.T) {
 	o := observeJob(failurePolicy(onExit("FailJob", 1), onExit("FailJob", 2)), ruleNames("0=SecretName")).with("p", failedPod(2, time.Minute))
 	o.RuleNames = []string{"", ""}
@@ -339,7 +337,7 @@ func TestReasonEndsWithTheRule_PFN_02_PFN_06(t *testing.T) {
 	}
 }
 
-// PFN-04: a later FailJob rule that matches too contributes nothing.
+// PFN-04: a later FailJob rule that also matches has no effect.
 func TestLaterRuleIsSilent_PFN_04(t *testing.T) {
 	plan := observeJob(failurePolicy(onExit("Count", 1), onExit("FailJob", 1)), ruleNames("1=Fatal")).with("p", failedPod(1, time.Hour)).want(t, countOne)
 	wantMatch(t, plan, "p", failurepolicy.Match{Rule: 0, Action: "Count", Container: "main", ExitCode: 1})
@@ -347,8 +345,8 @@ func TestLaterRuleIsSilent_PFN_04(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_First`)
 }
 
-// PFN-05: of several failures the earliest decides, then the lowest index, then the
-// name; the order of the pods does not.
+// PFN-05: of several failures the earliest decides, then the lowest index, then the name, whatever the order of the
+// pods.
 func TestEarliestFailureDecides_PFN_05(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 1), onExit("FailJob", 2), onExit("FailJob", 3), onExit("Count", 4))
 	names := ruleNames("0=One;1=Two;2=Three")
@@ -387,7 +385,7 @@ func TestEarliestFailureDecides_PFN_05(t *testing.T) {
 	}
 }
 
-// PFN-07: names of rules with another action reach no reason.
+// PFN-07: names of rules with another action do not appear in a reason.
 func TestNamesOfOtherActionsReachNoReason_PFN_07(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 1), onExit("Ignore", 2), onExit("Count", 3))
 	names := ruleNames("0=NameA;1=NameB;2=NameC")
@@ -422,8 +420,7 @@ func TestMessageLeavesOutTheName_PFN_08(t *testing.T) {
 	}
 }
 
-// PFN-09: with the gate off the reason is the built-in controller's, and names are not
-// even looked at.
+// PFN-09: with the gate off, the reason is the built-in controller's, and names are not even parsed.
 func TestNamesSwitchedOffAreNotRead_PFN_09(t *testing.T) {
 	for _, names := range []string{"", "0=Fatal", "not=legal at all"} {
 		o := observeJob(failurePolicy(onExit("FailJob", 42)), ruleNames(names)).with("p", failedPod(42, time.Hour))
@@ -447,8 +444,7 @@ func TestStoredSuffixSurvivesGate_PFN_10(t *testing.T) {
 	o.want(t, "")
 }
 
-// PFN-12: names without a policy, or without rules, mean nothing, and nothing is wrong
-// with them.
+// PFN-12: names without a policy, or without rules, have no effect, and are no violations.
 func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
 	for _, names := range []string{"0=Fatal", "not=legal at all"} {
 		for _, policy := range []func(*batchv1.Job){func(*batchv1.Job) {}, failurePolicy()} {
@@ -460,7 +456,7 @@ func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
 	}
 }
 
-// PFN-13: names change the reason of one condition, and nothing else of any plan.
+// PFN-13: names change the reason of one condition, and nothing else in any plan.
 func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
 	for _, exit := range []int32{1, 2, 3, 4} {
 		job := func(names string) *observed {
@@ -482,8 +478,7 @@ func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
 	}
 }
 
-// PFN-25: an illegal annotation counts for nothing, holds up nothing, and is reported
-// with all that is wrong.
+// PFN-25: an invalid annotation has no effect, delays nothing, and is reported with all violations.
 func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Count", 2), onExit("FailJob", 3)}
 	for value, want := range map[string]string{
@@ -508,8 +503,7 @@ func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
 	}
 }
 
-// PFN-27: a change of the annotation counts from the next evaluation on, and no more once
-// FailureTarget is stored.
+// PFN-27: a change of the annotation applies from the next evaluation on, but no longer once FailureTarget is stored.
 func TestChangedNamesCountUntilFailureTarget_PFN_27(t *testing.T) {
 	o := observeJob(failurePolicy(onExit("FailJob", 1)), ruleNames("0=Before")).with("p", failedPod(1, time.Minute))
 	o.Job.Annotations[rulename.Annotation] = "0=Between"
@@ -525,7 +519,7 @@ func TestChangedNamesCountUntilFailureTarget_PFN_27(t *testing.T) {
 	}
 }
 
-// PFN-28: a name that the API server serves wins over the annotation's, rule by rule.
+// PFN-28: a name that the API server serves takes precedence over the annotation's, rule by rule.
 func TestNativeNamesWin_PFN_28(t *testing.T) {
 	for _, test := range []struct {
 		native           []string
@@ -550,8 +544,7 @@ func TestNativeNamesWin_PFN_28(t *testing.T) {
 	}
 }
 
-// An ignored failure from before the last success delays nothing (JOB-18); the pod is let
-// go all the same.
+// An ignored failure from before the last success delays nothing (JOB-18); the pod is still released.
 func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
 	plan := observeJob(sized(3, 1), failurePolicy(onExit("Ignore", 2))).
 		with("old", failedPod(2, time.Hour)).with("good", succeededPod(time.Minute), untracked).with("new", failedPod(2, time.Second)).compute()
@@ -565,8 +558,8 @@ func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
 	}
 }
 
-// JOB-18, PRP-05: a pod that counts as failed since its deletion may still end well. That is
-// no success, and the back-off continues.
+// JOB-18, PRP-05: a pod that counts as failed since its deletion may still succeed. It does not count as a success, and
+// the back-off continues.
 func TestDeletedPodEndsNoBackoff_JOB_18(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) { s.Failed = 1 }))
 	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-4 * time.Second)}

@@ -11,20 +11,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// Findings are the reasons behind a plan, with their evidence; fields without a finding are
-// zero. The pods are those of the Observation, and must not be changed.
+// Findings are the reasons behind a plan, with their evidence; fields without a finding are zero. The pods are shared
+// with the Observation, and must not be changed.
 type Findings struct {
-	// RuleNames are the names of the rules of the podFailurePolicy. Violations are what is
-	// wrong with the annotation, which is ignored then (PFN-25).
+	// RuleNames are the names of the rules of the podFailurePolicy. Violations are the errors in the annotation; if
+	// there are any, the annotation is ignored (PFN-25).
 	RuleNames  rulename.Names
 	Violations []rulename.Violation
-	// UnknownMode is a completionMode that this version does not know. The plan is empty then.
+	// UnknownMode is a completionMode that this version does not know. The plan is then empty.
 	UnknownMode batchv1.CompletionMode
-	// BadRetryIndexes is why an annotation of a retry cannot be read: its name, "cannot be read", and the reason. The plan is
-	// empty then.
+	// BadRetryIndexes is the error about a retry annotation that cannot be read: its name, "cannot be read", and the
+	// reason. The plan is then empty.
 	BadRetryIndexes string
-	// UnsupportedScheduling names the fields of the Job that require a PodGroup, which is not
-	// supported. No pods are created then (JOB-64).
+	// UnsupportedScheduling names the fields of the Job that require a PodGroup, which is not supported. No pods are
+	// then created (JOB-64).
 	UnsupportedScheduling string
 	// RestartsNotPerIndex reports whether containers restart in place, which
 	// backoffLimitPerIndex does not count (D-16).
@@ -33,47 +33,45 @@ type Findings struct {
 	DamagedIndexes int32
 	CountKept      *CountKept
 
-	// Verdicts are those of the podFailurePolicy on the pods in phase Failed: on those not
-	// yet recorded, or, from Review, on all.
+	// Verdicts are the results of the podFailurePolicy for pods in phase Failed: for the pods not yet recorded, or, from
+	// Review, for all.
 	Verdicts []FailedPod
 	// Unreported are failed pods to which the podFailurePolicy is not applied yet.
 	Unreported []Unreported
 	// NotCounted are finished pods that no status will count.
 	NotCounted []NotCounted
-	// RecordedFailed are the failed pods that the next status records first. Unrecorded counts
-	// the finished pods that do not fit into it.
+	// RecordedFailed are the failed pods that the next status is the first to record. Unrecorded counts the finished
+	// pods that do not fit into it.
 	RecordedFailed []FailedPod
 	Unrecorded     int32
 	// IndexFailures are failed pods whose failure is the last of their index (KEP-3850).
 	IndexFailures []FailedPod
-	// CompletedIndexes and FailedIndexes are those of the next status.
+	// CompletedIndexes and FailedIndexes are the index sets of the next status.
 	CompletedIndexes, FailedIndexes indexset.Set
 
-	// BackoffLimit, Deadline, MaxFailedIndexes and SuccessRules are how far the Job is from
-	// its limits and from success. The first that applies ends the Job, and later ones are
-	// not evaluated. Deadline is when activeDeadlineSeconds is over.
+	// BackoffLimit, Deadline, MaxFailedIndexes and SuccessRules show how far the Job is from its limits and from
+	// success. The first that applies ends the Job, and later ones are not evaluated. Deadline is the time at which
+	// activeDeadlineSeconds is over.
 	BackoffLimit     *BackoffLimit
 	Deadline         time.Time
 	MaxFailedIndexes *MaxFailedIndexes
 	SuccessRules     []successpolicy.Progress
-	// Outcome is how the Job ends, once that is decided.
+	// Outcome is the result of the Job, once it is decided.
 	Outcome          *Outcome
 	WaitFinish       *WaitFinish
 	TooManySucceeded *TooManySucceeded
 
-	// Excess are pods to remove because more run than are wanted; Misfits because their index
-	// is missing, out of range, finished, or taken by another pod; Untracked because they run
-	// without the tracking finalizer.
+	// Excess are pods to remove because more pods run than are wanted; Misfits because their index is missing, out of
+	// range, finished, or used by another pod; Untracked because they run without the tracking finalizer.
 	Excess, Misfits, Untracked []*Pod
-	// Backoff delays all creation. WaitTerminating is how many terminating pods are not
-	// replaced before they have ended (podReplacementPolicy Failed, KEP-3939).
+	// Backoff delays all creation. WaitTerminating is the number of terminating pods that are not replaced before they
+	// have ended (podReplacementPolicy Failed, KEP-3939).
 	Backoff         *Backoff
 	WaitTerminating int32
-	// AwaitReplacement are the failed pods that are not counted before their index has its
-	// next pod, in the order of the indexes (KEP-3850).
+	// AwaitReplacement are the failed pods that are not counted before the next pod of their index exists, in the order
+	// of the indexes (KEP-3850).
 	AwaitReplacement []AwaitsReplacement
-	// RetryHeld reports whether only the back-off keeps an index from getting its next pod
-	// now.
+	// RetryHeld reports whether an index would get its next pod now but for the back-off.
 	RetryHeld bool
 }
 
@@ -84,8 +82,8 @@ type FailedPod struct {
 	Match *failurepolicy.Match
 }
 
-// Unreported is a failed pod whose status does not show yet how it ended, and how long to
-// wait for that (ADR 0012).
+// Unreported is a failed pod whose status does not show yet how it ended, with the time until which to wait for it (ADR
+// 0012).
 type Unreported struct {
 	Pod   *Pod
 	Until time.Time
@@ -97,7 +95,7 @@ type NotCounted struct {
 	Why NotCountedReason
 }
 
-// NotCountedReason is why a finished pod is not counted, for a sentence about the pod.
+// NotCountedReason is the reason that a finished pod is not counted, as part of a sentence about the pod.
 type NotCountedReason string
 
 const (
@@ -119,15 +117,15 @@ type AwaitsReplacement struct {
 	Until    time.Time
 }
 
-// Backoff is how long no pods are created, after so many failures in a row.
+// Backoff is the time until which no pods are created, after a number of failures in a row.
 type Backoff struct {
 	Failures int32
 	Until    time.Time
 }
 
-// BackoffLimit compares the failures, and with restartPolicy OnFailure the restarts of containers,
-// with spec.backoffLimit. The two are not added up: the Job fails when there are more failures
-// than the limit, or when the restarts reach it.
+// BackoffLimit compares the failures, and with restartPolicy OnFailure the restarts of containers, with
+// spec.backoffLimit. The two are not added: the Job fails when there are more failures than the limit, or when the
+// restarts reach it.
 type BackoffLimit struct {
 	Failures, Limit int32
 	// OnFailure reports whether Restarts count.
@@ -135,17 +133,17 @@ type BackoffLimit struct {
 	Restarts  int32
 }
 
-// FailuresLeft is which further failure fails the Job: 1 for the next one.
+// FailuresLeft returns the number of further failures that fail the Job: 1 if the next failure does.
 func (b *BackoffLimit) FailuresLeft() int32 { return saturatingAdd(b.Limit-b.Failures, 1) }
 
-// RestartsLeft is which further restart fails the Job, if restarts count: 1 for the next one.
+// RestartsLeft returns the number of further restarts that fail the Job, if restarts count: 1 if the next restart does.
 func (b *BackoffLimit) RestartsLeft() int32 { return max(b.Limit, 1) - b.Restarts }
 
 // MaxFailedIndexes compares the failed indexes with spec.maxFailedIndexes.
 type MaxFailedIndexes struct{ Failed, Limit int32 }
 
-// CountKept is a status.succeeded that is kept although fewer indexes are complete, because
-// the API server rejects a smaller count (STV-18).
+// CountKept is a status.succeeded that is kept although fewer indexes are complete, because the API server rejects a
+// smaller count (STV-18).
 type CountKept struct{ Succeeded, Completed int32 }
 
 // TooManySucceeded is a NonIndexed Job that completed with more successes than
@@ -158,6 +156,6 @@ type Outcome struct {
 	Reason, Message string
 }
 
-// WaitFinish counts the pods that the terminal condition waits for. Ended pods still have
-// the tracking finalizer, Uncounted ones are recorded but not yet counted.
+// WaitFinish counts the pods that the terminal condition waits for. Ended pods still have the tracking finalizer;
+// Uncounted pods are recorded but not yet counted.
 type WaitFinish struct{ Active, Terminating, Ended, Uncounted int32 }

@@ -56,7 +56,7 @@ func (t *findingsText) addJob(f *Findings) {
 	}
 }
 
-// addPods adds what the finished pods mean for the Job.
+// addPods adds the findings about finished pods.
 func (t *findingsText) addPods(f *Findings) {
 	t.addFailed("Verdict", f.Verdicts)
 	for _, u := range f.Unreported {
@@ -72,7 +72,7 @@ func (t *findingsText) addPods(f *Findings) {
 	}
 }
 
-// addEnd adds how far the Job is from its end.
+// addEnd adds the findings about how far the Job is from its end.
 func (t *findingsText) addEnd(f *Findings) {
 	if b := f.BackoffLimit; b != nil {
 		restarts := ""
@@ -101,7 +101,7 @@ func (t *findingsText) addEnd(f *Findings) {
 	}
 }
 
-// addCreation adds why pods are removed, and why others are not created yet.
+// addCreation adds the reasons why pods are removed, and why others are not created yet.
 func (t *findingsText) addCreation(f *Findings) {
 	t.addPodNames("Untracked", f.Untracked)
 	t.addPodNames("Misfit", f.Misfits)
@@ -132,7 +132,7 @@ func (t *findingsText) addFailed(kind string, pods []FailedPod) {
 	}
 }
 
-// matchText formats a verdict with its evidence and the rules that were passed over.
+// matchText formats a verdict with its evidence and the rules that did not match.
 func matchText(m *failurepolicy.Match) string {
 	if m == nil {
 		return ""

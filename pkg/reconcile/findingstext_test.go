@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// A log has a line for each finding, with its evidence.
+// The log has a line for each finding, with its evidence.
 func TestFindingsLines(t *testing.T) {
 	p := &Pod{Name: "p"}
 	failed := []FailedPod{{p, &failurepolicy.Match{Rule: 1, Action: batchv1.PodFailurePolicyActionCount, Container: "main", ExitCode: 3,

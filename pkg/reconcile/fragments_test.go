@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// maxObject is what etcd takes in one request.
+// maxObject is the largest request that etcd accepts.
 const maxObject = 3 << 19
 
-// everyOther are n indexes from first on, every second one.
+// everyOther returns n indexes, every second one from first on.
 func everyOther(first, n int32) indexset.Set {
 	list := make([]int32, n)
 	for i := range n {
@@ -23,9 +23,8 @@ func everyOther(first, n int32) indexset.Set {
 	return indexset.Of(list...)
 }
 
-// fragmented is a Job of the given number of indexes, half of which have succeeded, each
-// beside one that has not: the even ones. As many pods as one status records end now, and
-// nine times as many run.
+// fragmented returns a Job of the given number of indexes, of which the even ones have succeeded. As many pods as one
+// status records end now, and nine times as many run.
 func fragmented(completions int32, perIndex bool) (o Observation, ends int32) {
 	o = hugeJob(0, perIndex)
 	*o.Job.Spec.Completions, *o.Job.Spec.Parallelism = completions, completions/10
@@ -41,8 +40,8 @@ func fragmented(completions int32, perIndex bool) (o Observation, ends int32) {
 	return o, ends
 }
 
-// REG-24, BLI-31: a Job of 10^5 indexes whose lists have as many fragments as there can be
-// fits into etcd, and the lists say exactly what they said and what came to it.
+// REG-24, BLI-31: a Job of 10^5 indexes whose lists have the largest possible number of fragments fits into etcd, and
+// the lists keep their indexes and gain the new ones.
 func TestFragmentedIndexesFit_REG_24_BLI_31(t *testing.T) {
 	for _, perIndex := range []bool{false, true} {
 		o, ends := fragmented(hugeCompletions, perIndex)
@@ -76,8 +75,8 @@ func TestFragmentedIndexesFit_REG_24_BLI_31(t *testing.T) {
 	}
 }
 
-// REG-24: ten times as many fragments take about ten times as long, and not a hundred. Both
-// are timed over the same amount of work, so that a busy machine slows both down.
+// REG-24: ten times as many fragments take about ten times as long, not a hundred. Both are timed over the same amount
+// of work, so that a busy machine slows both down.
 func TestFragmentedIndexesAreQuick_REG_24(t *testing.T) {
 	for _, perIndex := range []bool{false, true} {
 		took := func(completions int32, times int) time.Duration {

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// REG-20: when nothing but the number of terminating pods changes, there is one write.
+// REG-20: if only the number of terminating pods changes, there is one write.
 func TestTerminatingAloneIsWritten_REG_20(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"scaled down": sized(3, 0), "suspended": func(j *batchv1.Job) { suspend(j); noStart(j); suspended(corev1.ConditionTrue)(j) },
@@ -34,8 +34,8 @@ func TestTerminatingAloneIsWritten_REG_20(t *testing.T) {
 	}
 }
 
-// REG-21: pods that are deleted because the Job fails, is suspended or scaled down are
-// terminating, and no longer active, in the write that reports it.
+// REG-21: pods that are deleted because the Job fails, is suspended or scaled down count as terminating, and no longer
+// as active, in the status that reports it.
 func TestOwnDeletionsInTheSameWrite_REG_21(t *testing.T) {
 	running := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(3, 3), stored(func(s *batchv1.JobStatus) { s.Active, s.Ready = 3, ptr.To[int32](3) })}, options...)...).
@@ -81,8 +81,7 @@ func (o *observed) indexed() *observed {
 	return o
 }
 
-// REG-22: the terminal condition waits for pods in their grace period; the interim one
-// does not.
+// REG-22: the terminal condition waits for pods in their grace period; the interim condition does not.
 func TestInterimConditionFirst_REG_22(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"Failed": deadline(1), "Complete": func(j *batchv1.Job) { counters(1, 0)(j); sized(1, 1)(j) },
@@ -109,8 +108,8 @@ func TestInterimConditionFirst_REG_22(t *testing.T) {
 	}
 }
 
-// REG-29: while creation waits for a back-off, active is what runs: a status with more
-// ready than active pods would be refused, and so would every later one.
+// REG-29: while creation waits for a back-off, active is the number of running pods: a status with more ready than
+// active pods would be rejected, and so would every later status.
 func TestBackoffBesideReadyPods_REG_29(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"NonIndexed": sized(3, 3), "Indexed": indexed(3, 3),
@@ -124,7 +123,7 @@ func TestBackoffBesideReadyPods_REG_29(t *testing.T) {
 		if s := o.Job.Status; s.Active != 2 || *s.Ready != 2 || plan.RequeueAfter != 9*time.Second || len(plan.Create) != 0 {
 			t.Errorf("%s: %s, ready %d, again after %v", name, statusText(&s), *s.Ready, plan.RequeueAfter)
 		}
-		// A sibling that becomes unready, or a new one, is reported all the same.
+		// A sibling that becomes unready, or a new sibling, is still reported.
 		o.pod(t, "b").Ready = false
 		o.settle(t)
 		if s := o.Job.Status; s.Active != 2 || *s.Ready != 1 {

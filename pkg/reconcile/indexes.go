@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// endedSets are the indexes that have ended, recorded or not: with a success, or (KEP-3850) with more failures than
-// allowed. No index is in both.
+// endedSets holds the indexes that have ended, recorded or not: with a success, or (KEP-3850) with more failures than
+// allowed. No index is in both sets.
 type endedSets struct{ completed, failed indexset.Set }
 
 // all returns every index that needs no further pod.
@@ -31,7 +31,7 @@ func findEndedIndexes(job *jobView, pods *podLists, v verdicts) (ended endedSets
 		// Pods that end because the Job ends do not fail their index (BLI-19).
 		return ended, nil
 	}
-	// A failure fails the index by a rule (BLI-14), or because the index had as many failures before as it may have
+	// A failure fails its index if a rule says so (BLI-14), or if the index already had as many failures as the limit
 	// (BLI-02).
 	limit := ptr.Deref(job.spec.BackoffLimitPerIndex, 0)
 	for _, p := range pods.failed {
@@ -44,9 +44,9 @@ func findEndedIndexes(job *jobView, pods *podLists, v verdicts) (ended endedSets
 	return ended, slices.DeleteFunc(lastFailures, func(p *Pod) bool { return !failed.Contains(p.Index) })
 }
 
-// replacements are the failed pods, ignored ones included, whose failure count passes to the next pod of their index,
-// in the order of the indexes. They are recorded and released only once the next pod exists, so that the count is not
-// lost (BLI-06..08).
+// replacements holds the failed pods, including ignored ones, whose failure count passes to the next pod of their
+// index, in the order of the indexes. They are recorded and released only once the next pod exists, so that the count
+// is not lost (BLI-06..08).
 type replacements []AwaitsReplacement
 
 // of returns the entry of an index, or nil.
@@ -64,7 +64,7 @@ func (r replacements) has(p *Pod) bool {
 	return before != nil && before.Pod == p
 }
 
-// findReplacements picks the pod with the highest count for each index that has failed pods and may run again.
+// findReplacements returns, for each index that has failed pods and may run again, the pod with the highest count.
 func findReplacements(job *jobView, pods *podLists, v verdicts, ended endedSets) replacements {
 	if !job.perIndex {
 		return nil
@@ -79,7 +79,7 @@ func findReplacements(job *jobView, pods *podLists, v verdicts, ended endedSets)
 	waits := make(replacements, 0, len(last))
 	for _, index := range slices.Sorted(maps.Keys(last)) {
 		p := last[index]
-		// Ignored failures delay like any other (D-13).
+		// Ignored failures delay the next pod like other failures (D-13).
 		failures := saturatingAdd(saturatingAdd(p.Failures, p.Ignored), 1)
 		waits = append(waits, AwaitsReplacement{FailedPod{p, v[p.UID]}, failures, p.FinishedAt.Add(job.cfg.Backoff.Delay(failures))})
 	}
@@ -95,8 +95,8 @@ func comparePredecessors(a, b *Pod) int {
 	)
 }
 
-// successorOf returns the pod to create for an index after its failed pod, which may
-// be nil (BLI-03, BLI-04).
+// successorOf returns the pod to create for an index after its failed pod; before is nil if there is none (BLI-03,
+// BLI-04).
 func successorOf(index int32, before *AwaitsReplacement) NewPod {
 	n := NewPod{Index: index, Attempt: 1, PerIndex: true}
 	if before == nil {
@@ -120,5 +120,5 @@ func indexesOf(pods []*Pod) indexset.Set {
 	return indexset.Of(indexes...)
 }
 
-// saturatingAdd adds without overflow: a tampered annotation may hold a huge count.
+// saturatingAdd adds without overflow: a manipulated annotation may hold a huge count.
 func saturatingAdd(a, b int32) int32 { return int32(min(int64(a)+int64(b), 1<<31-1)) }

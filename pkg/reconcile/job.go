@@ -13,15 +13,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-// jobView is all that a decision is based on, apart from the pods: the Job's spec with its defaults, what its stored
-// status has recorded, the limits, and the time. readJob makes it, and nothing changes it.
+// jobView is the input of a decision, apart from the pods: the Job's spec with its defaults, the records of its stored
+// status, the limits, and the time. readJob builds it, and nothing changes it.
 type jobView struct {
 	object *batchv1.Job
 	spec   *batchv1.JobSpec
 	status *batchv1.JobStatus
 	cfg    Config
 	now    time.Time
-	// backoff is the record that earlier plans asked to remember.
+	// backoff is the record that the caller remembered from earlier plans.
 	backoff backoff.Record
 
 	indexed bool
@@ -33,15 +33,15 @@ type jobView struct {
 	parallelism   int32
 	suspended     bool
 	deleting      bool
-	// replaceFailedOnly: a terminating pod is neither failed nor replaced until
-	// its phase says so (KEP-3939, PRP-02).
+	// replaceFailedOnly: a terminating pod counts as failed and is replaced only once its phase is terminal (KEP-3939,
+	// PRP-02).
 	replaceFailedOnly bool
 
-	// completedIndexes and failedIndexes are those of the stored status. No index is in both.
+	// completedIndexes and failedIndexes are the index sets of the stored status. No index is in both.
 	completedIndexes, failedIndexes indexset.Set
 	// uncounted maps the UIDs of status.uncountedTerminatedPods to their result.
 	uncounted map[types.UID]result
-	// stored is how the Job ends, if its status has the interim condition.
+	// stored is the outcome of the Job, if its status has the interim condition.
 	stored outcome
 }
 
@@ -52,7 +52,7 @@ const (
 	resultFailed
 )
 
-// readJob reads everything but the pods, and finds what is wrong with it.
+// readJob reads everything but the pods, and returns its problems as Findings.
 func readJob(o *Observation, c Config) (*jobView, Findings) {
 	spec, status := &o.Job.Spec, &o.Job.Status
 	job := &jobView{
@@ -71,7 +71,7 @@ func readJob(o *Observation, c Config) (*jobView, Findings) {
 	}
 	job.perIndex = job.indexed && c.Features.BackoffLimitPerIndex && spec.BackoffLimitPerIndex != nil
 
-	// The lists of indexes. What cannot be read, or is out of range, is skipped (JOB-09, BLI-11).
+	// Index lists: fragments that cannot be read, and indexes out of range, are skipped (JOB-09, BLI-11).
 	var f Findings
 	stored := func(text string) indexset.Set {
 		set, skipped := indexset.ParseTolerant(text, job.completions)
@@ -104,7 +104,7 @@ func uncountedOf(status *batchv1.JobStatus) map[types.UID]result {
 		for _, uid := range u.Succeeded {
 			out[uid] = resultSucceeded
 		}
-		// A UID in both lists stays failed: the first record of it (TRK-16).
+		// A UID in both lists stays failed, the first record of the pod (TRK-16).
 		for _, uid := range u.Failed {
 			out[uid] = resultFailed
 		}
@@ -112,7 +112,7 @@ func uncountedOf(status *batchv1.JobStatus) map[types.UID]result {
 	return out
 }
 
-// count returns how many pods the stored status has recorded, but not yet counted, with a result.
+// count returns the number of pods with a result that the stored status has recorded but not yet counted.
 func (j *jobView) count(want result) (n int32) {
 	for _, r := range j.uncounted {
 		if r == want {
@@ -127,8 +127,7 @@ func (j *jobView) knownMode() bool {
 	return mode == batchv1.NonIndexedCompletion || mode == batchv1.IndexedCompletion
 }
 
-// inRange reports whether the pod can count for the Job: in an Indexed Job it needs
-// an index below completions.
+// inRange reports whether the pod can count for the Job: in an Indexed Job, it needs an index below completions.
 func (j *jobView) inRange(p *Pod) bool {
 	return !j.indexed || p.Index >= 0 && p.Index < j.completions
 }
@@ -138,10 +137,10 @@ func (j *jobView) hasSuccessPolicy() bool {
 	return j.cfg.Features.SuccessPolicy && j.spec.SuccessPolicy != nil && j.indexed
 }
 
-// wait is how long to wait for a time that has not come yet.
+// wait returns how long to wait for a time in the future.
 func (j *jobView) wait(until time.Time) time.Duration { return max(until.Sub(j.now), j.cfg.MinRequeue) }
 
-// FinishedCondition is the type of the Job's terminal condition, "" for a Job that has not finished.
+// FinishedCondition returns the type of the Job's terminal condition, or "" if the Job has not finished.
 func FinishedCondition(job *batchv1.Job) batchv1.JobConditionType {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		if TrueCondition(job, t) != nil {

@@ -8,8 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TRK-33: which pods a plan at the limit leaves for the next one does not depend on the order
-// in which the pods are observed.
+// TRK-33: the pods that a plan at the limit leaves for the next plan do not depend on the order in which pods are
+// observed.
 func TestLimitedPlanInOneOrder_TRK_33(t *testing.T) {
 	unselected := func(p *Pod) { p.Unselected = true }
 	for name, c := range map[string]struct {

@@ -11,8 +11,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// removePods removes pods that should not run, and returns how many are missing. A
-// plan that removes creates nothing (JOB-08).
+// removePods removes pods that should not run, and returns the number of missing pods. A plan that removes pods creates
+// none (JOB-08).
 func removePods(job *jobView, pods *podLists, ended endedSets, plan *planner) (missing int) {
 	// Pods without the finalizer cannot be counted: they are deleted. Misfits lose the finalizer first, and are
 	// deleted by the next stage: they must not count as failed.
@@ -30,7 +30,7 @@ func removePods(job *jobView, pods *podLists, ended endedSets, plan *planner) (m
 		}
 	}
 
-	// So do pods that are too many, the least advanced first (JOB-12).
+	// Excess pods are released in the same way, the least advanced first (JOB-12).
 	wanted := wantActive(job, pods, ended, len(fit))
 	if excess := len(fit) - wanted; excess > 0 {
 		victims := slices.Clone(fit)
@@ -42,7 +42,7 @@ func removePods(job *jobView, pods *podLists, ended endedSets, plan *planner) (m
 		return 0
 	}
 
-	// Pods that cannot be removed in this sync only take up room.
+	// Pods that cannot be removed in this sync only take up space.
 	missing = wanted - len(fit)
 	for _, p := range slices.Concat(pods.untracked, misfits) {
 		if !plan.skip[p.UID] {
@@ -52,14 +52,14 @@ func removePods(job *jobView, pods *podLists, ended endedSets, plan *planner) (m
 	}
 	if job.replaceFailedOnly && len(pods.terminating) > 0 && missing > 0 {
 		plan.Findings.WaitTerminating = count32(pods.terminating)
-		// Indexes that have failed leave room for pods that terminate (PRP-07).
+		// Failed indexes leave room for terminating pods (PRP-07).
 		spare := min(ended.failed.Len(), int(job.parallelism)-wanted)
 		missing -= max(0, len(pods.terminating)-spare)
 	}
 	return missing - len(pods.unreported)
 }
 
-// wantActive is how many pods should be active (JOB-02, JOB-03); fit is how many are and may be.
+// wantActive returns how many pods should be active (JOB-02, JOB-03); fit is the number of active pods that may run.
 func wantActive(job *jobView, pods *podLists, ended endedSets, fit int) int {
 	if job.suspended {
 		return 0
@@ -74,9 +74,8 @@ func wantActive(job *jobView, pods *podLists, ended endedSets, fit int) int {
 	return int(max(0, min(job.parallelism, job.completions-succeeded-int32(ended.failed.Len()))))
 }
 
-// fitPods separates the active pods that should run from those that should not: pods
-// of no index that still has to run, and all but the most advanced pod of each index
-// (JOB-08).
+// fitPods separates the active pods that should run from the misfits: pods whose index is invalid or has ended, and all
+// but the most advanced pod of each index (JOB-08).
 func fitPods(job *jobView, active []*Pod, ended endedSets) (fit, misfits []*Pod) {
 	if !job.indexed {
 		return active, nil
@@ -118,7 +117,7 @@ func mostAdvanced(pods, misfits []*Pod) (fit, _ []*Pod) {
 	return fit, misfits
 }
 
-// strictlyIncreasing reports whether the pods are sorted by index, and no two share one.
+// strictlyIncreasing reports whether the pods are sorted by index, and each index occurs once.
 func strictlyIncreasing(pods []*Pod) bool {
 	for i := 1; i < len(pods); i++ {
 		if pods[i-1].Index >= pods[i].Index {
@@ -128,10 +127,9 @@ func strictlyIncreasing(pods []*Pod) bool {
 	return true
 }
 
-// compareForRemoval orders pods by how little is lost with them: unscheduled
-// before scheduled, Pending before Unknown before Running, not ready before
-// ready, ready for a shorter time first, more restarts first, newer first
-// (JOB-12). The name decides between equals, so that the order is total.
+// compareForRemoval orders pods by the work lost with their removal: unscheduled before scheduled, Pending before
+// Unknown before Running, not ready before ready, ready for a shorter time first, more restarts first, newer first
+// (JOB-12). The name breaks ties, so that the order is total.
 func compareForRemoval(a, b *Pod) int {
 	return cmp.Or(
 		compareBool(a.Scheduled, b.Scheduled),
@@ -155,9 +153,9 @@ func phaseRank(p corev1.PodPhase) int {
 	return 2
 }
 
-// createPods plans as many new pods as are missing, unless they have to wait, or hold forbids it.
+// createPods plans the missing pods, unless they have to wait, or hold forbids it.
 func createPods(job *jobView, pods *podLists, ended endedSets, waits replacements, missing int, hold bool, plan *planner) {
-	// A gang whose pods start one by one may hold resources that the others wait for.
+	// A gang whose pods start one by one may occupy resources that its other pods wait for.
 	if !job.cfg.SchedulingDone {
 		plan.Findings.UnsupportedScheduling = UnsupportedScheduling(job.object)
 	}
@@ -191,8 +189,8 @@ func createReason(job *jobView, failed int32, terminating int) CreateReason {
 	return CreateNew
 }
 
-// createIndexes plans a pod for each of the n lowest indexes that may start now: an index
-// in back-off does not delay others (BLI-24, D-14).
+// createIndexes plans a pod for each of the n lowest indexes that may start now: an index in back-off does not delay
+// others (BLI-24, D-14).
 func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, n int, plan *planner) {
 	taken := ended.all()
 	for _, list := range [][]*Pod{pods.active, pods.untracked, pods.unreported} {
@@ -202,7 +200,7 @@ func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacem
 		taken = taken.Union(indexesOf(pods.terminating))
 	}
 
-	// The indexes that may not start yet, and when the first of them may (BLI-22).
+	// The indexes that may not start yet, and the time when the first of them may (BLI-22).
 	var waiting []int32
 	var first time.Time
 	for _, f := range waits {
@@ -244,9 +242,9 @@ func backingOff(job *jobView, pods *podLists, plan *planner) bool {
 	return true
 }
 
-// backoffRecord is what to remember once the failures in recorded are stored. The others will be
-// added with the status that records them, and ignored failures (PFP-06) when their pods are
-// released (PodRef.IgnoredFailure).
+// backoffRecord returns the record to remember once the failures in recorded are stored. The other failures are added
+// with the status that records them, and ignored failures (PFP-06) when their pods are released
+// (PodRef.IgnoredFailure).
 func backoffRecord(job *jobView, pods *podLists, recorded []*Pod) backoff.Record {
 	h := pods.history.Clone()
 	for _, p := range recorded {

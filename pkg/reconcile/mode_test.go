@@ -10,13 +10,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// mode sets completionMode to whatever the text is.
+// mode sets completionMode to any text.
 func mode(text batchv1.CompletionMode) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.CompletionMode = &text }
 }
 
-// JOB-13: a Job of a mode that this version does not know is left alone, whatever else
-// there would be to do, and a finding names the mode.
+// JOB-13: a Job with a mode that this version does not know is left alone, whatever its state, and a finding contains
+// the mode.
 func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"new": noStart, "over the limit": backoffLimit(-1), "late": deadline(1), "suspended": suspend,
@@ -34,7 +34,7 @@ func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 			t.Errorf("%s: again after %v", name, plan.RequeueAfter)
 		}
 	}
-	// The modes that are known, and none, which is NonIndexed, are not left alone.
+	// Known modes, and an unset mode, which is NonIndexed, are not left alone.
 	for _, option := range []func(*batchv1.Job){
 		mode(batchv1.IndexedCompletion), mode(batchv1.NonIndexedCompletion), func(j *batchv1.Job) { j.Spec.CompletionMode = nil },
 	} {
@@ -43,7 +43,7 @@ func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
 			t.Errorf("%s", planText(plan))
 		}
 	}
-	// It wakes up when it has a mode again (a newer API server, an older one of us).
+	// The Job continues when its mode is known again (a newer API server, an older version of this controller).
 	o := observeJob(mode("Weird")).with("p", inPhase(corev1.PodSucceeded))
 	o.want(t, "")
 	mode(batchv1.NonIndexedCompletion)(o.Job)

@@ -1,9 +1,9 @@
 package reconcile
 
-// The names of this project's controller. Packages need them that may not import pkg/controller.
+// Names of this project's controller, for packages that may not import pkg/controller.
 const (
-	// DefaultManagedBy is the default spec.managedBy of the Jobs that it reconciles.
+	// DefaultManagedBy is the default spec.managedBy of the Jobs that the controller reconciles.
 	DefaultManagedBy = "batchjob.dev/controller"
-	// FieldManager identifies its writes (MGB-13).
+	// FieldManager identifies the controller's writes (MGB-13).
 	FieldManager = "kubectl-batchjob-controller"
 )

@@ -19,7 +19,7 @@ const (
 	messageMaxFailedIndexes = "Job has exceeded the specified maximal number of failed indexes"
 )
 
-// outcome is how a Job ends, decided before its terminal condition is written.
+// outcome is the result of a Job, decided before its terminal condition is written.
 type outcome struct {
 	// condition is JobFailureTarget or JobSuccessCriteriaMet; empty while undecided.
 	condition batchv1.JobConditionType
@@ -27,10 +27,10 @@ type outcome struct {
 	message   string
 	// stored reports whether the interim condition is in the observed status.
 	stored bool
-	// direct reports whether the terminal condition is written without an interim one.
+	// direct reports whether the terminal condition is written without an interim condition.
 	direct bool
-	// successMet reports whether a rule of the successPolicy is met. Nothing new starts then,
-	// even if the status must record failures before it can have the condition.
+	// successMet reports whether a rule of the successPolicy is met. No pods are then started, even if the status must
+	// record failures before it can have the condition.
 	successMet bool
 }
 
@@ -38,7 +38,7 @@ func (f outcome) decided() bool    { return f.condition != "" }
 func (f outcome) failing() bool    { return f.condition == batchv1.JobFailureTarget }
 func (f outcome) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
-// finding is the outcome as Findings have it: nil while undecided.
+// finding returns the outcome for Findings; nil while undecided.
 func (f outcome) finding() *Outcome {
 	if !f.decided() {
 		return nil
@@ -56,8 +56,8 @@ func storedOutcome(job *batchv1.Job) outcome {
 	return outcome{}
 }
 
-// decideOutcome looks for a reason to end the Job, in the order of JOB-01: every reason to
-// fail comes before the successPolicy (SUC-09). The first one found wins, and later ones are not evaluated.
+// decideOutcome looks for a reason to end the Job, in the order of JOB-01: every reason to fail comes before the
+// successPolicy (SUC-09). The first reason wins, and later ones are not evaluated.
 func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, claiming bool, plan *planner) outcome {
 	if job.stored.decided() {
 		return job.stored
@@ -77,7 +77,7 @@ func decideOutcome(job *jobView, pods *podLists, v verdicts, ended endedSets, cl
 	return outcome{}
 }
 
-// failures is the number of failed pods, counted or about to be (TRK-04).
+// failures returns the number of failed pods, counted or about to be counted (TRK-04).
 func failures(job *jobView, pods *podLists) int32 {
 	return job.status.Failed + count32(pods.failed) + job.count(resultFailed)
 }
@@ -102,15 +102,15 @@ func pastBackoffLimit(job *jobView, pods *podLists, plan *planner) outcome {
 	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit}
 }
 
-// pastDeadline fails the Job by spec.activeDeadlineSeconds, which runs from
-// startTime, and not while the Job is suspended (JOB-23).
+// pastDeadline fails the Job by spec.activeDeadlineSeconds, which is counted from startTime, but not while the Job is
+// suspended (JOB-23).
 func pastDeadline(job *jobView, plan *planner) outcome {
 	seconds, start := job.spec.ActiveDeadlineSeconds, job.status.StartTime
 	if seconds == nil || job.suspended {
 		return outcome{}
 	}
 	begin := job.now
-	// A Job that is being deleted keeps the condition when it is resumed.
+	// A Job that is being deleted keeps the condition Suspended when it is resumed.
 	if start != nil && (job.deleting || TrueCondition(job.object, batchv1.JobSuspended) == nil) {
 		begin = start.Time
 	}
@@ -138,9 +138,8 @@ func tooManyFailedIndexes(job *jobView, ended endedSets, plan *planner) outcome 
 	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonMaxFailedIndexesExceeded, message: messageMaxFailedIndexes}
 }
 
-// endedWithFailedIndexes fails a Job all of whose indexes have ended, some of them failed
-// (BLI-17). Only successes that this plan's status records count, so that the condition and
-// its evidence are stored together.
+// endedWithFailedIndexes fails a Job if all of its indexes have ended and some have failed (BLI-17). It counts only
+// successes that this plan's status records, so that the condition and its evidence are stored together.
 func endedWithFailedIndexes(job *jobView, pods *podLists, ended endedSets) outcome {
 	failed := ended.failed.Len()
 	if !job.perIndex || failed == 0 || job.completedIndexes.Union(indexesOf(recordable(job, pods))).Len()+failed < int(job.completions) {
@@ -149,8 +148,8 @@ func endedWithFailedIndexes(job *jobView, pods *podLists, ended endedSets) outco
 	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonFailedIndexes, message: messageFailedIndexes}
 }
 
-// succeededCount is the number of successes: counted in the status, recorded, and to
-// be recorded now (TRK-04, JOB-06).
+// succeededCount returns the number of successes: counted in the status, recorded, and to be recorded now (TRK-04,
+// JOB-06).
 func succeededCount(job *jobView, pods *podLists, ended endedSets) int32 {
 	if job.indexed {
 		return int32(ended.completed.Len())
@@ -165,7 +164,7 @@ func completeJob(job *jobView, pods *podLists, ended endedSets) outcome {
 		return outcome{}
 	}
 	if pods.room(job.cfg) < len(pods.failed)+len(pods.succeeded) {
-		return outcome{} // Not everything that ended fits into this status (TRK-06).
+		return outcome{} // Not all ended pods fit into this status (TRK-06).
 	}
 	succeeded := succeededCount(job, pods, ended)
 	enough := succeeded >= job.completions

@@ -58,7 +58,7 @@ func (p *simulated) settle() string {
 	return ""
 }
 
-// pod finds one by name.
+// pod returns the pod with a name.
 func (p *simulated) pod(name string) *Pod {
 	p.t.Helper()
 	for _, pod := range p.Pods {
@@ -86,7 +86,7 @@ func (p *simulated) fail(i, exit int32) {
 	p.end(i, failedPod(exit, 0))
 }
 
-// wantShuffled is want for the pods in many orders.
+// wantShuffled is like want, for the pods in many orders.
 func (o *observed) wantShuffled(t *testing.T, text string) Plan {
 	t.Helper()
 	random := rand.New(rand.NewPCG(1, 2))
@@ -118,7 +118,7 @@ func equal[T comparable](t *testing.T, what string, got, want T) {
 	}
 }
 
-// message is that of a condition in the plan's status.
+// message returns the message of a condition in the plan's status.
 func message(plan Plan, condition batchv1.JobConditionType) string {
 	if plan.Status != nil && !plan.Merge {
 		for _, c := range plan.Status.Conditions {
@@ -130,7 +130,7 @@ func message(plan Plan, condition batchv1.JobConditionType) string {
 	return "no condition"
 }
 
-// Only counted failures before the pod stand against the limit.
+// Only counted failures before the pod count toward the limit.
 func TestIndexFails_BLI_02(t *testing.T) {
 	for _, c := range []struct {
 		limit, failures, ignored int32
@@ -163,7 +163,7 @@ func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
 	equal(t, "findings", o.findings(), want)
 }
 
-// The highest count that the annotation can hold is a legal one: it fails the index.
+// The highest count that the annotation can hold is valid: it fails the index.
 func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
 	plan := observeJob(indexed(2, 2), perIndex(math.MaxInt32)).
 		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
@@ -172,8 +172,7 @@ func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
 	equal(t, "index failed", len(plan.Findings.IndexFailures), 1)
 }
 
-// A counted failure raises the first annotation of the next pod, an ignored one the
-// second.
+// A counted failure increases the first annotation of the next pod, an ignored failure the second.
 func TestNextPodCarriesTheCounts_BLI_04(t *testing.T) {
 	ignoreTwo := failurePolicy(onExit("Ignore", 2))
 	observeJob(indexed(2, 2), perIndex(5), ignoreTwo).
@@ -197,8 +196,8 @@ func TestIgnoredFailuresCountApart_BLI_04(t *testing.T) {
 	equal(t, "end", p.settle(), `active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes ""`)
 }
 
-// Of several failed pods of an index the one with the most failures, ignored ones
-// included, hands on its counts; of those the latest. The others are recorded at once.
+// Of several failed pods of an index, the pod with the most failures, including ignored ones, passes on its counts; of
+// equal pods, the latest. The other pods are recorded at once.
 func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
 	plan := observeJob(indexed(1, 1), perIndex(5)).
 		with("a", index(0), failedPod(1, 3*time.Hour), counts(2, 0)).
@@ -211,7 +210,7 @@ func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
 	if len(f) != 1 || f[0].Pod.Name != "b" || f[0].Failures != 3 {
 		t.Errorf("%+v", f)
 	}
-	// The same finish time: still only one order.
+	// With the same finish time, the order is still fixed.
 	observeJob(indexed(1, 1), perIndex(5)).
 		with("a", index(0), failedPod(1, time.Hour), counts(1, 1)).
 		with("b", index(0), failedPod(1, time.Hour), counts(2, 0)).
@@ -231,8 +230,8 @@ func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
 	equal(t, "delayed", len(plan.Findings.AwaitReplacement), 0)
 }
 
-// A failed pod that awaits its replacement is in no list and in no counter. It is
-// counted once, after the replacement is there.
+// A failed pod that awaits its replacement is in no list and no counter. It is counted once, after the replacement
+// exists.
 func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("p0", index(0), failedPod(1, 0))}
@@ -278,8 +277,8 @@ func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0]`)
 }
 
-// An ignored predecessor too stays until the Job's end is stored: activeDeadlineSeconds may be
-// raised while the write is on its way, and then the index continues, with its counts.
+// An ignored predecessor also stays until the Job's end is stored: activeDeadlineSeconds may be raised while the write
+// is in flight, and then the index continues, with its counts.
 func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
 	o := observeJob(indexed(1, 1), perIndex(3), failurePolicy(onExit("Ignore", 2)), deadline(3600)).
 		with("p0", index(0), failedPod(2, 0), counts(2, 1))
@@ -324,8 +323,7 @@ func TestFailedIndexesAreWrittenAsIntervals_BLI_10(t *testing.T) {
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 }
 
-// The status alone remembers failed indexes. Those that a scale-down cuts off are
-// forgotten; their failures stay counted.
+// Only the status remembers failed indexes. Indexes removed by a scale-down are forgotten; their failures stay counted.
 func TestFailedIndexesPersist_BLI_11(t *testing.T) {
 	lost := stored(func(s *batchv1.JobStatus) { s.FailedIndexes, s.Failed, s.Active = ptr.To("0,3"), 2, 1 })
 	observeJob(indexed(5, 2), perIndex(0), lost).
@@ -336,8 +334,8 @@ func TestFailedIndexesPersist_BLI_11(t *testing.T) {
 		want(t, `status active 1 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0"`)
 }
 
-// An index never fails and succeeds: what is stored stays, and a success wins over a
-// failure of the same time.
+// An index never both fails and succeeds: a stored result stays, and a success takes precedence over a simultaneous
+// failure.
 func TestNoIndexFailsAndSucceeds_BLI_12(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    *observed
@@ -380,7 +378,7 @@ func TestNoIndexFailsAndSucceeds_BLI_12(t *testing.T) {
 	}
 }
 
-// limited records at most n pods in one status.
+// limited limits one status to n recorded pods.
 func limited(o *observed, n int) *observed {
 	o.config.MaxUncounted = n
 	return o
@@ -396,7 +394,7 @@ func TestDisjointJobProceeds_BLI_12(t *testing.T) {
 		`SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-// A failed index gets no pod, and its place goes to others; a pod that it still has goes.
+// A failed index gets no pod, and other indexes run in its place; a pod that it still has is removed.
 func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
@@ -406,15 +404,15 @@ func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 	observeJob(indexed(3, 2), perIndex(0), endedIndexes("", 0, "0")).
 		with("p0", index(0)).with("p1", index(1)).
 		want(t, "release p0")
-	// Nothing is wanted in its place.
+	// No pod is wanted in its place.
 	observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0")).want(t, "create 1(0,0); create 2(0,0)")
-	// While the pod that it had terminates, that one is in the place.
+	// While its former pod terminates, that pod takes its place.
 	observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0"), failurePolicy()).
 		with("p0", index(0), deletedPod(0)).with("p1", index(1)).
 		want(t, "create 2(0,0)")
 }
 
-// Evidence about pods that have no place has one order too (doc.go).
+// Evidence about misfits also has a fixed order (doc.go).
 func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0,1")).
 		with("p0", index(0)).with("p1", index(1)).with("p2", index(2))
@@ -446,7 +444,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 		equal(t, fmt.Sprint("exit ", exit), p.step(), c.want)
 		equal(t, fmt.Sprint("exit ", exit), p.settle(), c.status)
 	}
-	// An ignored failure does not fail the index whatever the counts before it.
+	// An ignored failure does not fail the index, whatever the counts before it.
 	plan := observeJob(indexed(1, 1), perIndex(1), policy).
 		with("p0", index(0), failedPod(2, time.Hour), counts(1, 4)).
 		want(t, `create 0(1,5)`)
@@ -455,8 +453,8 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 	}
 }
 
-// BLI-16: FailJob does not fail the index; the failure counts for it like any other, so one
-// that is too many fails the index too, as it does with the built-in controller.
+// BLI-16: FailJob does not fail the index; the failure counts for it like any other, so a failure beyond the limit also
+// fails the index, as with the built-in controller.
 func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
 	for limit, failed := range map[int32]string{1: "", 0: "0"} {
 		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
@@ -475,7 +473,7 @@ func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
 	// Every index failed.
 	observeJob(indexed(2, 2), perIndex(0), endedIndexes("", 0, "0,1")).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" FailureTarget=True/FailedIndexes`)
-	// Failures, and yet no failed index: complete.
+	// Failures, but no failed index: complete.
 	p = &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(1), endedIndexes("0", 1, ""), stored(func(s *batchv1.JobStatus) { s.Failed = 1 })).
 		with("p1", index(1), succeededPod(0), counts(1, 0))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
@@ -506,7 +504,7 @@ func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0] FailureTarget=True/MaxFailedIndexesExceeded`)
 }
 
-// What still runs is deleted and counted, and is no failed index, however it ends.
+// Pods that still run are deleted and counted, and fail no index, however they end.
 func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2), ready)}
@@ -514,7 +512,7 @@ func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
 	equal(t, "delete", p.step(), `delete p2; release p0 p1`)
 	p.pod("p2").Phase = corev1.PodFailed
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 3 completedIndexes "" failedIndexes "0,1" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
-	// The same where the pod did not fit into the interim status.
+	// The same if the pod did not fit into the interim status.
 	p = &simulated{t: t, observed: limited(observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(0)), 1).
 		with("p0", index(0), failedPod(1, 0)).with("p2", index(2))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
@@ -528,7 +526,7 @@ func TestLoweredMaxFailedIndexesFailsTheJob_BLI_20(t *testing.T) {
 	o.want(t, `status active 0 terminating 1 succeeded 0 failed 3 completedIndexes "" failedIndexes "0-2" uncounted [] [p3] FailureTarget=True/MaxFailedIndexesExceeded`)
 }
 
-// Both limits: each of three indexes fails once, and may; together that is too much.
+// Both limits: each of three indexes may fail once, and does; together the failures exceed the limit.
 func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
 	for i := range int32(3) {
@@ -538,13 +536,13 @@ func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
 		p.Now = p.Now.Add(10 * time.Second)
 	}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 5 completedIndexes "" failedIndexes "" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
-	// It comes before the failed indexes.
+	// It takes precedence over the failed indexes.
 	observeJob(indexed(1, 1), perIndex(0), backoffLimit(0), maxFailedIndexes(0)).
 		with("p0", index(0), failedPod(1, 0)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0] FailureTarget=True/BackoffLimitExceeded`)
 }
 
-// Counted and ignored failures delay alike, from the end of the last pod on.
+// Counted and ignored failures delay alike, starting at the end of the last pod.
 func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 2))
 	for n, seconds := range []time.Duration{10, 20, 40, 80, 160, 320, 600, 600} {
@@ -564,7 +562,7 @@ func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 	}
 }
 
-// Nothing can start: look again when the first index may, and say what runs.
+// Nothing can start: compute again when the first index may start, and report the running pods.
 func TestWaitForFirstIndex_BLI_23(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(5)).
 		with("p0", index(0), failedPod(1, 2*time.Second)).
@@ -585,7 +583,7 @@ func TestWaitForFirstIndex_BLI_23(t *testing.T) {
 	o.want(t, `create 2(1,0); after 5s`)
 }
 
-// Indexes in back-off take no place from the others.
+// Indexes in back-off take no place from other indexes.
 func TestNoHeadOfLineBlocking_BLI_24(t *testing.T) {
 	for _, c := range []struct {
 		completions int32
@@ -596,7 +594,7 @@ func TestNoHeadOfLineBlocking_BLI_24(t *testing.T) {
 			with("p1", index(1), failedPod(1, 0)).
 			wantShuffled(t, c.want)
 	}
-	// The lowest that may start come first, retried ones too.
+	// The lowest indexes that may start come first, including retried ones.
 	observeJob(indexed(6, 3), perIndex(5)).
 		with("p0", index(0), failedPod(1, 0)).
 		with("p1", index(1)).
@@ -625,8 +623,7 @@ func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
 	}
 }
 
-// fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 are those of
-// its own failures.
+// fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 follow from its own failures.
 func TestDelaysOfTwoIndexesStayApart_BLI_25(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
 	p.settle()
@@ -672,8 +669,8 @@ func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
 	}
 }
 
-// The gate is off: failed indexes are forgotten and run again, FailIndex rules are passed
-// over, maxFailedIndexes means nothing, and no finalizer is delayed.
+// With the gate off, failed indexes are forgotten and run again, FailIndex rules do not match, maxFailedIndexes has no
+// effect, and no finalizer is delayed.
 func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 42), onExit("Ignore", 42, 43))
 	o := observeJob(indexed(4, 4), perIndex(0), maxFailedIndexes(0), policy, endedIndexes("", 0, "0")).
@@ -705,7 +702,7 @@ func TestGateOnAgainCountsNewFailuresOnly_BLI_35(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 3 completedIndexes "0,1" failedIndexes "2" FailureTarget=True/FailedIndexes Failed=True/FailedIndexes`)
 }
 
-// restartPolicy OnFailure: one event says that only failed pods count, and they do.
+// restartPolicy OnFailure: one event states that only failed pods count, and they do.
 func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
 	onFailure := func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 	o := observeJob(indexed(2, 2), perIndex(1), onFailure).
@@ -717,8 +714,8 @@ func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
 	equal(t, "Never", o.compute().Findings.RestartsNotPerIndex, false)
 }
 
-// BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the indexes that
-// completed, so not before all of them fit into one status.
+// BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the completed indexes, so not before all of them
+// fit into one status.
 func TestFailedIndexesWithEvidence_BLI_17(t *testing.T) {
 	o := observeJob(indexed(5, 5), perIndex(0))
 	o.config.MaxUncounted = 3

@@ -12,7 +12,7 @@ import (
 // planner collects the operations of a plan, and the findings that explain them.
 type planner struct {
 	Plan
-	// skip are the pods for which no operations are planned (Observation.Skip).
+	// skip holds the pods for which no operations are planned (Observation.Skip).
 	skip map[types.UID]bool
 }
 
@@ -20,7 +20,7 @@ func (p *planner) release(r PodRef) { p.add(&p.Release, r) }
 func (p *planner) delete(pod *Pod)  { p.add(&p.Delete, ref(pod, unconditional)) }
 func (p *planner) disown(pod *Pod)  { p.add(&p.Disown, ref(pod, unconditional)) }
 
-// adopt: the stray may be about to be deleted, or to get another owner (JOB-37).
+// adopt requires an unchanged pod: the stray may be about to be deleted, or to get another owner (JOB-37).
 func (p *planner) adopt(pod *Pod) { p.add(&p.Adopt, ref(pod, ifUnchanged)) }
 
 func (p *planner) add(list *[]PodRef, r PodRef) {
@@ -40,8 +40,8 @@ func (p *planner) notCounted(pod *Pod, why NotCountedReason) {
 	p.Findings.NotCounted = append(p.Findings.NotCounted, NotCounted{pod, why})
 }
 
-// limit bounds the plan, so that a Job of 10^5 pods does not hold up others
-// (TRK-33); the rest follows in the next stage.
+// limit bounds the plan, so that a Job of 10^5 pods does not delay other Jobs (TRK-33); the rest follows in the next
+// stage.
 func (p *planner) limit(most int) {
 	for _, list := range []*[]PodRef{&p.Delete, &p.Release, &p.Adopt, &p.Disown} {
 		if len(*list) > most {
@@ -54,10 +54,9 @@ func (p *planner) limit(most int) {
 type precondition bool
 
 const (
-	// unconditional: what the pod does now does not matter.
+	// unconditional: the current state of the pod does not matter.
 	unconditional precondition = false
-	// ifUnchanged: the pod may have just finished, and must keep its finalizer then
-	// (TRK-36).
+	// ifUnchanged: the pod may have just finished, and must then keep its finalizer (TRK-36).
 	ifUnchanged precondition = true
 )
 

@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// ledger is what the next status records and counts (KEP-2307).
+// ledger holds the pods and indexes that the next status records and counts (KEP-2307).
 type ledger struct {
 	completedIndexes indexset.Set
 	failedIndexes    indexset.Set
@@ -17,19 +17,19 @@ type ledger struct {
 	uncountedFailure []types.UID
 	countedSuccess   int32
 	countedFailure   int32
-	// kept is why countedSuccess is more than there are completed indexes; mostly nil.
+	// kept explains a countedSuccess larger than the number of completed indexes; nil otherwise.
 	kept *CountKept
 
-	// records reports whether this status is the first to record any pod. newFailures are the failed pods that it is
-	// the first to record, newRemaining those that it records as failed although they have not ended.
+	// records reports whether this status is the first to record any pod. newFailures are the failed pods that it is the
+	// first to record, newRemaining the pods that it records as failed although they have not ended.
 	records                   bool
 	newFailures, newRemaining []*Pod
-	// unrecorded counts the finished pods that do not fit into it.
+	// unrecorded counts the finished pods that do not fit into this status.
 	unrecorded int32
 }
 
-// record moves recorded pods whose finalizer is gone into the counters, and records
-// pods that finished since then, as many as one status may hold.
+// record moves recorded pods whose finalizer is gone into the counters, and records pods that have finished since, as
+// many as one status may hold.
 func record(job *jobView, pods *podLists, ended endedSets, failed, remaining []*Pod) ledger {
 	l := ledger{
 		completedIndexes: job.completedIndexes,
@@ -57,7 +57,7 @@ func record(job *jobView, pods *podLists, ended endedSets, failed, remaining []*
 		}
 	}
 
-	// Pods that have ended come first: they may be the reason why the Job ends.
+	// Pods that have ended come first: they may be the reason that the Job ends.
 	room := pods.room(job.cfg)
 	take := func(list []*Pod) []*Pod {
 		slices.SortFunc(list, compareForRecord)
@@ -76,7 +76,7 @@ func record(job *jobView, pods *podLists, ended endedSets, failed, remaining []*
 		}
 	}
 
-	// A success is recorded by its index, or else by the UID of the pod.
+	// A success is recorded by its index in an Indexed Job, otherwise by the UID of the pod.
 	if job.indexed {
 		l.completedIndexes = job.completedIndexes.Union(indexesOf(succeeded))
 		l.countedSuccess, l.kept = completedCount(job, l.completedIndexes)
@@ -88,7 +88,7 @@ func record(job *jobView, pods *podLists, ended endedSets, failed, remaining []*
 	return l
 }
 
-// explain notes what the ledger has.
+// explain adds the ledger to the findings.
 func (l *ledger) explain(v verdicts, plan *planner) {
 	f := &plan.Findings
 	f.CompletedIndexes, f.FailedIndexes = l.completedIndexes, l.failedIndexes
@@ -96,10 +96,9 @@ func (l *ledger) explain(v verdicts, plan *planner) {
 	f.Unrecorded, f.CountKept = l.unrecorded, l.kept
 }
 
-// completedCount is status.succeeded of an Indexed Job. The API server lets it
-// decrease only while completions and parallelism are equal. If both are lowered and
-// then one of them again before we see it, the old count is kept: otherwise no status
-// would ever be accepted again (STV-18).
+// completedCount returns status.succeeded of an Indexed Job. The API server lets it decrease only while completions and
+// parallelism are equal. If both are lowered and then one of them again before we see it, the old count is kept:
+// otherwise no status would ever be accepted again (STV-18).
 func completedCount(job *jobView, completed indexset.Set) (int32, *CountKept) {
 	n := int32(completed.Len())
 	if n < job.status.Succeeded && job.parallelism != job.completions {
@@ -118,8 +117,8 @@ func recordable(job *jobView, pods *podLists) []*Pod {
 	return pods.succeeded[:room]
 }
 
-// compareForRecord orders pods independently of the cache; those that have ended come
-// before those that only count as failed.
+// compareForRecord orders pods independently of the cache; pods that have ended come before pods that only count as
+// failed.
 func compareForRecord(a, b *Pod) int {
 	return cmp.Or(compareBool(b.IsTerminal(), a.IsTerminal()), a.FinishedAt.Compare(b.FinishedAt), cmp.Compare(a.Index, b.Index), cmp.Compare(a.Name, b.Name), cmp.Compare(a.UID, b.UID))
 }

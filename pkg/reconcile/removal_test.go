@@ -8,10 +8,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// JOB-12: of two pods the less advanced goes: each row is decided by one property, in spite
-// of all that come after it in the list.
+// JOB-12: of two pods, the less advanced is removed: each row is decided by one property, whatever the later properties
+// in the list.
 func TestLeastAdvancedGoes_JOB_12(t *testing.T) {
-	// The properties in their order, each as the less and as the more advanced pod has it.
+	// The properties in their order, each as in the less and in the more advanced pod.
 	properties := []struct {
 		name       string
 		less, more func(*Pod)
@@ -57,7 +57,7 @@ func TestLeastAdvancedGoes_JOB_12(t *testing.T) {
 
 func isReady(p *Pod) { p.Ready = true }
 
-// JOB-12: from five to two, the three that are the least advanced; from two to five, none.
+// JOB-12: from five pods to two, the three least advanced are removed; from two to five, none.
 func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
 	five := func(parallelism int32) *observed {
 		return observeJob(sized(9, parallelism), activePods(5)).
@@ -84,8 +84,8 @@ func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
 	}
 }
 
-// JOB-08: pods of no index, of one out of range, of one that has ended, and the less advanced
-// of two of one index go, and nothing is created before they have.
+// JOB-08: pods without an index, with an index out of range, or with an ended index, and the less advanced of two pods
+// of one index, are removed, and nothing is created before they are gone.
 func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"no index":          observeJob(indexed(3, 3)).with("x").with("a", index(0)),
@@ -105,7 +105,7 @@ func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 		if want := len(o.Pods) - 1; len(plan.Release) != want || len(plan.Findings.Misfits) != want || len(plan.Create) != 0 {
 			t.Errorf("%s: %s", name, planText(plan))
 		}
-		// One that cannot be removed takes room, and holds up nobody else.
+		// A pod that cannot be removed takes up space, but does not delay other pods.
 		names := []string{}
 		for _, r := range plan.Release {
 			names = append(names, r.Name)
@@ -120,12 +120,12 @@ func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 	}
 }
 
-// JOB-07: the lowest indexes that have neither ended nor a pod come first.
+// JOB-07: the lowest indexes that have neither ended nor have a pod come first.
 func TestLowestIndexesComeFirst_JOB_07(t *testing.T) {
 	observeJob(indexed(9, 3)).want(t, "create 0; create 1; create 2")
 	observeJob(indexed(9, 4), endedIndexes("0,3", 2, ""), noFailedIndexes).with("a", index(1)).with("b", index(4)).
 		want(t, "create 2; create 5")
 	observeJob(indexed(4, 3), endedIndexes("1,2", 2, ""), noFailedIndexes).with("a", index(0)).want(t, "create 3")
-	// An index that failed before comes before those that have not begun.
+	// An index that has failed before comes before indexes that have not begun.
 	observeJob(indexed(9, 2), counters(0, 1)).with("f", index(0), failedPod(1, time.Hour), untracked).with("a", index(1)).want(t, "create 0")
 }

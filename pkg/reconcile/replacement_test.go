@@ -24,11 +24,11 @@ func suspend(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }
 
 func inPhase(phase corev1.PodPhase) func(*Pod) { return func(p *Pod) { p.Phase = phase } }
 
-// ended is the end of a pod, now, whatever it did before.
+// ended makes a pod end now, whatever its state before.
 func ended(p *Pod, phase corev1.PodPhase) { p.Phase, p.FinishedAt, p.Ready = phase, now, false }
 
-// PRP-02: any podFailurePolicy, even an empty one, replaces pods only when they failed,
-// whatever podReplacementPolicy and its gate say.
+// PRP-02: with any podFailurePolicy, even an empty one, pods are replaced only when they have failed, whatever
+// podReplacementPolicy and its gate.
 func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
 	empty := func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
@@ -42,7 +42,7 @@ func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
 }
 
-// PRP-03 (D-09): what is active and what is terminating, by phase and deletion.
+// PRP-03 (D-09): active and terminating pods, by phase and deletion.
 func TestActiveAndTerminating_PRP_03(t *testing.T) {
 	for _, test := range []struct {
 		phase               corev1.PodPhase
@@ -78,8 +78,7 @@ func TestActiveAndTerminating_PRP_03(t *testing.T) {
 	}
 }
 
-// PRP-04: status.terminating is a number, also 0, and counts the pods of the Job, tracked
-// or not, of any index.
+// PRP-04: status.terminating is always a number, even 0, and counts the pods of the Job, tracked or not, of any index.
 func TestTerminatingIsANumber_PRP_04(t *testing.T) {
 	o := observeJob(sized(1, 0))
 	o.Job.Status.Terminating = nil
@@ -91,8 +90,7 @@ func TestTerminatingIsANumber_PRP_04(t *testing.T) {
 		want(t, `status active 0 terminating 4 succeeded 0 failed 0 completedIndexes ""`)
 }
 
-// PRP-05: TerminatingOrFailed counts and replaces a pod as soon as it terminates; how it
-// ends then changes nothing.
+// PRP-05: under TerminatingOrFailed, a pod is counted and replaced as soon as it terminates; its result has no effect.
 func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
 	o := observeJob().with("p", deletedPod(time.Minute))
 	o.Job.Status.Active = 1
@@ -110,7 +108,7 @@ func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
 	o.wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
 }
 
-// PRP-06: Failed waits for the end of a terminating pod, and takes it as it is.
+// PRP-06: under Failed, the Job waits for the end of a terminating pod, and uses its result.
 func TestTerminatingPodWaitsForItsEnd_PRP_06(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(2, 2), indexed(2, 2)} {
 		job := func() *observed {
@@ -138,8 +136,8 @@ func TestTerminatingPodWaitsForItsEnd_PRP_06(t *testing.T) {
 	}
 }
 
-// PRP-07: under Failed, terminating pods take the place of new ones, in every mode, and
-// never cost an active pod its place.
+// PRP-07: under Failed, terminating pods take the place of new pods, in every mode, and never cost an active pod its
+// place.
 func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
 	for _, test := range []struct {
 		completions, parallelism int32
@@ -193,8 +191,8 @@ func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
 	}
 }
 
-// PRP-07, BLI-13: a terminating pod takes the place of a failed index before that of one that
-// can still run: here index 4 has left the range, and 1 has failed.
+// PRP-07, BLI-13: a terminating pod takes the place of a failed index before the place of an index that can still run:
+// here index 4 is out of range, and 1 has failed.
 func TestTerminatingTakesPlaceOfFailedIndex_PRP_07(t *testing.T) {
 	job := func(parallelism int32) *observed {
 		return observeJob(indexed(4, parallelism), perIndex(1), replacing(batchv1.Failed), endedIndexes("0,2", 2, "1"), stored(func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](1) })).
@@ -202,7 +200,7 @@ func TestTerminatingTakesPlaceOfFailedIndex_PRP_07(t *testing.T) {
 	}
 	job(3).want(t, "create 3(0,0)")
 	job(2).want(t, "create 3(0,0)")
-	// Beyond parallelism it is not run (PRP-24).
+	// Beyond parallelism, the index is not run (PRP-24).
 	job(1).want(t, "")
 }
 
@@ -211,12 +209,11 @@ func TestTerminatingIndexIsTaken_PRP_08(t *testing.T) {
 	o := observeJob(indexed(3, 2), replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute))
 	o.want(t, "create 1")
 	observeJob(indexed(3, 2), replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute), untracked).want(t, "create 1")
-	// TerminatingOrFailed takes the index at once.
+	// Under TerminatingOrFailed, the index is replaced at once.
 	observeJob(indexed(3, 2)).with("p", index(0), deletedPod(time.Minute), untracked).want(t, "create 0; create 1")
 }
 
-// PRP-09: pods that a plan deletes are terminating in the status it leads to, and
-// neither active nor ready.
+// PRP-09: pods that a plan deletes count as terminating in its status, and neither as active nor as ready.
 func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
 	o := observeJob(sized(2, 2), suspend).with("a", ready).with("b", ready)
 	o.Job.Status.Active, o.Job.Status.Ready = 2, ptr.To[int32](2)
@@ -225,13 +222,13 @@ func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
 	if *o.Job.Status.Ready != 0 {
 		t.Errorf("ready %d", *o.Job.Status.Ready)
 	}
-	// A status that has to be written along with a deletion shows it as done.
+	// A status that is written along with a deletion shows it as done.
 	plan := observeJob(sized(3, 3)).with("a", ready, untracked).with("b", ready).with("c", succeededPod(time.Minute)).
 		want(t, `status active 1 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [c] []; delete a`)
 	if *plan.Status.Ready != 1 {
 		t.Errorf("ready %d", *plan.Status.Ready)
 	}
-	// So does the interim condition, right before the deletions; the write is the only one.
+	// So does the interim condition, right before the deletions; there is no other write.
 	o = observeJob(sized(2, 2), backoffLimit(0)).with("a", ready).with("b", failedPod(1, time.Minute))
 	o.Job.Status.Active, o.Job.Status.Ready = 2, ptr.To[int32](2)
 	plan = o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [b a] FailureTarget=True/BackoffLimitExceeded`)
@@ -241,7 +238,7 @@ func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
 	o.carryOut(t, plan).want(t, "delete a; release b")
 }
 
-// PRP-10: that the number of terminating pods changes is worth a write.
+// PRP-10: a change in the number of terminating pods leads to a write.
 func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", ready)
 	o.Job.Status.Active, o.Job.Status.Ready, o.Job.Status.Terminating = 1, ptr.To[int32](1), ptr.To[int32](1)
@@ -254,8 +251,7 @@ func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
 	o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 }
 
-// PRP-12: the back-off runs from the deletion under TerminatingOrFailed, and from the
-// failure under Failed.
+// PRP-12: the back-off starts at the deletion under TerminatingOrFailed, and at the failure under Failed.
 func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 	plan := observeJob().with("p", deletedPod(4*time.Second)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
@@ -272,7 +268,7 @@ func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 	}
 	observeJob(replacing(batchv1.Failed)).with("p", failedPod(1, 4*time.Second), func(p *Pod) { p.Deleting = true }).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
-	// Failures whose pods are gone are remembered, and each new one is added once.
+	// Failures whose pods are gone are remembered, and each new failure is added once.
 	o = observeJob(counters(0, 1)).with("p", failedPod(1, 4*time.Second))
 	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-time.Minute)}
 	plan = o.want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" uncounted [] [p]; after 16s`)
@@ -282,7 +278,7 @@ func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 	o.carryOut(t, plan).want(t, "release p; after 16s")
 }
 
-// PRP-15: terminating pods hold back the terminal condition, also with the gate off.
+// PRP-15: the terminal condition waits for terminating pods, even with the gate off.
 func TestTerminalConditionWaits_PRP_15(t *testing.T) {
 	for _, c := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		o := observeJob(condition(c, corev1.ConditionTrue, "Reason", "message")).with("p", deletedPod(time.Minute), untracked)
@@ -293,8 +289,8 @@ func TestTerminalConditionWaits_PRP_15(t *testing.T) {
 	}
 }
 
-// PRP-16: in a Job that fails, all pods that have not ended count as failed in the same
-// write as the condition, also under policy Failed; ignored failures do not.
+// PRP-16: in a Job that fails, all pods that have not ended count as failed in the same write as the condition, even
+// under policy Failed; ignored failures do not.
 func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 	o := observeJob(sized(3, 3), backoffLimit(0), replacing(batchv1.Failed)).
 		with("f", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).with("u", deletedPod(time.Minute), untracked).with("v", untracked)
@@ -303,7 +299,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 		t.Errorf("%+v", f)
 	}
 	o.carryOut(t, plan)
-	// How the rest ends changes nothing.
+	// The results of the other pods change nothing.
 	ended(o.pod(t, "r"), corev1.PodSucceeded)
 	o.wantStages(t, "delete v; release f r t",
 		`status active 0 terminating 3 succeeded 0 failed 3 completedIndexes "" FailureTarget=True/BackoffLimitExceeded`)
@@ -313,20 +309,20 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 	observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 1))).
 		with("f", failedPod(42, time.Minute)).with("i", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).
 		want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/PodFailurePolicy_0; release i`)
-	// One that is not recorded yet, and terminates, is recorded before it is released.
+	// A terminating pod that is not recorded yet is recorded before it is released.
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		observeJob(replacing(policy), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")).with("t", deletedPod(time.Minute)).
 			wantStages(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [t] FailureTarget=True/Reason`, "release t",
 				`status active 0 terminating 1 succeeded 0 failed 1 completedIndexes "" FailureTarget=True/Reason`)
 	}
-	// Pods that stand for no index never count (TRK-29).
+	// Pods without an index of the Job never count (TRK-29).
 	observeJob(indexed(2, 2), backoffLimit(0)).
 		with("f", index(0), failedPod(1, time.Minute)).with("x", index(5)).with("y").with("z", index(1)).
 		want(t, `status active 0 terminating 3 succeeded 0 failed 0 completedIndexes "" uncounted [] [f z] FailureTarget=True/BackoffLimitExceeded`)
 }
 
-// PRP-18: with the gate off every Job without a podFailurePolicy is TerminatingOrFailed,
-// status.terminating disappears, and pods are created as new ones.
+// PRP-18: with the gate off, every Job without a podFailurePolicy is TerminatingOrFailed, status.terminating is unset,
+// and pods are created as new ones.
 func TestGateOffReplacesTerminatingPods_PRP_18(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
@@ -367,14 +363,14 @@ func TestGateOffAndOnLeadsToTheBuiltinCounts_PRP_19(t *testing.T) {
 		o.settle(t)
 		o.wantStatusText(t, `active 0 terminating 2 succeeded 0 failed 2 completedIndexes ""`)
 	}
-	// A pod that was recorded as failed while the gate was off stays so.
+	// A pod that was recorded as failed while the gate was off stays failed.
 	o := observeJob(replacing(batchv1.Failed)).with("a", deletedPod(time.Minute))
 	o.Job.Status.UncountedTerminatedPods.Failed = append(o.Job.Status.UncountedTerminatedPods.Failed, "a")
 	o.settle(t)
 	o.wantStatusText(t, `active 0 terminating 1 succeeded 0 failed 1 completedIndexes ""`)
 }
 
-// D-11: what pods are created for.
+// D-11: the reasons for which pods are created.
 func TestCreationsHaveTheirReason_PRP_17(t *testing.T) {
 	for _, test := range []struct {
 		policy batchv1.PodReplacementPolicy
@@ -406,8 +402,8 @@ func TestCreationsHaveTheirReason_PRP_17(t *testing.T) {
 	}
 }
 
-// PRP-16: of the pods that have not ended when the Job fails, those do not count whose
-// failure a rule ignores; they are deleted and let go like the others.
+// PRP-16: of the pods that have not ended when the Job fails, pods whose failure a rule ignores do not count; they are
+// deleted and released like the others.
 func TestIgnoredFailuresDoNotCountWhenTheJobFails_PRP_16(t *testing.T) {
 	disrupted := func(p *Pod) {
 		p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}

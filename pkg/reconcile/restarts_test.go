@@ -14,8 +14,8 @@ func restartPolicy(policy corev1.RestartPolicy) func(*batchv1.Job) {
 
 func restarted(n int32) func(*Pod) { return func(p *Pod) { p.Restarts = n } }
 
-// JOB-15, JOB-16: with OnFailure the restarts of containers in pods that run, or are about
-// to, stand beside the failed pods; they fail the Job already when they reach the limit.
+// JOB-15, JOB-16: with OnFailure, the restarts of containers in running and pending pods are compared with the limit in
+// addition to the failed pods; they fail the Job when they reach the limit.
 func TestRestartsReachTheLimit_JOB_16_JOB_15(t *testing.T) {
 	onFailure := restartPolicy(corev1.RestartPolicyOnFailure)
 	pending, unknown, succeeded := inPhase(corev1.PodPending), inPhase(corev1.PodUnknown), succeededPod(0)
@@ -53,12 +53,12 @@ func TestRestartsReachTheLimit_JOB_16_JOB_15(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, reason, message)
 		}
 	}
-	// The finding has them too.
+	// The finding contains them too.
 	plan := observeJob(onFailure, sized(2, 2), counters(0, 2), backoffLimit(5)).with("p", restarted(3)).compute()
 	equal(t, "OnFailure", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 5, OnFailure: true, Restarts: 3})
 	equal(t, "failures left", plan.Findings.BackoffLimit.FailuresLeft(), 4)
 	equal(t, "restarts left", plan.Findings.BackoffLimit.RestartsLeft(), 2)
-	// Never restarts its containers, and says nothing of them.
+	// Never does not restart containers, and the finding has no restarts.
 	plan = observeJob(backoffLimit(5)).with("p", restarted(3)).compute()
 	equal(t, "Never", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 0, Limit: 5})
 }

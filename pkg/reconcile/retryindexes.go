@@ -10,20 +10,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// The annotations of an Indexed Job that retries some indexes of another. They do what a stored status does, for users who may
-// not write one.
+// Annotations of an Indexed Job that retries some indexes of another Job. They have the effect of a stored status, for
+// users who may not write one.
 const (
-	// RetryIndexesAnnotation has the indexes that the Job retries, in the format of status.completedIndexes. The others that it
-	// had when it was made count as completed.
+	// RetryIndexesAnnotation holds the indexes that the Job retries, in the format of status.completedIndexes. The other
+	// indexes that the Job had when it was created count as completed.
 	RetryIndexesAnnotation = "batchjob.dev/retry-indexes"
-	// RetryCompletionsAnnotation has spec.completions of that time: an elastic Job that is scaled up runs the indexes it gains.
+	// RetryCompletionsAnnotation holds spec.completions at the creation of the Job: an elastic Job that is scaled up
+	// runs the indexes it gains.
 	RetryCompletionsAnnotation = "batchjob.dev/retry-completions"
 )
 
 var errNoRetryIndexes = errors.New("it names no index")
 
-// leftOutIndexes returns the indexes that the Job does not retry: they count as completed. A list that cannot be read is
-// not ignored: that would run every index again.
+// leftOutIndexes returns the indexes that the Job does not retry, which count as completed. A list that cannot be read
+// is an error: ignoring it would run every index again.
 func leftOutIndexes(job *batchv1.Job, completions int32) (indexset.Set, error) {
 	text, limited := job.Annotations[RetryIndexesAnnotation]
 	if !limited {
@@ -41,14 +42,14 @@ func leftOutIndexes(job *batchv1.Job, completions int32) (indexset.Set, error) {
 		return indexset.Set{}, fmt.Errorf("%s cannot be read: %w", RetryCompletionsAnnotation, err)
 	}
 	if !known && isUntouched(&job.Status) {
-		// Retries of earlier versions do not say how many completions they were made with: until their first status,
-		// which lists what they leave out, they have not been scaled; afterward, the status alone counts.
+		// Retries of earlier versions do not store the number of completions at their creation: until their first status,
+		// which lists the indexes they leave out, they have not been scaled; afterward, the status alone counts.
 		before = completions
 	}
 	return indexset.Below(min(before, completions)).Difference(retried), nil
 }
 
-// RetryCompletions returns the number of RetryCompletionsAnnotation, and whether there is one.
+// RetryCompletions returns the value of RetryCompletionsAnnotation, and whether the annotation is set.
 func RetryCompletions(annotations map[string]string) (completions int32, known bool, err error) {
 	text, known := annotations[RetryCompletionsAnnotation]
 	if !known {

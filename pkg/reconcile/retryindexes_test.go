@@ -9,7 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// retries has the Job run only some of the indexes that it had when it was made; completions may be "".
+// retries makes the Job run only some of the indexes that it had when it was created; completions may be "".
 func retries(indexes, completions string) func(*batchv1.Job) {
 	return func(j *batchv1.Job) {
 		j.Annotations = map[string]string{RetryIndexesAnnotation: indexes}
@@ -19,7 +19,7 @@ func retries(indexes, completions string) func(*batchv1.Job) {
 	}
 }
 
-// Issue 18: a retry runs the indexes of its annotation, whatever the status says, and counts the others as completed.
+// Issue 18: a retry runs the indexes of its annotation, whatever the status, and counts the others as completed.
 func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 	fresh := stored(func(s *batchv1.JobStatus) { s.StartTime = nil })
 	o := observeJob(indexed(6, 6), perIndex(1), retries("1,4", "6"), fresh)
@@ -27,7 +27,7 @@ func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 	if got := planText(plan); got != "create 1(0,0); create 4(0,0)" || plan.Status == nil || plan.Status.Succeeded != 4 || plan.Status.CompletedIndexes != "0,2,3,5" {
 		t.Errorf("%s, status %v", got, plan.Status)
 	}
-	// Its successes join what counts as completed; a stored status that says so already changes nothing.
+	// Its successes are added to the completed indexes; a stored status that contains them already changes nothing.
 	for _, status := range []func(*batchv1.Job){endedIndexes("", 0, ""), endedIndexes("0,2,3,5", 4, "")} {
 		o = observeJob(indexed(6, 6), perIndex(1), retries("1,4", "6"), status).
 			with("p1", index(1), succeededPod(time.Second)).with("p4", index(4), failedPod(1, time.Hour), counts(1, 0))
@@ -38,7 +38,7 @@ func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 	}
 }
 
-// A list that cannot be read runs nothing; indexes that the Job does not have anymore are no error (STV-18).
+// If the list cannot be read, no index runs; indexes that the Job does not have anymore are not an error (STV-18).
 func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
 	for text, want := range map[string]string{"x": "", "3-1": "", "1,,2": "", "": "", "1,99": "create 1"} {
 		plan := observeJob(indexed(3, 3), retries(text, "3")).compute()
@@ -52,7 +52,8 @@ func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
 	}
 }
 
-// A retry that is scaled up runs the indexes it has gained; one that is scaled down, and up again, keeps what it left out.
+// A retry that is scaled up runs the indexes it has gained; a retry that is scaled down and up again keeps the indexes
+// it left out.
 //
 // Requirements: RTY-08, RTY-25
 func TestScaledRetryRunsItsNewIndexes(t *testing.T) {
@@ -79,7 +80,8 @@ func TestScaledRetryRunsItsNewIndexes(t *testing.T) {
 	}
 }
 
-// The first status of a retry that an earlier version has made lists what it leaves out, also while it is suspended.
+// The first status of a retry created by an earlier version lists the indexes it leaves out, even while it is
+// suspended.
 //
 // Requirements: RTY-08
 func TestFirstStatusOfAnEarlierRetry(t *testing.T) {
@@ -92,7 +94,7 @@ func TestFirstStatusOfAnEarlierRetry(t *testing.T) {
 	}
 }
 
-// A number of completions that cannot be read runs nothing.
+// If the number of completions cannot be read, no index runs.
 //
 // Requirements: RTY-08
 func TestDamagedCompletionsRunNothing(t *testing.T) {

@@ -6,9 +6,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// Review is Compute with more Findings, for explanations: the verdict of the podFailurePolicy
-// on every failed pod, counted or not, and the progress of the successPolicy, also of finished
-// Jobs. Its plan has the same operations.
+// Review is like Compute, with more Findings for explanations: the verdict of the podFailurePolicy on every failed pod,
+// counted or not, and the progress of the successPolicy, also of finished Jobs. Its plan has the same operations.
 func Review(o Observation, c Config) Plan {
 	plan, job := decide(&o, c)
 	f := &plan.Findings

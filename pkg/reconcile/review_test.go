@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// verdictsText are the verdicts of Review: "pod: rule".
+// verdictsText returns the verdicts of Review: "pod: rule".
 func verdictsText(f *Findings) (text []string) {
 	for _, v := range f.Verdicts {
 		text = append(text, fmt.Sprintf("%s: %d", v.Pod.Name, v.Match.Rule))
@@ -19,8 +19,8 @@ func verdictsText(f *Findings) (text []string) {
 	return text
 }
 
-// Review has the verdict of the podFailurePolicy on every failed pod, whether or not it is
-// counted, and however far the Job is.
+// Review returns the verdict of the podFailurePolicy on every failed pod, whether or not it is counted, at every stage
+// of the Job.
 func TestReviewVerdicts(t *testing.T) {
 	policy := failurePolicy(onExit("Count", 3), onExit("FailJob", 42))
 	for name, option := range map[string]func(*batchv1.Job){
@@ -52,7 +52,7 @@ func TestReviewFinished(t *testing.T) {
 		"[{Have:3 Need:3 Met:true OutOfReach:false Inert:false} {Have:0 Need:3 Met:false OutOfReach:true Inert:false} {Have:0 Need:2 Met:false OutOfReach:false Inert:false}]")
 }
 
-// The indexes of a Job that runs are those that the next status will have.
+// The indexes of a running Job are the indexes of its next status.
 func TestReviewNextIndexes(t *testing.T) {
 	o := observeJob(indexed(9, 9), perIndex(0), successRules(onCount(9)), endedIndexes("0-2", 3, "4")).
 		with("p5", index(5), succeededPod(0)).with("p6", index(6), failedPod(1, 0)).with("p7", index(7))
@@ -62,7 +62,7 @@ func TestReviewNextIndexes(t *testing.T) {
 	equal(t, "out of reach", plan.Findings.SuccessRules[0].OutOfReach, true)
 }
 
-// Without the pods nothing is planned, and the Job alone reports its names and its progress.
+// Without the pods, nothing is planned, and only the names and the progress from the Job are reported.
 func TestReviewWithoutPods(t *testing.T) {
 	o := observeJob(indexed(4, 4), successRules(onCount(2)), failurePolicy(onExit("FailJob", 1), onExit("Count", 2)), ruleNames("1=Retry"),
 		stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,x", 1 }))

@@ -11,12 +11,12 @@ import (
 // create a PodGroup for the Job's pods from that template of the owner's Workload.
 const groupTemplateAnnotation = "scheduling.k8s.io/group-template-name"
 
-// ReasonSchedulingNotSupported is the reason of the event about such a Job.
+// ReasonSchedulingNotSupported is the reason of the event about a Job that requires a PodGroup.
 const ReasonSchedulingNotSupported = "SchedulingNotSupported"
 
-// UnsupportedScheduling names what the Job asks for that requires a PodGroup, which this
-// controller does not create; "" if nothing does. Pods whose template names a group need no
-// other (JOB-64), and neither does a configuration that schedules pods one at a time.
+// UnsupportedScheduling returns the fields of the Job that require a PodGroup, which this controller does not create;
+// "" if there are none. Pods whose template names a group need no other PodGroup (JOB-64), and neither does a
+// configuration that schedules pods one at a time.
 func UnsupportedScheduling(job *batchv1.Job) string {
 	if job.Spec.Template.Spec.SchedulingGroup != nil {
 		return ""
@@ -31,8 +31,7 @@ func UnsupportedScheduling(job *batchv1.Job) string {
 	return strings.Join(asked, ", ")
 }
 
-// schedulingFields returns the fields that ask for more than scheduling and disrupting pods
-// one by one.
+// schedulingFields returns the fields that require more than scheduling and disrupting pods one by one.
 func schedulingFields(s *batchv1.JobSchedulingConfiguration) []string {
 	var fields []string
 	if s.SchedulingPolicy != nil && s.SchedulingPolicy.Gang != nil {

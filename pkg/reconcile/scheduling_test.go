@@ -27,8 +27,8 @@ func ownedBySet(j *batchv1.Job) {
 	j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", Controller: ptr.To(true)}}
 }
 
-// JOB-64: a Job whose pods would lack the PodGroup that it asks for gets none, and a finding
-// says what it asks for. Whatever amounts to pods one by one is no reason to hold them.
+// JOB-64: a Job whose pods would lack the PodGroup that it requires gets no pods, and a finding contains the fields
+// that require it. A configuration that schedules pods one by one does not hold them back.
 func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
 	policy := func(p schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy) func(*batchv1.Job) {
 		return scheduled(batchv1.JobSchedulingConfiguration{SchedulingPolicy: &p})
@@ -68,8 +68,7 @@ func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
 	}
 }
 
-// JOB-64: pods that are there all the same are counted and let go, and the Job ends by its
-// own rules.
+// JOB-64: pods that exist anyway are counted and released, and the Job ends by its own rules.
 func TestUnsupportedSchedulingHoldsNothingElse_JOB_64(t *testing.T) {
 	plan := observeJob(gang, sized(3, 3)).with("done", succeededPod(time.Minute)).with("lost", failedPod(1, time.Hour)).with("runs").compute()
 	if u := plan.Status.UncountedTerminatedPods; len(u.Succeeded) != 1 || len(u.Failed) != 1 || plan.Status.Active != 1 || len(plan.Create) > 0 {

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// skip says that operations on these pods failed in this sync.
+// skip marks pods on which an operation failed in this sync.
 func (o *observed) skip(names ...string) *observed {
 	o.Skip = map[types.UID]bool{}
 	for _, name := range names {
@@ -21,7 +21,7 @@ func (o *observed) skip(names ...string) *observed {
 	return o
 }
 
-// stray adds a pod that nobody controls, and that the Job's selector selects.
+// stray adds a pod without a controller that the Job's selector matches.
 func (o *observed) stray(name string, options ...func(*Pod)) *observed {
 	o.with(name, options...)
 	last := len(o.Pods) - 1
@@ -30,7 +30,7 @@ func (o *observed) stray(name string, options ...func(*Pod)) *observed {
 	return o
 }
 
-// pod returns the pod to be changed: as if the kubelet, or a user, did something.
+// pod returns the pod for a change, as by the kubelet or a user.
 func (o *observed) pod(t *testing.T, name string) *Pod {
 	t.Helper()
 	for i, p := range o.Pods {
@@ -44,9 +44,8 @@ func (o *observed) pod(t *testing.T, name string) *Pod {
 	return nil
 }
 
-// carryOut makes the observation what it is after the plan, all of which succeeded. It
-// checks the order of the protocols: no pod that has ended, or counts as failed, loses its
-// finalizer before the stored status reports it (TRK-02).
+// carryOut applies the plan to the observation; all operations succeed. It checks the order of the protocols: no pod
+// that has ended, or counts as failed, loses its finalizer before the stored status reports it (TRK-02).
 func (o *observed) carryOut(t *testing.T, plan Plan) *observed {
 	t.Helper()
 	stored := o.Job.Status
@@ -108,7 +107,7 @@ func (o *observed) settle(t *testing.T) (texts []string) {
 	return nil
 }
 
-// wantStages checks all that is written until nothing is left to do.
+// wantStages checks all writes until nothing is left to do.
 func (o *observed) wantStages(t *testing.T, want ...string) {
 	t.Helper()
 	if got := o.settle(t); !slices.Equal(got, want) {

@@ -20,7 +20,7 @@ const (
 	messageResumed   = "Job resumed"
 )
 
-// nextStatus is the status after this plan: what the ledger counts, the pods as they are then, and the conditions.
+// nextStatus returns the status after this plan: the counts of the ledger, the pods after the plan, and the conditions.
 func nextStatus(job *jobView, pods *podLists, end outcome, l ledger, claiming bool, plan *planner) *batchv1.JobStatus {
 	next := job.status.DeepCopy()
 	next.Succeeded, next.Failed = l.countedSuccess, l.countedFailure
@@ -51,22 +51,22 @@ func nextStatus(job *jobView, pods *podLists, end outcome, l ledger, claiming bo
 	return next
 }
 
-// writeStatus plans the next status, if it differs from the stored one and is worth a
-// write now, and reports whether it does.
+// writeStatus plans the next status if it differs from the stored status and is worth a write now, and reports whether
+// it does so.
 func writeStatus(job *jobView, pods *podLists, next *batchv1.JobStatus, l ledger, plan *planner) bool {
 	if Same(next, job.status) {
 		return false
 	}
 	plan.Urgent = !equality.Semantic.DeepEqual(next.Conditions, job.status.Conditions)
 	if plan.changesPods() && !plan.Urgent && !l.records {
-		// The next stage sees the result of these changes: one write for both. Creations
-		// may take so long that the counts are due before.
+		// The next stage sees the result of these changes, so one write can report both. Creations may take so long that
+		// the counts must be written before.
 		if len(plan.Create) == 0 {
 			return false
 		}
 		plan.Merge = true
 	} else if pods.haveEnded() && len(plan.Create) == 0 {
-		plan.Urgent = true // Nothing follows that one write could report along with this.
+		plan.Urgent = true // No later change could share a write with this one.
 	}
 	plan.Status = next
 	return true
@@ -78,10 +78,9 @@ func Same[T any](a, b *T) bool {
 	return reflect.DeepEqual(a, b) || equality.Semantic.DeepEqual(a, b)
 }
 
-// setGauges counts the pods as they are after the deletions of this plan (PRP-09), all of
-// them, tracked or not (PRP-04). With the interim condition, which is written just before
-// the rest is deleted, they count as deleted. Pods that are yet to be created do not
-// count: who waits for active pods must find them.
+// setGauges counts the pods after the deletions of this plan (PRP-09), tracked or not (PRP-04). With the interim
+// condition, which is written just before the rest is deleted, all pods count as deleted. Pods that are yet to be
+// created do not count: clients that wait for active pods must find them.
 func setGauges(next *batchv1.JobStatus, job *jobView, pods *podLists, end outcome, plan *planner) {
 	ending := end.decided() && !end.stored
 	deleted := make(map[types.UID]bool, len(plan.Delete))
@@ -142,9 +141,9 @@ func finish(next *batchv1.JobStatus, job *jobView, pods *podLists, end outcome, 
 	}
 }
 
-// findSurplus finds a NonIndexed Job that completed with more successes than it asks for
-// (JOB-14): an excess pod succeeded before it could be removed. Only the final count is
-// reported, so that there is one event.
+// findSurplus returns a finding about a NonIndexed Job that completed with more successes than spec.completions
+// (JOB-14): an excess pod succeeded before it could be removed. Only the final count is reported, so that there is one
+// event.
 func findSurplus(job *jobView, succeeded int32) *TooManySucceeded {
 	if job.indexed || job.noCompletions || succeeded <= job.completions {
 		return nil
@@ -163,8 +162,8 @@ func setStartTime(next *batchv1.JobStatus, job *jobView, end outcome) {
 	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
 		next.StartTime = &now
 	case next.StartTime == nil && (!job.suspended || end.decided()):
-		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39). Only
-		// the newest API servers accept a Job with 0 completions that has none.
+		// A finished Job has a startTime, even if it ends suspended (STV-14, D-39). Only the newest API servers accept a
+		// Job with 0 completions without startTime.
 		next.StartTime = &now
 	}
 }
@@ -178,8 +177,7 @@ func conditionStatus(conditions []batchv1.JobCondition) corev1.ConditionStatus {
 	return ""
 }
 
-// setCondition adds a condition or changes it in place; one that is up to date keeps
-// its times (JOB-34).
+// setCondition adds a condition or changes it in place; a condition that is up to date keeps its times (JOB-34).
 func setCondition(next *batchv1.JobStatus, at time.Time, t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) {
 	now := metav1.NewTime(at)
 	c := batchv1.JobCondition{Type: t, Status: status, Reason: reason, Message: message, LastProbeTime: now, LastTransitionTime: now}

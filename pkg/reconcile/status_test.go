@@ -23,7 +23,7 @@ const (
 	failureTarget = batchv1.JobFailureTarget
 )
 
-// interim is a stored interim condition.
+// interim adds a stored interim condition.
 func interim(c batchv1.JobConditionType) func(*batchv1.Job) {
 	return condition(c, corev1.ConditionTrue, "Reason", "message")
 }
@@ -34,8 +34,7 @@ func suspended(status corev1.ConditionStatus) func(*batchv1.Job) {
 
 func noStart(j *batchv1.Job) { j.Status.StartTime = nil }
 
-// STV-10: completionTime comes with Complete, and only with it; a clock that went back
-// does not put it before startTime.
+// STV-10: completionTime is set only with Complete; a clock that went back does not put it before startTime.
 func TestCompletionTimeComesWithComplete_STV_10(t *testing.T) {
 	const complete = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" SuccessCriteriaMet=True/Reason Complete=True/Reason`
 	o := observeJob(interim(criteriaMet))
@@ -60,8 +59,8 @@ func TestCompletionTimeComesWithComplete_STV_10(t *testing.T) {
 	}
 }
 
-// STV-14 (D-39): a suspended Job that ends gets a startTime with the interim condition,
-// also if it has nothing to do: not every API server lets that one off.
+// STV-14 (D-39): a suspended Job that ends gets a startTime with the interim condition, even if it has nothing to do:
+// not every API server accepts such a Job without it.
 func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
@@ -83,7 +82,7 @@ func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 			t.Errorf("%s: %s, startTime %v", name, statusText(&s), s.StartTime)
 		}
 	}
-	// An interim condition that somebody stored without startTime.
+	// An interim condition that a client stored without startTime.
 	plan := observeJob(suspend, noStart, interim(failureTarget)).compute()
 	if plan.Status.StartTime == nil || len(plan.Status.Conditions) != 2 {
 		t.Errorf("%s, startTime %v", planText(plan), plan.Status.StartTime)
@@ -95,7 +94,7 @@ func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 	}
 }
 
-// STV-15: a startTime that is set stays, but for the writes that change Suspended.
+// STV-15: a startTime that is set stays, except for the writes that change Suspended.
 func TestStartTimeStays_STV_15(t *testing.T) {
 	later := metav1.NewTime(now)
 	start := metav1.NewTime(begun)
@@ -123,7 +122,7 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 		o.Now = now.Add(time.Hour)
 		o.want(t, "")
 	}
-	// Suspended means that nothing is active anymore: until then the time stays.
+	// Suspended means that no pod is active anymore: until then the time stays.
 	o := observeJob(suspend).with("p")
 	for _, want := range []string{"release p", "delete p"} {
 		plan := o.want(t, want)
@@ -132,12 +131,12 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 			t.Error("startTime cleared early")
 		}
 	}
-	// Nor while one cannot be stopped in this sync, or the Job is being deleted (JOB-28).
+	// Nor while a pod cannot be stopped in this sync, or the Job is being deleted (JOB-28).
 	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
 	observeJob(suspend, active).with("p").skip("p").want(t, "")
 	observeJob(suspend, active).with("p", untracked).skip("p").want(t, "")
 	observeJob(suspend, beingDeleted).want(t, "")
-	// An outcome that is found on resume leaves Suspended alone, and sets the time once.
+	// An outcome found on resume does not change Suspended, and sets the time once.
 	plan := observeJob(noStart, suspended(corev1.ConditionTrue), backoffLimit(-1)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended FailureTarget=True/BackoffLimitExceeded`)
 	if !plan.Status.StartTime.Equal(&later) {
@@ -145,7 +144,7 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 	}
 }
 
-// STV-16: ready never exceeds active, and active is the truth while creation is held.
+// STV-16: ready never exceeds active, and active is the real number while creation is held.
 func TestReadyNeverExceedsActive_STV_16(t *testing.T) {
 	o := observeJob(sized(3, 3)).with("a", ready).with("b", ready).with("f", failedPod(1, time.Second))
 	o.Job.Status.Active, o.Job.Status.Ready = 3, ptr.To[int32](3)
@@ -165,8 +164,8 @@ func TestReadyNeverExceedsActive_STV_16(t *testing.T) {
 	}
 }
 
-// STV-18: status.succeeded of an Indexed Job falls only while completions equal
-// parallelism; otherwise it stays, and a finding says so.
+// STV-18: status.succeeded of an Indexed Job decreases only while completions equal parallelism; otherwise it stays,
+// and a finding reports it.
 func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
 	done := func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" }
 	plan := observeJob(indexed(3, 3), stored(done)).
@@ -178,41 +177,41 @@ func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
 	plan = o.want(t, `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
 	equal(t, "kept", *plan.Findings.CountKept, CountKept{Succeeded: 4, Completed: 3})
 	o.wantStages(t, planText(plan), `status active 0 terminating 0 succeeded 4 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
-	// It does not count for more than it is.
+	// The kept count has no effect on decisions.
 	observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 5, "0,1,7-9" })).want(t, "create 2; create 3")
-	// When it may fall, it does.
+	// When it may decrease, it does.
 	o = observeJob(indexed(5, 2), stored(func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes, s.Active = 5, "0,1", 3 })).
 		with("a", index(2)).with("b", index(3)).with("c", index(4))
 	*o.Job.Spec.Parallelism = 5
 	o.want(t, `status active 3 terminating 0 succeeded 2 failed 0 completedIndexes "0,1"`)
 }
 
-// STV-20: failedIndexes is there exactly while backoffLimitPerIndex is.
+// STV-20: failedIndexes is set exactly while backoffLimitPerIndex is.
 func TestFailedIndexesComeWithTheLimitPerIndex_STV_20(t *testing.T) {
 	done := stored(func(s *batchv1.JobStatus) { s.Active = 2 })
 	observeJob(indexed(2, 2), done, stored(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") })).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 	observeJob(indexed(2, 2), perIndex(1), done, noFailedIndexes).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""`)
-	// What cannot be read or is out of range goes.
+	// Fragments that cannot be read, and indexes out of range, are removed.
 	plan := observeJob(indexed(3, 2), perIndex(1), done, endedIndexes("", 0, "2,x,7-9")).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "2"`)
 	equal(t, "damaged", plan.Findings.DamagedIndexes, 1)
-	// NonIndexed: neither.
+	// NonIndexed: neither list.
 	observeJob(stored(func(s *batchv1.JobStatus) { s.Active, s.CompletedIndexes, s.FailedIndexes = 1, "0-4", ptr.To("") })).with("a").
 		want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 }
 
 func noFailedIndexes(j *batchv1.Job) { j.Status.FailedIndexes = nil }
 
-// STV-21: an index that is in both stored lists succeeded.
+// STV-21: an index in both stored lists has succeeded.
 func TestIndexInBothListsSucceeded_STV_21(t *testing.T) {
 	observeJob(indexed(5, 5), perIndex(1), endedIndexes("0-2", 3, "2,3")).with("a", index(4)).
 		want(t, `status active 1 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" failedIndexes "3"`)
 }
 
-// STV-02, STV-16..21, TRK-28: whatever is observed, the next status is one that the API server
-// takes, and does not depend on the order of the pods.
+// STV-02, STV-16..21, TRK-28: for any observation, the API server accepts the next status, and the status does not
+// depend on the order of the pods.
 func TestEveryStatusIsLegal_STV_16_to_18_STV_20_STV_21(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 16))
 	for i := range 5000 {
@@ -298,7 +297,7 @@ func randomObservation(random *rand.Rand) *observed {
 	return o
 }
 
-// illegal says what the API server would not take of the next status.
+// illegal returns the reason that the API server would reject the next status.
 func illegal(o *observed, s *batchv1.JobStatus) string {
 	job := o.Job
 	before, spec := job.Status, job.Spec
@@ -341,8 +340,8 @@ func illegal(o *observed, s *batchv1.JobStatus) string {
 	return ""
 }
 
-// JOB-65, TRK-06: a suspended Job all of whose work is done is complete, and never
-// suspended, also if its results do not fit into one status.
+// JOB-65, TRK-06: a suspended Job all of whose work is done is complete, and never suspended, even if its results do
+// not fit into one status.
 func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
 	for _, limit := range []int{500, 1} {
 		o := observeJob(sized(2, 2), suspend).with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute))
@@ -355,8 +354,8 @@ func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
 	}
 }
 
-// MGB-09: the interim and the terminal condition are two writes, also when no pod is left;
-// the second takes reason and message from the first.
+// MGB-09: the interim and the terminal condition are two writes, even when no pod is left; the terminal condition
+// copies reason and message from the interim one.
 func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
 	for want, o := range map[string]*observed{
 		"SuccessCriteriaMet Complete CompletionsReached":         observeJob(counters(1, 0)),
@@ -425,7 +424,7 @@ func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 	// A recorded pod without owner that could not be adopted in this sync.
 	plan := observeJob(interim(failureTarget), uncounted(nil, []types.UID{"p"})).stray("p", failedPod(1, time.Hour)).skip("p").want(t, "")
 	equal(t, "waits for", *plan.Findings.WaitFinish, WaitFinish{Uncounted: 1})
-	// Changes of the same plan hold it back too: they may fail.
+	// Changes of the same plan also delay it: they may fail.
 	plan = observeJob(interim(failureTarget)).with("p", unselected).want(t, "disown p")
 	if plan.Findings.WaitFinish == nil {
 		t.Error("no finding")
@@ -435,8 +434,8 @@ func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 		want(t, `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes "" FailureTarget=True/Reason Failed=True/Reason`)
 }
 
-// MGB-11: conditions that say True stay as they are, and a finished Job is not touched any
-// more, whatever its spec becomes; leftover finalizers go.
+// MGB-11: conditions with status True do not change, and a finished Job is not changed anymore, whatever its spec
+// becomes; remaining finalizers are removed.
 func TestConditionsStay_MGB_11(t *testing.T) {
 	for _, terminal := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		target := map[batchv1.JobConditionType]batchv1.JobConditionType{batchv1.JobComplete: criteriaMet, batchv1.JobFailed: failureTarget}[terminal]
@@ -453,7 +452,7 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 			o.skip("f", "r", "t").want(t, "")
 		}
 	}
-	// Interim: what would lead to the other one, or to Suspended, changes nothing.
+	// Interim: reasons for the other condition, or for Suspended, change nothing.
 	custom := condition("Custom", corev1.ConditionTrue, "Theirs", "theirs")
 	for _, c := range []batchv1.JobConditionType{criteriaMet, failureTarget} {
 		o := observeJob(custom, interim(c), suspend, backoffLimit(0), deadline(1), counters(1, 7), failurePolicy(onExit("FailJob", 1))).
@@ -463,7 +462,7 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 			t.Errorf("%s: %s", c, statusText(&o.Job.Status))
 		}
 	}
-	// A condition that somebody set to False means nothing, until it is needed.
+	// A condition that a client set to False has no effect, until it is needed.
 	falseTarget := condition(failureTarget, corev1.ConditionFalse, "Theirs", "theirs")
 	observeJob(falseTarget, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p").want(t, "")
 	plan := observeJob(falseTarget, backoffLimit(0), counters(0, 1)).
@@ -473,7 +472,7 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 	}
 }
 
-// JOB-01: of two reasons to end a Job, the one that comes first in the list counts.
+// JOB-01: of two reasons to end a Job, the first in the list counts.
 func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 	type cause struct {
 		reason string
@@ -514,14 +513,14 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 				}
 			}
 		}
-		// Alone, each of them is a reason.
+		// Each of them alone is a reason.
 		o := observeJob(indexed(4, 4), perIndex(5), failurePolicy(onExit("FailJob", 42)))
 		first.apply(o)
 		if _, reason, _ := fateOf(o.compute()); reason != first.reason {
 			t.Errorf("%s alone: %s", first.reason, reason)
 		}
 	}
-	// Container restarts stand beside failed pods, and before the deadline.
+	// Container restarts rank with failed pods, before the deadline.
 	for restarts, want := range map[int32]string{0: "DeadlineExceeded", 2: "DeadlineExceeded", 3: "BackoffLimitExceeded"} {
 		o := observeJob(backoffLimit(3), deadline(60), func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }).
 			with("p", func(p *Pod) { p.Restarts = restarts })
@@ -529,14 +528,14 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 			t.Errorf("%d restarts: %s", restarts, reason)
 		}
 	}
-	// A reason to fail comes before the management of pods, and this before completions.
+	// A reason to fail takes precedence over the management of pods, which takes precedence over completions.
 	observeJob(sized(1, 1), counters(1, 0), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p").want(t, "release p")
 	observeJob(sized(3, 1), backoffLimit(0)).with("f", failedPod(1, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f] FailureTarget=True/BackoffLimitExceeded`)
 }
 
-// JOB-22: the first plan has startTime, which may be merged with what its creations lead to,
-// as other counts may. STV-16: none counts a pod that is yet to be created.
+// JOB-22: the first plan sets startTime, which may be merged with the results of its creations, as other counts may.
+// STV-16: no count includes a pod that is yet to be created.
 func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
 	o := observeJob(sized(3, 3), noStart)
 	plan := o.compute()
@@ -550,7 +549,7 @@ func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
 	}
 }
 
-// Counts do not wait for others once all pods have ended: nothing follows before a back-off is over.
+// Counts are written at once after all pods have ended: nothing follows before a back-off is over.
 func TestCountsDoNotWaitForNothing_JOB_53(t *testing.T) {
 	failed := failedPod(1, time.Second)
 	for name, c := range map[string]struct {

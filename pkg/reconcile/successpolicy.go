@@ -6,9 +6,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/successpolicy"
 )
 
-// meetsSuccessPolicy ends the Job by spec.successPolicy (KEP-3998). Only successes that
-// this plan's status records count, so that the condition and its evidence are stored
-// together (SUC-08).
+// meetsSuccessPolicy ends the Job by spec.successPolicy (KEP-3998). It counts only successes that this plan's status
+// records, so that the condition and its evidence are stored together (SUC-08).
 func meetsSuccessPolicy(job *jobView, pods *podLists, ended endedSets, claiming bool, plan *planner) outcome {
 	if !job.hasSuccessPolicy() {
 		return outcome{}
@@ -19,8 +18,8 @@ func meetsSuccessPolicy(job *jobView, pods *podLists, ended endedSets, claiming 
 	switch {
 	case rule == successpolicy.NoRule:
 		return outcome{}
-	// The status that has the condition must record all failed pods. After SuccessCriteriaMet, one that a user deletes
-	// would look like the pods that are deleted because of it (SUC-14).
+	// The status that has the condition must record all failed pods. After SuccessCriteriaMet, a failed pod that a user
+	// deletes would look like a pod that is deleted because of the condition (SUC-14).
 	case claiming:
 		return outcome{} // Strays may have failed. Nothing is created before they are adopted.
 	case len(pods.failed)+len(pods.unreported) > pods.room(job.cfg):

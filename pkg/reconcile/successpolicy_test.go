@@ -12,7 +12,7 @@ import (
 
 const metBySuccessPolicy = "SuccessCriteriaMet=True/SuccessPolicy"
 
-// ruleProgress prints the evidence about the rules: "rule: have/need".
+// ruleProgress returns the progress of the rules: "rule: have/need".
 func ruleProgress(plan Plan) (text []string) {
 	for i, p := range plan.Findings.SuccessRules {
 		text = append(text, fmt.Sprintf("%d: %d/%d", i, p.Have, p.Need))
@@ -20,7 +20,7 @@ func ruleProgress(plan Plan) (text []string) {
 	return text
 }
 
-// The first rule that is met decides, and is named.
+// The first rule that is met decides, and the message contains it.
 func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules             []batchv1.SuccessPolicyRule
@@ -42,13 +42,13 @@ func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), c.progress)
 		})
 	}
-	// On every sync, also from what is stored alone.
+	// On every sync, even from the stored state alone.
 	observeJob(indexed(4, 1), successRules(onCount(2)), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0,1", 2 })).
 		want(t, `status active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy)
 }
 
-// More failures than one status can record, all in back-off: the rule is met all the same,
-// and the Job does not continue until they are replaced.
+// More failures than one status can record, all in back-off: the rule is still met, and the Job does not wait until
+// they are replaced.
 func TestRuleIsMetBesideDelayedFailures_SUC_03(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
@@ -62,15 +62,14 @@ func TestRuleIsMetBesideDelayedDeletions_SUC_03(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// Stored and new successes count, below completions; the condition is stored together with
-// all of them.
+// Stored and new successes count, below completions; the condition is stored together with all of them.
 func TestEvidenceIsStored_SUC_08(t *testing.T) {
 	two := stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "1,7", 2 })
 	plan := observeJob(indexed(5, 5), successRules(onIndexes("1,3")), two).
 		with("p3", index(3), succeededPod(0)).with("p4", index(4)).
 		want(t, `status active 0 terminating 1 succeeded 2 failed 0 completedIndexes "1,3" `+metBySuccessPolicy)
 	equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 2/2]")
-	// Neither an index out of range, nor one without finalizer, nor one twice.
+	// An index out of range, without finalizer, or repeated does not count.
 	for name, c := range map[string]struct {
 		i      int32
 		change func(*Pod)
@@ -81,18 +80,18 @@ func TestEvidenceIsStored_SUC_08(t *testing.T) {
 			equal(t, "progress", fmt.Sprint(ruleProgress(plan)), "[0: 1/2]")
 		})
 	}
-	// What does not fit into this status is no evidence yet.
+	// Successes that do not fit into this status are no evidence yet.
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(2)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).with("p3", index(3))}
 	equal(t, "first", p.step(), `status active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "second", p.step(), `status active 0 terminating 2 succeeded 2 failed 0 completedIndexes "0,1" `+metBySuccessPolicy+`; release p0`)
-	// Failures have the first claim on the room.
+	// Failures take the room first.
 	limited(observeJob(indexed(3, 3), successRules(onCount(1))), 1).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(1)).with("p2", index(2)).
 		wantStatus(t, `active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p0]`)
 }
 
-// Every reason to fail beats a rule that is met in the same sync.
+// Every reason to fail takes precedence over a rule that is met in the same sync.
 func TestFailureFirst_SUC_09(t *testing.T) {
 	met := successRules(onCount(1))
 	base := func(options ...func(*batchv1.Job)) *observed {
@@ -120,7 +119,7 @@ func TestFailureFirst_SUC_09(t *testing.T) {
 	}
 }
 
-// The rule is met by the very success that ends the last index; the failed one counts more.
+// The rule is met by the success that ends the last index; the failed index takes precedence.
 func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
@@ -159,7 +158,7 @@ func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded Failed=True/BackoffLimitExceeded`)
 }
 
-// Conditions with status False mean nothing, and stay as they are.
+// Conditions with status False have no effect, and do not change.
 func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
 	o := observeJob(indexed(2, 2), successRules(onCount(1)), stored(func(s *batchv1.JobStatus) { s.Active = 2 }),
 		condition("FailureTarget", "False", "X", "x"), condition("SuccessCriteriaMet", "False", "Y", "y")).
@@ -172,7 +171,7 @@ func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
 	o.want(t, `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" FailureTarget=False/X SuccessCriteriaMet=True/SuccessPolicy`)
 }
 
-// What merely ran is deleted and not counted; what had failed is.
+// Running pods are deleted and not counted; failed pods are counted.
 func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(4, 4), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).
@@ -189,7 +188,7 @@ func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// Under podReplacementPolicy Failed a pod that terminates had not failed: not counted.
+// Under podReplacementPolicy Failed, a terminating pod has not failed: it is not counted.
 func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
@@ -197,8 +196,8 @@ func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// The same if it was deleted long before, and ends in phase Failed afterward: when the Job
-// succeeded it was not considered failed.
+// The same if it was deleted long before, and ends in phase Failed afterward: when the Job succeeded, it did not count
+// as failed.
 func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
@@ -207,8 +206,8 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// All failures that are known before the Job succeeds are counted, also if there are more than
-// one status can record, and whenever somebody deletes the pods.
+// All failures known before the Job succeeds are counted, even if there are more than one status can record, and
+// whenever a user deletes the pods.
 func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
 	for n := range 5 {
 		p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
@@ -223,7 +222,7 @@ func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
 	}
 }
 
-// The same if nobody has told yet how a pod ended: the success does not wait, and the failure counts as it is.
+// The same if the end of a pod is not reported yet: the success does not wait, and the failure counts as it is.
 func TestUnreportedFailureCountsAtSuccess_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
 		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)}
@@ -231,8 +230,8 @@ func TestUnreportedFailureCountsAtSuccess_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 1 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// The same if the pod that we deleted ends, with an exit code of its own, before its
-// finalizer is gone: SIGTERM made it fail, not the work.
+// The same if a pod that we deleted ends, with an exit code, before its finalizer is gone: SIGTERM made it fail, not
+// the work.
 func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).with("runs", index(1))}
@@ -242,7 +241,7 @@ func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-// A rule that is met by the last index comes before completions.
+// A rule that is met by the last index takes precedence over completions.
 func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule batchv1.SuccessPolicyRule
@@ -260,8 +259,8 @@ func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
 	}
 }
 
-// The same if the last successes do not fit into one status: the rule is met as soon as
-// they are stored, and nothing else may decide before.
+// The same if the last successes do not fit into one status: the rule is met as soon as they are stored, and nothing
+// else may decide before.
 func TestRuleComesBeforeCompletionsAtTheLimit_SUC_17(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
@@ -292,18 +291,18 @@ func TestGateOnAgainEvaluatesRules_SUC_20(t *testing.T) {
 		p.end(int32(i), succeededPod(0))
 		equal(t, "status", p.settle(), want)
 	}
-	// A finished Job stays as it is, whatever the gate.
+	// A finished Job does not change, whatever the gate.
 	p.config.Features.SuccessPolicy = false
 	p.want(t, "")
-	// Turned on after more than enough successes, it ends at once.
+	// If the gate is enabled after more than enough successes, the Job ends at once.
 	observeJob(indexed(5, 5), successRules(onCount(3)), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0-3", 4 })).
 		with("p4", index(4)).
 		want(t, `status active 0 terminating 1 succeeded 4 failed 0 completedIndexes "0-3" `+metBySuccessPolicy)
 }
 
-// JOB-02, MGB-09 with both features off that know of interim conditions: Complete follows at
-// once, without SuccessCriteriaMet, which such an API server rejects, and without a reason
-// where KEP-3998 is off too. A Job that fails does not wait for its pods to end.
+// JOB-02, MGB-09 with both features of interim conditions disabled: Complete follows at once, without
+// SuccessCriteriaMet, which such an API server rejects, and without a reason if KEP-3998 is disabled too. A Job that
+// fails does not wait for its pods to end.
 func TestCompleteFollowsAtOnceWithoutTheGates_JOB_02(t *testing.T) {
 	for features, want := range map[Features]string{
 		{ManagedBy: true}:     `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/ Complete=True/`,
@@ -315,7 +314,7 @@ func TestCompleteFollowsAtOnceWithoutTheGates_JOB_02(t *testing.T) {
 		o.with("s", succeededPod(time.Minute)).with("t", deletedPod(time.Second), untracked)
 		o.settle(t)
 		if features.ManagedBy {
-			o.Pods = nil // It waits for what terminates.
+			o.Pods = nil // It waits for terminating pods.
 			o.settle(t)
 		}
 		equal(t, fmt.Sprintf("%+v", features), statusText(&o.Job.Status), want)

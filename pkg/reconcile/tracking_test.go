@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// uncounted are the UIDs of stored status.uncountedTerminatedPods.
+// uncounted sets the UIDs of stored status.uncountedTerminatedPods.
 func uncounted(succeeded, failed []types.UID) func(*batchv1.Job) {
 	return stored(func(s *batchv1.JobStatus) {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: succeeded, Failed: failed}
@@ -28,7 +28,7 @@ func beingDeleted(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: now
 
 func unselected(p *Pod) { p.Unselected = true }
 
-// TRK-02: record, let go, count: three stages, and each can be lost and repeated.
+// TRK-02: record, release, count: three stages, each of which can be lost and repeated.
 func TestPodsAreRecordedThenReleasedThenCounted_TRK_02(t *testing.T) {
 	job := func() *observed {
 		return observeJob(sized(4, 2), stored(func(s *batchv1.JobStatus) { s.Active = 2 })).
@@ -40,37 +40,37 @@ func TestPodsAreRecordedThenReleasedThenCounted_TRK_02(t *testing.T) {
 		`status active 2 terminating 0 succeeded 1 failed 1 completedIndexes ""`,
 	}
 	job().wantStages(t, stages...)
-	// A restart forgets what is not stored.
+	// A restart forgets everything that is not stored.
 	o := job()
 	for _, want := range stages {
 		o.Backoff.Failures, o.Skip = 0, nil
 		o.carryOut(t, o.want(t, want))
 	}
-	// A finalizer that stays keeps its pod uncounted, and no other.
+	// A finalizer that stays keeps only its own pod uncounted.
 	o = job()
 	o.carryOut(t, o.compute())
 	o.carryOut(t, o.skip("s").want(t, "release f"))
 	o.carryOut(t, o.want(t, `status active 2 terminating 0 succeeded 0 failed 1 completedIndexes "" uncounted [s] []`))
 	o.Skip = nil
 	o.wantStages(t, "release s", `status active 2 terminating 0 succeeded 1 failed 1 completedIndexes ""`)
-	// Indexed: the index stands for the pod, and every pod of the index.
+	// Indexed: the index represents the pod, and every pod of the index.
 	o = observeJob(indexed(2, 2)).with("s", index(0), succeededPod(time.Minute)).with("again", index(0), succeededPod(time.Hour)).with("b", index(1))
 	plan := o.want(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "failed", len(plan.Findings.RecordedFailed), 0)
 	o.carryOut(t, plan).wantStages(t, "release again s")
 }
 
-// TRK-02, TRK-05: a recorded pod that the Job has lost for a while still holds its
-// finalizer: it is not counted before it has lost that too.
+// TRK-02, TRK-05: a recorded pod that the Job has lost for a while still has its finalizer: it is not counted before
+// the finalizer is gone too.
 func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
-	// Somebody took the owner away. The pod is adopted again, and counted once.
+	// A user removed the owner. The pod is adopted again, and counted once.
 	o := observeJob(sized(3, 1), uncounted([]types.UID{"s"}, nil)).stray("s", succeededPod(time.Minute)).with("other", succeededPod(time.Minute))
 	o.carryOut(t, o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s other] []; adopt s`))
 	o.settle(t)
 	if got := o.Job.Status.Succeeded; got != 2 {
 		t.Errorf("succeeded %d, 2 pods did", got)
 	}
-	// Somebody changed the labels, the finalizer could not be removed, and the labels are back.
+	// A user changed the labels, the finalizer could not be removed, and the labels were restored.
 	o = observeJob(sized(3, 0), uncounted(nil, []types.UID{"f"})).with("f", failedPod(1, time.Hour), unselected)
 	o.carryOut(t, o.skip("f").want(t, ""))
 	o.Skip = nil
@@ -84,7 +84,7 @@ func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
 		wantStages(t, "disown f", `status active 0 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
 }
 
-// TRK-04: decisions count what is in the counters, what is recorded, and what ended since.
+// TRK-04: decisions count pods in the counters, recorded pods, and pods that have ended since.
 func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 	for name, test := range map[string]struct {
 		o                 *observed
@@ -113,7 +113,7 @@ func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 			if _, reason, _ := fateOf(plan); (reason == "BackoffLimitExceeded") != (test.failed > 0) {
 				t.Errorf("outcome %s", reason)
 			}
-			// Without a limit, the successes decide how many pods are wanted.
+			// Without a limit, the successes determine how many pods are wanted.
 			test.o.Job.Spec.BackoffLimit, test.o.Job.Spec.PodReplacementPolicy = nil, nil
 			test.o.Job.Spec.PodFailurePolicy = nil
 			if test.o.Job.Spec.CompletionMode != nil && *test.o.Job.Spec.CompletionMode == batchv1.NonIndexedCompletion {
@@ -168,7 +168,7 @@ func TestStatusRecordsAtMost500Pods_TRK_06(t *testing.T) {
 			t.Errorf("%s", statusText(&s))
 		}
 	}
-	// Failures come first: they may be why the Job ends. What is recorded takes room, too.
+	// Failures come first: they may be the reason that the Job ends. Recorded pods take room too.
 	o := observeJob(sized(9, 9), uncounted([]types.UID{"old"}, nil))
 	o.config.MaxUncounted = 3
 	o.with("old", succeededPod(time.Hour)).with("s", succeededPod(time.Hour)).with("f1", failedPod(1, time.Minute)).with("f2", failedPod(1, time.Minute))
@@ -176,15 +176,15 @@ func TestStatusRecordsAtMost500Pods_TRK_06(t *testing.T) {
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [old] [f1 f2]; release old`)
 	equal(t, "not recorded", plan.Findings.Unrecorded, 1)
 	o.carryOut(t, plan).want(t, `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "" uncounted [s] [f1 f2]; release f1 f2`)
-	// Among failures, those that have ended come first; and the condition is not held up.
+	// Among failures, pods that have ended come first; and the condition is not delayed.
 	o = observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42)))
 	o.config.MaxUncounted = 1
 	o.with("a").with("b", deletedPod(time.Hour)).with("p", failedPod(42, time.Minute)).
 		want(t, `status active 0 terminating 2 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_0`)
 }
 
-// TRK-06: failures that do not fit into the status that ends the Job well are recorded by
-// the next one (SUC-14: pods already considered failed count).
+// TRK-06: failures that do not fit into the status with which the Job succeeds are recorded by the next status (SUC-14:
+// pods already considered failed count).
 func TestFailuresBeyondTheLimitAreRecordedNext_TRK_06(t *testing.T) {
 	o := observeJob(func(j *batchv1.Job) { sized(0, 4)(j); j.Spec.Completions = nil }).with("s", succeededPod(time.Minute))
 	for _, name := range []string{"a", "b", "c"} { // a user deleted the other workers
@@ -198,7 +198,7 @@ func TestFailuresBeyondTheLimitAreRecordedNext_TRK_06(t *testing.T) {
 	o.wantStatusText(t, `active 0 terminating 0 succeeded 1 failed 3 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-// TRK-07: successes of an Indexed Job take one status write, those of a NonIndexed two.
+// TRK-07: successes of an Indexed Job take one status write, successes of a NonIndexed Job two.
 func TestIndexedSuccessTakesOneWrite_TRK_07(t *testing.T) {
 	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
 	observeJob(indexed(2, 2), active).with("s", index(0), succeededPod(time.Minute)).with("r", index(1)).
@@ -208,19 +208,19 @@ func TestIndexedSuccessTakesOneWrite_TRK_07(t *testing.T) {
 			`status active 1 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
 }
 
-// TRK-12 (D-21): finished pods without the finalizer are done with, and may be replaced.
+// TRK-12 (D-21): finished pods without the finalizer need no further work, and may be replaced.
 func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
 	for _, how := range []func(*Pod){failedPod(1, time.Hour), succeededPod(time.Hour), func(p *Pod) { deletedPod(time.Hour)(p); p.Phase = corev1.PodFailed }} {
 		observeJob(sized(2, 2)).with("p", untracked, how).want(t, "create; create")
 		observeJob(indexed(2, 2)).with("p", untracked, index(0), how).want(t, "create 0; create 1")
 		observeJob(backoffLimit(0)).with("p", untracked, how).want(t, "create")
 	}
-	// Policies are not asked about it.
+	// Policies are not evaluated on it.
 	plan := observeJob(failurePolicy(onExit("FailJob", 1))).with("p", untracked, failedPod(1, time.Hour)).want(t, "create")
 	equal(t, "verdicts", len(plan.Findings.Verdicts), 0)
 }
 
-// TRK-16: what is recorded as failed stays failed.
+// TRK-16: a pod recorded as failed stays failed.
 func TestRecordedStaysFailed_TRK_16(t *testing.T) {
 	observeJob(uncounted(nil, []types.UID{"p"})).with("p", succeededPod(time.Minute)).with("r").
 		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
@@ -231,8 +231,8 @@ func TestRecordedStaysFailed_TRK_16(t *testing.T) {
 		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
 }
 
-// SUC-14: a pod that we delete because the Job succeeded is not a failure, also if it was
-// never ready: its finish time is then when it stopped being ready, long before (BLI-26).
+// SUC-14: a pod that we delete because the Job succeeded is not a failure, even if it was never ready: its finish time
+// is then the time it stopped being ready, long before (BLI-26).
 func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		observeJob(indexed(2, 2), replacing(policy), endedIndexes("0", 1, ""), noFailedIndexes,
@@ -243,8 +243,8 @@ func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
 	}
 }
 
-// TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created
-// or deleted, what has ended counts, and what runs is released, and does not.
+// TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created or deleted, ended pods count,
+// and running pods are released and do not count.
 func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	o := observeJob(sized(5, 3), beingDeleted, active(1)).
@@ -259,8 +259,8 @@ func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
 		wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s] []; release p r`, "release s",
 			`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
 
-	// Whatever the policies and the suspension of the Job. A pod that terminates has failed,
-	// unless the Job waits for its end (PRP-05, PRP-06).
+	// Whatever the policies and the suspension of the Job. A terminating pod has failed, unless the Job waits for its
+	// end (PRP-05, PRP-06).
 	for name, test := range map[string]struct {
 		option   func(*batchv1.Job)
 		recorded []types.UID
@@ -284,7 +284,7 @@ func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
 	}
 }
 
-// deletedJob has a pod that failed, one that runs, one that terminates, and two out of range.
+// deletedJob has a failed pod, a running pod, a terminating pod, and two pods out of range.
 func deletedJob(option func(*batchv1.Job)) *observed {
 	return observeJob(sized(5, 5), beingDeleted, option).
 		with("f", index(0), failedPod(1, time.Minute)).with("r", index(1)).with("t", index(2), deletedPod(time.Minute)).
@@ -300,8 +300,8 @@ func (o *observed) holders() (n int) {
 	return n
 }
 
-// TRK-24, JOB-01: what ends a Job also ends one that is being deleted: somebody's
-// finalizer may hold it until then. All its pods are ended with it.
+// TRK-24, JOB-01: a reason that ends a Job also ends a Job that is being deleted, which another finalizer may keep
+// until then. All its pods end with it.
 func TestDeletedJobEnds_TRK_24(t *testing.T) {
 	for name, test := range map[string]struct {
 		option func(*batchv1.Job)
@@ -328,7 +328,7 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 			t.Errorf("%s: %s", name, statusText(&o.Job.Status))
 		}
 	}
-	// Its pods were released, and one of them was counted: that is enough.
+	// Its pods were released, and one of them was counted: that is sufficient.
 	o := observeJob(sized(1, 1), beingDeleted, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("p")
 	o.wantStages(t, "release p")
 	o.Pods = nil
@@ -343,26 +343,26 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 	}
 }
 
-// TRK-25: strays join the Job before others are created; pods that the selector no longer
-// selects are released in one write, and replaced.
+// TRK-25: strays are adopted before pods are created; pods that the selector no longer matches are released in one
+// write, and replaced.
 func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 	o := observeJob(sized(3, 3)).stray("s", untracked).stray("e", succeededPod(time.Minute)).with("r")
 	plan := o.want(t, "adopt e s")
 	o.carryOut(t, plan).wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [e] []`, "release e",
 		`status active 2 terminating 0 succeeded 1 failed 0 completedIndexes ""`)
-	// One that has ended without the finalizer was counted, or nobody asked for that.
+	// A pod that has ended without the finalizer was counted, or did not have to be.
 	observeJob().stray("e", succeededPod(time.Minute), untracked).want(t, "create")
-	// One that cannot be adopted in this sync may join later: there must be room for it.
+	// A pod that cannot be adopted in this sync may be adopted later: it needs room.
 	observeJob(sized(2, 2)).stray("s").skip("s").want(t, "")
 
 	o = observeJob(sized(2, 2)).with("u", unselected).with("r")
 	o.want(t, "disown u")
-	// Its successor comes when it is gone: if the write fails, it may stay.
+	// Its successor is created when the pod is gone: if the write fails, the pod may stay.
 	o.skip("u").want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
 	observeJob(replacing(batchv1.Failed)).with("u", unselected, deletedPod(time.Minute)).want(t, "disown u")
 	observeJob(backoffLimit(0)).with("u", unselected, failedPod(1, time.Hour)).want(t, "disown u")
 
-	// None of it while the Job is being deleted, or has finished, or is of an unknown mode.
+	// Nothing of this happens while the Job is being deleted, has finished, or has an unknown mode.
 	for name, option := range map[string]func(*batchv1.Job){
 		"deleted":  beingDeleted,
 		"finished": condition(batchv1.JobFailed, corev1.ConditionTrue, "Reason", "message"),
@@ -374,7 +374,7 @@ func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 		}
 	}
 	observeJob(beingDeleted, stored(func(s *batchv1.JobStatus) { s.Active = 1 })).with("u", unselected).want(t, "release u")
-	// A Job is not complete while pods join it, nor is its terminal condition written.
+	// A Job is not complete while pods are being adopted, and its terminal condition is not written.
 	observeJob(counters(1, 0)).stray("s").want(t, "adopt s")
 	plan = observeJob(condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")).stray("s").want(t, "adopt s")
 	if plan.Findings.WaitFinish == nil {
@@ -382,8 +382,8 @@ func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 	}
 }
 
-// TRK-12: a Job that fails counts pods that still run. If somebody takes the finalizer and the owner of
-// one, it may have been counted; one that no controller made never was.
+// TRK-12: a Job that fails counts running pods. If a client removes the finalizer and the owner of such a pod, it may
+// have been counted; a pod that no controller created never was.
 func TestFailingJobAdoptsNoPodThatItMayHaveCounted_TRK_12(t *testing.T) {
 	made := func(p *Pod) { p.Made = true }
 	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
@@ -394,7 +394,7 @@ func TestFailingJobAdoptsNoPodThatItMayHaveCounted_TRK_12(t *testing.T) {
 	observeJob(counters(1, 0), condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "Reason", "message")).stray("s", untracked, made).want(t, "adopt s")
 }
 
-// D-23: a Job that pods are about to join is not suspended yet.
+// D-23: a Job is not suspended while pods are about to be adopted.
 func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
 	o := observeJob(suspend).stray("s")
 	plan := o.want(t, "adopt s")
@@ -402,8 +402,8 @@ func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
 		`status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" Suspended=True/JobSuspended`)
 }
 
-// TRK-29: pods of no index lose their finalizer, and never count; the numbers are those
-// of the built-in controller's "indexed job with indexes outside of range".
+// TRK-29: pods without a valid index lose their finalizer, and never count; the numbers are from the built-in
+// controller's "indexed job with indexes outside of range".
 func TestPodsOutOfRangeNeverCount_TRK_29(t *testing.T) {
 	o := observeJob(indexed(5, 2)).
 		with("p0", index(0), succeededPod(time.Minute)).with("p5", index(5)).with("p6", index(6), succeededPod(time.Minute)).
@@ -423,24 +423,23 @@ func TestPodsOutOfRangeNeverCount_TRK_29(t *testing.T) {
 	if got := statusText(&o.Job.Status); got != `active 2 terminating 0 succeeded 1 failed 0 completedIndexes "0"` {
 		t.Error(got)
 	}
-	// Missing, and while they terminate.
+	// Missing indexes, and terminating pods.
 	observeJob(indexed(2, 2), backoffLimit(0)).with("f", failedPod(1, time.Hour)).with("s", succeededPod(time.Hour)).with("t", index(2), deletedPod(time.Hour)).
 		want(t, "create 0; create 1; release f s t")
-	// In a NonIndexed Job an index means nothing.
+	// In a NonIndexed Job, an index has no meaning.
 	observeJob().with("f", index(7), failedPod(1, time.Hour)).
 		want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; create`)
 }
 
-// TRK-29: what never counts does not hold up others either, before its finalizer is gone
-// or afterwards.
+// TRK-29: pods that never count do not delay others either, before or after their finalizer is gone.
 func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
 	o := observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second))
 	o.want(t, "create 0; release p8")
 	observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second), untracked).want(t, "create 0")
 }
 
-// TRK-05: a recorded pod that somebody took from the Job is counted once it has lost the finalizer:
-// with other labels, the Job may adopt it again.
+// TRK-05: a recorded pod that a user took from the Job is counted once it has lost the finalizer: with other labels,
+// the Job may adopt it again.
 func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"lost"}}
@@ -455,8 +454,8 @@ func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
 	}
 }
 
-// MGB-10, D-23: a pod that is about to leave the Job, or to join it, is still, or already,
-// its own if the write fails in this sync: the Job neither ends nor is suspended meanwhile.
+// MGB-10, D-23: a pod about to be disowned or adopted still, or already, belongs to the Job if the write fails in this
+// sync: the Job is then neither ended nor suspended.
 func TestNothingEndsWhilePodsMove_TRK_25_MGB_10(t *testing.T) {
 	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
 	observeJob(failing).with("u", unselected).skip("u").want(t, "")

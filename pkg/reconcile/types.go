@@ -11,12 +11,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// NoIndex is the Pod.Index of a pod without a completion index, or with one that
-// cannot be parsed.
+// NoIndex is the Pod.Index of a pod whose completion index is missing or cannot be parsed.
 const NoIndex int32 = -1
 
-// Pod is what decisions need of a corev1.Pod, and nothing else, so that 10^5 of them
-// fit in memory. Package observe makes it.
+// Pod holds the parts of a corev1.Pod that decisions need, and nothing else, so that 10^5 pods fit in memory. Package
+// observe creates it.
 type Pod struct {
 	UID             types.UID
 	Name            string
@@ -31,15 +30,15 @@ type Pod struct {
 	Finalizer bool
 	Ready     bool
 	Scheduled bool
-	// Made reports whether a Job controller made the pod, so that it had the finalizer once.
+	// Made reports whether a Job controller created the pod, so that it once had the finalizer.
 	Made bool
 	// Restarts is the sum of the restart counts of all init and app containers.
 	Restarts  int32
 	CreatedAt time.Time
-	// ReadySince is when Ready last became true; zero if it is not.
+	// ReadySince is when Ready last became true; zero if the pod is not ready.
 	ReadySince time.Time
-	// FinishedAt is the finish time by the rule of KEP-3850 (BLI-26); zero for
-	// a pod that neither finished nor is being deleted.
+	// FinishedAt is the finish time by the rule of KEP-3850 (BLI-26); zero if the pod has neither finished nor is being
+	// deleted.
 	FinishedAt time.Time
 	// Unselected reports whether the pod's labels no longer match the Job's selector.
 	Unselected bool
@@ -47,40 +46,38 @@ type Pod struct {
 	// this pod, from the annotations batch.kubernetes.io/job-index-failure-count and
 	// …/job-index-ignored-failure-count (KEP-3850); 0 where they cannot be parsed.
 	Failures, Ignored int32
-	// Terminated are the containers of a failed pod that terminated, app containers first;
-	// of a pod that has not ended, those that failed so far. Conditions are its conditions.
-	// Both are nil for a pod that succeeded.
+	// Terminated are the terminated containers of a failed pod, app containers first; of a pod that has not ended, the
+	// containers that have failed so far. Conditions are the pod's conditions. Both are nil for a pod that succeeded.
 	Terminated []failurepolicy.Container
 	Conditions []failurepolicy.Condition
-	// Restarted is how a container ended before its last restart, preferably one that
-	// failed; nil if none is known to have restarted. No decision depends on it.
+	// Restarted is a container as it ended before its last restart, preferably one that failed; nil if no container is
+	// known to have restarted. No decision depends on it.
 	Restarted *failurepolicy.Container
-	// Unreported reports whether the pod is in phase Failed while a container is still
-	// reported as running, or as waiting to run again: how it ended is not reported yet.
+	// Unreported reports whether the pod is in phase Failed while a container is still reported as running, or as
+	// waiting to run again: the status does not show yet how the pod ended.
 	Unreported bool
-	// Reasons are what is said of the end of the pod as a whole; nil if nothing is. No decision depends on them.
+	// Reasons are the reasons for the end of the pod as a whole; nil if there are none. No decision depends on them.
 	Reasons *PodReasons
 }
 
-// PodReasons are in few pods, and take memory only there.
+// PodReasons are the reasons for the end of a pod. Few pods have them, so other pods spend no memory on them.
 type PodReasons struct {
 	// Failed is status.reason of a pod that failed, such as Evicted; Disrupted is the reason of the condition
 	// DisruptionTarget, such as EvictionByEvictionAPI. Either may be "".
 	Failed, Disrupted string
 }
 
-// IsTerminal reports whether no container runs in the pod, or ever will again.
+// IsTerminal reports whether the pod has finished: no container runs, or ever will again.
 func (p *Pod) IsTerminal() bool { return p.Phase == corev1.PodSucceeded || p.Phase == corev1.PodFailed }
 
-// IsActive reports whether the pod counts in status.active: neither finished nor
-// being deleted (PRP-03).
+// IsActive reports whether the pod counts in status.active: it has neither finished nor is being deleted (PRP-03).
 func (p *Pod) IsActive() bool { return !p.IsTerminal() && !p.Deleting }
 
-// IsTerminating reports whether the pod counts in status.terminating: being deleted,
-// and not yet finished (PRP-03, D-09).
+// IsTerminating reports whether the pod counts in status.terminating: it is being deleted, and has not finished
+// (PRP-03, D-09).
 func (p *Pod) IsTerminating() bool { return !p.IsTerminal() && p.Deleting }
 
-// Observation is everything that a decision is based on. Compute does not change it.
+// Observation is the input of a decision. Compute does not change it.
 type Observation struct {
 	Job *batchv1.Job
 	// Pods are all pods that the Job controls, in any order.
@@ -91,21 +88,20 @@ type Observation struct {
 	// Strays are pods that the Job may adopt: they match its selector, have no controller and are
 	// not being deleted.
 	Strays []*Pod
-	// Held are the pods in status.uncountedTerminatedPods that still have the finalizer, also
-	// if the Job does not control them anymore.
+	// Held are the pods in status.uncountedTerminatedPods that still have the finalizer, even if the Job does not
+	// control them anymore.
 	Held map[types.UID]bool
-	// RuleNames are the names in spec.podFailurePolicy.rules of an API server that
-	// serves them, by rule, "" for unnamed ones; the Go type of a Job lacks the field
-	// (KEP-4443, PFN-28). Names may also come from the Job's annotation.
+	// RuleNames are the names in spec.podFailurePolicy.rules, by rule, if the API server serves them; "" for unnamed
+	// rules. The Go type of a Job lacks the field (KEP-4443, PFN-28). Names may also come from the Job's annotation.
 	RuleNames []string
 	Now       time.Time
-	// Backoff is the record that earlier plans asked to remember.
+	// Backoff is the record that the caller remembered from earlier plans.
 	Backoff backoff.Record
-	// UnreportedSince is when the caller first saw a pod Unreported. Pods without an entry
-	// are not waited for.
+	// UnreportedSince maps Unreported pods to the time at which the caller first saw them so. Compute does not wait for
+	// pods without an entry.
 	UnreportedSince map[types.UID]time.Time
-	// Skip names pods on which an operation failed in this sync: no more are planned
-	// for them, so that the others make progress.
+	// Skip contains pods on which an operation failed in this sync: no more operations are planned for them, so that the
+	// other pods make progress.
 	Skip map[types.UID]bool
 	// HoldCreation reports whether no pods are to be created: a creation failed in this sync, or the Job may
 	// need none.
@@ -114,25 +110,22 @@ type Observation struct {
 
 // Config holds the limits for decisions. DefaultConfig has the required values.
 type Config struct {
-	// MaxUncounted is how many pods one status may record as finished but not
-	// yet counted (KEP-2307 bounds the lists to 20 kB).
+	// MaxUncounted is the number of pods that one status may record as finished but not yet counted (KEP-2307 bounds the
+	// lists to 20 kB).
 	MaxUncounted int
-	// MaxPodChanges is how many pods one plan creates, or scales down.
+	// MaxPodChanges is the number of pods that one plan creates, or scales down.
 	MaxPodChanges int
 	Backoff       backoff.Policy
-	// ReportWait is how long the podFailurePolicy waits for the report how a failed
-	// pod ended (ADR 0012).
+	// ReportWait is how long the podFailurePolicy waits for a failed pod's status to show how it ended (ADR 0012).
 	ReportWait time.Duration
 	Features   Features
-	// SchedulingDone reports whether spec.scheduling is handled elsewhere: the Job is the
-	// built-in controller's.
+	// SchedulingDone reports whether spec.scheduling is handled elsewhere: the built-in controller reconciles the Job.
 	SchedulingDone bool
-	// MinRequeue is the shortest wait that a plan asks for. (KEP-3850 has 1 s: back-offs would end late.)
+	// MinRequeue is the shortest wait that a plan requests. (KEP-3850 has 1 s: back-offs would end late.)
 	MinRequeue time.Duration
 }
 
-// DefaultConfig returns the values of the built-in controller, and a ReportWait of 30
-// s.
+// DefaultConfig returns the values of the built-in controller, and a ReportWait of 30 s.
 func DefaultConfig() Config {
 	return Config{
 		MaxUncounted:  500,
@@ -144,8 +137,7 @@ func DefaultConfig() Config {
 	}
 }
 
-// Features are the parts of the API that can be disabled. The zero value disables
-// all.
+// Features are the parts of the API that can be disabled. The zero value disables all.
 type Features struct {
 	// RuleNames: the reason of FailJob names the rule (KEP-4443).
 	RuleNames bool
@@ -160,42 +152,41 @@ type Features struct {
 	ManagedBy bool
 }
 
-// AllFeatures returns Features with all enabled.
+// AllFeatures returns Features with all features enabled.
 func AllFeatures() Features { return Features{true, true, true, true, true} }
 
-// delaysTerminal reports whether a Job finishes only when its last pod has ended, with
-// SuccessCriteriaMet before Complete. API servers with both features disabled expect neither
-// (KEP-3939, KEP-4368).
+// delaysTerminal reports whether a Job finishes only when its last pod has ended, with SuccessCriteriaMet before
+// Complete. API servers with both features disabled expect neither behavior (KEP-3939, KEP-4368).
 func (f Features) delaysTerminal() bool { return f.PodReplacementPolicy || f.ManagedBy }
 
-// Plan is one stage: operations that may run in any order and in parallel, because
-// what is stored already justifies each of them. See the package comment.
+// Plan is one stage: operations that may run in any order and in parallel, because the stored state already justifies
+// each of them. See the package comment.
 type Plan struct {
 	// Status, if not nil, is to be stored if the Job is still the one observed.
 	Status *batchv1.JobStatus
-	// Urgent reports whether Status adds or changes a condition, or whether no pod is left whose
-	// change another status could report. Any other status may be delayed, to be merged with the next one.
+	// Urgent reports whether Status adds or changes a condition, or no pod is left whose change another status could
+	// report. Any other status may be delayed, to be merged with the next one.
 	Urgent bool
-	// Merge reports whether Status is best left out, because the next stage sees the result
-	// of the creations and needs one write for both. Write it first only if the creations
-	// take long, or are many and the Job has no startTime.
+	// Merge reports whether the caller should leave Status out, because the next stage sees the result of the creations
+	// and needs one write for both. Write it first only if the creations take long, or are many and the Job has no
+	// startTime.
 	Merge bool
 	// Create are the pods to create, lowest completion index first.
 	Create []NewPod
-	// CreateReason is why they are created.
+	// CreateReason is the reason for which they are created.
 	CreateReason CreateReason
-	// Delete are pods to be deleted, whether or not they hold the finalizer.
+	// Delete are pods to delete, whether or not they have the finalizer.
 	Delete []PodRef
 	// Release are pods to remove the tracking finalizer from.
 	Release []PodRef
-	// Adopt are strays to add the Job as controller and the tracking finalizer to, once a
-	// live read has shown that the Job still exists (JOB-35). Disown are pods to remove
-	// both from (JOB-36). Each is one write.
+	// Adopt are strays to which the Job is to be added as controller, with the tracking finalizer, once a live read has
+	// shown that the Job still exists (JOB-35). Disown are pods from which both are to be removed (JOB-36). Each is one
+	// write.
 	Adopt, Disown []PodRef
-	// RequeueAfter is when to compute again even if nothing changes; 0 for never.
+	// RequeueAfter is the wait after which to compute again even if nothing changes; 0 means never.
 	RequeueAfter time.Duration
-	// Backoff is to be remembered once Status is stored, BackoffSeen before pods are released, which may
-	// be gone then: somebody else may have recorded that they failed.
+	// Backoff is to be remembered once Status is stored, BackoffSeen before pods are released: these pods may be gone
+	// afterward, since another client may have recorded that they failed.
 	Backoff, BackoffSeen backoff.Record
 
 	Findings Findings
@@ -208,8 +199,7 @@ func (p *Plan) changesPods() bool {
 	return len(p.Create)+len(p.Delete)+len(p.Release)+len(p.Adopt)+len(p.Disown) > 0
 }
 
-// CreateReason is why pods are created; the values are those of a metric label (KEP-3939,
-// D-10, D-11).
+// CreateReason is the reason for which pods are created, as the value of a metric label (KEP-3939, D-10, D-11).
 type CreateReason string
 
 const (
@@ -221,22 +211,21 @@ const (
 	RecreateTerminatingOrFailed CreateReason = "recreate_terminating_or_failed"
 )
 
-// PodRef names the pod of an operation.
+// PodRef identifies the pod of an operation.
 type PodRef struct {
 	Name string
 	UID  types.UID
 	// ResourceVersion, if not empty, is a precondition: the operation is correct only
 	// for the pod as it was observed.
 	ResourceVersion string
-	// OutOfRange reports whether the pod is released because its index is out of range.
-	// Read a Job at least as new as the pod first: after scaling up, an older spec does not
-	// have the index, and the success would be lost.
+	// OutOfRange reports whether the pod is released because its index is out of range. The caller must first read a Job
+	// at least as new as the pod: after scaling up, an older spec does not have the index, and the success would be
+	// lost.
 	OutOfRange bool
 	// Ignored reports whether the pod failed, and a rule ignores the failure.
 	Ignored bool
-	// IgnoredFailure is when such a pod failed, if that was after the last success. No
-	// status will record it: once the finalizer is gone, the caller adds it to the back-off
-	// record (Record.Failed).
+	// IgnoredFailure is the time at which such a pod failed, if that was after the last success. No status will record
+	// it: once the finalizer is gone, the caller adds it to the back-off record (Record.Failed).
 	IgnoredFailure time.Time
 }
 
@@ -244,8 +233,8 @@ type PodRef struct {
 type NewPod struct {
 	// Index is the completion index, or NoIndex in a NonIndexed Job.
 	Index int32
-	// Attempt counts from 1: one more than the failures so far, of the index
-	// as far as its pods are still there, or of the NonIndexed Job.
+	// Attempt is one more than the number of failures so far: of the index, as far as its pods still exist, or of the
+	// NonIndexed Job.
 	Attempt int32
 	// PerIndex reports whether the pod carries the failure counts of its index,
 	// Failures and Ignored (KEP-3850).

@@ -10,20 +10,20 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// unreported is in phase Failed, and nobody knows how its container ended.
+// unreported puts a pod in phase Failed without a reported end of its container.
 func unreported(p *Pod) {
 	failedPod(0, time.Second)(p)
 	p.Terminated, p.Unreported = nil, true
 }
 
-// since is when the pods p and q were first seen so.
+// since sets the time at which the pods p and q were first seen unreported.
 func (o *observed) since(ago time.Duration) *observed {
 	o.UnreportedSince = map[types.UID]time.Time{"p": now.Add(-ago), "q": now.Add(-ago)}
 	return o
 }
 
-// PFP-01, PFP-07, ADR 0012: where a rule may need the exit code of a failed pod, and a kubelet has
-// not told it, the pod is neither judged, recorded nor replaced for a while.
+// PFP-01, PFP-07, ADR 0012: if a rule may need the exit code of a failed pod, and the kubelet has not reported it, the
+// pod is neither evaluated, recorded nor replaced for a while.
 func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 42))
 	for name, o := range map[string]*observed{
@@ -65,7 +65,7 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 	if u := plan.Status.UncountedTerminatedPods.Failed; len(u) != 2 || plan.Findings.Outcome == nil {
 		t.Errorf("%+v", plan.Status)
 	}
-	// Its failure delays others, whatever the verdict will be (JOB-18, PFP-06).
+	// Its failure delays other pods, whatever the verdict will be (JOB-18, PFP-06).
 	if plan = observeJob(policy, sized(3, 3)).with("p", unreported).since(0).compute(); len(plan.Create) > 0 || plan.Findings.Backoff == nil {
 		t.Errorf("in back-off: %+v", plan.Create)
 	}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// workQueue has no completions: its pods agree among themselves on when the work is done.
+// workQueue has no completions: its pods decide among themselves when the work is done.
 func workQueue(parallelism int32) func(*batchv1.Job) {
 	return func(j *batchv1.Job) { j.Spec.Completions, j.Spec.Parallelism = nil, &parallelism }
 }
@@ -17,8 +17,8 @@ func activePods(n int32) func(*batchv1.Job) {
 	return stored(func(s *batchv1.JobStatus) { s.Active = n })
 }
 
-// JOB-03: as many pods as parallelism says until the first success; from then on those that
-// are there, whatever parallelism says then, and none in place of one that fails.
+// JOB-03: parallelism pods run until the first success; from then on, existing pods continue, whatever parallelism is,
+// and failed pods are not replaced.
 func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    *observed
@@ -40,7 +40,7 @@ func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { test.o.want(t, test.want) })
 	}
-	// The last one to end completes the Job, however it ends; not before.
+	// The last pod that ends completes the Job, whatever its result; not an earlier pod.
 	for _, phase := range []corev1.PodPhase{corev1.PodSucceeded, corev1.PodFailed} {
 		o := observeJob(workQueue(2), counters(1, 0), activePods(1)).with("a")
 		o.want(t, "")
@@ -52,8 +52,8 @@ func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
 	}
 }
 
-// JOB-04 (D-36): a success does not lift the limits: the Job fails by backoffLimit, by its
-// deadline, or by a rule, as long as a pod runs.
+// JOB-04 (D-36): a success does not lift the limits: the Job fails by backoffLimit, by its deadline, or by a rule, as
+// long as a pod runs.
 func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 	for want, o := range map[string]*observed{
 		"BackoffLimitExceeded": observeJob(workQueue(3), backoffLimit(0), counters(1, 0)).with("a").with("f", failedPod(1, time.Hour)),
@@ -68,15 +68,15 @@ func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 			t.Errorf("%s: %s", want, statusText(&s))
 		}
 	}
-	// In one sync with the success, too.
+	// Also in the same sync as the success.
 	o := observeJob(workQueue(2), backoffLimit(0)).with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour))
 	if _, reason, _ := fateOf(o.compute()); reason != "BackoffLimitExceeded" {
 		t.Errorf("reason %q", reason)
 	}
 }
 
-// JOB-65: suspended after a success, a work queue loses what still runs, and is complete
-// instead of suspended; without a success it is suspended.
+// JOB-65: a work queue suspended after a success loses its running pods, and is complete instead of suspended; without
+// a success it is suspended.
 func TestSuspendedWorkQueueCompletes_JOB_65(t *testing.T) {
 	o := observeJob(workQueue(3), suspend, counters(1, 0), activePods(2)).with("a").with("b")
 	o.wantStages(t, "release a b", "delete a b",

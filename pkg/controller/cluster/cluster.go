@@ -1,5 +1,5 @@
-// Package cluster has the calls to the API server that a sync of a Job needs, as narrow
-// interfaces; Live implements them. Every write of this program is made with FieldManager.
+// Package cluster has the calls to the API server that a sync of a Job needs, as narrow interfaces that Live
+// implements. Every write of this program uses FieldManager.
 package cluster
 
 import (
@@ -17,7 +17,7 @@ const FieldManager = reconcile.FieldManager
 
 // JobAPI reads and writes Jobs in the API server, not in the cache.
 type JobAPI interface {
-	// Get returns a Job, including what batchv1.Job has no fields for.
+	// Get returns a Job, including the fields that batchv1.Job lacks.
 	Get(ctx context.Context, namespace, name string) (*observe.NamedJob, error)
 	// UpdateStatus stores job.Status if job.ResourceVersion is still current.
 	UpdateStatus(ctx context.Context, job *batchv1.Job) (*batchv1.Job, error)
@@ -45,8 +45,8 @@ const (
 	DisownPod
 )
 
-// PodLister lists pods from the API server, those that match the Job's selector or
-// all of its namespace, and returns the resourceVersion of the list.
+// PodLister lists pods from the API server, either the pods that match the Job's selector or all pods of its namespace,
+// and returns the resourceVersion of the list.
 type PodLister interface {
 	List(ctx context.Context, job *batchv1.Job, all bool) ([]corev1.Pod, string, error)
 }
@@ -59,15 +59,15 @@ type Cluster struct {
 	// CreateJSON creates a pod from JSON, which may have fields that corev1.Pod lacks. If
 	// it is nil, Jobs whose template has such fields get no pods.
 	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
-	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns
-	// when all calls have returned. Those of large Jobs give way to those of small ones.
+	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns when all calls have returned. Calls
+	// for large Jobs yield to calls for small ones.
 	Parallel func(job Size, n int, do func(i int))
 }
 
-// Size is whether a Job may need many calls at a time.
+// Size is Large for a Job that may need many calls at a time.
 type Size bool
 
-// A Large Job has more pods than a stage always changes.
+// A Large Job has more pods than the number that every stage changes, however long it takes.
 const (
 	Small Size = false
 	Large Size = true

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// IsAmbiguous reports whether the write may have succeeded anyway: there is no answer, or a timeout, or a proxy lost
+// IsAmbiguous reports whether a failed write may have been stored: there was no response, a timeout, or a proxy lost
 // the connection. (The API server itself may answer 429 without a Status.)
 func IsAmbiguous(err error) bool {
 	status := apierrors.APIStatus(nil)
@@ -28,15 +28,14 @@ func IsTransient(err error) bool {
 	return IsAmbiguous(err) || apierrors.IsConflict(err) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err)
 }
 
-// IsRejection reports whether the API server will reject the write every time: what it stores
-// is invalid, or a webhook or a policy denies it.
+// IsRejection reports whether the API server will reject the write every time: the object is invalid, or a webhook or a
+// policy denies it.
 func IsRejection(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) || apierrors.IsBadRequest(err) || apierrors.IsRequestEntityTooLargeError(err)
 }
 
-// IsOtherPod reports whether the pod is not the one that the patch was for: the patch would
-// change its UID, or add a second controller. An admission webhook may reject a write as
-// invalid too, without a cause; that error is permanent (REG-31).
+// IsOtherPod reports whether the patch was for another pod: it would change the pod's UID, or add a second controller.
+// An admission webhook may also reject a write as invalid, but without a cause; that error is permanent (REG-31).
 func IsOtherPod(err error) bool {
 	causes := DetailsOf(err).Causes
 	return apierrors.IsInvalid(err) && len(causes) > 0 && !slices.ContainsFunc(causes, func(c metav1.StatusCause) bool {
@@ -46,8 +45,8 @@ func IsOtherPod(err error) bool {
 
 func isFromWebhook(err error) bool { return strings.Contains(err.Error(), "admission webhook ") }
 
-// IsMissing reports whether the API server has no object of this name. A webhook may answer the same, as it looks
-// something up itself, or a proxy, for which client-go fills in the name.
+// IsMissing reports whether the API server has no object of this name. A webhook may return the same error about an
+// object that it looks up, and a proxy an error in which client-go fills in the name.
 func IsMissing(err error, resource, name string) bool {
 	if !kube.IsNotFound(err) || isFromWebhook(err) {
 		return false

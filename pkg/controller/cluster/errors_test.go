@@ -20,8 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// TRK-10: only a 404 of the API server about this very pod means that it is gone. client-go gives that of a proxy the name of
-// the pod, too.
+// TRK-10: a pod is gone only after a 404 of the API server about this very pod. client-go also adds the pod's name to
+// the 404 of a proxy.
 func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 	status := func(resource, name string) metav1.Status {
 		s := apierrors.NewNotFound(corev1.Resource(resource), name).ErrStatus
@@ -48,7 +48,8 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 	}
 }
 
-// TRK-36: a patch that would change the UID, or add a controller, is about another pod, unless more is wrong.
+// TRK-36: a patch that would change the UID, or add a controller, is about another pod, unless there are further
+// errors.
 func TestPatchOfAnotherPod_TRK_36(t *testing.T) {
 	for name, c := range map[string]struct {
 		message string
@@ -76,7 +77,7 @@ func TestPatchOfAnotherPod_TRK_36(t *testing.T) {
 	}
 }
 
-// clientOf returns a client of a server that always answers the same.
+// clientOf returns a client of a server that always gives the same response.
 func clientOf(t *testing.T, code int, body any) kube.Interface {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -92,8 +93,8 @@ func clientOf(t *testing.T, code int, body any) kube.Interface {
 	return client
 }
 
-// TRK-03, JOB-50: a write may have been stored if a proxy lost the connection, and was not if the API server, or an admission
-// webhook through it, refused it, with a reason or without.
+// TRK-03, JOB-50: a write may have been stored if a proxy lost the connection, but not if the API server, or an
+// admission webhook behind it, refused it, with or without a reason.
 func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 	status := func(code int, reason metav1.StatusReason) metav1.Status {
 		return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "m"}
@@ -124,7 +125,8 @@ func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 	}
 }
 
-// JOB-55, TRK-20: a page of a proxy with the code 200 is no empty list, by which everything would be gone, and no object.
+// JOB-55, TRK-20: a page of a proxy with the code 200 is neither an empty list, by which everything would be gone, nor
+// an object.
 func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
 	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{}, nil)
 	if err != nil {

@@ -30,8 +30,8 @@ type Live struct {
 	pace    *pace
 }
 
-// NewLive returns the cluster that the client accesses, with a timeout for each call. Of pods that are foreign, it reads
-// only what identifies them; nil foreign selects none.
+// NewLive returns the cluster that the client accesses, with a timeout for each call. It reads only the identifying
+// fields of foreign pods; if foreign is nil, no pod is foreign.
 func NewLive(client kube.Interface, timeout time.Duration, clock clock.PassiveClock, foreign kube.Foreign) (*Live, error) {
 	named, err := newNamedJobs(client)
 	if err != nil {
@@ -49,8 +49,7 @@ func (l *Live) Cluster(concurrency int) Cluster {
 	return Cluster{Jobs: liveJobs{l}, Pods: livePods{l}, List: l, CreateJSON: livePods{l}.createJSON, Parallel: l.pace.parallel}
 }
 
-// JobListWatch returns how to list and watch the Jobs of a namespace, and an example of what
-// that returns.
+// JobListWatch returns the list and watch functions for the Jobs of a namespace, and an example of their objects.
 func (l *Live) JobListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
 	if !l.isReal() {
 		api := l.client.BatchV1().Jobs(namespace)
@@ -139,7 +138,7 @@ func (l liveJobs) List(ctx context.Context, namespace string) ([]batchv1.Job, er
 
 type livePods struct{ *Live }
 
-// timed tells the pace how long a call takes, from now until the function that it returns is called.
+// timed starts timing a call for the pace; the function that it returns ends the timing.
 func (l livePods) timed(kind string, err *error) func() {
 	if l.pace == nil {
 		return func() {}
@@ -169,8 +168,7 @@ func (l livePods) createJSON(ctx context.Context, namespace string, pod []byte) 
 	return created, l.checkObject(created, err)
 }
 
-// Delete deletes a pod and returns it as in the response, which the typed client
-// would drop.
+// Delete deletes a pod and returns the pod from the response, which the typed client would drop.
 func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.PodRef) (_ *corev1.Pod, err error) {
 	ctx, cancel := l.limit(ctx)
 	defer cancel()
@@ -181,8 +179,8 @@ func (l livePods) Delete(ctx context.Context, namespace string, ref reconcile.Po
 	return pod, l.checkObject(pod, err)
 }
 
-// Patch changes nothing else, so that other finalizers and owners, and concurrent
-// edits, survive (TRK-11, TRK-25).
+// Patch changes only the owner and the finalizer, so that other finalizers and owners, and concurrent edits, survive
+// (TRK-11, TRK-25).
 func (l livePods) Patch(ctx context.Context, job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) (_ *corev1.Pod, err error) {
 	body, err := patchBody(job, ref, patch)
 	if err != nil {
@@ -213,7 +211,7 @@ func patchBody(job *batchv1.Job, ref reconcile.PodRef, patch PodPatch) ([]byte, 
 	tracking := []string{batchv1.JobTrackingFinalizer}
 	switch patch {
 	case AdoptPod:
-		// The annotation shows the next process whose finalizer this is (TRK-22).
+		// The annotation shows the next process that this program added the finalizer (TRK-22).
 		m.Annotations = map[string]string{observe.AttemptAnnotation: "1"}
 		m.OwnerReferences, m.Add = []any{metav1.NewControllerRef(job, batchv1.SchemeGroupVersion.WithKind("Job"))}, tracking
 	case DisownPod:

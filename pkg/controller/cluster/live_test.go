@@ -10,7 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// TRK-11: only our finalizer is named in the patch, and the preconditions are.
+// TRK-11: the patch contains only our finalizer and the preconditions.
 func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
 	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod)
 	want := `{"metadata":{"uid":"u","resourceVersion":"7","$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
@@ -22,8 +22,8 @@ func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
 	}
 }
 
-// TRK-25: adoption adds the owner and the finalizer in one patch with the UID as a
-// precondition, release takes both away in one.
+// TRK-25: adoption adds the owner and the finalizer in one patch with the UID as a precondition; disowning removes both
+// in one patch.
 func TestOwnerAndFinalizerChangeInOnePatch_TRK_25(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "j"}}
 	for patch, want := range map[PodPatch]string{

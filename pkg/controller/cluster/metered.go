@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// Metered counts the calls to a Cluster.
+// Metered returns a Cluster that counts the calls to c.
 func Metered(c Cluster, m *metrics.Metrics) Cluster {
 	if m == nil {
 		return c

@@ -15,13 +15,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
-// namedJobs reads Jobs as JSON, which keeps fields that the typed client drops: the names of pod
-// failure policy rules (PFN-28), and fields of pod templates. Everything else, including errors,
-// retries and rate limits, is client-go's.
+// namedJobs reads Jobs as JSON, which keeps fields that the typed client drops: the names of pod failure policy rules
+// (PFN-28), and fields of pod templates. client-go does everything else, including errors, retries and rate limits.
 type namedJobs struct{ client rest.Interface }
 
-// newNamedJobs returns a client with the transport of the typed one, or nil if that has
-// none, as in tests with a fake clientset.
+// newNamedJobs returns a client with the transport of the typed client, or nil if that client has none, as in tests
+// with a fake clientset.
 func newNamedJobs(client kube.Interface) (*namedJobs, error) {
 	typed, ok := client.BatchV1().RESTClient().(*rest.RESTClient)
 	if !ok || typed == nil {

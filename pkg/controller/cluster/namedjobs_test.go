@@ -33,16 +33,16 @@ const (
 	statusText = `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"%s","code":%d,"message":"as the test says"}`
 )
 
-// jobServer is an API server that has one Job, and speaks JSON.
+// jobServer is an API server with one Job, which returns JSON.
 type jobServer struct {
 	*httptest.Server
 	mu sync.Mutex
 	// requests are the queries and headers of all requests.
 	requests []string
-	// lists and streams are the answers to come, "code text".
+	// lists and streams are the next responses, "code text".
 	lists   []string
 	streams [][]string
-	// drained is closed when a watch finds no stream anymore.
+	// drained is closed when no stream is left for a watch.
 	drained chan struct{}
 }
 
@@ -90,7 +90,7 @@ func (s *jobServer) answer(w http.ResponseWriter, answers *[]string) {
 	_, _ = w.Write([]byte(text + "\n"))
 }
 
-// client is one as the controller verb makes it: protobuf is preferred.
+// client returns a client like the one of the controller verb: it prefers protobuf.
 func (s *jobServer) client(t *testing.T) kube.Interface {
 	client, err := kube.NewForConfig(&rest.Config{Host: s.URL, UserAgent: "tester", ContentConfig: rest.ContentConfig{
 		ContentType: runtime.ContentTypeProtobuf, AcceptContentTypes: runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON,
@@ -114,8 +114,8 @@ func namedOf(t *testing.T, s *jobServer) *namedJobs {
 	return named
 }
 
-// PFN-28: Jobs are read in JSON, with the names of their rules, over the connection of
-// the typed client and with its options.
+// PFN-28: Jobs are read in JSON, with the names of their rules, over the connection of the typed client and with its
+// options.
 func TestJobsAreReadWithTheNamesOfTheirRules_PFN_28(t *testing.T) {
 	s := newJobServer(t)
 	s.lists = []string{
@@ -140,7 +140,7 @@ func TestJobsAreReadWithTheNamesOfTheirRules_PFN_28(t *testing.T) {
 	}
 }
 
-// JOB-55: what a watch of Jobs brings: events, bookmarks and errors in the stream.
+// JOB-55: a watch of Jobs delivers events, bookmarks and errors in the stream.
 func TestWatchOfNamedJobsBringsEveryKindOfEvent_PFN_28_JOB_55(t *testing.T) {
 	s := newJobServer(t)
 	s.streams = [][]string{{
@@ -185,15 +185,15 @@ func TestWatchOfNamedJobsBringsEveryKindOfEvent_PFN_28_JOB_55(t *testing.T) {
 	}
 }
 
-// ignoring is a listener that does nothing.
+// ignoring is a listener that ignores all changes.
 type ignoring struct{}
 
 func (ignoring) PodChanged(observe.PodChange) {}
 func (ignoring) JobChanged(observe.JobChange) {}
 func (ignoring) StrayChanged([]*batchv1.Job)  {}
 
-// PFN-28, JOB-55: the reflector fills the cache with them, by streamed lists as ever,
-// and begins anew when its version has expired.
+// PFN-28, JOB-55: the reflector fills the cache with named Jobs, from streamed lists as usual, and starts over when its
+// version has expired.
 func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 	s := newJobServer(t)
 	end := watchEvent("BOOKMARK", `{"kind":"Job","apiVersion":"batch/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}`)
@@ -231,7 +231,7 @@ func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
 	}
 }
 
-// A clientset without a connection, as in tests, works with the typed client.
+// A clientset without a connection, as in tests, uses the typed client.
 func TestFakeClientHasNoConnection(t *testing.T) {
 	if n, err := newNamedJobs(kubefake.Client(fake.NewClientset())); n != nil || err != nil {
 		t.Error("a fake clientset has a connection")

@@ -8,31 +8,32 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// pace is how many calls about pods this process makes at once. With many, the API server and etcd take less CPU for each; but
-// if calls only wait for one another there, more of them gain nothing. So there are more calls as long as most are answered
-// within patience times what a call of their kind takes that need not wait, and fewer otherwise (IDL-09). While a small Job is at
-// work, large ones leave the API server to it: beside 32 of their calls, it took 180 ms, beside 8, 80 ms.
+// pace limits how many calls about pods this process makes at once. With more concurrent calls, the API server and etcd
+// need less CPU per call, until the calls only wait for one another there. So the limit rises as long as most calls end
+// within patience times the duration of an unhindered call of their kind, and falls otherwise (IDL-09). While a small
+// Job is at work, large Jobs yield: a small Job took 180 ms beside 32 of their calls, and 80 ms beside 8.
 type pace struct {
 	clock clock.PassiveClock
-	// perSync is the most that one sync makes at once; min and max bound the limit for all.
+	// perSync is the most calls that one sync makes at once; min and max bound the limit for all syncs.
 	perSync, min, max int
 
 	mu    sync.Mutex
 	limit int
-	// inFlight is how many calls are in flight, large is how many of them are those of large Jobs, and freed is signaled when one
-	// has ended.
+	// inFlight is the number of calls in flight, large is the number of those for large Jobs, and freed is signaled when
+	// a call has ended.
 	inFlight, large int
 	freed           *sync.Cond
-	// small is how many small Jobs are at work; smallBegun and smallEnded are when one began and ended last.
+	// small is the number of small Jobs at work; smallBegun and smallEnded are the times at which the last one began and
+	// ended.
 	small                  int
 	smallBegun, smallEnded time.Time
-	// slower is how many times longer than unhindered the calls since the last decision took.
+	// slower holds, for the calls since the last decision, the ratio of their duration to that of an unhindered call.
 	slower []float64
 	kinds  map[string]*unhindered
 }
 
-// unhindered is how long a call of one kind takes that need not wait: the least of this period and
-// of the last, so that it follows an API server or a webhook that has become slower.
+// unhindered is the duration of a call of one kind that does not wait: the minimum of this period and the previous one,
+// so that it follows an API server or a webhook that has become slower.
 type unhindered struct {
 	since       time.Time
 	now, before time.Duration
@@ -41,15 +42,16 @@ type unhindered struct {
 const (
 	// minPace is enough for 500 calls per second that take 48 ms.
 	minPace = 24
-	// maxPace is how many syncs may make as many calls as one may.
+	// maxPace is the number of syncs that may each make perSync calls at the same time.
 	maxPace     = 5
 	paceWindow  = 64
 	pacePeriod  = 10 * time.Minute
 	patience    = 5
 	paceDivisor = 4 // A decision changes the limit by a quarter.
 
-	// courtesy is how many calls of large Jobs are in flight while small ones are at work, and until courtesyPeriod later: the
-	// small ones have more to do when their pods start or end. A small Job whose calls hang counts for mostCourtesy.
+	// courtesy is how many calls for large Jobs are in flight while small Jobs are at work, and until courtesyPeriod
+	// later: small Jobs have more to do when their pods start or end. A small Job whose calls hang has this priority for
+	// at most mostCourtesy.
 	courtesy       = 4
 	courtesyPeriod = 100 * time.Millisecond
 	mostCourtesy   = time.Second
@@ -68,8 +70,8 @@ func (p *pace) now() int {
 	return p.limit
 }
 
-// ended notes that a call of a kind, which began at a time, has ended. One that failed tells
-// nothing: it may have been refused at once.
+// ended records that a call of a kind, which began at a time, has ended. It ignores failed calls, which may have been
+// refused at once.
 func (p *pace) ended(kind string, begun time.Time, err error) {
 	took := p.clock.Since(begun)
 	if err != nil || took <= 0 {
@@ -92,7 +94,7 @@ func (p *pace) ended(kind string, begun time.Time, err error) {
 	p.limit, p.slower = min(max(p.limit+step, p.min), p.max), p.slower[:0]
 }
 
-// least notes how long a call took, and returns the least.
+// least records the duration of a call, and returns the minimum.
 func (u *unhindered) least(took time.Duration, clock clock.PassiveClock) time.Duration {
 	if clock.Since(u.since) > pacePeriod {
 		u.since, u.before, u.now = clock.Now(), u.now, 0
@@ -146,7 +148,8 @@ func (p *pace) endSmall() {
 	p.smallEnded = p.clock.Now()
 }
 
-// beginCall waits until a call of a Job may be made. Another call is in flight meanwhile, whose end wakes it.
+// beginCall waits until a call for a Job may be made. Another call is in flight meanwhile, and its end wakes the
+// waiter.
 func (p *pace) beginCall(job Size) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,10 +13,10 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// apiServer answers calls as late as it says, by their kind and by how many are in flight.
+// apiServer delays its responses by the kind of the call and the number of calls in flight.
 type apiServer func(kind string, inFlight int) time.Duration
 
-// calls makes n calls, half of them creations, and returns the least and the most that were in flight.
+// calls makes n calls, half of them creations, and returns the smallest and the largest number of calls in flight.
 func (p *pace) calls(n int, server apiServer) (least, most int) {
 	least, most = p.max, 0
 	for i := range n {
@@ -62,7 +62,7 @@ func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
 	}
 }
 
-// An API server that has become slower gets more calls again, once that is no longer news.
+// An API server that has become slower gets more calls again, once the slowness has lasted for a while.
 func TestPaceFollowsTheAPIServer_IDL_09(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Now())
 	p := newPace(32, now)
@@ -80,7 +80,7 @@ func TestPaceFollowsTheAPIServer_IDL_09(t *testing.T) {
 	}
 }
 
-// A call that is refused at once says nothing about how long calls take.
+// A call that is refused at once does not affect the pace.
 func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Now())
 	p := newPace(32, now)
@@ -93,7 +93,7 @@ func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
 	}
 }
 
-// A large Job has few calls in flight while a small one is at work, and for a moment after that.
+// A large Job has few calls in flight while a small Job is at work, and for a moment after that.
 func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(32, clock.RealClock{})

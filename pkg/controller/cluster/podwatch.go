@@ -11,11 +11,11 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// watchedPods selects the pods to watch: those that may belong to a Job. restartPolicy is immutable, and Always in pods of
-// Deployments, StatefulSets and DaemonSets (ADR 0025).
+// watchedPods selects the pods to watch, which are the pods that may belong to a Job. restartPolicy is immutable, and
+// is Always in pods of Deployments, StatefulSets and DaemonSets (ADR 0025).
 var watchedPods = fields.OneTermNotEqualSelector("spec.restartPolicy", string(corev1.RestartPolicyAlways)).String()
 
-// PodListWatch is JobListWatch for the pods to watch.
+// PodListWatch is like JobListWatch, but for the pods to watch.
 func (l *Live) PodListWatch(namespace string) (lw *cache.ListWatch, example runtime.Object) {
 	api := l.client.CoreV1().Pods(namespace)
 	return listWatch(l,

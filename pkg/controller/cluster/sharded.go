@@ -12,10 +12,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// Sharded limits lists and watches to the namespaces of a shard. An API server with the
-// feature ShardedListAndWatch filters (KEP-5866); others ignore the selector. A watch has
-// nothing that shows which, so every object is checked: foreign ones are dropped as soon as
-// they are decoded, and each is reported to foreign.
+// Sharded limits lists and watches to the namespaces of a shard. An API server with the feature ShardedListAndWatch
+// filters them (KEP-5866); others ignore the selector. A watch does not show whether the server filters, so every
+// object is checked: objects of other shards are dropped as soon as they are decoded, and foreign is called for each.
 func Sharded(lw *cache.ListWatch, r shard.Range, foreign func()) *cache.ListWatch {
 	if r.IsWhole() {
 		return lw
@@ -51,7 +50,7 @@ func Sharded(lw *cache.ListWatch, r shard.Range, foreign func()) *cache.ListWatc
 	}
 }
 
-// keepItems removes the other items of a list.
+// keepItems removes the items of a list for which belongs returns false.
 func keepItems(list runtime.Object, belongs func(runtime.Object) bool) error {
 	items, err := meta.ExtractList(list)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// A list and a watch bring the namespaces of the shard only, whether or not the API server
-// filters; bookmarks, which have no namespace, are kept.
+// A list and a watch return only the namespaces of the shard, whether or not the API server filters; bookmarks, which
+// have no namespace, are kept.
 func TestForeignNamespacesAreDropped_SHD_06(t *testing.T) {
 	var own, foreign string
 	for _, namespace := range []string{"alpha", "beta", "gamma", "delta"} {

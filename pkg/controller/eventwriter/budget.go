@@ -22,5 +22,5 @@ func (b *budget) left(now time.Time) int {
 
 func (b *budget) spend() { b.spent++ }
 
-// wait is the time until the next token.
+// wait returns the time until the next token.
 func (b *budget) wait(now time.Time) time.Duration { return b.since.Add(lanePeriod).Sub(now) }

@@ -1,22 +1,19 @@
-// Package eventwriter writes events about Jobs. The broadcaster of client-go is not enough:
-// it has one budget for all events about one object, and one queue that drops what does not
-// fit, so that many created pods may cost a Job the event about its end; and it counts one by
-// one.
+// Package eventwriter writes events about Jobs. The broadcaster of client-go is not sufficient: it has one budget for
+// all events about one object, and one queue that drops events when it is full, so that many created pods may cost a
+// Job the event about its end; and it increases the count of an event by one at a time.
 //
-// Events wait in lanes: one for each reason of a Job, one for each cause of failures. A
-// lane merges events instead of dropping them: repeated text increases the count, pods
-// become "500 pods", failures a count. Each lane may write ten events at once, then one a
-// minute, and everything when the Job finishes or the process ends. Lanes about pods have a
-// queue of their own: nothing else waits behind them.
+// Events wait in lanes: one for each reason of a Job, one for each cause of failures. A lane merges events instead of
+// dropping them: repeated text increases the count, pods become "500 pods", failures a count. Each lane may write ten
+// events at once, then one per minute, and everything when the Job finishes or the process ends. Lanes about pods have
+// a separate queue: other events do not wait behind them.
 //
-// The name of an event is derived from the Job's UID and the message. So the same event
-// again, even from the next process, increases the count of one object.
+// The name of an event is derived from the Job's UID and the message. So a repeated event, even from the next process,
+// increases the count of one object.
 //
-// An event is stored at most once: those not stored when the process dies are lost. So pods
-// whose failure was stored just before a crash are missing from the count of its cause;
-// none are counted twice. The API server deletes an event an hour after its last change,
-// and the count starts over. If it is deleted sooner, the process that wrote it continues
-// with the full count.
+// An event is stored at most once: events not stored when the process dies are lost. So pods whose failure was stored
+// just before a crash are missing from the count of its cause, but no pod is counted twice. The API server deletes an
+// event an hour after its last change, and the count starts over. If it is deleted sooner, the process that wrote it
+// continues with the full count.
 package eventwriter
 
 import (
@@ -54,7 +51,7 @@ type Writer struct {
 
 	mu    sync.Mutex
 	lanes laneSet
-	// complained are the kinds of errors that were logged recently.
+	// complained holds the kinds of errors that were logged recently.
 	complained map[string]bool
 }
 
@@ -73,10 +70,10 @@ type retryPolicy struct{ min, max time.Duration }
 // maxDrain is how long a shutdown may wait for pending events.
 const maxDrain = 3 * time.Second
 
-// maxEventAge is how long writing an event is retried. The API server keeps events no longer.
+// maxEventAge is how long writing an event is retried. The API server does not keep events longer.
 const maxEventAge = time.Hour
 
-// New returns a writer that is not started.
+// New returns a Writer that is not started.
 func New(config Config) *Writer {
 	w := &Writer{
 		clock: config.Clock, retry: retryPolicy{config.RetryMin, config.RetryMax},
@@ -120,7 +117,7 @@ func (w *Writer) Failures(job *batchv1.Job, reason string, r cause.Record, n int
 	w.add(job, corev1.EventTypeWarning, laneKey{reason: reason, cause: r.Text()}, note{message: r.Message(), record: &r, count: n})
 }
 
-// Finished writes everything that is pending about the Job: no more events about it are expected.
+// Finished writes all pending events about the Job: no more events about it are expected.
 func (w *Writer) Finished(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -134,7 +131,7 @@ func (w *Writer) add(about runtime.Object, kind string, key laneKey, n note) {
 	if err != nil {
 		return // Events cannot be about this type.
 	}
-	// One event covers several versions.
+	// One event covers several versions of the object.
 	ref.ResourceVersion = ""
 	key.object = ref.UID
 	n.first = w.clock.Now()
@@ -159,7 +156,7 @@ func (w *Writer) Start(ctx context.Context, client kube.Interface) {
 	}
 }
 
-// Stop writes what is pending, within maxDrain.
+// Stop writes the pending events, within maxDrain.
 func (w *Writer) Stop() {
 	for _, q := range w.queues {
 		q.ShutDown()
@@ -183,8 +180,8 @@ func (w *Writer) work(q workqueue.TypedDelayingInterface[laneKey]) {
 	}
 }
 
-// writeNext writes one event of a lane, if the budget allows it. It returns how long to
-// wait for the next, if there is one.
+// writeNext writes one event of a lane, if the budget allows it. It returns how long to wait for the next event, if
+// there is one.
 func (w *Writer) writeNext(key laneKey) (wait time.Duration, more bool) {
 	e, wait := w.take(key)
 	if e == nil {
@@ -229,7 +226,7 @@ func (w *Writer) complain(about string, err error, message string, values ...any
 	}
 }
 
-// drain tries once more to write what is left: urgent lanes first, then the oldest.
+// drain tries once more to write the pending events: urgent lanes first, then the oldest.
 func (w *Writer) drain() {
 	w.mu.Lock()
 	left := w.lanes.openAll("")

@@ -22,7 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// startWriter starts one with its workers. Its log is readable.
+// startWriter starts a Writer with its workers. The test can read its log.
 func startWriter(t *testing.T, api *eventAPI) (*Writer, *clocktesting.FakeClock, ktesting.Buffer) {
 	t.Helper()
 	clock := clocktesting.NewFakeClock(testTime)
@@ -39,7 +39,7 @@ func until(t *testing.T, what string, reached func() bool) {
 	}
 }
 
-// JOB-47: what was said before the end is written before the end: nobody says it again.
+// JOB-47: events added before the end are written before the end: no other process emits them again.
 func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w, _, _ := startWriter(t, api)
@@ -59,8 +59,8 @@ func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
 	}
 }
 
-// JOB-47, SCL-03: any number of pods that come and go costs no other event, not even at
-// the end of the process, which then takes no longer: what is left becomes one event.
+// JOB-47, SCL-03: any number of pods that come and go prevents no other event, not even at the end of the process,
+// which does not take longer: the pending pods become one event.
 func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w, _, _ := startWriter(t, api)
@@ -78,7 +78,7 @@ func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 	if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsTold(t, api, eventPodDeleted) != 30_000 {
 		t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsTold(t, api, eventPodDeleted))
 	}
-	// The burst and, at the end, what is left: one event, or one each of a few pods.
+	// The burst and, at the end, the pending pods: one event, or one event each for a few pods.
 	if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
 		t.Errorf("%d events about the pods of one Job", n)
 	}
@@ -87,8 +87,7 @@ func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 	}
 }
 
-// An event that could not be written is tried again, after a wait that grows, and that
-// what is said meanwhile does not shorten; other events do not wait for it.
+// A failed event is retried after a growing wait, which new messages do not shorten; other events do not wait for it.
 func TestEventIsTriedAgain_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
@@ -123,7 +122,7 @@ func TestEventIsTriedAgain_JOB_47(t *testing.T) {
 	api.want(t, "at last", "Other x1: message", "Reason x9: message")
 }
 
-// What a lane may not write yet is written when it may, though nothing more is said.
+// An event beyond the budget of a lane is written when the budget allows it, even if no message is added.
 func TestLaneIsContinued_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w, clock, _ := startWriter(t, api)
@@ -133,15 +132,15 @@ func TestLaneIsContinued_SCL_03(t *testing.T) {
 		until(t, "it is written", func() bool { return api.made("create") == i+1 })
 	}
 	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "last")
-	// Step by step: it is not to be seen when the worker begins to wait.
+	// Step by step: the test cannot see when the worker begins to wait.
 	until(t, "the last one is written", func() bool {
 		clock.Step(lanePeriod / 10)
 		return api.made("create") == laneBurst+1
 	})
 }
 
-// What the API server does not take is left out, with one line in the log; a namespace
-// that goes away takes its events along.
+// An event that the API server rejects is left out, with one line in the log; a namespace that is deleted takes its
+// events along.
 func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
@@ -167,8 +166,8 @@ func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
 	}
 }
 
-// The end of a process waits for an API server that does not answer, but not for long;
-// what it tries first is what matters most.
+// The end of a process waits for an API server that does not respond, but not for long; it tries the most important
+// events first.
 func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	gone := true
@@ -205,8 +204,7 @@ func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 	}
 }
 
-// Bounded: of more lanes than can wait, the new ones are left out; lanes that nothing is
-// said in are forgotten.
+// Bounded: of more lanes than can wait, the new lanes are left out; idle lanes are removed.
 func TestEventsAreBounded_SCL_11(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
@@ -229,7 +227,7 @@ func TestEventsAreBounded_SCL_11(t *testing.T) {
 	}
 }
 
-// An event that cannot be written for an hour is no news anymore.
+// An event that cannot be written for an hour is dropped.
 func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	api.before = func(string, int) error {
@@ -251,7 +249,7 @@ func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
 	}
 }
 
-// podsTold is how many pods the events of a reason report.
+// podsTold returns the number of pods that the events of a reason report.
 func podsTold(t *testing.T, api *eventAPI, reason string) (n int) {
 	t.Helper()
 	for _, e := range api.events {

@@ -38,20 +38,20 @@ const (
 
 var testTime = time.Unix(1_000_000, 0)
 
-// testConfig has the values that are the defaults of the controller.
+// testConfig has the default values of the controller.
 func testConfig(c clock.WithTicker) Config {
 	return Config{RetryMin: time.Second, RetryMax: time.Minute, CallTimeout: 30 * time.Second, Clock: c}
 }
 
 var eventResource = schema.GroupResource{Resource: "events"}
 
-// eventAPI is an API server that stores events, and knows the verbs create and patch only.
+// eventAPI is an API server that stores events, and supports the verbs create and patch only.
 type eventAPI struct {
 	*fake.Clientset
 	mu      sync.Mutex
 	events  map[string]*corev1.Event
 	version int
-	// calls are the requests, as "create reason" or "patch reason".
+	// calls holds the requests, as "create reason" or "patch reason".
 	calls []string
 	// before and after may fail a call, before or after it has its effect; n counts from 1.
 	before, after func(verb string, n int) error
@@ -126,10 +126,10 @@ func (a *eventAPI) store(e *corev1.Event) *corev1.Event {
 	return e.DeepCopy()
 }
 
-// forget is what happens to events after an hour.
+// forget deletes the events, as the API server does after an hour.
 func (a *eventAPI) forget() { clear(a.events) }
 
-// told are all stored events, as "Reason xCount: message".
+// told returns all stored events, as "Reason xCount: message".
 func (a *eventAPI) told() (texts []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -147,7 +147,7 @@ func (a *eventAPI) want(t *testing.T, what string, texts ...string) {
 	}
 }
 
-// made is how often a call was made; "" counts all.
+// made returns how often a call was made; "" counts all calls.
 func (a *eventAPI) made(call string) (n int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -178,7 +178,7 @@ func newSteppedWriter(t *testing.T, api *eventAPI) steppedWriter {
 	return w
 }
 
-// write writes all that may be written now, as the workers do.
+// write writes all events that may be written now, as the workers do.
 func (w steppedWriter) write() {
 	w.t.Helper()
 	for _, q := range w.queues {
@@ -196,7 +196,7 @@ func (w steppedWriter) write() {
 	}
 }
 
-// wake comes back to all lanes.
+// wake processes all lanes again.
 func (w steppedWriter) wake() {
 	for _, of := range w.lanes.of {
 		for _, key := range slices.Collect(maps.Keys(of.lanes)) {
@@ -210,7 +210,7 @@ func eventJob(name string) *batchv1.Job {
 	return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ns", UID: types.UID("uid-of-" + name), ResourceVersion: "1"}}
 }
 
-// failedFor is what is said about a pod that failed for a reason of the kubelet's.
+// failedFor returns the record about a pod that failed for a reason of the kubelet.
 func failedFor(reason, pod string) cause.Record {
 	return cause.Record{Cause: cause.Cause{Failure: cause.Failure{PodReason: reason}, Rule: failurepolicy.NoRule}, Pod: pod}
 }

@@ -23,7 +23,7 @@ type laneKey struct {
 // Queues of lanes.
 const (
 	urgent = iota
-	// chatter is for pods that come and go as expected.
+	// chatter is for events about pods that come and go as expected.
 	chatter
 	queues
 )
@@ -41,7 +41,7 @@ type note struct {
 	message string
 	// record is the message about failed pods as a value; nil for other messages.
 	record *cause.Record
-	// pods are the names of the first pods that the note is about, sorted, if it lists names.
+	// pods holds the names of the first pods that the note is about, sorted, if it lists names.
 	pods []string
 	// count is the number of pods, or of occurrences of the message.
 	count       int
@@ -50,11 +50,11 @@ type note struct {
 
 // Limits of a lane.
 const (
-	// namedPods is how many pods get an event each, with their name. More share one event.
+	// namedPods is the largest number of pods that get an event each, with their name. More pods share one event.
 	namedPods = 5
-	// maxNotes is how many different messages may wait; beyond it the oldest is dropped.
+	// maxNotes is the number of different messages that may wait; beyond it, the oldest is dropped.
 	maxNotes = 10
-	// laneBurst is how many events a lane writes at once, lanePeriod is the time until the next.
+	// laneBurst is the number of events that a lane writes at once, lanePeriod the time until the next.
 	laneBurst  = 10
 	lanePeriod = time.Minute
 )
@@ -67,9 +67,9 @@ type lane struct {
 	waiting []note
 	// writing is the event being written, including retries.
 	writing *outgoing
-	// stored is the last event that was written, if known.
+	// stored is the last event that was written, or nil.
 	stored *storedEvent
-	// open reports whether everything pending may be written at once.
+	// open reports whether all pending events may be written at once.
 	open   bool
 	budget budget
 	// failures counts the failed tries in a row; the next one is at retryAt.
@@ -80,7 +80,7 @@ type lane struct {
 
 func (l *lane) isIdle() bool { return len(l.waiting) == 0 && l.writing == nil }
 
-// since is when the oldest unwritten message was added.
+// since returns the time at which the oldest unwritten message was added.
 func (l *lane) since() time.Time {
 	if l.writing != nil {
 		return l.writing.first.Time
@@ -88,7 +88,7 @@ func (l *lane) since() time.Time {
 	return l.waiting[0].first
 }
 
-// add adds a note to the lane, and merges it with others of the same message.
+// add adds a note to the lane, or merges it into a waiting note with the same message.
 func (l *lane) add(n note) {
 	l.used = n.last
 	for i := range l.waiting {
@@ -105,7 +105,7 @@ func (l *lane) add(n note) {
 	l.waiting = append(l.waiting, n)
 }
 
-// take returns the next event to write, or how long to wait for it; 0 for never.
+// take returns the next event to write, or how long to wait for it; a wait of 0 means that there is none.
 func (l *lane) take(now time.Time) (e *outgoing, wait time.Duration) {
 	switch {
 	case l.isIdle():
@@ -122,7 +122,7 @@ func (l *lane) take(now time.Time) (e *outgoing, wait time.Duration) {
 	return l.writing, 0
 }
 
-// next removes the notes for one event. A few pods get an event each.
+// next removes the notes for one event, and returns the event. A few pods get an event each.
 func (l *lane) next(now time.Time) *outgoing {
 	n := &l.waiting[0]
 	taken := *n
@@ -140,7 +140,7 @@ func (l *lane) next(now time.Time) *outgoing {
 	return newOutgoing(l, taken)
 }
 
-// failed returns how long to wait before the next try.
+// failed records a failed try, and returns how long to wait before the next.
 func (l *lane) failed(now time.Time, p retryPolicy) time.Duration {
 	wait := min(p.max, p.min<<min(l.failures, 16))
 	l.failures++

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// JOB-47, SCL-03: a few pods are reported one by one, in the order of their names; more are
-// one event, which tells the first three names, in whatever order they came.
+// JOB-47, SCL-03: a few pods are reported one by one, in the order of their names; more pods are one event with the
+// first three names, whatever their order.
 func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	for name, c := range map[string]struct {
 		pods []string
@@ -44,8 +44,8 @@ func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 	api.want(t, "two stages at once", "SuccessfulDelete x1: Deleted 500 pods: a-000, a-001, a-002 and 497 more")
 }
 
-// SCL-03: ten events of a lane at once, then one a minute with all that was said in it;
-// nothing is lost. Other lanes are not concerned. At the end of the Job all is written.
+// SCL-03: a lane writes ten events at once, then one per minute with all messages added in it; nothing is lost. Other
+// lanes are not affected. At the end of the Job, all events are written.
 func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
@@ -72,7 +72,7 @@ func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	if !strings.Contains(strings.Join(api.told(), "\n"), "Created 9 pods: a-0061, a-0062, a-0063 and 6 more") {
 		t.Errorf("not all is told:\n%s", strings.Join(api.told(), "\n"))
 	}
-	// After a while without any, the budget is whole again.
+	// After a while without events, the budget is full again.
 	w.clock.Step(laneBurst * lanePeriod)
 	before := api.made("create")
 	for i := range 2 * laneBurst {
@@ -83,8 +83,7 @@ func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 	}
 }
 
-// The same text again is a higher count. Of more different texts than there is room for
-// the latest are kept.
+// The same text again increases the count. Of more different texts than there is room for, the latest are kept.
 func TestSameTextIsAHigherCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
@@ -111,8 +110,8 @@ func TestSameTextIsAHigherCount_JOB_47(t *testing.T) {
 	}
 }
 
-// One event per cause, with the number of its pods, however many there are at once; after
-// so many causes, one for all others.
+// One event per cause, with the number of its pods, however many causes there are at once; beyond a limit, one event
+// for all other causes.
 func TestCausesAreCounted_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)

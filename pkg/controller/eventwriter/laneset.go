@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// laneSet has all lanes, by the object that their events are about.
+// laneSet holds all lanes, by the object that their events are about.
 type laneSet struct {
 	of map[types.UID]*objectLanes
-	// busy is the number of lanes with something to write, by queue.
+	// busy is the number of lanes with pending events, by queue.
 	busy  [queues]int
 	swept time.Time
 }
@@ -25,11 +25,11 @@ type objectLanes struct {
 }
 
 const (
-	// maxBusy is how many lanes of a queue may have something to write.
+	// maxBusy is the number of lanes of a queue that may have pending events.
 	maxBusy = 10_000
-	// maxCauses is how many causes of failures are reported for one Job.
+	// maxCauses is the number of causes of failures that are reported for one Job.
 	maxCauses = 20
-	// keepLane is how long a lane with nothing to write is kept: until its budget is refilled.
+	// keepLane is how long an idle lane is kept: until its budget is refilled.
 	keepLane = laneBurst * lanePeriod
 )
 
@@ -42,8 +42,7 @@ func (ls *laneSet) get(key laneKey) *lane {
 	return nil
 }
 
-// add adds a note to its lane, and returns the lane's key. It reports whether there was
-// room.
+// add adds a note to its lane, and returns the lane's key, and whether there was room.
 func (ls *laneSet) add(key laneKey, about corev1.ObjectReference, kind string, n note) (laneKey, bool) {
 	ls.sweep(n.last)
 	of := ls.of[key.object]
@@ -75,8 +74,7 @@ func (ls *laneSet) add(key laneKey, about corev1.ObjectReference, kind string, n
 	return key, true
 }
 
-// wrote marks the event taken from a lane as written or given up. It reports whether the
-// lane has more.
+// wrote marks the event taken from a lane as written or abandoned. It reports whether the lane has more events.
 func (ls *laneSet) wrote(l *lane, now time.Time) (more bool) {
 	l.stored, l.writing, l.used = l.writing.stored, nil, now
 	l.failures, l.retryAt = 0, time.Time{}
@@ -88,8 +86,8 @@ func (ls *laneSet) wrote(l *lane, now time.Time) (more bool) {
 	return false
 }
 
-// openAll opens the lanes of an object, or all lanes for "", so that everything in them may
-// be written at once. It returns their keys, urgent ones first, then the oldest.
+// openAll opens the lanes of an object, or all lanes for "", so that all their events may be written at once. It
+// returns their keys, urgent lanes first, then the oldest.
 func (ls *laneSet) openAll(object types.UID) (opened []laneKey) {
 	var found []*lane
 	for uid, of := range ls.of {
@@ -112,8 +110,7 @@ func (ls *laneSet) openAll(object types.UID) (opened []laneKey) {
 	return opened
 }
 
-// sweep periodically deletes lanes that have been idle for a while. It reports
-// whether it was due.
+// sweep periodically deletes lanes that have been idle for a while. It reports whether a deletion was due.
 func (ls *laneSet) sweep(now time.Time) bool {
 	if now.Sub(ls.swept) < keepLane {
 		return false

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// maxMessage is the API server's limit.
+// maxMessage is the API server's limit for the length of a message.
 const maxMessage = 1024
 
 // Truncate cuts a message to the length that the API server allows.
@@ -16,10 +16,10 @@ func Truncate(message string) string {
 	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
 }
 
-// firstOf returns as many names as an event lists.
+// firstOf returns the first names, as many as an event lists.
 func firstOf(sorted []string) []string { return sorted[:min(len(sorted), namedPods)] }
 
-// podsText lists pods, at most three of them if they share an event.
+// podsText returns a message that lists pods, at most three of them if they share an event.
 func podsText(verb string, names []string, count int) string {
 	const shown = 3
 	switch {
@@ -31,8 +31,8 @@ func podsText(verb string, names []string, count int) string {
 	return fmt.Sprintf("%s %d pods: %s and %d more", verb, count, strings.Join(names[:shown], ", "), count-shown)
 }
 
-// PodMessages returns the messages about pods, whose names are sorted: one for each of a few,
-// or one for all. Each begins with the verb.
+// PodMessages returns the messages about pods, whose names are sorted: one message per pod for a few pods, or one for
+// all. Each message begins with the verb.
 func PodMessages(verb string, names []string) (messages []string) {
 	if len(names) > namedPods {
 		return []string{podsText(verb, names, len(names))}

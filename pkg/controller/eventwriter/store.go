@@ -28,14 +28,13 @@ type outgoing struct {
 	annotations           map[string]string
 	count                 int
 	first, last           metav1.Time
-	// stored is what is known of the existing object of that name; nil if none is known.
+	// stored is the existing event of that name, as far as it is known; nil if none is known.
 	stored *storedEvent
-	// unsure is the count of a write that may or may not have been stored; 0 if there is
-	// none.
+	// unsure is the count in a write that may or may not have been stored; 0 if there is no such write.
 	unsure int32
 }
 
-// storedEvent is what a write needs to know of an existing event.
+// storedEvent holds the fields of an existing event that a write needs.
 type storedEvent struct {
 	name, version, message string
 	annotations            map[string]string
@@ -61,7 +60,7 @@ func newOutgoing(l *lane, n note) *outgoing {
 	return e
 }
 
-// eventName returns the same name for the same message about the same object.
+// eventName returns the name of an event, which is the same for the same message about the same object.
 func eventName(about corev1.ObjectReference, said ...string) string {
 	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + strings.Join(said, "\n")))
 	hash := hex.EncodeToString(sum[:8])
@@ -69,8 +68,7 @@ func eventName(about corev1.ObjectReference, said ...string) string {
 	return strings.TrimRight(name, "-.") + "." + hash
 }
 
-// lapsed handles that the API server has deleted the event: the next one continues its
-// count.
+// lapsed handles the deletion of the event by the API server: the next event continues its count.
 func (e *outgoing) lapsed() {
 	e.count += int(e.stored.count)
 	e.first, e.message, e.annotations, e.stored = e.stored.first, e.stored.message, e.stored.annotations, nil
@@ -82,8 +80,7 @@ type store struct {
 	timeout time.Duration
 }
 
-// maxEventTries bounds how often one write starts over because the event was created,
-// changed, or deleted meanwhile.
+// maxEventTries bounds how often one write starts over because the event was created, changed or deleted in between.
 const maxEventTries = 5
 
 var errEventChanges = errors.New("the event changed during every try to write it")
@@ -134,7 +131,7 @@ func (s *store) create(ctx context.Context, e *outgoing) error {
 	return e.took(stored, count, err)
 }
 
-// raise increases the count of the event, if it has not changed since.
+// raise increases the count of the event, if it has not changed since it was read.
 func (s *store) raise(ctx context.Context, e *outgoing) error {
 	count := addCounts(e.stored.count, e.count)
 	stored, err := s.patch(ctx, e, map[string]any{
@@ -145,9 +142,8 @@ func (s *store) raise(ctx context.Context, e *outgoing) error {
 	return e.took(stored, count, err)
 }
 
-// look reads the existing event with a patch that changes nothing, so that permission to
-// read events is not needed. It reports whether an earlier write whose answer was lost
-// stored it.
+// look reads the existing event with a patch that changes nothing, so that permission to read events is not needed. It
+// reports whether an earlier write without a response stored the event.
 func (s *store) look(ctx context.Context, e *outgoing) (done bool, err error) {
 	unsure := e.unsure
 	stored, err := s.patch(ctx, e, map[string]any{})
@@ -171,7 +167,7 @@ func (s *store) patch(ctx context.Context, e *outgoing, change map[string]any) (
 	return s.events.Events(e.about.Namespace).Patch(ctx, e.name, types.MergePatchType, body, metav1.PatchOptions{FieldManager: cluster.FieldManager})
 }
 
-// took handles the answer to a write of a count.
+// took handles the response to a write of a count.
 func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 	switch {
 	case err == nil:
@@ -186,7 +182,7 @@ func (e *outgoing) took(stored *corev1.Event, count int32, err error) error {
 	return err
 }
 
-// addCounts adds to a stored count, which someone else may have set to anything.
+// addCounts adds n to a stored count, which another client may have set to any value.
 func addCounts(stored int32, n int) int32 {
 	return int32(min(int64(max(stored, 0))+int64(n), math.MaxInt32))
 }

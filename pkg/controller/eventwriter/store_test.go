@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 )
 
-// failures that happened are written by a process of its own each.
+// restarted returns the writer of a new process, after it has reported failures of the given numbers of pods.
 func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 	t.Helper()
 	w := newSteppedWriter(t, a)
@@ -27,8 +27,8 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 	return w
 }
 
-// The next process, or another leader at the same time, continues with the count of the same
-// event; one write each is enough for what is known (JOB-47).
+// The next process, or another leader at the same time, continues the count of the same event; one write is enough if
+// the event is known (JOB-47).
 func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	first := api.restarted(t, 3, 2)
@@ -48,7 +48,7 @@ func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 			t.Errorf("from %v to %v", e.FirstTimestamp, e.LastTimestamp)
 		}
 	}
-	// The same text is one event too, and another is not; nor is that of another Job of the name.
+	// The same text is also one event; another text is not, nor is the event of another Job of the name.
 	third := newSteppedWriter(t, api)
 	for range 2 {
 		third.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
@@ -62,8 +62,8 @@ func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 	api.want(t, "texts", "PodFailed x1115: Pod failed: Cause. First in pod a-7", "Suspended x1: Job suspended", "Suspended x1: Other", "Suspended x2: Job suspended")
 }
 
-// CLI-04: the event about failed pods holds its message as a value too, also when another
-// process raises its count or writes it again.
+// CLI-04: the event about failed pods also holds its message as a value, even when another process increases its count
+// or writes it again.
 func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
@@ -91,7 +91,7 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 	}
 }
 
-// An event may be deleted at any time. A process that knows its count continues from it.
+// An event may be deleted at any time. A process that knows its count continues the count.
 func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 3)
@@ -105,7 +105,7 @@ func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 			t.Errorf("from %v to %v", e.FirstTimestamp, e.LastTimestamp)
 		}
 	}
-	// It is forgotten between two calls of one write.
+	// It is deleted between two calls of one write.
 	api.forget()
 	next := newSteppedWriter(t, api)
 	api.before = func(_ string, n int) error {
@@ -120,8 +120,8 @@ func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 	api.want(t, "forgotten meanwhile", "PodFailed x4: Pod failed: Cause. First in pod a-7")
 }
 
-// An answer that is lost does not lead to a wrong count, whether or not the write came
-// through, and whether it made the event or changed it.
+// A lost response does not lead to a wrong count, whether or not the write was stored, and whether it created the event
+// or changed it.
 func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
 	lost := errors.New("connection lost")
 	for name, c := range map[string]struct {
@@ -147,7 +147,7 @@ func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
 		w.clock.Step(time.Minute)
 		w.wake()
 		api.want(t, name, "PodFailed x5: Pod failed: Cause. First in pod a-7")
-		// It holds for an event that was there before, with any count and of any time.
+		// The same holds for an event that existed before, with any count and of any time.
 		api.calls = nil
 		next := api.restarted(t, 5)
 		next.clock.Step(time.Minute)
@@ -156,8 +156,7 @@ func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
 	}
 }
 
-// A count that somebody else has written may be anything; an event that changes with every
-// try is left for later.
+// Another client may have written any count; an event that changes with every try is left for later.
 func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 1)
@@ -180,7 +179,7 @@ func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 	if len(api.calls) != 2 || w.lanes.busy[urgent] != 1 {
 		t.Errorf("calls %q, %d lanes are busy", api.calls, w.lanes.busy[urgent])
 	}
-	// This time the event changes after each look at it.
+	// This time the event changes after each read.
 	w.clock.Step(time.Minute)
 	api.calls, api.before = nil, func(string, int) error { return nil }
 	api.after = func(string, int) error {
@@ -195,8 +194,8 @@ func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 	}
 }
 
-// Names are as the API server wants them, whatever the Job's name; messages are no longer
-// than it takes, and whole in their last character.
+// Names are valid for the API server, whatever the Job's name; messages are not too long, and their last character is
+// complete.
 func TestEventsFitTheLimits_JOB_47(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)

@@ -13,7 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
-// leasesFor returns the names of the Leases that Leases finds for a namespace, and how many it selects for all controllers.
+// leasesFor returns the names of the Leases that Leases finds for a namespace, and the number of Leases that it selects
+// for all controllers.
 func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (names []string, selected int) {
 	t.Helper()
 	selector, err := labels.Parse(Leases{}.Selector())
@@ -34,7 +35,7 @@ func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (name
 	return names, selected
 }
 
-// A namespace has the Lease of its shard, and no other: neither those of replicas, nor those of other controllers.
+// A namespace has the Lease of its shard, and no other: no Leases of replicas or of other controllers.
 func TestLeaseOfAShardIsFound_CLI_06_SHD_01(t *testing.T) {
 	const managedBy = "example.com/jobs"
 	for _, shards := range []int{1, 6} {
@@ -79,7 +80,7 @@ func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
 	})
 }
 
-// What others have written into labels is no reason to panic.
+// Labels written by other clients must not cause a panic.
 func TestLabelsOfOthersAreForNoNamespace_CLI_06(t *testing.T) {
 	for _, is := range [][2]string{{"6", "6"}, {"-1", "6"}, {"0", "0"}, {"0", "-1"}, {"x", "6"}, {"0", ""}, {"0", "65"}, {"", "1"}} {
 		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{

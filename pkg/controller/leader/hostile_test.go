@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
 )
 
-// hostileLease is a Lease that anyone may have written. fields has a bit for each field that is set.
+// hostileLease returns a Lease that any client may have written. fields has a bit for each field that is set.
 func hostileLease(holder string, duration, transitions int32, seconds int64, fields uint8) *coordinationv1.Lease {
 	l, at := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "ns"}}, &metav1.MicroTime{Time: time.Unix(seconds, 0)}
 	set := func(bit uint8) bool { return fields&(1<<bit) != 0 }
@@ -35,11 +35,11 @@ func hostileLease(holder string, duration, transitions int32, seconds int64, fie
 	return l
 }
 
-// mostAllocated is more than an election and a replica allocate in a minute, some 1 MB.
+// mostAllocated is more than the memory that an election and a replica allocate in a minute, about 1 MB.
 const mostAllocated = 32 << 20
 
-// Whatever a Lease contains, nothing panics or takes much memory, nobody makes more than a few calls in each retry period, and a Lease that is
-// not renewed is taken once it has expired, as are the shards of such Leases.
+// Whatever a Lease contains, nothing panics or takes much memory, no process makes more than a few calls per retry
+// period, and a Lease that is not renewed is taken once it has expired, as are the shards of such Leases.
 // Requirements: JOB-56, SHD-02
 func FuzzLease(f *testing.F) {
 	const all = 1<<5 - 1
@@ -53,7 +53,7 @@ func FuzzLease(f *testing.F) {
 		hostile := hostileLease(holder, duration, transitions, seconds, fields)
 		hostile.Labels = map[string]string{groupLabel: hashOf("lease"), shardLabel: index, countLabel: count}
 		expires := holderOf(hostile) == "" || ptr.Deref(hostile.Spec.LeaseDurationSeconds, 0) <= 30
-		// An API server stores no other, and accepts no change of another one.
+		// An API server stores no other Lease, and accepts no change of another one.
 		expires = expires && validate(hostile) == nil
 		_ = Leases{}.IsFor(hostile, "example.com/jobs", "ns")
 		took := memory.Allocated(func() {
@@ -66,7 +66,7 @@ func FuzzLease(f *testing.F) {
 	})
 }
 
-// checkElection runs an election whose Lease is hostile.
+// checkElection runs an election with a hostile Lease.
 func checkElection(t *testing.T, hostile *coordinationv1.Lease, expires bool) {
 	s := newLeaseServer()
 	stored := hostile.DeepCopy()
@@ -85,7 +85,7 @@ func checkElection(t *testing.T, hostile *coordinationv1.Lease, expires bool) {
 	a.end(t)
 }
 
-// checkSharding runs a replica beside the Lease of a shard, and one of another replica, that are hostile.
+// checkSharding runs a replica beside a hostile Lease of a shard and a hostile Lease of another replica.
 func checkSharding(t *testing.T, hostile *coordinationv1.Lease, expires bool) {
 	const shards = 3
 	s := newLeaseServer()
@@ -99,14 +99,15 @@ func checkSharding(t *testing.T, hostile *coordinationv1.Lease, expires bool) {
 	if shares := s.shares(); expires && shares["a"] != shards || len(s.twice) > 0 {
 		t.Errorf("shares %v, held twice %q, Leases %q", shares, s.twice, s.holding())
 	}
-	// In each period, a replica renews its Lease, lists them all, deletes those that expired, and does the same for its shards.
+	// In each period, a replica renews its Lease, lists all Leases, deletes expired ones, and does the same for its
+	// shards.
 	if most := (4 + 4*shards) * int(time.Minute/a.RetryPeriod+1); s.calls > most {
 		t.Errorf("%d calls, at most %d are due", s.calls, most)
 	}
 	a.stop(t)
 }
 
-// A replica repairs its own Lease, so that the others give it its share again.
+// A replica repairs its own Lease, so that the others assign it its share again.
 // Requirements: SHD-02
 func TestLeaseOfAReplicaIsRepaired(t *testing.T) {
 	for _, c := range []struct {
@@ -133,7 +134,7 @@ func TestLeaseOfAReplicaIsRepaired(t *testing.T) {
 	}
 }
 
-// A Lease whose count of transitions is the largest possible can be taken: the API server would reject a larger one.
+// A Lease with the largest possible count of transitions can be taken: the API server would reject a larger count.
 // Requirements: JOB-56
 func TestLeaseWithTheMostTransitionsIsTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package leader elects one of several processes of a controller to work.
+// Package leader elects the process of a controller that does the work.
 package leader
 
 import (
@@ -17,29 +17,30 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// Election elects one of several processes to work (JOB-56), with a Lease. A new leader
-// starts like a restarted process: all persistent state is in Jobs and pods, and every
-// status write is conditional, so that even two leaders at once count nothing twice.
+// Election elects, with a Lease, one of several processes to do the work (JOB-56). A new leader starts like a restarted
+// process: all persistent state is in Jobs and pods, and every status write is conditional, so that even two concurrent
+// leaders count nothing twice.
 type Election struct {
-	// Client reads and writes the Lease. A separate one keeps other calls from delaying it.
+	// Client reads and writes the Lease. A separate client keeps other calls from delaying it.
 	Client kube.Interface
-	// Namespace and Name are the Lease's; LeaseName returns a suitable name.
+	// Namespace and Name identify the Lease; LeaseName returns a suitable name.
 	Namespace, Name string
 	// Identity is the unique identity of this process.
 	Identity string
-	// LeaseDuration is how long the others wait after the last renewal, RenewDeadline when
-	// a leader that cannot renew gives up, RetryPeriod the time between two tries.
+	// LeaseDuration is how long candidates wait after the last renewal, RenewDeadline is how long a leader tries to
+	// renew before it gives up, and RetryPeriod is the time between two tries.
 	LeaseDuration, RenewDeadline, RetryPeriod time.Duration
 	// Watchdog, if set, watches the Lease, and reports a stuck leader as unhealthy.
 	Watchdog *Watchdog
-	// labels are the Lease's; nil for those of the only shard.
+	// labels are the labels of the Lease; nil means the labels of the only shard.
 	labels map[string]string
 }
 
-// jitterFactor is by how much of the retry period candidates wait longer, at random, so that they do not try at once.
+// jitterFactor is the factor, relative to the retry period, by which candidates wait longer, at random, so that they do
+// not try at the same time.
 const jitterFactor = 1.2
 
-// Validate checks the election. Errors make sense to users of the flags.
+// Validate checks the election. Its errors are worded for users of the flags.
 func (e Election) Validate() error {
 	switch {
 	case e.LeaseDuration < time.Second || e.LeaseDuration%time.Second != 0:
@@ -61,9 +62,8 @@ func (e Election) Validate() error {
 	return nil
 }
 
-// LeaseName returns the name of the Lease for controllers of a managedBy value and
-// namespaces (none for all), so that controllers of different Jobs do not wait for each
-// other.
+// LeaseName returns the name of the Lease for controllers of a managedBy value and namespaces (none means all), so that
+// controllers of different Jobs do not wait for each other.
 func LeaseName(managedBy string, namespaces ...string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' {
@@ -74,16 +74,15 @@ func LeaseName(managedBy string, namespaces ...string) string {
 	if name = "batchjob-" + name; managedBy == controller.DefaultManagedBy && len(namespaces) == 0 {
 		return name
 	}
-	// Different values may look the same by now.
+	// Different values may have become equal.
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(managedBy + " " + strings.Join(namespaces, ",")))
 	return fmt.Sprintf("%s-%08x", strings.TrimRight(name, "-"), hash.Sum32())
 }
 
-// Run calls lead whenever this process becomes the leader, until ctx is done or lead
-// returns an error. The context of lead is canceled when leadership is lost, and lead must
-// return soon then; the Lease is released once it has. A process that lost its leadership
-// becomes a candidate again.
+// Run calls lead whenever this process becomes the leader, until ctx is done or lead returns an error. The context of
+// lead is canceled when leadership is lost; lead must then return soon, and the Lease is released once it has. A
+// process that lost its leadership becomes a candidate again.
 func (e Election) Run(ctx context.Context, lead func(context.Context) error) error {
 	for ctx.Err() == nil {
 		if err := e.term(ctx, lead); err != nil {
@@ -93,7 +92,7 @@ func (e Election) Run(ctx context.Context, lead func(context.Context) error) err
 	return nil
 }
 
-// term runs one candidacy and, if it is won, one leadership.
+// term runs one candidacy and, if the process wins, one leadership.
 func (e Election) term(ctx context.Context, lead func(context.Context) error) error {
 	l := newLease(e)
 	if e.Watchdog != nil {
@@ -130,7 +129,7 @@ func (e Election) term(ctx context.Context, lead func(context.Context) error) er
 // errTaken ends the renewals of a Lease that has another holder.
 var errTaken = errors.New("the Lease has another holder")
 
-// await tries until the Lease is ours. It reports whether it is: ctx may end first.
+// await tries to acquire the Lease until this process holds it. It reports whether it does; ctx may end first.
 func (l *lease) await(ctx context.Context) (won bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -142,8 +141,8 @@ func (l *lease) await(ctx context.Context) (won bool) {
 	return won
 }
 
-// keep renews the Lease until ctx ends, until that has failed for as long as RenewDeadline, or until the Lease is no longer
-// ours: after a pause of this process, another one may work already.
+// keep renews the Lease until ctx ends, renewals have failed for RenewDeadline, or the Lease has another holder: after
+// a pause of this process, another process may already be working.
 func (l *lease) keep(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
-// JOB-56: the controllers of one managedBy value share a Lease, those of others do not.
+// JOB-56: the controllers of one managedBy value share a Lease; controllers of different values do not.
 func TestControllersOfOneNameShareALease_JOB_56(t *testing.T) {
 	if LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy, "b") || LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy) {
 		t.Error("controllers of different namespaces would wait for each other")
@@ -77,8 +77,8 @@ func TestImpossibleElectionsAreRejected_JOB_56(t *testing.T) {
 	}
 }
 
-// JOB-56: one leads and the others wait; the Lease outlasts the work that it allows, and
-// is given back right after it, so that the next leader need not wait until it expires.
+// JOB-56: one process leads and the others wait; the Lease outlasts the work that it protects, and is released right
+// after it, so that the next leader need not wait until it expires.
 func TestLeaseIsGivenBackAfterTheWork_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -108,7 +108,7 @@ func TestLeaseIsGivenBackAfterTheWork_JOB_56(t *testing.T) {
 	})
 }
 
-// JOB-56: a leader that is gone without a word is followed when the Lease has expired.
+// JOB-56: a leader that dies is replaced when its Lease has expired.
 func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := time.Duration(0)
@@ -116,7 +116,7 @@ func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
 			store := newLeaseStore()
 			a, b := start(store.candidate("a"), nil), start(store.candidate("b"), nil)
 			pass(time.Minute)
-			// Nothing that a writes gets through, not even that it gives the Lease back.
+			// No write of a arrives, not even the release of its Lease.
 			store.failing(func(verb, holder string) error {
 				if verb != "get" && holder != "b" {
 					return errAway
@@ -131,14 +131,14 @@ func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
 			b.end(t)
 		}
 		t.Logf("longest fail-over: %v", longest)
-		// The other one may see the last renewal late, and the expiry, too.
+		// The other process may see the last renewal late, and so also the expiry.
 		if e := newLeaseStore().candidate(""); longest > e.LeaseDuration+2*retryTime {
 			t.Errorf("the fail-over took %v", longest)
 		}
 	})
 }
 
-// JOB-56: ctx ends before the lead is won: nobody leads, and no Lease is touched.
+// JOB-56: ctx ends before the election is won: no process leads, and no Lease is written.
 func TestCandidateEndsWithoutTouchingTheLease_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -159,8 +159,8 @@ func TestCandidateEndsWithoutTouchingTheLease_JOB_56(t *testing.T) {
 	})
 }
 
-// JOB-56: ctx ends at the very moment at which the lead is won. The lead begins once at
-// most, ends at once, and the Lease is free in the end.
+// JOB-56: ctx ends at the moment at which the election is won. The lead begins at most once, ends at once, and the
+// Lease is free in the end.
 func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
 	led := map[int]int{}
 	for range 50 {
@@ -191,8 +191,8 @@ func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
 	t.Logf("how often it led, and how many times that was: %v", led)
 }
 
-// JOB-56: ctx ends while the write that wins the lead is in flight. It is stored, so the Lease is given back, although this
-// process never saw that it was the holder.
+// JOB-56: ctx ends while the write that wins the election is in flight. It is stored, so the Lease is released,
+// although this process never saw that it was the holder.
 func TestCandidateEndsWithoutTheAnswer_JOB_56_SHD_03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -212,7 +212,7 @@ func TestCandidateEndsWithoutTheAnswer_JOB_56_SHD_03(t *testing.T) {
 	})
 }
 
-// JOB-56: an error of the lead ends the election, and the Lease is given back.
+// JOB-56: an error of the lead ends the election, and the Lease is released.
 func TestFailedLeadGivesTheLeaseBack_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()

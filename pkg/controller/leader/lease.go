@@ -19,8 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// lease is the Lease of one candidacy, as this process last saw it. Like client-go's election, it trusts no clock but its
-// own: a Lease expires when it has not changed here for its duration.
+// lease is the Lease of one candidacy, as this process last saw it. Like client-go's election, it trusts only the clock
+// of this process: a Lease expires when this process has not seen it change for its duration.
 type lease struct {
 	Election
 	api   kube.Leases
@@ -29,7 +29,7 @@ type lease struct {
 	mu     sync.Mutex
 	seen   *coordinationv1.Lease // nil before it was read
 	seenAt time.Time             // when seen changed
-	// unsure is set once a write had no clear answer: it may be stored nevertheless.
+	// unsure is set once the result of a write is unknown: the write may have been stored.
 	unsure bool
 }
 
@@ -37,7 +37,7 @@ func newLease(e Election) *lease {
 	return &lease{Election: e, api: e.Client.CoordinationV1().Leases(e.Namespace), clock: clock.RealClock{}}
 }
 
-// last returns the Lease as it was seen, and when it changed.
+// last returns the Lease as this process last saw it, and the time it changed.
 func (l *lease) last() (*coordinationv1.Lease, time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *lease) see(ctx context.Context, now *coordinationv1.Lease) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.seen != nil && equality.Semantic.DeepEqual(l.seen.Spec, now.Spec) {
-		l.seen = now // It may have another resourceVersion.
+		l.seen = now // The resourceVersion may differ.
 		return
 	}
 	if holder := holderOf(now); holder != holderOf(l.seen) {
@@ -70,7 +70,7 @@ func (l *lease) isOurs() bool {
 	return holderOf(seen) == l.Identity
 }
 
-// mayBeOurs reports whether this process is the holder, or would be if a write without a clear answer was stored.
+// mayBeOurs reports whether this process is the holder, or would be if a write with an unknown result was stored.
 func (l *lease) mayBeOurs() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -82,12 +82,13 @@ func (l *lease) hasExpired() bool {
 	return seen == nil || l.clock.Since(at) >= time.Duration(ptr.Deref(seen.Spec.LeaseDurationSeconds, 0))*time.Second
 }
 
-// acquire renews the Lease if it is ours, and takes it if it is free or has expired. It reports whether it is ours now.
+// acquire renews the Lease if this process holds it, and takes it if it is free or has expired. It reports whether this
+// process holds it now.
 func (l *lease) acquire(ctx context.Context) bool {
 	logger := klog.FromContext(ctx)
 	wasOurs := l.isOurs()
 	if seen, _ := l.last(); wasOurs && !l.hasExpired() {
-		// As nobody else writes it, there is no need to read it first.
+		// Since no other process writes it, there is no need to read it first.
 		err := l.write(ctx, seen)
 		if err == nil {
 			return true
@@ -115,8 +116,9 @@ func (l *lease) acquire(ctx context.Context) bool {
 	return true
 }
 
-// mayTake reports whether this process may become or remain the holder of the stored Lease, nil for none. If it was the
-// holder and is not anymore, it must end its work first: another process may have worked in between.
+// mayTake reports whether this process may become or remain the holder of the stored Lease; stored is nil if there is
+// none. If this process was the holder and no longer is, it must end its work first: another process may have worked in
+// between.
 func (l *lease) mayTake(stored *coordinationv1.Lease, wasOurs bool) bool {
 	holder := holderOf(stored)
 	switch {
@@ -128,7 +130,7 @@ func (l *lease) mayTake(stored *coordinationv1.Lease, wasOurs bool) bool {
 	return holder == "" || l.hasExpired()
 }
 
-// write makes this process the holder from now on, in the stored Lease, or in a new one for nil.
+// write makes this process the holder from now on, in the stored Lease, or in a new Lease if stored is nil.
 func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err error) {
 	next, now := stored.DeepCopy(), &metav1.MicroTime{Time: l.clock.Now()}
 	if stored == nil {
@@ -139,7 +141,7 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	}
 	s := &next.Spec
 	if holderOf(next) != l.Identity {
-		// The API server rejects what comes after the largest count, and anyone may have written that.
+		// The API server rejects a count beyond the largest, and any client may have written the largest.
 		s.AcquireTime, s.LeaseTransitions = now, ptr.To(min(ptr.Deref(s.LeaseTransitions, -1), math.MaxInt32-1)+1)
 	}
 	s.HolderIdentity, s.RenewTime, s.LeaseDurationSeconds = &l.Identity, now, ptr.To(int32(l.LeaseDuration/time.Second))
@@ -158,7 +160,7 @@ func (l *lease) write(ctx context.Context, stored *coordinationv1.Lease) (err er
 	return nil
 }
 
-// leaseLabels are those of the only shard, unless the Election is for one of several.
+// leaseLabels returns the labels of the Election's Lease: by default, the labels of the only shard.
 func (l *lease) leaseLabels() map[string]string {
 	if l.labels != nil {
 		return l.labels
@@ -166,15 +168,15 @@ func (l *lease) leaseLabels() map[string]string {
 	return leaseLabels(l.Name, 1, "0")
 }
 
-// giveBack releases the Lease, if it is still ours, so that others need not wait until it
-// expires. If all tries fail, they wait.
+// giveBack releases the Lease, if this process still holds it, so that candidates need not wait until it expires. If
+// all tries fail, they have to wait.
 func (l *lease) giveBack(ctx context.Context) {
 	if !l.mayBeOurs() {
 		return
 	}
 	ctx, cancel := context.WithTimeout(ctx, l.RenewDeadline)
 	defer cancel()
-	// There is a conflict if a last renewal that was not waited for is stored in between.
+	// The update conflicts if a last renewal, for which this process did not wait, is stored in between.
 	err := retried(ctx, func() error {
 		held, err := l.api.Get(ctx, l.Name, metav1.GetOptions{})
 		if apierrors.IsNotFound(err) {

@@ -24,19 +24,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// leaseServer is an API server for Leases, with resourceVersions. Every replica has a client
-// of its own, which can be cut off.
+// leaseServer is an API server for Leases, with resourceVersions. Every replica has its own client, which can be
+// disconnected.
 type leaseServer struct {
 	mu      sync.Mutex
 	version int
 	leases  map[string]*coordinationv1.Lease
-	// workers are the replicas that work on each shard, as NUMBER OF SHARDS/SHARD.
+	// workers holds the replicas that work on each shard, as NUMBER OF SHARDS/SHARD.
 	workers map[string][]string
-	// idle is since when nobody works on a shard, and longest how long that was at most.
+	// idle is the time since which a shard has had no worker, and longest the longest such time.
 	idle    map[string]time.Time
 	longest time.Duration
-	// twice are the shards that two worked on at the same time, and moved is how often a
-	// replica began to work on one.
+	// twice holds the shards that two replicas worked on at the same time, and moved is how often a replica began to
+	// work on a shard.
 	twice []string
 	moved int
 	// calls is the number of calls.
@@ -99,7 +99,7 @@ func (s *leaseServer) answer(action clienttesting.Action) (runtime.Object, error
 	return nil, fmt.Errorf("unexpected %T", action)
 }
 
-// validate checks what ValidateLeaseSpec of the API server does.
+// validate checks the rules of ValidateLeaseSpec of the API server.
 func validate(l *coordinationv1.Lease) error {
 	var invalid field.ErrorList
 	if n := l.Spec.LeaseDurationSeconds; n != nil && *n <= 0 {
@@ -131,7 +131,7 @@ func (s *leaseServer) expect(name string, version *string) error {
 	return nil
 }
 
-// names are those of all Leases.
+// names returns the names of all Leases.
 func (s *leaseServer) names() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -170,12 +170,12 @@ type sharer struct {
 	err    error
 }
 
-// join starts a replica of so many shards. slow is how long its work on a shard takes to end.
+// join starts a replica with a number of shards. slow is how long its work on a shard takes to end.
 func (s *leaseServer) join(identity string, shards int, slow time.Duration) *sharer {
 	return s.joinAs("lease", identity, shards, slow)
 }
 
-// joinAs is join for the controller whose Leases have this name.
+// joinAs is like join, for the controller whose Leases have this name.
 func (s *leaseServer) joinAs(lease, identity string, shards int, slow time.Duration) *sharer {
 	r := &sharer{leaseServer: s}
 	ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
@@ -198,7 +198,7 @@ func (s *leaseServer) joinAs(lease, identity string, shards int, slow time.Durat
 	return r
 }
 
-// election is one whose client can be cut off.
+// election returns an Election whose client can be disconnected.
 func (r *sharer) election(identity string) Election {
 	client := &fake.Clientset{}
 	client.AddReactor("*", "leases", func(action clienttesting.Action) (bool, runtime.Object, error) {
@@ -226,7 +226,7 @@ func (r *sharer) setAway(away bool) {
 	r.away = away
 }
 
-// die ends the replica, and nothing that it writes arrives anymore.
+// die ends the replica, and none of its writes arrives anymore.
 func (r *sharer) die() {
 	r.setAway(true)
 	r.cancel()
@@ -244,7 +244,7 @@ func (r *sharer) stop(t *testing.T) {
 	}
 }
 
-// shares is how many shards each replica works on.
+// shares returns the number of shards that each replica works on.
 func (s *leaseServer) shares() map[string]int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -20,13 +20,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// leaseStore is an API server that has one Lease, and can fail.
+// leaseStore is an API server with one Lease, which can fail.
 type leaseStore struct {
 	*fake.Clientset
 	mu sync.Mutex
-	// fails, if set, answers a call in the store's place. holder is what it writes, if it does.
+	// fails, if set, handles a call instead of the store. holder is the holder that the call writes, if it is a write.
 	fails func(verb, holder string) error
-	// stored are all holders that there ever were, without repetitions.
+	// stored holds all past holders, without repetitions.
 	stored []string
 	made   int
 }
@@ -62,14 +62,14 @@ func (s *leaseStore) failing(how func(verb, holder string) error) {
 	s.fails = how
 }
 
-// holders are all that there ever were, without repetitions.
+// holders returns all past holders, without repetitions.
 func (s *leaseStore) holders() []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Clone(s.stored)
 }
 
-// calls is how many there were.
+// calls returns the number of calls.
 func (s *leaseStore) calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,7 +90,7 @@ func (s *leaseStore) holder(t *testing.T) string {
 	return ptr.Deref(s.lease(t).Spec.HolderIdentity, "")
 }
 
-// steal makes somebody else the holder, as an edit of the Lease does.
+// steal makes another process the holder, as an edit of the Lease does.
 func (s *leaseStore) steal(t *testing.T, thief string) {
 	t.Helper()
 	stolen := s.lease(t).DeepCopy()
@@ -100,7 +100,7 @@ func (s *leaseStore) steal(t *testing.T, thief string) {
 	}
 }
 
-// candidate is an election with the times that are the default.
+// candidate returns an election with the default times.
 func (s *leaseStore) candidate(identity string) Election {
 	return Election{
 		Client: kubefake.Client(s), Namespace: "ns", Name: "lease", Identity: identity,
@@ -115,12 +115,12 @@ type replica struct {
 	state  replicaState
 }
 
-// replicaState is what came of a candidate so far.
+// replicaState is the state of a candidate so far.
 type replicaState struct {
-	// led is how often it took the lead, leading whether its work continues.
+	// led is how often it became the leader, leading whether its work continues.
 	led     int
 	leading bool
-	// tookOver and lost are when it last got the lead, and was told to end it.
+	// tookOver and lost are the times at which it last became the leader, and at which its context was canceled.
 	tookOver, lost time.Time
 	ended          bool
 	err            error
@@ -138,8 +138,8 @@ func (r *replica) set(change func(*replicaState)) {
 	change(&r.state)
 }
 
-// start runs the election in a bubble of testing/synctest, whose time passes when
-// everybody waits. work is what a lead does besides to wait for its end.
+// start runs the election in a bubble of testing/synctest, whose time advances when all goroutines wait. work is the
+// work of a lead, besides waiting for its end.
 func start(e Election, work func(context.Context) error) *replica {
 	ctx, cancel := context.WithCancel(logr.NewContext(context.Background(), logr.Discard()))
 	r := &replica{cancel: cancel}
@@ -160,13 +160,13 @@ func start(e Election, work func(context.Context) error) *replica {
 	return r
 }
 
-// pass lets time pass in the bubble.
+// pass advances the time in the bubble.
 func pass(d time.Duration) {
 	time.Sleep(d)
 	synctest.Wait()
 }
 
-// passUntil lets time pass until a condition holds, and no longer than an hour.
+// passUntil advances the time until a condition holds, at most by an hour.
 func passUntil(t *testing.T, step time.Duration, condition func() bool) {
 	t.Helper()
 	for begun := time.Now(); !condition(); pass(step) {
@@ -176,7 +176,7 @@ func passUntil(t *testing.T, step time.Duration, condition func() bool) {
 	}
 }
 
-// slowly ends a lead a while after it has to.
+// slowly ends a lead some time after its context was canceled.
 func slowly(d time.Duration) func(context.Context) error {
 	return func(ctx context.Context) error {
 		<-ctx.Done()
@@ -185,7 +185,7 @@ func slowly(d time.Duration) func(context.Context) error {
 	}
 }
 
-// end stops the replica, which has to end without an error.
+// end stops the replica, which must end without an error.
 func (r *replica) end(t *testing.T) {
 	t.Helper()
 	r.cancel()

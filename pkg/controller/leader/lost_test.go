@@ -12,8 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// JOB-56, JOB-57: a leader that cannot renew loses the lead before the others may take
-// it, and is a candidate again: it leads as soon as there is an API server.
+// JOB-56, JOB-57: a leader that cannot renew its Lease ends its work before another process may take the Lease, and is
+// a candidate again: it leads as soon as the API server is back.
 func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -34,8 +34,8 @@ func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
 	})
 }
 
-// JOB-56: a lead is lost because renewals fail, while other calls get through. The Lease
-// is not given back before the work has ended.
+// JOB-56: leadership is lost because renewals fail, while other calls succeed. The Lease is not released before the
+// work has ended.
 func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -60,15 +60,15 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 	})
 }
 
-// JOB-56: somebody else is made the holder. The lead ends as soon as the next renewal shows
-// that, and the Lease is left to the other.
+// JOB-56: a client makes another process the holder. The lead ends as soon as the next renewal shows that, and the
+// Lease is left to the other process.
 func TestLeaseIsStolen_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), nil)
 		pass(time.Minute)
 		store.steal(t, "thief")
-		// The fake stores any version; the real API server has a conflict here.
+		// The fake stores any version; a real API server would return a conflict here.
 		store.failing(func(verb, _ string) error {
 			if verb == "update" {
 				return apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("stolen"))
@@ -88,8 +88,8 @@ func TestLeaseIsStolen_JOB_56(t *testing.T) {
 	})
 }
 
-// The Lease is free, or its new holder has expired already: another process may have worked and ended. The lead ends, and
-// a new one begins like a restarted process.
+// The Lease is free, or its new holder has already expired: another process may have worked and ended. The lead ends,
+// and a new one begins like a restarted process.
 // Requirements: JOB-56
 func TestLeadBeginsAnewAfterAnotherHolder(t *testing.T) {
 	for _, holder := range []string{"", "thief"} {
@@ -114,7 +114,7 @@ func TestLeadBeginsAnewAfterAnotherHolder(t *testing.T) {
 	}
 }
 
-// JOB-56: the Lease changes hands between the last renewal and the end: it is the other's.
+// JOB-56: the Lease gets another holder between the last renewal and the end: it is left to that holder.
 func TestStolenLeaseIsNotGivenBack_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -128,11 +128,11 @@ func TestStolenLeaseIsNotGivenBack_JOB_56(t *testing.T) {
 	})
 }
 
-// errLost is for a write that is stored.
+// errLost is the error of a write that is stored.
 var errLost = errors.New("the answer is lost")
 
-// JOB-56: the first try to give the Lease back fails: a renewal in flight made it a conflict,
-// or there was no answer, whether or not it was stored. The second one succeeds.
+// JOB-56: the first try to release the Lease fails: a renewal in flight caused a conflict, or there was no response,
+// whether or not the write was stored. The second try succeeds.
 func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
 	for what, failure := range map[string]error{
 		"conflict":              apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("renewed")),
@@ -163,8 +163,8 @@ func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
 	}
 }
 
-// JOB-56: a leader whose work does not end though the lead is lost is unhealthy after a
-// while, and one that waits, or leads, is not.
+// JOB-56: a leader whose work does not end although leadership is lost becomes unhealthy after a while; a candidate or
+// a healthy leader does not.
 func TestStuckLeadIsUnhealthy_JOB_56(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()

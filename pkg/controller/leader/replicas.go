@@ -18,16 +18,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// replicas is what one replica knows of the others, from the Leases of all of them.
+// replicas holds the state of all replicas as one replica sees it in their Leases.
 type replicas struct {
 	sharding *Sharding
 	leases   kube.Leases
-	// seen are the Leases, by name, each with the time at which its present version was first
-	// seen: clocks of other processes are not compared with ours.
+	// seen holds the Leases by name, each with the time at which its current version was first seen: clocks of other
+	// processes are not compared with ours.
 	seen map[string]seenLease
-	// looked is when the Leases were last read.
+	// looked is the time at which the Leases were last read.
 	looked time.Time
-	// others, if not 0, is how many shards those replicas have that this one must wait for.
+	// others, if not 0, is the number of shards of the replicas that this replica must wait for.
 	others int
 }
 
@@ -67,12 +67,12 @@ func (r *replicas) look(ctx context.Context) error {
 	return nil
 }
 
-// own is the name of the Lease of this replica.
+// own returns the name of this replica's Lease.
 func (r *replicas) own() string {
 	return r.sharding.leaseName(hashOf(r.sharding.Identity))
 }
 
-// renew writes the Lease of this replica.
+// renew writes this replica's Lease.
 func (r *replicas) renew(ctx context.Context) error {
 	s := r.sharding
 	now := metav1.NewMicroTime(s.Clock.Now())
@@ -84,7 +84,7 @@ func (r *replicas) renew(ctx context.Context) error {
 				HolderIdentity: &s.Identity, LeaseDurationSeconds: ptr.To(int32(s.LeaseDuration.Seconds())), AcquireTime: &now, RenewTime: &now,
 			},
 		}, metav1.CreateOptions{})
-		if apierrors.IsAlreadyExists(err) { // The answer to the creation was lost.
+		if apierrors.IsAlreadyExists(err) { // The response to the creation was lost.
 			return nil
 		}
 		if err == nil {
@@ -93,16 +93,16 @@ func (r *replicas) renew(ctx context.Context) error {
 		return err
 	}
 	renewed := lease.DeepCopy()
-	// The other fields may have been changed, too.
+	// Another client may have changed these fields.
 	renewed.Spec.HolderIdentity, renewed.Spec.LeaseDurationSeconds, renewed.Spec.RenewTime = &s.Identity, ptr.To(int32(s.LeaseDuration.Seconds())), &now
 	_, err := r.leases.Update(ctx, renewed, metav1.UpdateOptions{})
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // Others found it expired; or the last answer was lost.
+	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) { // Another replica found the Lease expired, or the last response was lost.
 		return nil
 	}
 	return err
 }
 
-// leave removes the Lease of this replica. If all tries fail, it expires.
+// leave deletes this replica's Lease. If all tries fail, the Lease expires.
 func (r *replicas) leave(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, r.sharding.RenewDeadline)
 	defer cancel()
@@ -112,15 +112,15 @@ func (r *replicas) leave(ctx context.Context) {
 	}
 }
 
-// isLive reports whether somebody holds the Lease, as far as is known.
+// isLive reports whether the Lease has a holder and has not expired, as far as this replica knows.
 func (r *replicas) isLive(l seenLease) bool {
 	duration := time.Duration(ptr.Deref(l.Spec.LeaseDurationSeconds, 0)) * time.Second
 	return ptr.Deref(l.Spec.HolderIdentity, "") != "" && r.sharding.Clock.Since(l.at) <= duration
 }
 
-// live are the replicas with the same number of shards, this one included. One that has not renewed
-// its Lease for the renew deadline is left out: it would have given up its shards, and the others do
-// not leave its share without a holder until the Lease has expired, too.
+// live returns the replicas with the same number of shards, including this one. It leaves out a replica that has not
+// renewed its Lease for the renew deadline: by now it would have given up its shards, and the others should not leave
+// its share without a holder until the Lease has expired too.
 func (r *replicas) live() []string {
 	identities := []string{r.sharding.Identity}
 	for _, l := range r.seen {
@@ -137,8 +137,8 @@ func (r *replicas) isOurs(l seenLease) bool {
 	return l.Labels[countLabel] == strconv.Itoa(r.sharding.Shards)
 }
 
-// shardsOf is the number of shards of the controller that has the Lease. It is 0 if no controller can have the number:
-// anybody may have written the label.
+// shardsOf returns the number of shards of the controller that has the Lease, or 0 if the number is not valid: any
+// client may have written the label.
 func shardsOf(l seenLease) int {
 	count, err := strconv.Atoi(l.Labels[countLabel])
 	if err != nil || count < 1 || count > shard.Max {
@@ -147,7 +147,7 @@ func shardsOf(l seenLease) int {
 	return count
 }
 
-// holders are the replicas that hold the shards, "" for none.
+// holders returns the replicas that hold the shards; "" means none.
 func (r *replicas) holders() []string {
 	holders := make([]string, r.sharding.Shards)
 	for i := range holders {
@@ -158,7 +158,7 @@ func (r *replicas) holders() []string {
 	return holders
 }
 
-// assigned returns which replica is to have each shard; nobody of those that have to wait.
+// assigned returns the replica that is to have each shard; "" for every shard while this replica has to wait.
 func (r *replicas) assigned() []string {
 	if r.others > 0 {
 		return make([]string, r.sharding.Shards)
@@ -166,9 +166,8 @@ func (r *replicas) assigned() []string {
 	return shard.Assign(r.holders(), r.live())
 }
 
-// free reports whether this replica may begin an Election for a shard. It gives an expired
-// Lease back in the name of its holder: an elector that sees it for the first time would
-// wait until it expires once more.
+// free reports whether this replica may begin an Election for a shard. It releases an expired Lease on behalf of its
+// holder: an elector that sees the Lease for the first time would otherwise wait until it expires again.
 func (r *replicas) free(ctx context.Context, i int) bool {
 	l, found := r.seen[r.sharding.leaseName(strconv.Itoa(i))]
 	if !found {
@@ -183,14 +182,14 @@ func (r *replicas) free(ctx context.Context, i int) bool {
 	}
 	expired := l.DeepCopy()
 	expired.Spec.HolderIdentity = nil
-	// A conflict means that somebody holds it after all.
+	// A conflict means that the Lease has a live holder after all.
 	_, err := r.leases.Update(ctx, expired, metav1.UpdateOptions{})
 	return err == nil
 }
 
-// noteOthers looks for shards that replicas with another number of shards hold. While there
-// are any, those that hold none yet wait. If both hold some, those with fewer shards keep
-// them, so that every namespace has a holder.
+// noteOthers looks for shards held by replicas with another number of shards. While there are any, replicas that hold
+// no shard yet wait. If both groups hold shards, the group with fewer shards keeps them, so that every namespace has a
+// holder.
 func (r *replicas) noteOthers(ctx context.Context) {
 	ours, others := false, 0
 	for _, l := range r.seen {
@@ -213,8 +212,8 @@ func (r *replicas) noteOthers(ctx context.Context) {
 	r.others = others
 }
 
-// removeExpired deletes the Leases of replicas that died, and those of shards whose number
-// no replica has any longer.
+// removeExpired deletes the Leases of replicas that died, and the Leases of shards whose number no replica uses
+// anymore.
 func (r *replicas) removeExpired(ctx context.Context) {
 	inUse := map[string]bool{strconv.Itoa(r.sharding.Shards): true}
 	for _, l := range r.seen {
@@ -228,7 +227,7 @@ func (r *replicas) removeExpired(ctx context.Context) {
 			continue
 		}
 		unchanged := metav1.Preconditions{UID: &l.UID, ResourceVersion: &l.ResourceVersion}
-		// A conflict means that another replica has renewed or removed it in the meantime.
+		// A conflict means that another replica has renewed or deleted the Lease in the meantime.
 		if err := r.leases.Delete(ctx, name, metav1.DeleteOptions{Preconditions: &unchanged}); err == nil {
 			delete(r.seen, name)
 		}

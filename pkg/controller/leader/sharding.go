@@ -17,31 +17,30 @@ import (
 )
 
 const (
-	// groupLabel is on all Leases of a controller, with a hash of the name in Election.
+	// groupLabel is on all Leases of a controller; its value is a hash of Election.Name.
 	groupLabel = controller.AnnotationPrefix + "leases"
-	// countLabel is how many shards there are, and shardLabel which one a Lease is for. A
-	// Lease without is that of a replica.
+	// countLabel is the number of shards, and shardLabel is the shard that a Lease is for. A Lease without shardLabel is
+	// the Lease of a replica.
 	countLabel = controller.AnnotationPrefix + "shards"
 	shardLabel = controller.AnnotationPrefix + "shard"
 )
 
-// Sharding divides the work among all processes of a controller (SHD-02). Each has a Lease of
-// its own, which shows the others that it is alive, and runs an Election for each shard of
-// its fair share. All of them compute the same shares from the same Leases: there is no
-// coordinator.
+// Sharding divides the work among all processes of a controller (SHD-02). Each process has a Lease that shows the
+// others that it is alive, and runs an Election for each shard of its fair share. All processes compute the same shares
+// from the same Leases: there is no coordinator.
 type Sharding struct {
-	// Election has what the Elections for the shards have in common. Its Name is the first
-	// part of the names of all Leases.
+	// Election has the settings that the Elections for the shards have in common. Its Name is the prefix of the names of
+	// all Leases.
 	Election
-	// Shards is how many there are, the same for all replicas. Those that have another number
-	// take no shard while replicas with this one hold any (SHD-05).
+	// Shards is the number of shards, the same for all replicas. Replicas with another number take no shard while
+	// replicas with this number hold any (SHD-05).
 	Shards int
-	// Grace is how long a replica may hold an expired Lease before it is unhealthy.
+	// Grace is how long a replica may hold an expired Lease before it counts as unhealthy.
 	Grace time.Duration
 	Clock clock.WithTicker
 
 	mu sync.Mutex
-	// running are the Elections in progress, by shard.
+	// running holds the Elections in progress, by shard.
 	running map[int]*candidacy
 }
 
@@ -51,9 +50,9 @@ type candidacy struct {
 	watchdog *Watchdog
 }
 
-// Run calls lead for every shard that this process is to work on, each in a goroutine of its
-// own, until ctx is done or a lead returns an error. The context of a lead is canceled when
-// the shard is to be another replica's; its Lease is released once lead has returned.
+// Run calls lead for every shard that this process is to work on, each in its own goroutine, until ctx is done or a
+// lead returns an error. The context of a lead is canceled when its shard is assigned to another replica; the Lease is
+// released once lead has returned.
 func (s *Sharding) Run(ctx context.Context, lead func(ctx context.Context, shard int) error) error {
 	if s.Clock == nil {
 		s.Clock = clock.RealClock{}
@@ -84,13 +83,13 @@ func (s *Sharding) Run(ctx context.Context, lead func(ctx context.Context, shard
 		case <-ticker.C():
 		}
 	}
-	// The others take over at once what is released from now on.
+	// The other replicas take over at once the shards that are released from now on.
 	r.leave(context.WithoutCancel(ctx))
 	return group.Wait()
 }
 
-// follow ends the Elections for shards that another replica is to have, and begins those for
-// shards that this one is to have and nobody holds.
+// follow ends the Elections for shards that are assigned to another replica, and begins the Elections for shards that
+// are assigned to this replica and have no holder.
 func (s *Sharding) follow(ctx context.Context, r *replicas, start func(int)) {
 	for i, replica := range r.assigned() {
 		switch c := s.candidacy(i); {
@@ -126,8 +125,8 @@ func (s *Sharding) set(i int, c *candidacy) {
 	}
 }
 
-// Check returns an error if this process holds an expired Lease, so that others may work on
-// the shard too.
+// Check returns an error if this process holds an expired Lease, so that other replicas may also be working on the
+// shard.
 func (s *Sharding) Check() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -139,7 +138,7 @@ func (s *Sharding) Check() error {
 	return nil
 }
 
-// Validate checks the configuration. Errors make sense to users of the flags.
+// Validate checks the configuration. Its errors are worded for users of the flags.
 func (s *Sharding) Validate() error {
 	if s.Shards < 1 || s.Shards > shard.Max {
 		return fmt.Errorf("the number of shards must be 1 to %d, not %d", shard.Max, s.Shards)
@@ -155,7 +154,7 @@ func (s *Sharding) leaseName(part string) string {
 	return fmt.Sprintf("%s-%d-%s", s.Name, s.Shards, part)
 }
 
-// leaseLabels are those of the Lease of a shard, or of a replica ("").
+// leaseLabels returns the labels of the Lease of a shard, or of a replica if index is "".
 func leaseLabels(name string, shards int, index string) map[string]string {
 	labels := map[string]string{groupLabel: hashOf(name), countLabel: strconv.Itoa(shards)}
 	if index != "" {
@@ -164,7 +163,7 @@ func leaseLabels(name string, shards int, index string) map[string]string {
 	return labels
 }
 
-// hashOf makes a label of a text of any length.
+// hashOf returns a hash of a text of any length, as a label value.
 func hashOf(text string) string {
 	hash := fnv.New64a()
 	_, _ = hash.Write([]byte(text))

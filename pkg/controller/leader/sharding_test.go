@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// Replicas that join and leave get fair shares, in an orderly way: nobody works on a shard
-// before the last holder has ended its work, and a free shard is taken within two tries.
+// Replicas that join and leave get fair shares, in an orderly way: no replica works on a shard before the last holder
+// has ended its work, and a free shard is taken within two tries.
 func TestShardsMoveInAnOrderlyWay_SHD_02_SHD_03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
@@ -49,8 +49,8 @@ func TestShardsMoveInAnOrderlyWay_SHD_02_SHD_03(t *testing.T) {
 	})
 }
 
-// The shards of a replica that dies are taken over when its Leases have expired, by all
-// others, and its own Lease is removed.
+// The shards of a replica that dies are taken over by all others when its Leases have expired, and its own Lease is
+// deleted.
 func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := time.Duration(0)
@@ -76,15 +76,15 @@ func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
 			c.stop(t)
 		}
 		t.Logf("the longest takeover: %v", longest)
-		// Others may see the last renewal late, and the expiry, too.
+		// The others may see the last renewal late, and so also the expiry.
 		if longest > 15*time.Second+2*2*time.Second {
 			t.Errorf("a takeover took %v", longest)
 		}
 	})
 }
 
-// A replica joins, and dies when the others have released its share and it has taken none of it: the
-// others take it again sooner than a Lease lasts, since the replica would have given up by then, too.
+// A replica joins, and dies when the others have released its share and it has taken none of it: the others take the
+// share back sooner than a Lease expires, since the replica would also have given up by then.
 func TestReplicaDiesBeforeItHasItsShare_SHD_04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest, died := time.Duration(0), 0
@@ -110,8 +110,8 @@ func TestReplicaDiesBeforeItHasItsShare_SHD_04(t *testing.T) {
 	})
 }
 
-// A replica that cannot renew its Leases ends its work before the others begin; when it is
-// back, it gets its share again.
+// A replica that cannot renew its Leases ends its work before the others begin; when it is back, it gets its share
+// again.
 func TestReplicaIsCutOff_SHD_04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
@@ -131,7 +131,7 @@ func TestReplicaIsCutOff_SHD_04(t *testing.T) {
 	})
 }
 
-// After an outage of the API server for all of them, no shard moves.
+// After an outage of the API server for all replicas, no shard moves.
 func TestShardsStayAfterAnOutage_SHD_04(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
@@ -157,8 +157,8 @@ func TestShardsStayAfterAnOutage_SHD_04(t *testing.T) {
 	})
 }
 
-// A rolling update changes the number of shards. Those with the new number wait until the
-// last of the old ones has ended, and no namespace has two holders.
+// A rolling update changes the number of shards. Replicas with the new number wait until the last of the old replicas
+// has ended, and no namespace has two holders.
 func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
 	for _, n := range [][2]int{{4, 6}, {6, 4}, {1, 3}} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
@@ -170,7 +170,7 @@ func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
 				pass(time.Minute)
 				a.stop(t)
 				if shares := s.shares(); shares["c"]+shares["d"] == n[1] && shares["b"] == 0 {
-					// They looked before b did, when a had released all of its shards.
+					// They read the Leases before b did, when a had released all of its shards.
 					b.stop(t)
 					c.stop(t)
 					d.stop(t)
@@ -178,7 +178,7 @@ func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
 				}
 				s.wantShares(t, map[string]int{"b": n[0]})
 				b.stop(t)
-				// A single shard that b takes when c has taken one of its own counts those of c as unheld.
+				// If b takes its single shard after c has taken a shard, the shards of c count as unheld.
 				if shares := s.shares(); shares["c"]+shares["d"] != n[1] || s.longest > retryTime && n[0] > 1 {
 					t.Errorf("shares %v, and nobody held one for %v", shares, s.longest)
 				}
@@ -194,14 +194,14 @@ func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
 	}
 }
 
-// Two groups of replicas start at the same time with different numbers. One of them works,
-// on all of its shards.
+// Two groups of replicas with different numbers of shards start at the same time. One of them works, on all of its
+// shards.
 func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		all := []*sharer{s.join("a", 6, 0), s.join("b", 4, 0), s.join("c", 4, 0)}
 		pass(time.Minute)
-		// The group that holds shards before the other one looks keeps them.
+		// The group that holds shards before the other one reads the Leases keeps them.
 		if shares := s.shares(); !maps.Equal(shares, map[string]int{"b": 2, "c": 2}) && !maps.Equal(shares, map[string]int{"a": 6}) {
 			t.Errorf("shares %v", shares)
 		}
@@ -211,9 +211,9 @@ func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
 	})
 }
 
-// If groups with different numbers of shards hold some, those with fewer continue: two that
-// wait for each other would leave namespaces without a holder. A number that no controller can have is no group, and does not
-// hide one.
+// If groups with different numbers of shards each hold some, the group with fewer shards continues: two groups that
+// wait for each other would leave namespaces without a holder. A number that no controller can have is not a group, and
+// does not hide one.
 func TestFewerShardsContinue_SHD_05(t *testing.T) {
 	for _, c := range []struct {
 		own  int
@@ -246,7 +246,7 @@ func TestFewerShardsContinue_SHD_05(t *testing.T) {
 	}
 }
 
-// A leader without shards is waited for, and one that begins ends the work of others.
+// Replicas wait for a leader without shards, and a leader that starts ends the work of the replicas.
 func TestPlainLeaderExcludesShards_SHD_05(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
@@ -280,8 +280,8 @@ func TestPlainLeaderExcludesShards_SHD_05(t *testing.T) {
 	})
 }
 
-// Replicas join, leave, and die, at random, one at a time. No shard is without a worker for
-// longer than a Lease lasts plus the time to see that, and at rest the shares are fair.
+// Replicas join, leave, and die, at random, one at a time. No shard is without a worker for longer than the duration of
+// a Lease plus the time to see its expiry, and finally the shares are fair.
 func TestShardsSurviveAStorm_SHD_02_SHD_04(t *testing.T) {
 	for seed := range uint64(5) {
 		synctest.Test(t, func(t *testing.T) {
@@ -323,7 +323,7 @@ func TestShardsSurviveAStorm_SHD_02_SHD_04(t *testing.T) {
 	}
 }
 
-// An error of the work on one shard ends the replica, and its Leases are given back.
+// An error of the work on one shard ends the replica, and its Leases are released.
 func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, broken := newLeaseServer(), errors.New("broken")
@@ -343,7 +343,7 @@ func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
 	})
 }
 
-// A replica that ends deletes its own Lease, also if the first try gets no answer.
+// A replica that ends deletes its own Lease, even if the first try gets no response.
 func TestLeavingIsRepeated_SHD_03(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()

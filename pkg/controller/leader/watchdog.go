@@ -9,14 +9,14 @@ import (
 	"k8s.io/component-base/metrics/legacyregistry"
 )
 
-// Watchdog reports a leader as unhealthy that still holds on to its Lease when that has expired.
+// Watchdog reports a leader as unhealthy that still holds its Lease although the Lease has expired.
 type Watchdog struct {
 	grace time.Duration
 	mu    sync.Mutex
 	lease *lease
 }
 
-// NewWatchdog returns one that reports a leader when its Lease has expired for longer than grace.
+// NewWatchdog returns a Watchdog that reports a leader whose Lease has been expired for longer than grace.
 func NewWatchdog(grace time.Duration) *Watchdog { return &Watchdog{grace: grace} }
 
 func (w *Watchdog) watch(l *lease) {
@@ -25,7 +25,7 @@ func (w *Watchdog) watch(l *lease) {
 	w.lease = l
 }
 
-// Check returns an error for a leader that is stuck.
+// Check returns an error if the leader is stuck.
 func (w *Watchdog) Check() error {
 	w.mu.Lock()
 	l := w.lease
@@ -39,7 +39,7 @@ func (w *Watchdog) Check() error {
 	return nil
 }
 
-// masterStatus has the name and help that client-go gives it, so that dashboards fit.
+// masterStatus has the name and help of the client-go metric, so that existing dashboards work.
 var masterStatus = sync.OnceValue(func() *metrics.GaugeVec {
 	gauge := metrics.NewGaugeVec(&metrics.GaugeOpts{
 		Name:           "leader_election_master_status",

@@ -12,7 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// additionalMetrics are those that the built-in controller does not have.
+// additionalMetrics holds the metrics that the built-in controller does not have.
 type additionalMetrics struct {
 	rejectedStatuses   *metrics.Counter
 	statusWriteRetries *metrics.Counter
@@ -54,8 +54,8 @@ func newAdditionalMetrics(r registrar, now clock.PassiveClock) additionalMetrics
 	}
 }
 
-// Forget forgets all Jobs and pods: a controller that starts with an empty cache sees them
-// again, and one that has ended knows none, so that their age must not grow.
+// Forget removes all Jobs and pods: a controller that starts with an empty cache sees them again, and after a
+// controller has ended, their ages must not grow.
 func (m *Metrics) Forget() {
 	if m == nil {
 		return
@@ -65,21 +65,21 @@ func (m *Metrics) Forget() {
 	m.refused.clear()
 }
 
-// StatusRejected counts a status that the API server refuses for good.
+// StatusRejected counts a status that the API server rejects permanently.
 func (m *Metrics) StatusRejected() {
 	if m != nil {
 		m.rejectedStatuses.Inc()
 	}
 }
 
-// StatusConflict counts a status write that lost against another write to the same Job.
+// StatusConflict counts a status write that lost to another write to the same Job.
 func (m *Metrics) StatusConflict() {
 	if m != nil {
 		m.statusWriteRetries.Inc()
 	}
 }
 
-// ForeignStatus counts a status of a Job of ours that somebody else wrote.
+// ForeignStatus counts a status of one of our Jobs that another client wrote.
 func (m *Metrics) ForeignStatus() {
 	if m != nil {
 		m.foreignStatuses.Inc()
@@ -94,8 +94,7 @@ func (m *Metrics) APICall(verb, resource string, err error) {
 	m.apiCalls.WithLabelValues(verb, resource, callResult(err)).Inc()
 }
 
-// JobFinished records how long after the end of the Job's last pod its terminal condition
-// was stored.
+// JobFinished records the delay between the end of the Job's last pod and the storing of its terminal condition.
 func (m *Metrics) JobFinished(stored *batchv1.Job, delay time.Duration) {
 	if m == nil {
 		return

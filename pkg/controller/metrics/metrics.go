@@ -1,6 +1,5 @@
-// Package metrics has the metrics of a Job controller: those of the built-in one, with its
-// names and labels, and some more. It computes label values and ages; what happened, the
-// controller reports.
+// Package metrics has the metrics of a Job controller: the metrics of the built-in controller, with the same names and
+// labels, and some more. It computes label values and ages; the controller reports the events.
 package metrics
 
 import (
@@ -19,13 +18,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// subsystem is the built-in controller's, so that its dashboards fit (JOB-52).
+// subsystem is the subsystem of the built-in controller, so that its dashboards work (JOB-52).
 const subsystem = "job_controller"
 
-// Metrics counts what a controller does to its Jobs. It has the names, labels and meanings
-// of the built-in controller's metrics (D-19); additionalMetrics has more. Everything is counted
-// at most once: a write whose answer was lost, or whose process ended with it, is not
-// counted. A nil *Metrics counts nothing.
+// Metrics counts the actions of a controller on its Jobs. It has the names, labels and meanings of the built-in
+// controller's metrics (D-19); additionalMetrics has more. Everything is counted at most once: a write whose response
+// was lost, or whose process ended during the write, is not counted. A nil *Metrics counts nothing.
 type Metrics struct {
 	jobsFinished      *metrics.CounterVec
 	podsFinished      *metrics.CounterVec
@@ -40,8 +38,7 @@ type Metrics struct {
 	additionalMetrics
 }
 
-// New returns metrics registered with the registry. The clock is for the age of pods
-// that wait to be counted.
+// New returns metrics registered with the registry. The clock determines the age of pods that wait to be counted.
 func New(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
 	r := registrar{registry}
 	return &Metrics{
@@ -71,7 +68,7 @@ func New(registry metrics.KubeRegistry, now clock.PassiveClock) *Metrics {
 
 var syncLabels = []string{"completion_mode", "result", "action"}
 
-// reactionBuckets are 4 ms to 65 s, each twice the previous.
+// reactionBuckets are 4 ms to 65 s, each twice the previous one.
 var reactionBuckets = metrics.ExponentialBuckets(0.004, 2, 15)
 
 // registrar creates metrics of the subsystem.
@@ -149,7 +146,7 @@ func (m *Metrics) StatusStored(before, after *batchv1.Job, failed []reconcile.Fa
 	}
 }
 
-// boundedReason keeps users' rule names out of a label (PFN-14).
+// boundedReason replaces reasons with users' rule names, so that a label has few values (PFN-14).
 func boundedReason(reason string) string {
 	if strings.HasPrefix(reason, rulename.ReasonPrefix) {
 		return batchv1.JobReasonPodFailurePolicy
@@ -180,7 +177,7 @@ func (m *Metrics) indexesEnded(before, after *batchv1.Job) {
 	m.indexesFinished.WithLabelValues("failed", limit).Add(float64(added(after, ptr.Deref(before.Status.FailedIndexes, ""), ptr.Deref(after.Status.FailedIndexes, ""))))
 }
 
-// added returns how many indexes in range a list gained.
+// added returns the number of indexes, within completions, that after has and before lacks.
 func added(job *batchv1.Job, before, after string) int {
 	if before == after {
 		return 0
@@ -210,8 +207,7 @@ func (m *Metrics) FailureIgnored() {
 	}
 }
 
-// FinalizerHeld counts finished pods that have the tracking finalizer, and that no longer
-// do (TRK-30).
+// FinalizerHeld counts a finished pod that has the tracking finalizer, or that no longer has it (TRK-30).
 func (m *Metrics) FinalizerHeld(pod *reconcile.Pod, held bool) {
 	event := "delete"
 	if held {
@@ -221,7 +217,7 @@ func (m *Metrics) FinalizerHeld(pod *reconcile.Pod, held bool) {
 	m.uncounted.set(pod, held)
 }
 
-// Action is what a sync did to the pods of its Job; the values are those of a label.
+// Action is the action of a sync on the pods of its Job, as a label value.
 type Action string
 
 // Values of Action (JOB-49).

@@ -19,7 +19,7 @@ import (
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
 
-// listing is a registry that notes what is registered.
+// listing is a registry that records the registered metrics.
 type listing struct {
 	metrics.KubeRegistry
 	all []prometheus.Collector
@@ -39,8 +39,8 @@ func (l *listing) RawMustRegister(list ...prometheus.Collector) {
 
 var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*?)", (?:unit: "[^"]*", )?constLabels: \{\}, variableLabels: \{([^}]*)\}`)
 
-// JOB-52, MGB-07: the golden file holds every metric's name, labels and help. The names
-// and labels in upstream are what dashboards of the built-in controller ask for.
+// JOB-52, MGB-07: the golden file holds every metric's name, labels and help. Dashboards of the built-in controller use
+// the names and labels in upstream.
 func TestMetricsHaveTheBuiltinNames_JOB_52_MGB_07(t *testing.T) {
 	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
 	New(l, clocktesting.NewFakeClock(time.Time{}))

@@ -8,14 +8,14 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// scope is what the gauges measure of the Jobs and pods of one Runtime. A process has
-// several if it works on several shards, which begin and end one by one.
+// scope holds the state that the gauges measure for the Jobs and pods of one Runtime. A process has several scopes if
+// it works on several shards, which begin and end independently.
 type scope struct {
 	uncounted       *uncountedPods
 	doomed, refused *waitingJobs
 }
 
-// scopes are those of all Runtimes.
+// scopes holds the scopes of all Runtimes.
 type scopes struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
@@ -42,7 +42,7 @@ func (s *scopes) each() []*scope {
 	return slices.Collect(maps.Keys(s.all))
 }
 
-// oldest returns the largest age of all scopes.
+// oldest returns a function that returns the largest age of all scopes.
 func (s *scopes) oldest(of func(*scope) float64) func() float64 {
 	return func() (age float64) {
 		for _, one := range s.each() {
@@ -52,7 +52,7 @@ func (s *scopes) oldest(of func(*scope) float64) func() float64 {
 	}
 }
 
-// reasons returns the values of all scopes by reason, joined.
+// reasons returns a function that returns the values of all scopes by reason, combined with join.
 func (s *scopes) reasons(of func(*scope) map[string]float64, join func(a, b float64) float64) func() map[string]float64 {
 	return func() map[string]float64 {
 		all := noRefusals()
@@ -65,8 +65,8 @@ func (s *scopes) reasons(of func(*scope) map[string]float64, join func(a, b floa
 	}
 }
 
-// Scope returns metrics for one of several Runtimes of a process: the same counters, but
-// Forget concerns only its own Jobs and pods. Close ends it.
+// Scope returns metrics for one of several Runtimes of a process: the counters are shared, but Forget applies only to
+// the scope's own Jobs and pods. Close ends the scope.
 func (m *Metrics) Scope() *Metrics {
 	if m == nil {
 		return nil
@@ -76,7 +76,7 @@ func (m *Metrics) Scope() *Metrics {
 	return &scoped
 }
 
-// Close forgets all Jobs and pods of a scope that is no longer used.
+// Close removes all Jobs and pods of a scope that is no longer used.
 func (m *Metrics) Close() {
 	if m != nil {
 		m.Forget()

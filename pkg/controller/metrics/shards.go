@@ -7,11 +7,11 @@ import (
 	"k8s.io/component-base/metrics"
 )
 
-// shards are those that this process works on.
+// shards holds the shards that this process works on.
 type shards struct {
 	mu    sync.Mutex
 	count int
-	// pods counts the pods of each.
+	// pods holds functions that count the pods of each shard.
 	pods  map[int]func() int
 	taken *metrics.Counter
 }
@@ -49,15 +49,14 @@ func (s *shards) podCounts() map[string]float64 {
 	return counts
 }
 
-// SetShards sets how many shards there are.
+// SetShards sets the total number of shards.
 func (m *Metrics) SetShards(count int) {
 	m.shards.mu.Lock()
 	defer m.shards.mu.Unlock()
 	m.shards.count = count
 }
 
-// ShardTaken notes that this process works on a shard, until released is called. pods counts
-// the pods of the shard.
+// ShardTaken records that this process works on a shard until released is called. pods counts the pods of the shard.
 func (m *Metrics) ShardTaken(shard int, pods func() int) (released func()) {
 	m.shards.taken.Inc()
 	m.shards.mu.Lock()

@@ -12,8 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// One of several Runtimes of a process ends: its pods are forgotten, those of the others are
-// not.
+// One of several Runtimes of a process ends: only its pods are removed.
 func TestShardsAreForgottenOneByOne_SHD_08(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	registry := metrics.NewKubeRegistry()
@@ -40,7 +39,7 @@ func TestShardsAreForgottenOneByOne_SHD_08(t *testing.T) {
 	want(0, 0)
 }
 
-// The gauges name the shards that this replica works on, and those that it does not.
+// The gauges list the shards that this replica works on, and the shards that it does not.
 func TestHeldShardsAreServed_SHD_08(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
 	m := New(registry, clocktesting.NewFakeClock(time.Time{}))

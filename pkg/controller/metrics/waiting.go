@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// uncountedPods are the finished pods that have the tracking finalizer.
+// uncountedPods holds the finished pods that have the tracking finalizer.
 type uncountedPods struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
 	pods  map[types.UID]uncountedPod
-	// delayed are the pods, by Job, that keep the finalizer until their index has a new pod
-	// (BLI-06): for as long as a back-off or a suspension.
+	// delayed holds the pods, by Job, that keep the finalizer until their index has a new pod (BLI-06), which a back-off
+	// or a suspension may delay.
 	delayed map[types.UID][]types.UID
 }
 
@@ -64,7 +64,7 @@ func (u *uncountedPods) mark(pods []types.UID, delayed bool) {
 	}
 }
 
-// clear removes all pods, and returns how many there were.
+// clear removes all pods, and returns their number.
 func (u *uncountedPods) clear() int {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -74,8 +74,8 @@ func (u *uncountedPods) clear() int {
 	return n
 }
 
-// oldest returns an age in seconds. It iterates over all pods at each scrape: there are
-// many only while something is wrong, or while many indexes wait for a new pod.
+// oldest returns the age of the oldest pod that is not delayed, in seconds. It iterates over all pods at each scrape:
+// there are many only while something is wrong, or while many indexes wait for a new pod.
 func (u *uncountedPods) oldest() float64 {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -88,7 +88,7 @@ func (u *uncountedPods) oldest() float64 {
 	return age.Seconds()
 }
 
-// waitingJobs are Jobs that wait for something, with the reason and the start of the wait.
+// waitingJobs holds Jobs that wait for something, with the reason and the start of the wait.
 type waitingJobs struct {
 	clock clock.PassiveClock
 	mu    sync.Mutex
@@ -110,8 +110,7 @@ func (w *waitingJobs) set(job types.UID, wait jobWait) {
 	w.jobs[job] = wait
 }
 
-// extend sets the reason of a wait, or starts one now. anew restarts it, after
-// progress.
+// extend sets the reason of a wait, or starts a wait now. anew restarts the wait, after progress.
 func (w *waitingJobs) extend(job types.UID, reason string, anew bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -135,7 +134,7 @@ func (w *waitingJobs) clear() {
 	clear(w.jobs)
 }
 
-// each calls do for every Job that waits, at each scrape.
+// each calls do for every Job that waits.
 func (w *waitingJobs) each(do func(reason string, age float64)) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -161,18 +160,18 @@ func (w *waitingJobs) ages() map[string]float64 {
 	return oldest
 }
 
-// refusedByQuota is a reason in addition to those of callResult.
+// refusedByQuota is a reason in addition to the values of callResult.
 const refusedByQuota = "quota"
 
-// noRefusals has every reason, so that graphs show 0 instead of a gap.
+// noRefusals returns 0 for every reason, so that graphs show 0 instead of a gap.
 func noRefusals() map[string]float64 {
 	return map[string]float64{
 		refusedByQuota: 0, "forbidden": 0, "invalid": 0, "throttled": 0, "timeout": 0, "no_answer": 0, "error": 0, "conflict": 0, "not_found": 0,
 	}
 }
 
-// refusalReason returns why a pod could not be created. An exceeded quota is a Forbidden
-// like others, recognizable only by its text.
+// refusalReason returns why a pod could not be created. An exceeded quota is a Forbidden error, distinguishable only by
+// its text.
 func refusalReason(err error) string {
 	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota") {
 		return refusedByQuota
@@ -180,15 +179,14 @@ func refusalReason(err error) string {
 	return callResult(err)
 }
 
-// JobIgnored notes a Job that waits for nothing: it is gone, finished, being deleted, or
-// another controller's.
+// JobIgnored records that a Job waits for nothing: it is gone, finished, being deleted, or another controller's.
 func (m *Metrics) JobIgnored(job types.UID) {
 	m.uncounted.setDelayed(job, nil)
 	m.doomed.remove(job)
 	m.refused.remove(job)
 }
 
-// JobUnfinished notes whether the Job is bound to end.
+// JobUnfinished records whether an unfinished Job is bound to end.
 func (m *Metrics) JobUnfinished(job *batchv1.Job) {
 	if bound := boundSince(job); bound.IsZero() {
 		m.doomed.remove(job.UID)
@@ -201,16 +199,16 @@ func (m *Metrics) JobUnfinished(job *batchv1.Job) {
 // a new pod (BLI-06).
 func (m *Metrics) PodsDelayed(job types.UID, pods []types.UID) { m.uncounted.setDelayed(job, pods) }
 
-// PodRefused notes why the API server refused to create a pod of the Job. progress reports
-// whether it created another one before, which restarts the wait.
+// PodRefused records why the API server refused to create a pod of the Job. progress reports whether another pod was
+// created, which restarts the wait.
 func (m *Metrics) PodRefused(job types.UID, refusal error, progress bool) {
 	m.refused.extend(job, refusalReason(refusal), progress)
 }
 
-// PodsNotRefused notes that the Job does not wait for pods that are refused, or no longer.
+// PodsNotRefused records that the Job does not wait for refused pods, or no longer does.
 func (m *Metrics) PodsNotRefused(job types.UID) { m.refused.remove(job) }
 
-// boundSince returns when the Job became bound to end, or zero.
+// boundSince returns the time at which the Job became bound to end, or zero.
 func boundSince(job *batchv1.Job) time.Time {
 	for _, t := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		if c := reconcile.TrueCondition(job, t); c != nil {

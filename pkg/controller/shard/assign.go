@@ -6,13 +6,12 @@ import (
 	"slices"
 )
 
-// Assign returns which replica is to have each shard. holders are the present ones, by
-// shard: "" if nobody holds it. A holder that is not among the live replicas counts as none.
+// Assign returns the replica that is to have each shard. holders are the current holders, by shard; "" means none. A
+// holder that is not among the live replicas counts as none.
 //
-// Everybody gets floor or ceil of the fair share, and no more shards move than that takes:
-// replicas keep what they hold, up to their share, and those that hold most get the larger
-// shares. All replicas that see the same state come to the same result. Without live
-// replicas, no shard is assigned.
+// Every replica gets the floor or the ceiling of the fair share, and as few shards move as possible: replicas keep
+// their shards, up to their share, and the replicas with the most shards get the larger shares. All replicas that see
+// the same state compute the same result. Without live replicas, no shard is assigned.
 func Assign(holders, live []string) []string {
 	replicas, left := shares(holders, live)
 	assigned := make([]string, len(holders))
@@ -34,8 +33,8 @@ func Assign(holders, live []string) []string {
 	return assigned
 }
 
-// shares returns the live replicas, those that hold most first, and how many shards each is
-// to have.
+// shares returns the live replicas, sorted by the number of shards they hold, most first, and the number of shards that
+// each is to have.
 func shares(holders, live []string) (replicas []string, share map[string]int) {
 	held := make(map[string]int, len(live))
 	for _, replica := range live {

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// Whatever replicas join and leave: everybody has a fair share, and no more shards move
-// than that takes.
+// Whatever replicas join and leave, every replica has a fair share, and as few shards move as possible.
 func TestSharesAreFairAndFewShardsMove_SHD_02(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -56,7 +55,7 @@ func countOf(holders []string, replica string) (n int) {
 	return n
 }
 
-// moves is how many shards live replicas give up.
+// moves returns the number of shards that live replicas give up.
 func moves(before, after, live []string) (n int) {
 	for i := range before {
 		if before[i] != after[i] && slices.Contains(live, before[i]) {
@@ -66,8 +65,8 @@ func moves(before, after, live []string) (n int) {
 	return n
 }
 
-// leastMoves is how many shards are beyond the shares of their holders, if those that hold
-// most have the larger shares.
+// leastMoves returns the number of shards beyond the shares of their holders, if the replicas with the most shards have
+// the larger shares.
 func leastMoves(holders, live []string) (n int) {
 	var held []int
 	for _, replica := range live {
@@ -85,8 +84,8 @@ func leastMoves(holders, live []string) (n int) {
 	return n
 }
 
-// Whatever replicas see at the moment, in whatever order they act, they come to rest with
-// fair shares: each releases what is not its own, and takes what is free.
+// Whatever replicas see at the moment, and in whatever order they act, they end with fair shares: each releases shards
+// that are not assigned to it, and takes free ones that are.
 func TestReplicasConverge_SHD_02(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
@@ -99,7 +98,7 @@ func TestReplicasConverge_SHD_02(t *testing.T) {
 		for range 8 {
 			for _, i := range rng.Perm(len(live)) {
 				me := live[i]
-				// Every other look at the Leases is an old one.
+				// Every other read of the Leases is outdated.
 				if views[me] == nil || rng.IntN(2) == 0 {
 					views[me] = slices.Clone(holders)
 				}
@@ -116,7 +115,7 @@ func TestReplicasConverge_SHD_02(t *testing.T) {
 	}
 }
 
-// act is what a replica does about an assignment: Leases of others are out of its reach.
+// act applies an assignment for one replica, which cannot change the Leases of others.
 func act(holders, assigned []string, me string) {
 	for i, holder := range holders {
 		switch {

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/sharding"
 )
 
-// Every namespace is in exactly one shard, which is the one that the API server computes.
+// Every namespace is in exactly one shard, the shard that the API server computes.
 func TestNamespaceIsInOneShard_SHD_01(t *testing.T) {
 	for count := range Max + 1 {
 		for n := range 40 {
@@ -34,7 +34,7 @@ func TestNamespaceIsInOneShard_SHD_01(t *testing.T) {
 
 var selectorFormat = regexp.MustCompile(`^shardRange\((object\.metadata\.namespace), '(0x[0-9a-f]{16})', '(0x[0-9a-f]{16,17})'\)$`)
 
-// matches is how kube-apiserver evaluates the selector of a shard.
+// matches evaluates the selector of a shard as kube-apiserver does.
 func matches(t *testing.T, r Range, namespace string) bool {
 	t.Helper()
 	if r.IsWhole() {
@@ -52,7 +52,7 @@ func matches(t *testing.T, r Range, namespace string) bool {
 	return matches
 }
 
-// What docs/scaling.md says of names: the last two characters hardly matter.
+// The claim of docs/scaling.md about names: the last two characters hardly matter.
 func TestNamesThatDifferAtTheEndShareAShard_SHD_01(t *testing.T) {
 	for format, spread := range map[string]bool{"team-%02d": false, "%02d-team": true, "team-%02d-prod": true} {
 		var sizes [6]int

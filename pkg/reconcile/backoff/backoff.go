@@ -1,7 +1,6 @@
-// Package backoff computes how long a Job waits after a failure before it creates
-// pods again: 10 s, 20 s, 40 s … and at most 10 min (KEP-3850, "Exponential backoff";
-// JOB-18). The wait starts when the last failed pod finished, not when it was
-// observed, so a restart neither shortens nor lengthens it.
+// Package backoff computes how long a Job waits after a failure before it creates pods again: 10 s, 20 s, 40 s … and at
+// most 10 min (KEP-3850, "Exponential backoff"; JOB-18). The wait starts when the last failed pod finished, not when
+// the controller observed it, so a restart neither shortens nor lengthens it.
 package backoff
 
 import (
@@ -13,14 +12,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Policy holds the first wait and the longest one.
+// Policy holds the first wait and the longest wait.
 type Policy struct {
 	Base time.Duration
 	Max  time.Duration
 }
 
-// Delay is the wait after n failures in a row: Base·2^(n-1), at most Max; 0 without a
-// failure.
+// Delay returns the wait after n failures in a row: Base·2^(n-1), at most Max; 0 without a failure.
 func (p Policy) Delay(failures int32) time.Duration {
 	if failures <= 0 {
 		return 0
@@ -35,31 +33,31 @@ func (p Policy) Delay(failures int32) time.Duration {
 	return min(delay, p.Max)
 }
 
-// Failure is a pod that failed, and when it finished.
+// Failure is a pod that failed, with its finish time.
 type Failure struct {
 	Pod types.UID
 	At  time.Time
 }
 
-// Record is what to remember of the past: the failures since the last success, and
-// when the latest of them and that success finished. The zero Record has neither.
+// Record is the state to remember: the failures since the last success, and the finish times of the latest failure and
+// of that success. The zero Record has neither.
 type Record struct {
 	Failures    int32
 	LastFailure time.Time
 	LastSuccess time.Time
-	// pods are the latest failures, at most maxPods, in the order of their times: a pod that is seen
-	// again counts once, and a success that is observed late may lie between them. Never changed in place.
+	// pods are the latest failures, at most maxPods, sorted by time: a pod that is seen again counts once, and a success
+	// that is observed late may lie between them. The slice is never changed in place.
 	pods []Failure
 }
 
 // IsZero reports whether there was neither a failure nor a success.
 func (r Record) IsZero() bool { return r.Failures == 0 && r.LastSuccess.IsZero() }
 
-// maxPods is more failures than it takes to reach the longest wait: 10 s doubled six times is
-// beyond 10 min.
+// maxPods is larger than the number of failures that lead to the longest wait: 10 s doubled six times is more than 10
+// min.
 const maxPods = 16
 
-// Until is when pods may be created again; the zero time if there was no failure.
+// Until returns the time at which pods may be created again; the zero time if there was no failure.
 func (r Record) Until(p Policy) time.Time {
 	if r.Failures == 0 {
 		return time.Time{}
@@ -67,7 +65,7 @@ func (r Record) Until(p Policy) time.Time {
 	return r.LastFailure.Add(p.Delay(r.Failures))
 }
 
-// History is the failures and successes of the pods that still exist.
+// History holds the failures and successes of the pods that still exist.
 type History struct {
 	// LastSuccess is when the latest succeeded pod finished.
 	LastSuccess time.Time
@@ -82,16 +80,16 @@ func (h *History) Clone() History {
 // Success adds the finish time of a succeeded pod.
 func (h *History) Success(finished time.Time) { h.LastSuccess = latest(h.LastSuccess, finished) }
 
-// Failure adds a failed pod, and when it finished.
+// Failure adds a failed pod and its finish time.
 func (h *History) Failure(pod types.UID, finished time.Time) {
 	h.failures = append(h.failures, Failure{pod, finished})
 }
 
-// After returns r updated with what h shows.
+// After returns r updated with h.
 //
-// After a restart, pods are the only evidence; but they may be deleted while the Job runs, and then
-// only r includes them. A success that finished at or after all failures ends the
-// series (JOB-21: at the same time is not after).
+// After a restart, pods are the only evidence; but pods may be deleted while the Job runs, and then only r includes
+// them. A success that finished at or after all failures ends the series (JOB-21: a failure at the same time is not
+// after the success).
 func (r Record) After(h History) Record {
 	success := latest(r.LastSuccess, h.LastSuccess)
 	failures := since(h.failures, success)
@@ -100,7 +98,7 @@ func (r Record) After(h History) Record {
 	return r
 }
 
-// Merge returns the Record that includes all that r and other do.
+// Merge returns a Record that includes everything in r and other.
 func (r Record) Merge(other Record) Record {
 	success := latest(r.LastSuccess, other.LastSuccess)
 	r, other = r.since(success), other.since(success)
@@ -121,14 +119,15 @@ func (r Record) since(success time.Time) Record {
 	left.pods = since(r.pods, success)
 	left.Failures = r.Failures
 	if len(left.pods) < len(r.pods) {
-		// Failures older than one that is dropped are before the success, too.
+		// Failures older than a dropped failure also finished before the success.
 		left.Failures = int32(len(left.pods)) //nolint:gosec // At most maxPods.
 	}
 	return left
 }
 
-// Failed returns the Record with more failures, each of another pod. Those that it has already do not count again;
-// nor do those older than everything it remembers: they may have been counted already, and the wait is the longest anyway.
+// Failed returns the Record with more failures, each of another pod. Failures that r already contains do not count
+// again; nor do failures older than all that it remembers: they may have been counted already, and the wait is the
+// longest anyway.
 func (r Record) Failed(failures ...Failure) Record {
 	if len(failures) == 0 {
 		return r
@@ -148,8 +147,8 @@ func (r Record) Failed(failures ...Failure) Record {
 	return r
 }
 
-// insertLatest adds a failure to a sorted list that keeps the latest maxPods. A pod may have finished
-// later than what was seen of it first.
+// insertLatest adds a failure to a sorted list that keeps the latest maxPods failures. A pod may have finished later
+// than first observed.
 func insertLatest(list []Failure, f Failure) []Failure {
 	if len(list) == maxPods && compare(f, list[0]) <= 0 {
 		return list
@@ -166,10 +165,10 @@ func insertLatest(list []Failure, f Failure) []Failure {
 	return slices.Insert(list, at, f)
 }
 
-// isOf reports whether other is of the same pod.
+// isOf reports whether other is a failure of the same pod.
 func (f Failure) isOf(other Failure) bool { return f.Pod == other.Pod }
 
-// compare orders failures by time, and those of the same time in a way that no order of pods changes.
+// compare orders failures by time, then by pod, so that the order does not depend on the order of the pods.
 func compare(a, b Failure) int { return cmp.Or(a.At.Compare(b.At), cmp.Compare(a.Pod, b.Pod)) }
 
 // since returns the failures after start.

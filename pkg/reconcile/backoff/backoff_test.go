@@ -26,7 +26,7 @@ func TestDelayDoublesUpToTheMaximum_JOB_18(t *testing.T) {
 	}
 }
 
-// failed returns failures of pods that are named after when they finished.
+// failed returns failures of pods that are named after their finish times.
 func failed(seconds ...int) (list []Failure) {
 	for _, s := range seconds {
 		list = append(list, Failure{types.UID(fmt.Sprint(s)), at(s)})
@@ -76,20 +76,20 @@ func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 	}
 }
 
-// JOB-18: what is after the last success counts, though its pod is cleaned up, or seen late.
+// JOB-18: a failure after the last success counts, even if its pod was removed, or is seen late.
 func TestSuccessIsRemembered_JOB_18(t *testing.T) {
 	r := Record{}.After(shows(50, 0, 1, 2, 3, 4))
-	// The five failed pods are still there, the succeeded one is not.
+	// The five failed pods still exist, the succeeded one does not.
 	if r = r.After(shows(0, 0, 1, 2, 3, 4, 60)); r.Failures != 1 || !r.LastFailure.Equal(at(60)) {
 		t.Errorf("after the succeeded pod was cleaned up: %+v", r)
 	}
-	// Only the success is seen, and it was before the last failure.
+	// Only the success is seen, and it came before the last failure.
 	if r := remembers(10, 20, 40, 80, 100).After(shows(90)); r.Failures != 1 || !r.LastFailure.Equal(at(100)) {
 		t.Errorf("after a success that was seen late: %+v", r)
 	}
 }
 
-// JOB-18: of more failures than are remembered one by one, the latest are.
+// JOB-18: of more failures than the record holds, the latest are kept.
 func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 	var h History
 	for i := range 1000 {
@@ -113,7 +113,7 @@ func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 	}
 }
 
-// JOB-18: the wait runs from when a pod finished, as it was seen last.
+// JOB-18: the wait starts at the finish time of a pod, as last observed.
 func TestPodThatFinishedLaterCountsOnce_JOB_18(t *testing.T) {
 	r := remembers(4, 5, 6).Failed(Failure{"5", at(9)})
 	if r.Failures != 3 || !r.LastFailure.Equal(at(9)) {
@@ -132,7 +132,7 @@ func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt_JOB_18(t *testing.T) {
 }
 
 // JOB-18: whatever a process sees, in parts and in any order, each failure since the last success counts once, and all
-// that were seen do, as long as they are fewer than are remembered.
+// failures seen count, as long as they fit in the record.
 func TestEachFailureCountsOnce_JOB_18(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, other, all, success := Record{}, Record{}, map[int]bool{}, 0

@@ -1,9 +1,8 @@
-// Package failurepolicy evaluates spec.podFailurePolicy on a failed pod: which rule
-// matches first, on what evidence, and which rules were passed over (KEP-3329).
+// Package failurepolicy evaluates spec.podFailurePolicy on a failed pod: which rule matches first, on what evidence,
+// and which rules did not match (KEP-3329).
 //
-// The caller decides when a pod is evaluated (in phase Failed only, PFP-01) and what an
-// action means for the Job. Nothing here keeps state or returns an error: an invalid rule
-// is passed over, and Match has the reason.
+// The caller decides when to evaluate a pod (in phase Failed only, PFP-01) and what an action means for the Job.
+// Nothing here keeps state or returns an error: an invalid rule does not match, and Match has the reason.
 package failurepolicy
 
 import (
@@ -34,21 +33,21 @@ type Pod struct {
 	Conditions []Condition
 }
 
-// NoRule is the Rule of a Match in which no rule matched.
+// NoRule is Match.Rule if no rule matched.
 const NoRule int32 = -1
 
-// Match is the outcome of an evaluation, with its evidence.
+// Match is the result of an evaluation, with its evidence.
 type Match struct {
 	// Rule is the index of the first rule that matches, or NoRule, and Action is its
 	// action, or "".
 	Rule   int32
 	Action batchv1.PodFailurePolicyAction
-	// Container and ExitCode are what matched a rule with onExitCodes.
+	// Container and ExitCode are the container that matched a rule with onExitCodes, and its exit code.
 	Container string
 	ExitCode  int32
-	// Condition is what matched a rule with onPodConditions.
+	// Condition is the type of the pod condition that matched a rule with onPodConditions.
 	Condition corev1.PodConditionType
-	// Passed are the rules before the one that matched, or all if none did.
+	// Passed are the rules before the one that matched, or all rules if none matched.
 	Passed []Passed
 }
 
@@ -58,7 +57,7 @@ type Passed struct {
 	Why  Why
 }
 
-// Why is why a rule did not match. The zero Why means that it did.
+// Why is the reason that a rule did not match. The zero Why means that it matched.
 type Why uint8
 
 const (
@@ -73,7 +72,7 @@ const (
 	NoRequirement
 	// NoFailedContainer means that no container ended with an exit code other than 0.
 	NoFailedContainer
-	// NamedContainerNotFailed means that the container that the rule names did not.
+	// NamedContainerNotFailed means that the container that the rule names did not fail.
 	NamedContainerNotFailed
 	// CodeNotListed means operator In, but no failed container's code is among the values.
 	CodeNotListed
@@ -107,9 +106,8 @@ func (w Why) String() string {
 // Matched reports whether a rule matched, so that Rule and Action are set.
 func (m *Match) Matched() bool { return m.Rule != NoRule }
 
-// Message describes what matched in the words of the built-in controller's conditions
-// (PFP-10): rules are numbered from 0, and a rule's name never appears (PFN-08). It
-// is "" if no rule matched.
+// Message describes the match in the words of the built-in controller's conditions (PFP-10): rules are numbered from 0,
+// and a rule's name never appears (PFN-08). It is "" if no rule matched.
 func (m *Match) Message(namespace, pod string) string {
 	switch {
 	case !m.Matched():
@@ -123,13 +121,12 @@ func (m *Match) Message(namespace, pod string) string {
 	}
 }
 
-// Evaluate finds the first rule that matches a failed pod (KEP-3329, PFP-02); a nil
-// policy has none. failIndex reports whether action FailIndex is available: the
-// feature is enabled and the Job has backoffLimitPerIndex. Otherwise rules with that
-// action are passed over (BLI-34).
+// Evaluate finds the first rule that matches a failed pod (KEP-3329, PFP-02); with a nil policy, no rule matches.
+// failIndex reports whether action FailIndex is available: the feature is enabled and the Job has backoffLimitPerIndex.
+// Otherwise rules with that action do not match (BLI-34).
 //
-// It costs O(rules × (containers × values + conditions × patterns)), and allocates
-// nothing but Match.Passed, if the first rule does not match.
+// It costs O(rules × (containers × values + conditions × patterns)). It allocates only Match.Passed, and only if the
+// first rule does not match.
 func Evaluate(policy *batchv1.PodFailurePolicy, pod Pod, failIndex bool) Match {
 	m := Match{Rule: NoRule}
 	if policy == nil {
@@ -153,8 +150,8 @@ func Evaluate(policy *batchv1.PodFailurePolicy, pod Pod, failIndex bool) Match {
 	return m
 }
 
-// unusable returns why no pod could ever match the rule, or 0. It is checked before
-// the pod, so that the same rule is passed over for the same reason each time.
+// unusable returns why no pod can ever match the rule, or 0. It is checked before the pod, so that the same rule is
+// rejected for the same reason each time.
 func unusable(rule *batchv1.PodFailurePolicyRule, failIndex bool) Why {
 	switch rule.Action {
 	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount:
@@ -179,9 +176,8 @@ func unusable(rule *batchv1.PodFailurePolicyRule, failIndex bool) Why {
 	}
 }
 
-// match tests the rule's requirement, and keeps what matched or returns why nothing did. A
-// rule has one requirement; if it had two, the built-in controller would use the exit
-// codes.
+// match tests the rule's requirement, and records the match or returns the reason that there is none. A rule has one
+// requirement; if it had two, the built-in controller would use the exit codes.
 func (m *Match) match(rule *batchv1.PodFailurePolicyRule, pod *Pod) Why {
 	if rule.OnExitCodes != nil {
 		c, why := matchExitCodes(rule.OnExitCodes, pod.Containers)
@@ -221,8 +217,8 @@ func matchExitCodes(req *batchv1.PodFailurePolicyOnExitCodesRequirement, contain
 	}
 }
 
-// matchConditions finds the pod's first condition that equals a pattern (PFP-04). The
-// pod's order decides, not the rule's: that is the condition the message then names.
+// matchConditions finds the pod's first condition that equals a pattern (PFP-04). The order in the pod decides, not the
+// order in the rule: the message names that condition.
 func matchConditions(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, conditions []Condition) (corev1.PodConditionType, Why) {
 	for _, c := range conditions {
 		for _, p := range patterns {

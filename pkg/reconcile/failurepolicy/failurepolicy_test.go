@@ -54,7 +54,7 @@ func disrupted(status corev1.ConditionStatus) Pod {
 	return Pod{Conditions: []Condition{{corev1.PodReady, corev1.ConditionFalse}, {corev1.DisruptionTarget, status}}}
 }
 
-// evaluation is a policy, a pod, and what happens to them.
+// evaluation is a policy, a pod, and the result.
 type evaluation struct {
 	policy    *batchv1.PodFailurePolicy
 	pod       Pod
@@ -93,7 +93,7 @@ func check(t *testing.T, table map[string]evaluation) {
 	}
 }
 
-// PFP-02: the first rule that matches applies; what is not known is passed over.
+// PFP-02: the first rule that matches applies; unknown actions and operators do not match.
 func TestFirstMatchingRuleApplies_PFP_02(t *testing.T) {
 	bare := rule{Action: failJob}
 	emptyList := onConditions(failJob)
@@ -116,7 +116,7 @@ func TestFirstMatchingRuleApplies_PFP_02(t *testing.T) {
 	})
 }
 
-// BLI-34, PFP-02: without backoffLimitPerIndex, FailIndex rules are as if absent.
+// BLI-34, PFP-02: without backoffLimitPerIndex, FailIndex rules are ignored.
 func TestFailIndexUnavailable_BLI_34(t *testing.T) {
 	policy := policyOf(onCodes(failIndex, opIn, 1), onCodes(failJob, opIn, 1))
 	check(t, map[string]evaluation{
@@ -127,7 +127,7 @@ func TestFailIndexUnavailable_BLI_34(t *testing.T) {
 	})
 }
 
-// PFP-03: what onExitCodes looks at.
+// PFP-03: the evidence for onExitCodes.
 func TestExitCodesMatchTerminatedContainers_PFP_03(t *testing.T) {
 	check(t, map[string]evaluation{
 		"In, listed":              {policyOf(onCodes(failJob, opIn, 1, 2, 3)), exited(2), true, byCode(failJob, "a", 2)},
@@ -155,7 +155,7 @@ func TestExitCodesMatchTerminatedContainers_PFP_03(t *testing.T) {
 	})
 }
 
-// PFP-04: what onPodConditions looks at.
+// PFP-04: the evidence for onPodConditions.
 func TestPodConditionsMatchTypeAndStatus_PFP_04(t *testing.T) {
 	target := func(status corev1.ConditionStatus) *batchv1.PodFailurePolicy {
 		return policyOf(onConditions(ignore, pattern{Type: "Other"}, pattern{Type: corev1.DisruptionTarget, Status: status}))
@@ -175,7 +175,7 @@ func TestPodConditionsMatchTypeAndStatus_PFP_04(t *testing.T) {
 	})
 }
 
-// PFN-04: a later FailJob rule that matches too contributes nothing.
+// PFN-04: a later FailJob rule that also matches has no effect.
 func TestLaterRulesAddNothing_PFN_04(t *testing.T) {
 	pod := exited(1)
 	pod.Conditions = disrupted(corev1.ConditionTrue).Conditions
@@ -186,8 +186,7 @@ func TestLaterRulesAddNothing_PFN_04(t *testing.T) {
 	})
 }
 
-// PFP-10, PFN-08: the words of the built-in controller. A rule's name is not among
-// them: the type of a rule has none to show.
+// PFP-10, PFN-08: the message of the built-in controller. It contains no rule name: the type of a rule has none.
 func TestMessageHasTheBuiltinWords_PFP_10_PFN_08(t *testing.T) {
 	for _, c := range []struct {
 		match Match
@@ -221,8 +220,8 @@ func TestWhyHasWords(t *testing.T) {
 	}
 }
 
-// largest is the largest policy that the API server takes (PFP-12), by pods of 10
-// containers, of which the last ends with a code that only the last rule lists.
+// largest returns the largest policy that the API server accepts (PFP-12), for pods of 10 containers, of which the last
+// ends with a code that only the last rule lists.
 func largest() (policy *batchv1.PodFailurePolicy, matching, other Pod) {
 	policy = &batchv1.PodFailurePolicy{}
 	for i := range int32(20) {

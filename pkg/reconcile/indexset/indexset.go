@@ -2,8 +2,8 @@
 // non-negative numbers, kept as sorted intervals and printed in the format of
 // status.completedIndexes and status.failedIndexes.
 //
-// Every operation costs O(intervals), never O(indexes), so that a Job of 10^5
-// indexes that finished in order costs as much as a Job of one.
+// Every operation costs O(intervals), never O(indexes), so that a Job of 10^5 indexes that finished in order costs as
+// much as a Job of one index.
 //
 // A Set is a value: no operation changes its operands. The zero Set is empty.
 package indexset
@@ -17,7 +17,7 @@ import (
 // Interval is the run of indexes First..Last, both included.
 type Interval struct{ First, Last int32 }
 
-// Len is the number of indexes in the interval.
+// Len returns the number of indexes in the interval.
 func (iv Interval) Len() int { return int(iv.Last) - int(iv.First) + 1 }
 
 // Set is a set of indexes in 0..MaxInt32.
@@ -43,8 +43,8 @@ func Of(indexes ...int32) Set {
 	return s
 }
 
-// OfIntervals returns the union of the given intervals, in any order, overlapping
-// or not. Intervals that are reversed or begin below zero are left out.
+// OfIntervals returns the union of the given intervals, in any order and possibly overlapping. Intervals that are
+// reversed or begin below zero are left out.
 func OfIntervals(intervals ...Interval) Set {
 	return join(slices.DeleteFunc(slices.Clone(intervals), func(iv Interval) bool {
 		return iv.First < 0 || iv.Last < iv.First
@@ -57,7 +57,7 @@ func join(intervals []Interval) Set {
 	if !slices.IsSortedFunc(intervals, order) {
 		slices.SortFunc(intervals, order)
 	}
-	s := Set{runs: intervals[:0]} // What is written has been read.
+	s := Set{runs: intervals[:0]} // An element is overwritten only after it was read.
 	for _, iv := range intervals {
 		s.append(iv)
 	}
@@ -72,9 +72,8 @@ func Below(limit int32) Set {
 	return Set{runs: []Interval{{0, limit - 1}}}
 }
 
-// append adds an interval that begins at or after the first index of the last run. It may
-// write to the slice's spare capacity, so only constructors may use it, on slices of their
-// own.
+// append adds an interval that begins at or after the first index of the last run. It may write to the slice's spare
+// capacity, so only constructors may use it, on slices that they own.
 func (s *Set) append(iv Interval) {
 	if n := len(s.runs); n > 0 && int64(iv.First) <= int64(s.runs[n-1].Last)+1 {
 		s.runs[n-1].Last = max(s.runs[n-1].Last, iv.Last)
@@ -86,7 +85,7 @@ func (s *Set) append(iv Interval) {
 // IsEmpty reports whether the set has no index.
 func (s Set) IsEmpty() bool { return len(s.runs) == 0 }
 
-// Len is the number of indexes in the set.
+// Len returns the number of indexes in the set.
 func (s Set) Len() int {
 	n := 0
 	for _, iv := range s.runs {
@@ -182,7 +181,7 @@ func (s Set) Difference(t Set) Set {
 	return out
 }
 
-// byFirst compares where an interval begins with an index.
+// byFirst compares the start of an interval with an index.
 func byFirst(iv Interval, i int32) int { return cmp.Compare(iv.First, i) }
 
 // without yields the runs of s without t, in increasing order.
@@ -208,8 +207,9 @@ func (s Set) without(t Set) iter.Seq[Interval] {
 	}
 }
 
-// Pieces yields 0..limit-1 in intervals as long as possible, increasing, of which each set has all indexes or none: what
-// depends on the sets only is the same for all indexes of a piece. Each index in alone is a piece.
+// Pieces yields 0..limit-1 in increasing intervals, as long as possible, such that each set contains all indexes of an
+// interval or none: a value that depends only on the sets is the same for all of them. Each index in alone is an
+// interval of its own.
 func Pieces(limit int32, alone Set, sets ...Set) iter.Seq[Interval] {
 	sets = append(sets[:len(sets):len(sets)], alone)
 	return func(yield func(Interval) bool) {

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is the same set as plain booleans: slow, and obviously right.
+// model is the same set as a list of booleans: slow, and obviously correct.
 type model map[int32]bool
 
 func (m model) indexes() []int32 {
@@ -105,7 +105,6 @@ func TestFirstMissing(t *testing.T) {
 	})
 }
 
-// BLI-10, JOB-09: the format of completedIndexes and failedIndexes.
 // Pieces cover all indexes in order; a set has all indexes of a piece or none, and the pieces are as long as that allows.
 func TestPiecesAreCoveredOrLeftOutByEachSet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -135,6 +134,7 @@ func TestPiecesAreCoveredOrLeftOutByEachSet(t *testing.T) {
 	})
 }
 
+// BLI-10, JOB-09: the format of completedIndexes and failedIndexes.
 func TestIndexesAreWrittenAsIntervals_BLI_10_JOB_09(t *testing.T) {
 	for _, c := range []struct {
 		indexes []int32
@@ -232,7 +232,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// SUC-22 and SCL-04 rest on this: the cost follows intervals, not indexes.
+// SUC-22 and SCL-04 require this: the cost depends on intervals, not on indexes.
 func BenchmarkUnionOfHalves(b *testing.B) {
 	odd, even := make([]int32, 0, 50_000), make([]int32, 0, 50_000)
 	for i := int32(0); i < 100_000; i += 2 {

@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// String prints the set in the format of status.completedIndexes (KEP-2214,
-// KEP-3850): increasing, separated by commas, runs of three and more as
-// "first-last", a run of two as two numbers. The empty set is "".
+// String returns the set in the format of status.completedIndexes (KEP-2214, KEP-3850): increasing, separated by
+// commas, runs of three and more as "first-last", a run of two as two numbers. The empty set is "".
 func (s Set) String() string {
 	if s.IsEmpty() {
 		return ""
@@ -40,9 +39,8 @@ var ErrOrder = errors.New("indexes must increase and not overlap")
 
 var errNotIndex = errors.New("not a completion index")
 
-// Parse reads the format that String prints. Like the API server in succeededIndexes,
-// it also accepts runs that are not joined, such as "1,2,3" (D-05). The error names
-// the first invalid fragment.
+// Parse reads the format of String. Like the API server in succeededIndexes, it also accepts runs that are not joined,
+// such as "1,2,3" (D-05). The error contains the first invalid fragment.
 func Parse(text string) (Set, error) {
 	var s Set
 	for iv, err := range Scan(text) {
@@ -54,10 +52,9 @@ func Parse(text string) (Set, error) {
 	return s, nil
 }
 
-// Scan yields the intervals of a text as Parse reads it, without keeping them: in
-// increasing order, none overlapping another, though neighbors may touch. At the
-// first invalid fragment it yields Parse's error and ends; so do not use the
-// intervals before the whole text was read. Only an error is allocated.
+// Scan yields the intervals of a text as Parse reads it, without storing them: in increasing order and without
+// overlaps, though neighbors may be adjacent. At the first invalid fragment it yields Parse's error and ends, so do not
+// use the intervals before the whole text was read. Only an error is allocated.
 func Scan(text string) iter.Seq2[Interval, error] {
 	return func(yield func(Interval, error) bool) { scan(text, yield) }
 }
@@ -83,8 +80,8 @@ func scan(text string, yield func(Interval, error) bool) {
 	}
 }
 
-// fragment returns the text before the next comma, shortened: 64 KiB of text without
-// a comma would make a useless error.
+// fragment returns the text before the next comma, shortened: 64 KiB of text without a comma would make the error
+// useless.
 func fragment(text string) string {
 	const enough = 40
 	text, _, _ = strings.Cut(text, ",")
@@ -94,18 +91,18 @@ func fragment(text string) string {
 	return text
 }
 
-// Cursor walks through a set once, in step with increasing intervals, as from Scan,
-// so that together they cost O(intervals of the set + intervals given).
+// Cursor walks through a set once, in step with increasing intervals, such as those from Scan, so that together they
+// cost O(intervals of the set + intervals given).
 type Cursor struct {
 	runs []Interval
 	at   int
 }
 
-// Cursor returns one at the lowest index of the set.
+// Cursor returns a Cursor at the lowest index of the set.
 func (s Set) Cursor() Cursor { return Cursor{runs: s.runs} }
 
-// Count returns how many indexes of the interval are in the set. Each interval must begin
-// after the previous one ended: the cursor does not go back.
+// Count returns how many indexes of the interval are in the set. Each interval must begin after the end of the previous
+// one: the cursor does not go back.
 func (c *Cursor) Count(iv Interval) int {
 	n, at := 0, c.at
 	for ; at < len(c.runs) && c.runs[at].First <= iv.Last; at++ {
@@ -121,10 +118,9 @@ func (c *Cursor) Count(iv Interval) int {
 	return n
 }
 
-// ParseTolerant reads a stored list that may be damaged, as JOB-09 asks: invalid
-// fragments are skipped, the order does not matter, adjacent intervals are joined,
-// and indexes at or above limit are dropped. The second result counts the fragments
-// that were skipped.
+// ParseTolerant reads a stored list that may be damaged, as JOB-09 requires: invalid fragments are skipped, the order
+// does not matter, adjacent intervals are joined, and indexes at or above limit are dropped. The second result is the
+// number of skipped fragments.
 func ParseTolerant(text string, limit int32) (Set, int) {
 	if text == "" || limit <= 0 {
 		return Set{}, 0
@@ -148,8 +144,7 @@ func ParseTolerant(text string, limit int32) (Set, int) {
 	return join(intervals), skipped
 }
 
-// CountTolerant returns how many indexes the set of ParseTolerant has. It makes no set of
-// an undamaged list.
+// CountTolerant returns the number of indexes in the set of ParseTolerant. It builds a set only if the list is damaged.
 func CountTolerant(text string, limit int32) int {
 	n := 0
 	for iv, err := range Scan(text) {

@@ -68,7 +68,7 @@ func TestScanAccepts(t *testing.T) {
 	}
 }
 
-// The caller may leave, as every iterator allows.
+// The caller may stop early, as with every iterator.
 func TestScanIsLeft(t *testing.T) {
 	n := 0
 	for _, err := range Scan("1,2,3,x") {
@@ -114,8 +114,7 @@ func splitParse(text string) (out Set, ok bool) {
 	return out, true
 }
 
-// Texts of few letters are damaged in every way there is: what Scan accepts is what
-// splitting at the separators accepts.
+// Random texts of few characters, often damaged: Scan accepts the texts that splitting at the separators accepts.
 func TestScanAgainstSplitting(t *testing.T) {
 	piece := rapid.SampledFrom([]string{"1", "2", "3", "8", "12", "40", "2147483647", "2147483648", ",", ",", "-", "-", "x", " ", "+"})
 	rapid.Check(t, func(t *rapid.T) {
@@ -128,13 +127,13 @@ func TestScanAgainstSplitting(t *testing.T) {
 	})
 }
 
-// SUC-22: counting next to a stream is the same as making the intersection.
+// SUC-22: counting along a stream equals building the intersection.
 func TestCursorAgainstIntersection_SUC_22(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, other := Of(drawModel(t, "set").indexes()...), Of(drawModel(t, "other").indexes()...)
 		at, total := s.Cursor(), 0
 		for iv := range other.Intervals() {
-			// Split at random: a run of the set may be counted in several goes.
+			// Split at random: a run of the set may be counted in several calls.
 			cut := rapid.Int32Range(iv.First, iv.Last).Draw(t, "cut")
 			for _, part := range []Interval{{iv.First, cut}, {cut + 1, iv.Last}} {
 				if part.First > part.Last {
@@ -164,7 +163,7 @@ func TestCursorAtTheEnds(t *testing.T) {
 	}
 }
 
-// SUC-22: what lies behind is not walked again, or the cost would be a product.
+// SUC-22: earlier runs are not visited again, otherwise the cost would be a product.
 func TestCursorLeavesWhatItPassed_SUC_22(t *testing.T) {
 	at := Of(0, 2, 4, 6, 8, 9).Cursor()
 	for _, c := range []struct {

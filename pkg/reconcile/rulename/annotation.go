@@ -8,10 +8,9 @@ import (
 	"strings"
 )
 
-// Parse reads the value of the annotation of a Job with the given number of rules. It
-// returns a name for each rule, or nil if none is named. If the value is invalid, it
-// returns what is wrong with the entries, or, if those can be parsed, with the names
-// (see Validate).
+// Parse reads the value of the annotation of a Job with the given number of rules. It returns a name for each rule, or
+// nil if no rule is named. If the value is invalid, it returns the violations in the entries, or, if the entries can be
+// parsed, in the names (see Validate).
 func Parse(value string, rules int) (Names, []Violation) {
 	if value == "" {
 		return nil, nil
@@ -76,8 +75,7 @@ func splitEntry(entry string, rules int) (rule int, name string, err error) {
 	return rule, name, nil
 }
 
-// isCanonical reports whether the text is a number as strconv.Itoa prints it, so that each
-// rule has only one index.
+// isCanonical reports whether the text is a number as strconv.Itoa formats it, so that each rule has only one index.
 func isCanonical(index string) bool {
 	return isNumber(index) && (index == "0" || index[0] != '0')
 }
@@ -88,8 +86,8 @@ func isNumber(text string) bool {
 	return text != "" && !strings.ContainsFunc(text, notDigit)
 }
 
-// Format returns the value of the annotation with these names, "" if there are none. Parse
-// reads it back, if the names are valid and there are at most MaxRules rules.
+// Format returns the value of the annotation with these names, "" if there are none. Parse can read the value if the
+// names are valid and there are at most MaxRules rules.
 func Format(names Names) string {
 	var b strings.Builder
 	for rule, name := range names {
@@ -106,11 +104,10 @@ func Format(names Names) string {
 	return b.String()
 }
 
-// Resolve returns the names of a Job with the given number of rules, by rule. Native names,
-// which the API server serves in the rules themselves, win over those of the annotation
-// (PFN-28). If the annotation is invalid, by itself or together with the native names, none
-// of its names are used, and the violations say why. Native names are not checked: the API
-// server has done that.
+// Resolve returns the names of a Job with the given number of rules, by rule. Native names, which the API server serves
+// in the rules themselves, take precedence over names in the annotation (PFN-28). If the annotation is invalid, by
+// itself or together with the native names, none of its names are used, and the violations contain the reasons. Native
+// names are not checked: the API server has validated them.
 //
 // Without rules there are no names and no violations (PFN-12). Without an annotation,
 // Resolve allocates nothing.
@@ -138,8 +135,8 @@ func Resolve(native []string, annotation string, rules int) (Names, []Violation)
 	return names, nil
 }
 
-// merge overrides the names of the annotation with the native ones, and returns the
-// violations that the native names alone do not have.
+// merge overrides the names of the annotation with the native names, and returns the violations that the native names
+// alone do not have.
 func merge(names, own Names) []Violation {
 	alone := make(Names, len(names))
 	copy(alone, own)

@@ -99,7 +99,7 @@ func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
 		{"0=A;0=B", []about{{-1, again}}},
 		{"0=A;0=A", []about{{-1, again}}},
 		{"0=;0=A", []about{{-1, again}}},
-		// The names of a value that cannot be read are not looked at.
+		// The names of a value that cannot be parsed are not validated.
 		{"0=a-b;3=A;x", []about{{-1, none}, {-1, form}}},
 		{"0=a-b;1=0;2=a-b", []about{{0, "'-'"}, {1, "index of rule 0"}, {2, "same name"}, {2, "'-'"}}},
 	} {
@@ -137,7 +137,7 @@ func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
 			t.Errorf("%.20q and so on: an invalid value names %q", c.value, names)
 		}
 	}
-	// "Before parsing" shows as: no memory for any of the 200,000 entries.
+	// The size is checked before parsing: no memory is allocated for any of the 200,000 entries.
 	huge := strings.Repeat(";", 200_000)
 	if n := testing.AllocsPerRun(20, func() { Parse(huge, MaxRules) }); n > 10 {
 		t.Errorf("rejecting %d bytes takes %v allocations", len(huge), n)
@@ -205,9 +205,9 @@ func TestNoNamesCostNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse holds for any text (PFN-24): Parse does not panic, what it takes is legal
-// and survives Format, and what it rejects has a reason that can be shown. Read as
-// names instead, the text survives Format and Parse if the names are legal.
+// FuzzParse checks, for any text (PFN-24), that Parse does not panic, that names it accepts are valid and survive
+// Format, and that it reports a printable reason for a text it rejects. Taken as names instead, the text survives
+// Format and Parse if the names are valid.
 func FuzzParse(f *testing.F) {
 	for _, seed := range []string{
 		"", "0=ExitCode2;2=OOMKilled", "2=C;0=A", "0=;1=B", "0=a,b:c", "0=1;1=0", "0=01", "19=T", ";;", "0==", "0=A;0=B",
@@ -241,7 +241,7 @@ func fuzzParsed(t *testing.T, names Names, violations []Violation, rules int) {
 	}
 }
 
-// survives holds legal names against what happens to them in the annotation.
+// survives checks that valid names are unchanged by a round trip through the annotation.
 func survives(t *testing.T, names Names, rules int) {
 	t.Helper()
 	value := Format(names)

@@ -1,6 +1,5 @@
-// Package rulename reads the names of pod failure policy rules (KEP-4443): how an
-// annotation of the Job carries them, which names are valid, and which condition
-// reasons they become.
+// Package rulename reads the names of pod failure policy rules (KEP-4443): how an annotation of the Job holds them,
+// which names are valid, and the condition reasons made from them.
 //
 //	rules[].name (1.38) ─┐
 //	                     ├─► Resolve ─► Names ─► Reason ─► PodFailurePolicy_ExitCode2
@@ -21,16 +20,15 @@
 //
 // # What the package promises
 //
-// It is pure, and accepts any text. Names are all valid or not used at all: one
-// violation invalidates the whole annotation, as the API server would reject the
-// whole Job. Violations and lint warnings are printable ASCII of bounded length,
-// whatever the text was.
+// It is pure, and accepts any text. Either all names are valid or none is used: one violation invalidates the whole
+// annotation, as the API server would reject the whole Job. Violations and lint warnings are printable ASCII of bounded
+// length for any input.
 //
-// The ValidatingAdmissionPolicies in config/admission enforce the same in CEL; a test on a
-// real API server compares the two. Change both.
+// The ValidatingAdmissionPolicies in config/admission enforce the same rules in CEL; a test on a real API server
+// compares the two. Change both.
 //
 // # What it leaves to the caller
 //
-// Whether the feature is enabled, whether a rule's action is FailJob, and when a reason is
-// set: once FailureTarget has it, it is copied (PFN-03, PFN-27).
+// The caller decides whether the feature is enabled, whether a rule's action is FailJob, and when a reason is set: once
+// FailureTarget has the reason, it is copied (PFN-03, PFN-27).
 package rulename

@@ -11,7 +11,7 @@ const (
 	Annotation = "batchjob.dev/pod-failure-policy-rule-names"
 	// ReasonPrefix starts the condition reason of a rule.
 	ReasonPrefix = batchv1.JobReasonPodFailurePolicy + "_"
-	// MaxRules is how many rules the API server allows in one podFailurePolicy.
+	// MaxRules is the number of rules that the API server allows in one podFailurePolicy.
 	MaxRules = 20
 	// MaxLen is the length of the longest name, in bytes. It leaves room for the
 	// prefix in the 128 characters of a condition reason (KEP-4443, Validation; its
@@ -22,12 +22,11 @@ const (
 	MaxSize = MaxRules*(3+MaxLen) + MaxRules - 1
 )
 
-// Names are the names of the rules of one Job, by rule; "" is a rule without a name. It may
-// be shorter than the list of rules. Do not modify Names: they may share memory with their
-// source.
+// Names are the names of the rules of one Job, by rule; "" is a rule without a name. The slice may be shorter than the
+// list of rules. Do not modify Names: they may share memory with their source.
 type Names []string
 
-// Name returns the name of a rule, or "" if it has none or if there is no such rule.
+// Name returns the name of a rule, or "" if the rule has no name or does not exist.
 func (n Names) Name(rule int32) string {
 	if rule < 0 || int(rule) >= len(n) {
 		return ""
@@ -44,19 +43,19 @@ func Reason(name string, rule int32) string {
 	return ReasonPrefix + name
 }
 
-// Violation is one way in which names are invalid.
+// Violation is one error in the names or the annotation.
 type Violation struct {
 	// Rule is the index of an existing rule, or -1 if the violation concerns the
 	// annotation as a whole, or an entry that addresses no rule.
 	Rule int
-	// Name is the name given to the rule, as it was written; "" if Rule is -1.
+	// Name is the name given to the rule, unchanged; "" if Rule is -1.
 	Name string
 	Kind Kind
-	// Problem is what is wrong, in printable ASCII.
+	// Problem describes the error, in printable ASCII.
 	Problem string
 }
 
-// Kind is what a name breaks.
+// Kind is the requirement that a name violates.
 type Kind string
 
 // InvalidAnnotation is the kind of violations of the annotation itself.
@@ -74,7 +73,7 @@ const (
 //
 //	rule 2 "exit-2": '-' is not allowed
 //
-// in printable ASCII, with a name that is too long cut short.
+// in printable ASCII, with a name that is too long truncated.
 func (v Violation) String() string {
 	if v.Rule < 0 {
 		return v.Problem
@@ -82,8 +81,8 @@ func (v Violation) String() string {
 	return "rule " + strconv.Itoa(v.Rule) + " " + quote(v.Name) + ": " + v.Problem
 }
 
-// quote makes any text safe to print, and short. Valid names are shown in full.
-// Letters that only look like ASCII are escaped, since they are the problem.
+// quote makes any text safe to print, and short. Valid names are shown in full. Letters that only look like ASCII are
+// escaped, since they may be the error.
 func quote(text string) string {
 	if len(text) > MaxLen {
 		return strconv.QuoteToASCII(text[:40]) + "..."

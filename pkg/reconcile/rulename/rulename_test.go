@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// conditionReasonLimit is what metav1.Condition and events.k8s.io take.
+// conditionReasonLimit is the limit of metav1.Condition and events.k8s.io.
 const conditionReasonLimit = 128
 
 func TestReasonFallsBackToTheIndex_PFN_22(t *testing.T) {
@@ -49,7 +49,7 @@ func TestRulesBeyondTheNamesHaveNone(t *testing.T) {
 	}
 }
 
-// What is shown of names is what users wrote: it must not change a terminal, nor fill it.
+// Users choose names: printing them must not control a terminal, nor fill it.
 func TestViolationIsSafeToPrint(t *testing.T) {
 	hostile := "\x1b[2J\nЕxit\u202e" + string([]byte{0xff})
 	for _, v := range slices.Concat(

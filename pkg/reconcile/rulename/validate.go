@@ -9,9 +9,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
-// Validate returns everything wrong with the names of a Job's rules, one name per
-// rule, "" for a rule without one (KEP-4443, Validation). Violations are in the order
-// of the rules, and those of one rule always in the same order.
+// Validate returns all violations in the names of a Job's rules, one name per rule, "" for a rule without a name
+// (KEP-4443, Validation). Violations are sorted by rule, and the violations of one rule have a fixed order.
 func Validate(names []string) []Violation {
 	var violations []Violation
 	for rule, name := range names {
@@ -35,7 +34,7 @@ func Validate(names []string) []Violation {
 	return violations
 }
 
-// duplicate compares byte by byte: names that differ in case are two (PFN-16).
+// duplicate compares byte by byte: names that differ in case are different (PFN-16).
 func duplicate(names []string, rule int) string {
 	if first := slices.Index(names, names[rule]); first != rule {
 		return fmt.Sprintf("rule %d has the same name", first)
@@ -43,9 +42,8 @@ func duplicate(names []string, rule int) string {
 	return ""
 }
 
-// otherIndex rejects a name that looks like the index of another rule, whose reason has
-// that index if it is unnamed. It compares values, so "01" is 1: stricter than necessary,
-// as the KEP says "integer values" (PFN-17).
+// otherIndex rejects a name that looks like the index of another rule, whose reason contains that index if it is
+// unnamed. It compares values, so "01" is 1: stricter than necessary, as the KEP says "integer values" (PFN-17).
 func otherIndex(name string, rule, rules int) string {
 	if !isNumber(name) {
 		return ""
@@ -69,8 +67,7 @@ func badCharacter(name string) string {
 	return ""
 }
 
-// badEnd checks the last character against the pattern. One that no name may contain is
-// badCharacter's.
+// badEnd checks the last character against the pattern. badCharacter reports characters that no name may contain.
 func badEnd(name string) string {
 	if last := name[len(name)-1]; badCharacter(name) == "" && (last == ',' || last == ':') {
 		return fmt.Sprintf("%q is not allowed at the end", last)
@@ -89,9 +86,8 @@ func tooLong(name string) string {
 	return ""
 }
 
-// reserved rejects reasons that Job controllers use themselves. None of them has the prefix
-// of generated reasons today, so the name itself is compared, too: the KEP can mean nothing
-// else (D-33, PFN-20).
+// reserved rejects reasons that Job controllers use themselves. None of them has the prefix of generated reasons today,
+// so the name itself is also compared: the KEP allows no other reading (D-33, PFN-20).
 func reserved(name string) string {
 	for _, reason := range internalReasons() {
 		if name == reason || ReasonPrefix+name == reason {
@@ -112,7 +108,7 @@ func internalReasons() [9]string {
 		batchv1.JobReasonFailedIndexes,
 		batchv1.JobReasonSuccessPolicy,
 		batchv1.JobReasonCompletionsReached,
-		// Of the condition Suspended; the API has no constants for these.
+		// Reasons of the condition Suspended, for which the API has no constants.
 		"JobSuspended",
 		"JobResumed",
 	}

@@ -15,13 +15,13 @@ import (
 	"testing"
 )
 
-// about is what a violation says, as far as tests care: the rule, and a word or two.
+// about is the part of a violation that tests check: the rule, and a word or two.
 type about struct {
 	rule int
 	says string
 }
 
-// check holds violations against what they should be about, in that order.
+// check compares violations with the expected ones, in order.
 func check(t *testing.T, what string, got []Violation, want ...about) {
 	t.Helper()
 	ok := len(got) == len(want)
@@ -103,7 +103,7 @@ func TestIllegalCharactersAreReported_PFN_18(t *testing.T) {
 // conditionReason is the pattern of metav1.Condition.reason.
 var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
-// All names of two characters, one of them any byte, against the pattern itself.
+// All names of two characters, one of them any byte, checked against the pattern itself.
 func TestCharactersAgreeWithThePattern_PFN_18(t *testing.T) {
 	for c := range 256 {
 		for _, d := range []string{"", "a", "0", "_", ",", ":", "-", "\n", "é"} {
@@ -137,8 +137,8 @@ func TestInternalReasonsAreNoNames_PFN_20(t *testing.T) {
 	}
 }
 
-// The list must have every reason that the API package names, so that one which a
-// new version of it brings is noticed: it reads the sources of that version.
+// The list must have every reason in the API package, so that a reason added by a new version is noticed: the test
+// reads the sources of that version.
 func TestInternalReasonsIncludeThoseOfTheAPI_PFN_20(t *testing.T) {
 	found := apiReasons(t)
 	if len(found) < 7 || !slices.Contains(found, "BackoffLimitExceeded") {
@@ -226,7 +226,7 @@ func TestCamelCaseIsALint_PFN_21(t *testing.T) {
 	}
 }
 
-// All violations are there, always in the same order.
+// All violations are returned, always in the same order.
 func TestAllViolationsAreReportedInOrder(t *testing.T) {
 	long := strings.Repeat("x", 112) + ":"
 	names := []string{"1", "a-b", "a-b", long, "FailedIndexes", "Fine", ""}

@@ -1,5 +1,5 @@
-// Package successpolicy evaluates spec.successPolicy on the indexes that have
-// succeeded: which rule is met first, and how far each rule is (KEP-3998).
+// Package successpolicy evaluates spec.successPolicy on the indexes that have succeeded: which rule is met first, and
+// the progress of each rule (KEP-3998).
 //
 // The caller passes the success set of SUC-08, which has no index at or above
 // spec.completions. Nothing here keeps state or returns an error: a rule that cannot be
@@ -16,29 +16,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-// NoRule is what Evaluate returns if no rule is met.
+// NoRule is the rule that Evaluate returns if no rule is met.
 const NoRule = -1
 
 // Progress is how close a rule is to being met, in indexes.
 type Progress struct {
-	// Have is how many indexes have succeeded, of those in succeededIndexes if the rule has
-	// it. Need is how many it takes: succeededCount, or all of succeededIndexes, or the
-	// smaller of the two. A succeededCount of 0 alone needs the first success (D-03);
-	// together with a list it needs none of the listed indexes, but still one success
-	// anywhere.
+	// Have is the number of indexes that have succeeded, among succeededIndexes if the rule has that field. Need is the
+	// number required: succeededCount, or all of succeededIndexes, or the smaller of the two. A succeededCount of 0
+	// alone needs the first success (D-03); together with a list it needs none of the listed indexes, but still one
+	// success anywhere.
 	Have, Need int32
-	// Met reports whether the rule is met, OutOfReach whether it can no longer be: too many
-	// of its indexes have failed, or are out of range.
+	// Met reports whether the rule is met, OutOfReach whether it can no longer be met: too many of its indexes have
+	// failed, or are out of range.
 	Met, OutOfReach bool
 	// Inert reports whether no success can ever meet the rule: succeededIndexes is
 	// empty or cannot be parsed, or the rule has no fields. Have and Need are then 0.
 	Inert bool
 }
 
-// Evaluate finds the first rule that the succeeded indexes meet, or NoRule, and the
-// progress of every rule, including those after it. No rule is met before the first success
-// (SUC-07). A nil policy has no rules. Failed indexes, and those at or above completions,
-// can no longer succeed.
+// Evaluate finds the first rule that the succeeded indexes meet, or NoRule, and the progress of every rule, including
+// later rules. No rule is met before the first success (SUC-07). A nil policy has no rules. Failed indexes, and indexes
+// at or above completions, can no longer succeed.
 //
 // It allocates only the progress, and an error for each list that cannot be parsed.
 func Evaluate(policy *batchv1.SuccessPolicy, succeeded, failed indexset.Set, completions int32) (rule int, progress []Progress) {
@@ -56,11 +54,11 @@ func Evaluate(policy *batchv1.SuccessPolicy, succeeded, failed indexset.Set, com
 	return rule, progress
 }
 
-// ended is which indexes of a Job have ended, and how.
+// ended holds the indexes of a Job that have succeeded or failed.
 type ended struct {
 	succeeded, failed indexset.Set
 	completions       int32
-	// have is how many have succeeded, open how many have or still can.
+	// have is the number of indexes that have succeeded, open the number that have succeeded or still can.
 	have, open int
 }
 
@@ -85,8 +83,8 @@ func (e *ended) measure(rule *batchv1.SuccessPolicyRule) Progress {
 	return e.progress(have, open, need)
 }
 
-// progress returns that of a rule: have of its indexes have succeeded, open have or still
-// can.
+// progress returns the progress of a rule, given how many of its indexes have succeeded, and how many have succeeded or
+// still can (open).
 func (e *ended) progress(have, open int, need int32) Progress {
 	p := Progress{Have: clamp(have), Need: need}
 	p.Met = e.have > 0 && p.Have >= p.Need
@@ -94,8 +92,8 @@ func (e *ended) progress(have, open int, need int32) Progress {
 	return p
 }
 
-// count counts the indexes in the list, those of them that have succeeded, and those that
-// have or still can. All are 0 if the list is empty or cannot be parsed.
+// count returns the number of listed indexes that have succeeded, the number that have succeeded or still can, and the
+// number of all. All are 0 if the list is empty or cannot be parsed.
 func (e *ended) count(list string) (have, open, listed int) {
 	succeeded, failed := e.succeeded.Cursor(), e.failed.Cursor()
 	for iv, err := range indexset.Scan(list) {
@@ -110,8 +108,8 @@ func (e *ended) count(list string) (have, open, listed int) {
 	return have, open, listed
 }
 
-// clamp limits the list "0-2147483647" to an int32: completions is one too, so no Job has
-// the index 2147483647.
+// clamp limits the length of the list "0-2147483647" to an int32: completions is also an int32, so no Job has the index
+// 2147483647.
 func clamp(n int) int32 { return int32(min(n, math.MaxInt32)) }
 
 // Message returns the message of the condition SuccessCriteriaMet, in the built-in

@@ -23,10 +23,10 @@ func both(indexes string, count int32) rule {
 	return rule{SucceededIndexes: &indexes, SucceededCount: &count}
 }
 
-// inert is the progress of a rule that nothing can meet.
+// inert is the progress of a rule that can never be met.
 var inert = Progress{Inert: true}
 
-// evaluation is a policy, what has succeeded, and what happens to them.
+// evaluation is a policy, the succeeded indexes, and the result.
 type evaluation struct {
 	rules     []rule
 	succeeded string
@@ -46,7 +46,7 @@ func check(t *testing.T, table map[string]evaluation) {
 			t.Errorf("%s: got rule %d, and %d is the first that is met", name, got, first)
 		}
 		for i := range progress {
-			progress[i].Met = false // Table and NoRule tell.
+			progress[i].Met = false // The table and NoRule determine it.
 			if progress[i].OutOfReach {
 				t.Errorf("%s: rule %d is out of reach, and no index has failed", name, i)
 			}
@@ -57,7 +57,7 @@ func check(t *testing.T, table map[string]evaluation) {
 	}
 }
 
-// SUC-03: in order, the first rule wins; the others still tell how far they are.
+// SUC-03: in order, the first rule wins; the other rules still report their progress.
 func TestFirstRuleWins_SUC_03(t *testing.T) {
 	check(t, map[string]evaluation{
 		"both are met":   {[]rule{counted(1), listed("0")}, "0", 0, []Progress{{Have: 1, Need: 1}, {Have: 1, Need: 1}}},
@@ -74,7 +74,7 @@ func TestFirstRuleWins_SUC_03(t *testing.T) {
 	}
 }
 
-// SUC-04: every listed index must have succeeded, others do not matter.
+// SUC-04: every listed index must have succeeded; other indexes do not matter.
 func TestAllListedIndexesMustSucceed_SUC_04(t *testing.T) {
 	check(t, map[string]evaluation{
 		"1 is missing":       {[]rule{listed("1-3")}, "0,2-4", NoRule, []Progress{{Have: 2, Need: 3}}},
@@ -89,7 +89,7 @@ func TestAllListedIndexesMustSucceed_SUC_04(t *testing.T) {
 	})
 }
 
-// SUC-05: the number of succeeded indexes, whichever they are.
+// SUC-05: the number of succeeded indexes, in any order.
 func TestCountIsOfAnyIndexes_SUC_05(t *testing.T) {
 	check(t, map[string]evaluation{
 		"one short": {[]rule{counted(3)}, "0,9", NoRule, []Progress{{Have: 2, Need: 3}}},
@@ -108,7 +108,7 @@ func TestCountIsOfTheListedIndexes_SUC_06(t *testing.T) {
 	})
 }
 
-// SUC-07, D-03, D-05: what never is met, and what 0 means.
+// SUC-07, D-03, D-05: rules that are never met, and the meaning of 0.
 func TestEmptyRulesAreNeverMet_SUC_07(t *testing.T) {
 	check(t, map[string]evaluation{
 		"nothing succeeded":          {[]rule{counted(0), both("1", 0), counted(1), listed("0")}, "", NoRule, []Progress{{Need: 1}, {}, {Need: 1}, {Need: 1}}},
@@ -125,7 +125,7 @@ func TestEmptyRulesAreNeverMet_SUC_07(t *testing.T) {
 	})
 }
 
-// A rule is out of reach once the indexes that may still succeed are too few for it.
+// A rule is out of reach once too few indexes can still succeed.
 func TestOutOfReach(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule              rule
@@ -215,7 +215,7 @@ func naiveList(r rule, succeeded map[int]bool) Progress {
 	return p
 }
 
-// expand is an index list as a set, as slow and plain as can be.
+// expand returns an index list as a set, in the simplest and slowest way.
 func expand(text string) (map[int]bool, error) {
 	out, last := map[int]bool{}, -1
 	if text == "" {
@@ -236,7 +236,7 @@ func expand(text string) (map[int]bool, error) {
 	return out, nil
 }
 
-// drawList is an increasing list of intervals, some of them touching, sometimes damaged.
+// drawList returns a random increasing list of intervals, some of them adjacent, sometimes damaged.
 func drawList(t *rapid.T, label string) string {
 	var parts []string
 	next := 0
@@ -286,14 +286,13 @@ func TestRulesAgreeWithANaiveEvaluation(t *testing.T) {
 	})
 }
 
-// longest is a policy of 20 rules, each with an index list as long as the API server
-// takes, and success sets of 10^5 indexes: all but the last, every other one, and the
-// first half.
+// longest returns a policy of 20 rules, each with the longest index list that the API server accepts, and success sets
+// of 10^5 indexes: all but the last, every other index, and the first half.
 func longest() (policy *batchv1.SuccessPolicy, sets map[string]indexset.Set) {
 	const limit, maxBytes = 100_000, 64 << 10
 	policy = &batchv1.SuccessPolicy{}
 	for n := range 20 {
-		// The last index has not succeeded, so that every rule is read to its end.
+		// The last index has not succeeded, so every rule is read to its end.
 		const end = "99999"
 		var text []byte
 		for i := n; len(text) <= maxBytes-2*len(end)-1; i += 2 {
@@ -313,7 +312,7 @@ func longest() (policy *batchv1.SuccessPolicy, sets map[string]indexset.Set) {
 	}
 }
 
-// SUC-22: readable lists cost no memory, however long they are.
+// SUC-22: valid lists cost no memory, however long they are.
 func TestAllocatesProgressOnly_SUC_22(t *testing.T) {
 	policy, sets := longest()
 	for name, set := range sets {
