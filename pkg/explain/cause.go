@@ -13,7 +13,7 @@ type CauseSource string
 const (
 	SourcePods   CauseSource = "Pods"
 	SourceEvents CauseSource = "Events" // the pods are gone
-	// SourceCondition is the message of the Job's condition.
+	// SourceCondition means that it is the message of the Job's condition.
 	SourceCondition CauseSource = "Condition"
 )
 

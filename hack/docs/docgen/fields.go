@@ -200,10 +200,10 @@ func (s *source) typeText(t ast.Expr) (text, named string) {
 	return "", ""
 }
 
-// sentence joins the lines of a comment; of "Name says: …", it returns only the rest.
+// sentence joins the lines of a comment; of "Name means that …", it returns only the rest.
 func sentence(comment, name string) string {
 	text := strings.Join(strings.Fields(comment), " ")
-	if rest, cut := strings.CutPrefix(text, name+" says: "); cut && name != "" {
+	if rest, cut := strings.CutPrefix(text, name+" means that "); cut && name != "" {
 		text = rest
 	}
 	return text

@@ -53,7 +53,7 @@ func (c *JobChoice) ValidateChoice(args []string) error {
 	return nil
 }
 
-// SplitKinds calls take for each argument of the form RESOURCE/NAME whose resource is in kinds, and returns the other
+// SplitKinds calls take with each argument of the form RESOURCE/NAME whose resource is in kinds, and returns the other
 // arguments. Its errors are usage errors.
 func SplitKinds(args []string, kinds map[string]string, take func(kind, name string)) (rest []string, err error) {
 	for _, arg := range args {

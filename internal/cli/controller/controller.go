@@ -36,7 +36,7 @@ On SIGINT or SIGTERM, it finishes the calls in progress, and exits with code 0.`
 const controllerDetails = `To assign a Job to it, set
 
   spec:
-    managedBy: batchjob.dev/controller
+    managedBy: ` + controller.DefaultManagedBy + `
 
 when you create the Job. You can stop and start the controller at any time, and
 it resumes where it left off. To run more than one of them for a managedBy
@@ -48,21 +48,7 @@ probes are served at /healthz and /readyz. Set either address to 0 to turn it
 off.
 
 --print-manifests prints everything that this takes, with the other flags
-applied, and contacts nothing.` + controller.DefaultManagedBy + `
-
-when you create the Job. The controller stores nothing outside the cluster: you
-can stop and start it at any time, and it resumes where it left off. To run more
-than one of them for a managedBy value, use --leader-elect: one works while the
-others wait. With --shards, all work, each on a share of the namespaces.
-
-Metrics are served over TLS to clients that may get the path /metrics. Health
-probes are served at /healthz and /readyz. Set either address to 0 to turn it
-off.
-
-In a cluster, it runs as a Deployment. --print-manifests prints everything that
-this takes, with the other flags applied, and contacts nothing.
-
-On SIGINT or SIGTERM, it finishes the calls in progress, and exits with code 0.`
+applied, and contacts nothing.`
 
 const controllerExample = `  # With the current context, in all namespaces
   kubectl batchjob controller

@@ -43,7 +43,7 @@ func TestCreateSkipsOtherKinds(t *testing.T) {
 	}
 }
 
-// Requirements: CLI-60. The names of resources are those of the API server, and not all of them are in a namespace.
+// Requirements: CLI-60. The API server names the resources, and not all of them are in a namespace.
 func TestCreateAllKindsInOrder(t *testing.T) {
 	api := newCreations(t)
 	got := api.run(t, "-f", clitest.WriteManifest(t, mixed), "--all-kinds")

@@ -23,7 +23,7 @@ spec:
       containers: [{name: main, image: i}]
 `
 
-// Requirements: SIM-01, SIM-02, SIM-03, SIM-04. The times are those of the kubelet's back-off: 0 s, 10 s, 20 s.
+// Requirements: SIM-01, SIM-02, SIM-03, SIM-04. The kubelet restarts the containers after 0 s, 10 s and 20 s.
 func TestContainersOfPodsRestart(t *testing.T) {
 	never := strings.Replace(migrate, "OnFailure", "Never", 1)
 	deadline := strings.Replace(never, "initContainers", "activeDeadlineSeconds: 60\n      initContainers", 1)
