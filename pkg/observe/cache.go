@@ -309,8 +309,8 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 		uid, s := pods[i].UID, c.pods.stream(c.namespaces.streamOf(pods[i].Namespace))
 		old, lost := c.pods.value(uid), JobUID(&pods[i]) != job.UID
 		row := c.newRow(old, slim(&pods[i], c.orphansOfAll))
-		// A pod that the watch has not delivered yet may be recorded, and hold the finalizer.
-		isFormer := old.pod == nil && row.job == job.UID
+		// A stray that the watch has not delivered yet may be recorded, and hold the finalizer.
+		isFormer := old.pod == nil && row.isStray() && row.pod.Finalizer
 		if lost && !isFormer && (old.job != job.UID || old.isStray()) {
 			continue
 		}
