@@ -172,7 +172,7 @@ func (s *stage) overdue() bool {
 // isOutdated reports whether a client has changed the spec since the plan was made, or has deleted the Job.
 func (s *stage) isOutdated() bool {
 	now := s.cache.Job(s.uid)
-	return now == nil || now.Generation != s.job.Generation || now.DeletionTimestamp.IsZero() != s.job.DeletionTimestamp.IsZero()
+	return now == nil || isRespecified(s.job, now)
 }
 
 // leaveToNext reports whether a creation is left to the next stage.

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
@@ -61,10 +62,16 @@ func jobUrgency(c observe.JobChange) urgency {
 	switch {
 	case c.Old == nil, c.New == nil:
 		return atOnce
-	case c.Old.Generation != c.New.Generation, c.Old.DeletionTimestamp.IsZero() != c.New.DeletionTimestamp.IsZero():
+	case isRespecified(c.Old, c.New):
 		return atOnce
 	}
 	return batched
+}
+
+// isRespecified reports whether the spec differs between two versions of a Job, seen by the generation, or whether the Job
+// began to be deleted.
+func isRespecified(a, b *batchv1.Job) bool {
+	return a.Generation != b.Generation || a.DeletionTimestamp.IsZero() != b.DeletionTimestamp.IsZero()
 }
 
 // podUrgency returns ignore for changes that decisions do not depend on, and atOnce for the end of the last active pod:

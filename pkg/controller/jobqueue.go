@@ -13,7 +13,6 @@ func newJobQueue(config Config, isEnding func(job types.UID) bool) workqueue.Typ
 	return workqueue.NewTypedRateLimitingQueueWithConfig(
 		workqueue.NewTypedItemExponentialFailureRateLimiter[types.UID](config.RetryMin, config.RetryMax),
 		workqueue.TypedRateLimitingQueueConfig[types.UID]{
-			Name: name, Clock: config.Clock,
 			DelayingQueue: workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.UID]{Name: name, Clock: config.Clock, Queue: queue}),
 		})
 }

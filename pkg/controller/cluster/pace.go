@@ -19,10 +19,10 @@ type pace struct {
 
 	mu    sync.Mutex
 	limit int
-	// inFlight is the number of calls in flight, large is the number of those for large Jobs, and freed is signaled when
-	// a call has ended.
-	inFlight, large int
-	freed           *sync.Cond
+	// inFlight is the number of calls in flight, and large is the number of those for large Jobs. Calls that wait do so at
+	// smallFreed and largeFreed.
+	inFlight, large        int
+	smallFreed, largeFreed *sync.Cond
 	// small is the number of small Jobs at work; smallBegun and smallEnded are the times at which the last one began and
 	// ended.
 	small                  int
@@ -60,7 +60,7 @@ const (
 func newPace(perSync int, clock clock.PassiveClock) *pace {
 	least := min(minPace, perSync)
 	p := &pace{clock: clock, perSync: perSync, min: least, max: maxPace * perSync, limit: least, kinds: map[string]*unhindered{}}
-	p.freed = sync.NewCond(&p.mu)
+	p.smallFreed, p.largeFreed = sync.NewCond(&p.mu), sync.NewCond(&p.mu)
 	return p
 }
 
@@ -148,18 +148,29 @@ func (p *pace) endSmall() {
 	p.smallEnded = p.clock.Now()
 }
 
-// beginCall waits until a call for a Job may be made. Another call is in flight meanwhile, and its end wakes the
-// waiter.
+// beginCall waits until a call for a Job may be made. Another call is in flight meanwhile, and its end wakes a waiter,
+// which wakes the next one.
 func (p *pace) beginCall(job Size) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	freed := p.smallFreed
+	if job == Large {
+		freed = p.largeFreed
+	}
 	for !p.mayCall(job) {
-		p.freed.Wait()
+		freed.Wait()
 	}
 	p.inFlight++
 	if job == Large {
 		p.large++
 	}
+	p.wakeNext()
+}
+
+// wakeNext wakes one waiter of each size: there may be a thousand, for whom there is no room. The caller holds the lock.
+func (p *pace) wakeNext() {
+	p.smallFreed.Signal()
+	p.largeFreed.Signal()
 }
 
 func (p *pace) mayCall(job Size) bool {
@@ -177,5 +188,5 @@ func (p *pace) endCall(job Size) {
 	if job == Large {
 		p.large--
 	}
-	p.freed.Broadcast()
+	p.wakeNext()
 }
