@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // maxShown is how many logs a recording opens, and shownFor how long it shows each.
@@ -40,7 +41,7 @@ func stills(c *Contents, input *explain.Input, report *explain.Report) []*snapsh
 	taken := c.Manifest.Taken.Time
 	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
 	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}
-	focus := snapshot.Focus{Job: snapshot.JobKey{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
+	focus := snapshot.Focus{Job: types.NamespacedName{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
 	all := []*snapshot.Snapshot{{Seq: 1, Time: taken, Focus: focus, Jobs: jobs, Job: job}}
 	for i := range c.Logs[:min(len(c.Logs), maxShown)] {
 		log := &c.Logs[i]

@@ -13,12 +13,11 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // Update reports a Job of the set that is new, has changed, or is gone.
 type Update struct {
-	Key snapshot.JobKey
+	Key types.NamespacedName
 	UID types.UID
 	// Job is the latest state; nil if the Job is gone and its deletion was not seen.
 	Job *unstructured.Unstructured
@@ -27,17 +26,17 @@ type Update struct {
 }
 
 // KeyOf returns the key of a Job.
-func KeyOf(job *unstructured.Unstructured) snapshot.JobKey {
-	return snapshot.JobKey{Namespace: job.GetNamespace(), Name: job.GetName()}
+func KeyOf(job *unstructured.Unstructured) types.NamespacedName {
+	return types.NamespacedName{Namespace: job.GetNamespace(), Name: job.GetName()}
 }
 
 // KeyOfOutline returns the key of a Job's outline.
-func KeyOfOutline(o *explain.Outline) snapshot.JobKey {
-	return snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}
+func KeyOfOutline(o *explain.Outline) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
 // CompareKeys compares keys by namespace, then name.
-func CompareKeys(a, b snapshot.JobKey) int {
+func CompareKeys(a, b types.NamespacedName) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
@@ -54,7 +53,7 @@ type Jobs struct {
 	Each func([]Update) error
 
 	first []*unstructured.Unstructured // the Jobs that First listed
-	known map[snapshot.JobKey]knownJob
+	known map[types.NamespacedName]knownJob
 }
 
 type knownJob struct {
@@ -101,7 +100,7 @@ func (j *Jobs) open(ctx context.Context, options metav1.ListOptions) (watch.Inte
 // replace reports the differences between jobs, a complete list, and the Jobs known so far.
 func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 	before := j.known
-	j.known = make(map[snapshot.JobKey]knownJob, len(jobs))
+	j.known = make(map[types.NamespacedName]knownJob, len(jobs))
 	var gone, changed []Update
 	for _, job := range jobs {
 		update := updateOf(job)

@@ -2,11 +2,11 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -20,7 +20,7 @@ var (
 
 // target is the Job of the screen or under the cursor.
 type target struct {
-	job       snapshot.JobKey
+	job       types.NamespacedName
 	uid       string
 	fate      explain.Fate
 	suspended bool
@@ -40,7 +40,7 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 		if o == nil {
 			return t, false
 		}
-		return target{snapshot.JobKey{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Fate, o.Status == statusSuspended, o.Stalled != nil}, true
+		return target{types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Fate, o.Status == statusSuspended, o.Stalled != nil}, true
 	}
 	t.job = s.Focus().Job
 	j := d.Open(t.job)

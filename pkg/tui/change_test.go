@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // fakeChanger records the changes of Jobs.
@@ -21,7 +21,7 @@ type fakeChanger struct {
 
 func (f *fakeChanger) IsAllowed(context.Context, screen.Change, string) bool { return !f.forbidden }
 
-func (f *fakeChanger) Apply(_ context.Context, change screen.Change, job snapshot.JobKey, uid string) error {
+func (f *fakeChanger) Apply(_ context.Context, change screen.Change, job types.NamespacedName, uid string) error {
 	name := map[screen.Change]string{screen.Suspend: "suspend", screen.Resume: "resume", screen.Delete: "delete"}[change]
 	f.applied = append(f.applied, fmt.Sprintf("%s %s/%s %s", name, job.Namespace, job.Name, uid))
 	return f.err
@@ -37,7 +37,7 @@ func changing(t *testing.T, f *fakeChanger, name string) *testbed {
 	at := slices.IndexFunc(items, func(o explain.Outline) bool { return o.Name == name })
 	b := open(t, jobsSnapshot(items...), size{80, 24}, func(o *Options) {
 		allNamespaces(o)
-		o.Changer, o.Select = f, snapshot.JobKey{Namespace: items[at].Namespace, Name: name}
+		o.Changer, o.Select = f, types.NamespacedName{Namespace: items[at].Namespace, Name: name}
 	})
 	b.View()
 	return b

@@ -15,6 +15,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -66,7 +67,7 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 		Source: b.source, Now: func() time.Time { return b.now }, What: "namespace default", Color: true,
 		Save: func(s *snapshot.Snapshot) (string, error) { b.saved = s; return "batchjob-default-train.json", nil },
 	}
-	if !s.Focus.Job.IsZero() {
+	if s.Focus.Job.Name != "" {
 		o.Start, o.Job = StartJob, s.Focus.Job
 	}
 	if change != nil {
@@ -256,7 +257,7 @@ func load(t testing.TB, name string) *snapshot.Snapshot {
 	f := c.Inputs[0]
 	r := analysis.Explain(f, explain.Options{MaxPods: -1})
 	s := &snapshot.Snapshot{
-		Seq: 1, Time: f.Now, Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}},
+		Seq: 1, Time: f.Now, Focus: snapshot.Focus{Job: types.NamespacedName{Namespace: r.Job.Namespace, Name: r.Job.Name}},
 		Job: &snapshot.Job{Report: &r}, Jobs: &snapshot.Jobs{},
 	}
 	for _, f := range c.Inputs {

@@ -114,7 +114,7 @@ func TestZoomKeepsTheCursor(t *testing.T) {
 	b.press("+", "+", "+", "+", "+", "+", "+")
 	shows(b, "rows ")
 	b.press("enter")
-	if f := b.focus.looked; f.Job.IsZero() && len(b.screens.open) < 2 {
+	if f := b.focus.looked; f.Job.Name == "" && len(b.screens.open) < 2 {
 		t.Error("enter opened nothing")
 	}
 	if len(b.screens.open) != 2 {

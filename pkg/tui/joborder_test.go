@@ -6,10 +6,10 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // failedJob returns a Job that failed the given time ago.
@@ -84,7 +84,7 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	}
 	golden(t, "jobs.folded", b.picture())
 	b.press("G", "enter")
-	if want := (snapshot.JobKey{Namespace: "default", Name: "big-retry-2"}); b.focus.looked.Job != want {
+	if want := (types.NamespacedName{Namespace: "default", Name: "big-retry-2"}); b.focus.looked.Job != want {
 		t.Errorf("the row opens %v", b.focus.looked.Job)
 	}
 	b.press("q", "F")

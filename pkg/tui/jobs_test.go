@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -224,7 +225,7 @@ func TestEnterOpensAJob(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, allNamespaces)
 	b.View()
 	b.press("s", "j", "down", "k", "enter")
-	if want := (snapshot.JobKey{Namespace: "etl", Name: "nightly-report-29920576"}); b.focus.looked.Job != want {
+	if want := (types.NamespacedName{Namespace: "etl", Name: "nightly-report-29920576"}); b.focus.looked.Job != want {
 		t.Errorf("looks at %v", b.focus.looked)
 	}
 	b.press("q")

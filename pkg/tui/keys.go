@@ -132,7 +132,7 @@ func (m *Model) act(a screen.Action) tea.Cmd {
 		m.screens.push(a.Open)
 	}
 	switch {
-	case !a.Explain.IsZero():
+	case a.Explain.Name != "":
 		m.screens.push(job.NewExplanation(a.Explain))
 	case a.Namespace != nil:
 		return m.openNamespace(*a.Namespace)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
@@ -36,11 +37,11 @@ type Options struct {
 	Now func() time.Time
 	// Start and Job select the first screen. StartJobs ignores Job.
 	Start Start
-	Job   snapshot.JobKey
+	Job   types.NamespacedName
 	// What describes the set of Jobs in the list, such as "namespace ml". Select is the Job initially under the cursor; if it
 	// is zero, the first Job of the list.
 	What   string
-	Select snapshot.JobKey
+	Select types.NamespacedName
 	// Coach is a hint about the first step, shown in a line until a key is pressed; "" for none.
 	Coach string
 	// Color and ASCII describe the terminal. Its background color is requested later.

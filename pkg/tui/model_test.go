@@ -14,6 +14,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -540,7 +541,7 @@ func TestFollow(t *testing.T) {
 	list, pod, other := *s, *s, *s
 	list.Focus, list.Job, list.Seq = snapshot.Focus{}, nil, 2
 	pod.Focus.Pod, pod.Seq = "three-causes-6-rc9d4", 3
-	other.Focus, other.Seq = snapshot.Focus{Job: snapshot.JobKey{Namespace: "a", Name: "b"}, Pod: "p"}, 4
+	other.Focus, other.Seq = snapshot.Focus{Job: types.NamespacedName{Namespace: "a", Name: "b"}, Pod: "p"}, 4
 	again := *s
 	again.Seq = 5
 	b := open(t, &list, size{160, 50}, func(o *Options) { o.Follow, o.Replay = true, 1 })

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/joblist"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -71,7 +72,7 @@ func (m *Model) openNamespace(namespace string) tea.Cmd {
 		return nil
 	}
 	m.before = &before
-	m.o.Source, m.o.What, m.o.Select = source, what, snapshot.JobKey{}
+	m.o.Source, m.o.What, m.o.Select = source, what, types.NamespacedName{}
 	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
 	m.pause, m.focus, m.over = pause{}, focus{}, nil
 	m.screens = newScreens(m.newList())

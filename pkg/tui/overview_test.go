@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -152,7 +153,7 @@ func infect(v reflect.Value) {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if v.Type() == reflect.TypeFor[snapshot.JobKey]() || v.Type() == reflect.TypeFor[metav1.Time]() ||
+			if v.Type() == reflect.TypeFor[types.NamespacedName]() || v.Type() == reflect.TypeFor[metav1.Time]() ||
 				(v.Type() == reflect.TypeFor[explain.Indexes]() && v.Type().Field(i).Name != "Details") ||
 				(v.Type() == reflect.TypeFor[explain.Job]() && v.Type().Field(i).Name == "RestartPolicy") {
 				continue

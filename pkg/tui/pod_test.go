@@ -5,6 +5,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -164,7 +165,7 @@ func TestOtherPodIsNotShown(t *testing.T) {
 	b.press("[", "2")
 	b.has(t, "Reading the log of pod train-large-model-1-abc12")
 	b.lacks(t, "step 1")
-	b.push(pods.NewScreen(snapshot.JobKey{Namespace: "ml", Name: "other"}, "x", nil))
+	b.push(pods.NewScreen(types.NamespacedName{Namespace: "ml", Name: "other"}, "x", nil))
 	b.has(t, "Reading job ml/other")
 	b.press("down", "[", "c", "p", "2", "3", "1")
 	b.View()

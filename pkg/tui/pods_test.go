@@ -7,6 +7,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -15,7 +16,9 @@ import (
 )
 
 // trainKey returns the Job of hand-made Reports.
-func trainKey() snapshot.JobKey { return snapshot.JobKey{Namespace: "ml", Name: "train-large-model"} }
+func trainKey() types.NamespacedName {
+	return types.NamespacedName{Namespace: "ml", Name: "train-large-model"}
+}
 
 // podReport returns a Report with pods in all states.
 func podReport() *explain.Report {
@@ -93,7 +96,7 @@ func withFailures(r *explain.Report) *explain.Report {
 
 func podsSnapshot(r *explain.Report) *snapshot.Snapshot {
 	return &snapshot.Snapshot{
-		Seq: 1, Time: testNow(), Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}}, Job: &snapshot.Job{Report: r}, Jobs: &snapshot.Jobs{},
+		Seq: 1, Time: testNow(), Focus: snapshot.Focus{Job: types.NamespacedName{Namespace: r.Job.Namespace, Name: r.Job.Name}}, Job: &snapshot.Job{Report: r}, Jobs: &snapshot.Jobs{},
 	}
 }
 

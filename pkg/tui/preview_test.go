@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // previewed returns a list with the preview of a recorded Job.
@@ -30,7 +31,7 @@ func TestListShowsTheChosenJob(t *testing.T) {
 		for _, at := range []size{{99, 30}, {100, 29}, {80, 24}} {
 			b := open(t, previewed(t, name), at, startJobs)
 			hides(b, name+"/"+name+" ───")
-			if !b.focus.looked.Job.IsZero() {
+			if b.focus.looked.Job.Name != "" {
 				t.Errorf("%s: the list looks at %v", at, b.focus.looked)
 			}
 		}
@@ -54,7 +55,7 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 		return strings.Join(names, " ")
 	}
 	rest := func(name string) {
-		key := snapshot.JobKey{Namespace: "ml", Name: name}
+		key := types.NamespacedName{Namespace: "ml", Name: name}
 		b.send(restMsg{Job: key, Preview: true})
 	}
 	b.View()
@@ -121,7 +122,7 @@ func TestCoachGoesWithTheFirstKey(t *testing.T) {
 // Requirements: DEM-06
 func TestSelectedJobIsUnderTheCursor(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, func(o *Options) {
-		o.Select = snapshot.JobKey{Namespace: "ml", Name: "validate"}
+		o.Select = types.NamespacedName{Namespace: "ml", Name: "validate"}
 	})
 	b.View()
 	if got := b.chosen(); got != "validate" {

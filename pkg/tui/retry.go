@@ -4,10 +4,10 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -17,7 +17,7 @@ import (
 var keyRetry = widget.Bind("R", "retry", "R")
 
 // retriable returns the target if it can be retried; allowed reports whether the user is known to have permission.
-func (m *Model) retriable() (key snapshot.JobKey, ok, allowed bool) {
+func (m *Model) retriable() (key types.NamespacedName, ok, allowed bool) {
 	if m.o.Retrier == nil {
 		return key, false, false
 	}
@@ -47,7 +47,7 @@ func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
 	switch key, ok, allowed := m.retriable(); {
 	case allowed:
 		return m.act(job.OpenRetry(key, m.o.Retrier))
-	case !ok && !key.IsZero():
+	case !ok && key.Name != "":
 		m.say("only a Job that has failed or is stalled can be retried")
 	default:
 		m.sayUnknown(k)

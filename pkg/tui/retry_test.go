@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -36,7 +37,7 @@ func (f *fakeRetrier) IsAllowed(_ context.Context, namespace string) bool {
 	return !f.forbidden
 }
 
-func (f *fakeRetrier) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
+func (f *fakeRetrier) Find(context.Context, types.NamespacedName) (*screen.Retryable, error) {
 	return &screen.Retryable{Indexed: f.total > 0, Replaces: f.replaces, Plan: f.planOf}, f.findErr
 }
 
@@ -79,7 +80,7 @@ func sweep(t testing.TB) *snapshot.Snapshot {
 	r := s.Job.Report
 	r.Verdict = explain.Verdict{Status: "Failed", Fate: explain.FateFailed, Reason: "FailedIndexes", Sentence: "The Job failed."}
 	r.Job.Namespace, r.Job.Name = "default", "sweep"
-	s.Focus.Job = snapshot.JobKey{Namespace: "default", Name: "sweep"}
+	s.Focus.Job = types.NamespacedName{Namespace: "default", Name: "sweep"}
 	return s
 }
 
@@ -330,7 +331,7 @@ func TestStalledJobCanBeReplaced(t *testing.T) {
 // waiting is a Retrier whose creation blocks until its context ends.
 type waiting struct{ *fakeRetrier }
 
-func (w waiting) Find(context.Context, snapshot.JobKey) (*screen.Retryable, error) {
+func (w waiting) Find(context.Context, types.NamespacedName) (*screen.Retryable, error) {
 	return &screen.Retryable{Indexed: true, Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
 		plan, err := w.planOf(indexes)
 		if err == nil {

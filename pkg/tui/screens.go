@@ -41,7 +41,7 @@ func (s *screens) follow(f snapshot.Focus, newList func() screen.Screen) {
 		}
 	}
 	s.open = s.open[:1]
-	if f.Job.IsZero() {
+	if f.Job.Name == "" {
 		s.open = []screen.Screen{newList()}
 		return
 	}

@@ -95,7 +95,7 @@ func (m *Model) paint() *widget.Paint {
 
 // openJob returns the Job of the screen, nil if there is none, or if it has not been read.
 func (m *Model) openJob() *screen.Job {
-	if m.screens.top().Focus().Opened().Job.IsZero() {
+	if m.screens.top().Focus().Opened().Job.Name == "" {
 		return nil
 	}
 	return m.data.Job

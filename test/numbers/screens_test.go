@@ -14,6 +14,7 @@ import (
 	"github.com/charmbracelet/x/ansi"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -84,7 +85,7 @@ func (s still) Next(_ context.Context, seen uint64) (*snapshot.Snapshot, error) 
 
 // frames returns the screens of the view, some seconds after the report was made.
 func (m *moment) frames(t testing.TB, r *explain.Report) []output {
-	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
+	key := types.NamespacedName{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	snap := &snapshot.Snapshot{
 		Seq: 1, Time: m.input.Now, Focus: snapshot.Focus{Job: key}, Job: &snapshot.Job{Report: r},
 		Jobs: &snapshot.Jobs{Items: []explain.Outline{analysis.OutlineOf(m.job(), m.input.RuleNames, m.input.Now)}},

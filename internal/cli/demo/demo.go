@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
@@ -13,7 +14,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const demoLong = `See the interactive view at work, without a cluster.
@@ -88,7 +88,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.print(source)
 	}
 	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-	return v.ShowSimulation(ctx, source, snapshot.JobKey{Namespace: sim.Namespace, Name: selected}, coach)
+	return v.ShowSimulation(ctx, source, types.NamespacedName{Namespace: sim.Namespace, Name: selected}, coach)
 }
 
 // print prints how all Jobs end.

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // program runs the command line in tests.
@@ -50,7 +51,7 @@ func (v *viewed) after(wait time.Duration, focus snapshot.Focus) *snapshot.Snaps
 }
 
 func on(job string) snapshot.Focus {
-	return snapshot.Focus{Job: snapshot.JobKey{Namespace: "sim", Name: job}}
+	return snapshot.Focus{Job: types.NamespacedName{Namespace: "sim", Name: job}}
 }
 
 func outline(t *testing.T, s *snapshot.Snapshot, name string) *explain.Outline {

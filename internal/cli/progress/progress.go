@@ -8,6 +8,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
@@ -17,7 +18,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const (
@@ -43,8 +43,8 @@ type Progress struct {
 
 	mu    sync.Mutex
 	news  News
-	shown int                        // columns that the line takes now
-	last  map[snapshot.JobKey]string // the last line written, by Job
+	shown int                             // columns that the line takes now
+	last  map[types.NamespacedName]string // the last line written, by Job
 }
 
 // Options choose what a Progress shows.
@@ -60,7 +60,7 @@ type Options struct {
 
 // New returns a Progress that writes to env.ErrOut.
 func New(env cmdutil.Env, o Options) *Progress {
-	return &Progress{Options: o, env: env, now: env.Now, last: map[snapshot.JobKey]string{}}
+	return &Progress{Options: o, env: env, now: env.Now, last: map[types.NamespacedName]string{}}
 }
 
 func (p *Progress) width() int { return p.env.TerminalWidth(p.env.ErrOut) }
@@ -102,7 +102,7 @@ func (p *Progress) take(news News) {
 		return
 	}
 	for _, job := range news.Changed {
-		key := snapshot.JobKey{Namespace: job.Namespace, Name: job.Name}
+		key := types.NamespacedName{Namespace: job.Namespace, Name: job.Name}
 		line := p.state(job)
 		if p.last[key] != line {
 			p.last[key] = line

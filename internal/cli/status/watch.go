@@ -10,17 +10,17 @@ import (
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // follower prints Jobs, and then every visible change of them.
 type follower struct {
 	*Options
 	mu   sync.Mutex
-	jobs map[snapshot.JobKey]*followedJob
+	jobs map[types.NamespacedName]*followedJob
 }
 
 // followedJob is a Job as last seen.
@@ -33,7 +33,7 @@ type followedJob struct {
 // follow returns the context's error, or an error that is not retried: any error of the first list, or errors about
 // the names if none of them exists.
 func (o *Options) follow(ctx context.Context) error {
-	f := &follower{Options: o, jobs: map[snapshot.JobKey]*followedJob{}}
+	f := &follower{Options: o, jobs: map[types.NamespacedName]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
 	defer stop()
 	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: f.take}
@@ -88,7 +88,7 @@ func (f *follower) again() error {
 func (f *follower) take(updates []feed.Update) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var changed []snapshot.JobKey
+	var changed []types.NamespacedName
 	for i := range updates {
 		u := &updates[i]
 		if u.Gone != "" {
@@ -113,7 +113,7 @@ func (f *follower) take(updates []feed.Update) error {
 
 // print prints the Jobs that look different from their last row. With --problems, the first row of a Job is printed
 // when it has a problem.
-func (f *follower) print(keys []snapshot.JobKey) error {
+func (f *follower) print(keys []types.NamespacedName) error {
 	var news []*unstructured.Unstructured
 	for _, key := range keys {
 		followed := f.jobs[key]

@@ -15,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // changer suspends, resumes and deletes Jobs for the view. It holds the retrier's lock during each change, so that
@@ -37,7 +36,7 @@ func (c changer) IsAllowed(ctx context.Context, change screen.Change, namespace 
 	return err == nil && allowed
 }
 
-func (c changer) Apply(ctx context.Context, change screen.Change, job snapshot.JobKey, uid string) error {
+func (c changer) Apply(ctx context.Context, change screen.Change, job types.NamespacedName, uid string) error {
 	c.creating.Lock()
 	defer c.creating.Unlock()
 	if err := ctx.Err(); err != nil {
@@ -56,7 +55,7 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job snapshot.J
 }
 
 // send makes the request. The UID is a precondition, as another Job may have the name by now.
-func (c changer) send(ctx context.Context, change screen.Change, job snapshot.JobKey, uid types.UID) error {
+func (c changer) send(ctx context.Context, change screen.Change, job types.NamespacedName, uid types.UID) error {
 	jobs, err := cmdutil.NewJobsClient(c.config)
 	if err != nil {
 		return err

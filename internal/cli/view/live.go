@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
 
@@ -96,11 +97,11 @@ func (v *Live) Check(ctx context.Context) error {
 func (v *Live) CurrentNamespace() string { return cmdutil.CurrentNamespace(v.kube) }
 
 // Single returns the one Job that was named, the zero key if there is not exactly one.
-func (v *Live) Single() snapshot.JobKey {
+func (v *Live) Single() types.NamespacedName {
 	if len(v.choice.Names) != 1 {
-		return snapshot.JobKey{}
+		return types.NamespacedName{}
 	}
-	return snapshot.JobKey{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
+	return types.NamespacedName{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
 }
 
 // Retrier returns a Retrier for Jobs of the cluster.
@@ -125,7 +126,7 @@ func (v *Live) What() string {
 }
 
 // Label names a Job for the user, with its namespace if the view shows all namespaces.
-func (v *Live) Label(key snapshot.JobKey) string {
+func (v *Live) Label(key types.NamespacedName) string {
 	if v.choice.AllNamespaces {
 		return "job.batch/" + key.Name + " in namespace " + key.Namespace
 	}

@@ -13,6 +13,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -389,7 +390,7 @@ func testDeletedJob(t *testing.T, jobWatches string, names ...string) {
 	third.SetUID("third")
 	api.api.Put(third) // No deletion event was sent.
 	s.until("there is a third", func(got *snapshot.Snapshot) bool { return got.Job.Report.Job.UID == "third" && podNames(got) == "" })
-	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "never"}})
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "never"}})
 	s.until("one that never was", func(got *snapshot.Snapshot) bool {
 		return got.Job != nil && got.Job.Gone && got.Job.GoneAt == nil && got.Job.Report.Job.Name == "never"
 	})
@@ -436,7 +437,7 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 	api.report("train-gone", "Evicted")
 	s := startLive(t, api)
 	s.open("train")
-	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
+	key := types.NamespacedName{Namespace: "ns1", Name: "train"}
 	s.source.Look(snapshot.Focus{Job: key, Pod: "train-a"})
 	got := s.until("the pod is there", func(got *snapshot.Snapshot) bool { return got.Pod != nil })
 	if got.Pod.Name != "train-a" || len(got.Pod.Events) != 1 || got.Pod.Gone || got.Job == nil || api.requests("/jobs?") > 5 { // list and watch of all Jobs and of this Job, list of its family

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 func tellsOf(reason string) func(*snapshot.Snapshot) bool {
@@ -50,7 +51,7 @@ func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 		return nil
 	})
 	s := startLive(t, api)
-	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "train"}})
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}})
 	s.untilWatching("jobs 2 pods 0 events 1")
 	const ofPods = "/events?fieldSelector=involvedObject.kind%3DPod"
 	if n := api.requests(ofPods); n != 0 {

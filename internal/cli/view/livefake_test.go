@@ -21,6 +21,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -294,7 +295,7 @@ func (s *liveSession) untilWatching(want string) {
 // open opens a Job of ns1, and waits for its report.
 func (s *liveSession) open(name string) *snapshot.Snapshot {
 	s.t.Helper()
-	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: name}})
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: name}})
 	return s.until("Job "+name+" is there", func(got *snapshot.Snapshot) bool {
 		return got.Job != nil && got.Job.Report.Job.Name == name && got.Focus.Job.Name == name
 	})

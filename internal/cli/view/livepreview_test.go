@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // costs returns the requests for a focus in a namespace with two Jobs, without the requests for the list; and the source.
@@ -51,7 +52,7 @@ func requestsSince(api *fakeLive, n int) []string {
 // going back.
 // Requirements: VIE-05
 func TestPreviewCostsWhatOpeningCosts(t *testing.T) {
-	key := snapshot.JobKey{Namespace: "ns1", Name: "train"}
+	key := types.NamespacedName{Namespace: "ns1", Name: "train"}
 	opened, s := costs(t, snapshot.Focus{Job: key})
 	s.end()
 	rested, s := costs(t, snapshot.Focus{Job: key, Preview: true})

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -26,7 +27,7 @@ func logText(s *snapshot.Snapshot) string {
 
 // lookAtLog opens a log of a pod of LogsJob.
 func lookAtLog(s *liveSession, pod string, target snapshot.LogTarget) {
-	s.source.Look(snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns1", Name: "train"}, Pod: pod, Log: &target})
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Pod: pod, Log: &target})
 }
 
 func (s *liveSession) untilLog(what string, ok func(*snapshot.Log) bool) *snapshot.Log {

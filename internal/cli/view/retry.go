@@ -7,6 +7,7 @@ import (
 	"io"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -17,7 +18,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // fieldManager is the field manager of the view's writes.
@@ -41,7 +41,7 @@ func (r *retrier) IsAllowed(ctx context.Context, namespace string) bool {
 	return err == nil && client.IsAllowed(ctx)
 }
 
-func (r *retrier) Find(ctx context.Context, job snapshot.JobKey) (*screen.Retryable, error) {
+func (r *retrier) Find(ctx context.Context, job types.NamespacedName) (*screen.Retryable, error) {
 	client, err := r.client(job.Namespace)
 	if err != nil {
 		return nil, err

@@ -12,6 +12,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
@@ -90,7 +91,7 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 
 // ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is
 // a hint at what to do first, shown until a key is pressed.
-func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected snapshot.JobKey, coach string) error {
+func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected types.NamespacedName, coach string) error {
 	return v.Show(ctx, tui.Options{
 		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
 		Select: selected, Coach: coach,
@@ -129,7 +130,7 @@ func (v *Viewer) environ() []string {
 // save writes a Snapshot into a new file in the working directory, readable only by its owner, as it contains logs.
 func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
 	name := "batchjob"
-	if opened := s.Focus.Opened().Job; !opened.IsZero() {
+	if opened := s.Focus.Opened().Job; opened.Name != "" {
 		name += "-" + sanitize.FileName(opened.Namespace) + "-" + sanitize.FileName(opened.Name)
 	}
 	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"

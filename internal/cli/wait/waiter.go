@@ -18,7 +18,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // errOver ends the watch when the waiter's result is final.
@@ -37,7 +36,7 @@ type waiter struct {
 	giveUpStalled func()
 
 	jobs   []*waitedJob // by namespace and name
-	byKey  map[snapshot.JobKey]*waitedJob
+	byKey  map[types.NamespacedName]*waitedJob
 	result error                        // set before errOver is returned
 	stalls map[types.UID]*explain.Stall // set before giveUpStalled is called
 }
@@ -70,7 +69,7 @@ func (w *waiter) run(ctx context.Context) error {
 		return err
 	}
 	var names []string
-	w.byKey = map[snapshot.JobKey]*waitedJob{}
+	w.byKey = map[types.NamespacedName]*waitedJob{}
 	for _, object := range first {
 		job, err := cmdutil.ToJob(object)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
@@ -17,9 +18,9 @@ import (
 // exitStatus decides when --exit-status ends the command, and its result.
 type exitStatus struct {
 	names []string
-	label func(snapshot.JobKey) string
+	label func(types.NamespacedName) string
 
-	jobs map[snapshot.JobKey]*explain.Outline // as last seen
+	jobs map[types.NamespacedName]*explain.Outline // as last seen
 	// failed only grows: a later Job of the same name does not undo a failure.
 	failed sets.Set[string]
 	lost   []string
@@ -34,9 +35,9 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 	first := e.list == nil
 	e.list = s.Jobs
 	if first {
-		e.jobs, e.failed = map[snapshot.JobKey]*explain.Outline{}, sets.New[string]()
+		e.jobs, e.failed = map[types.NamespacedName]*explain.Outline{}, sets.New[string]()
 	}
-	present := map[snapshot.JobKey]*explain.Outline{}
+	present := map[types.NamespacedName]*explain.Outline{}
 	for i := range s.Jobs.Items {
 		present[feed.KeyOfOutline(&s.Jobs.Items[i])] = &s.Jobs.Items[i]
 	}
@@ -58,7 +59,7 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
 
 // take records the state of a Job.
-func (e *exitStatus) take(key snapshot.JobKey, job *explain.Outline) {
+func (e *exitStatus) take(key types.NamespacedName, job *explain.Outline) {
 	e.jobs[key] = job
 	if feed.EndOfFate(job.Fate) == feed.Failed {
 		e.failed.Insert(e.label(key))
@@ -66,7 +67,7 @@ func (e *exitStatus) take(key snapshot.JobKey, job *explain.Outline) {
 }
 
 // leave records that a Job is gone, and whether it had finished.
-func (e *exitStatus) leave(key snapshot.JobKey, is func(explain.Outline) bool) {
+func (e *exitStatus) leave(key types.NamespacedName, is func(explain.Outline) bool) {
 	if i := slices.IndexFunc(e.list.Gone, is); i >= 0 && hasFinished(&e.list.Gone[i]) {
 		e.take(key, &e.list.Gone[i])
 		return
@@ -80,7 +81,7 @@ func (e *exitStatus) missing() {
 	for _, name := range e.names {
 		is := func(o explain.Outline) bool { return o.Name == name }
 		if !slices.ContainsFunc(e.list.Items, is) {
-			e.leave(snapshot.JobKey{Name: name}, is)
+			e.leave(types.NamespacedName{Name: name}, is)
 		}
 	}
 }

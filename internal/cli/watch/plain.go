@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // plainPause is the minimum time between two lines of a Job that differ only in numbers.
@@ -29,9 +30,9 @@ type plainView struct {
 	now         func() time.Time
 	namespaces  bool
 	// job is the Job whose problems and causes are printed, too; zero for none.
-	job snapshot.JobKey
+	job types.NamespacedName
 
-	jobs    map[snapshot.JobKey]*printedJob
+	jobs    map[types.NamespacedName]*printedJob
 	printed map[string]bool // what was printed about job
 	of      string          // namespace, name and UID of job
 	lost    snapshot.Link   // as printed; zero while connected
@@ -49,7 +50,7 @@ type printedJob struct {
 
 // follow prints until the Source ends or done returns true.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
-	v.jobs, v.printed = map[snapshot.JobKey]*printedJob{}, map[string]bool{}
+	v.jobs, v.printed = map[types.NamespacedName]*printedJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
 	var last *snapshot.Snapshot
 	for seen := uint64(0); ; {
@@ -94,7 +95,7 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 	if len(s.Jobs.Items) == 0 && v.listed == nil {
 		fmt.Fprintf(v.errOut, "%s  No jobs found yet.\n", v.clock(s.Time))
 	}
-	present := map[snapshot.JobKey]bool{}
+	present := map[types.NamespacedName]bool{}
 	for i := range s.Jobs.Items {
 		o := &s.Jobs.Items[i]
 		present[feed.KeyOfOutline(o)] = true
@@ -145,7 +146,7 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 	v.print(at, key, line)
 }
 
-func (v *plainView) print(at time.Time, key snapshot.JobKey, line string) {
+func (v *plainView) print(at time.Time, key types.NamespacedName, line string) {
 	name := key.Name
 	if v.namespaces {
 		name = key.Namespace + "/" + name
@@ -216,7 +217,7 @@ func orBuiltIn(managedBy string) string {
 // details prints facts about the one Job that its line does not show: problems, causes of failures, conditions, each
 // once.
 func (v *plainView) details(at time.Time, r *explain.Report) {
-	key := snapshot.JobKey{Namespace: r.Job.Namespace, Name: r.Job.Name}
+	key := types.NamespacedName{Namespace: r.Job.Namespace, Name: r.Job.Name}
 	if of := r.Job.Namespace + "/" + r.Job.Name + "/" + r.Job.UID; of != v.of {
 		v.of, v.printed = of, map[string]bool{}
 	}
@@ -242,7 +243,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 
 // once prints a line unless one with the same key, what, was printed before. The text is not the key, as it may
 // contain numbers that change.
-func (v *plainView) once(at time.Time, key snapshot.JobKey, what, line string) {
+func (v *plainView) once(at time.Time, key types.NamespacedName, what, line string) {
 	if !v.printed[what] {
 		v.printed[what] = true
 		v.print(at, key, line)

@@ -194,7 +194,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
 		options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: tui.StartJobs, What: live.What(), Namespace: live.CurrentNamespace()}
-		if key := live.Single(); !key.IsZero() {
+		if key := live.Single(); key.Name != "" {
 			options.Start, options.Job = tui.StartJob, key
 		}
 		switch {
@@ -231,7 +231,7 @@ func (o *Options) play(ctx context.Context) error {
 		return plain.follow(ctx, player, func(*snapshot.Snapshot) bool { return false })
 	}
 	options := tui.Options{Source: player, Now: player.Now, Replay: o.speed, What: player.What(), Follow: true}
-	if first := player.First().Opened(); !first.Job.IsZero() {
+	if first := player.First().Opened(); first.Job.Name != "" {
 		options.Start, options.Job = tui.StartJob, first.Job
 	}
 	return o.interactive.Viewer(o.Env, o.color.Display(o.Env)).Show(ctx, options)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -197,7 +198,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	again.Jobs.Items[0].UID, again.Job.Report.Job.UID = "another", "another"
 	source.left = append(source.left, again)
 	var out, errOut strings.Builder
-	v := &plainView{out: &out, errOut: &errOut, now: clitest.Now, job: snapshot.JobKey{Namespace: "ns", Name: "a"}}
+	v := &plainView{out: &out, errOut: &errOut, now: clitest.Now, job: types.NamespacedName{Namespace: "ns", Name: "a"}}
 	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
@@ -262,7 +263,7 @@ func TestWatchedEnd(t *testing.T) {
 		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, cmdutil.ExitError},
 		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
 	} {
-		end := &exitStatus{names: tc.names, label: func(k snapshot.JobKey) string { return k.Name }}
+		end := &exitStatus{names: tc.names, label: func(k types.NamespacedName) string { return k.Name }}
 		done := false
 		for _, s := range tc.seen {
 			done = end.observe(s)

@@ -67,7 +67,7 @@ func (s *Source) adopt(focus snapshot.Focus, first int) (run [parts]func(context
 	s.touch()
 	if first == partJob {
 		s.job = nil
-		if !focus.Job.IsZero() {
+		if focus.Job.Name != "" {
 			s.job = newOpenJob(s, focus.Job)
 			run[partJob] = s.job.run
 		}

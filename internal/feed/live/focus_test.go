@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 type noLog struct{ set []PodState }
@@ -19,7 +20,7 @@ func TestFocusForgetsWhatIsNotLookedAt(t *testing.T) {
 	config := testConfig()
 	config.OpenLog = func(string, snapshot.LogTarget, func()) Log { return log }
 	s := NewSource(config)
-	job := snapshot.JobKey{Namespace: "ns1", Name: "train"}
+	job := types.NamespacedName{Namespace: "ns1", Name: "train"}
 	s.adopt(snapshot.Focus{Job: job, Pod: "train-a"}, partJob)
 	s.pod.state = PodState{Read: true, Node: "node-1"}
 	s.adopt(snapshot.Focus{Job: job, Pod: "train-a", Log: &snapshot.LogTarget{}}, partLog)

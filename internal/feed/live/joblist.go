@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -86,7 +87,7 @@ func (l *jobList) take(updates []feed.Update) error {
 
 // put applies the update of one Job. The caller holds source.mu.
 func (l *jobList) put(update *feed.Update, row jobRow) {
-	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key snapshot.JobKey) int {
+	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key types.NamespacedName) int {
 		return feed.CompareKeys(feed.KeyOfOutline(&row.outline), key)
 	})
 	switch {

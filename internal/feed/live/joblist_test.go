@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // testNow returns the time at which tests look at Jobs.
@@ -21,7 +20,7 @@ func testConfig() Config { return Config{Timing: feed.Timing{Now: testNow}} }
 
 // update returns an Update for a running Job in ns1.
 func update(name string) feed.Update {
-	return feed.Update{Key: snapshot.JobKey{Namespace: "ns1", Name: name}, UID: types.UID(name), Job: &unstructured.Unstructured{Object: map[string]any{
+	return feed.Update{Key: types.NamespacedName{Namespace: "ns1", Name: name}, UID: types.UID(name), Job: &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{"namespace": "ns1", "name": name, "uid": name},
 	}}}
 }

@@ -2,7 +2,7 @@ package live
 
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // onlyJob is the Job of a list that was requested by one name. The openJob reads it here, because a watch of its own would
@@ -16,7 +16,7 @@ type onlyJob struct {
 }
 
 // listsOnly reports whether the list contains only this Job.
-func (s *Source) listsOnly(key snapshot.JobKey) bool {
+func (s *Source) listsOnly(key types.NamespacedName) bool {
 	return len(s.Set.Names) == 1 && s.Set.Names[0] == key.Name && s.Set.Namespace == key.Namespace
 }
 

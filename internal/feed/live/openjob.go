@@ -21,7 +21,7 @@ import (
 // with the same UID exists.
 type openJob struct {
 	source *Source
-	key    snapshot.JobKey
+	key    types.NamespacedName
 	ctx    context.Context // of run, for the tasks that the watch starts
 	tasks  tasks           // the tasks that follow related objects
 
@@ -38,7 +38,7 @@ type openJob struct {
 	unread  *explain.Gap  // nil if job is its latest state
 }
 
-func newOpenJob(s *Source, key snapshot.JobKey) *openJob { return &openJob{source: s, key: key} }
+func newOpenJob(s *Source, key types.NamespacedName) *openJob { return &openJob{source: s, key: key} }
 
 func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx

@@ -16,7 +16,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // storm is a source that looks at a Job of 100,000 indexes; only the test feeds it.
@@ -42,7 +41,7 @@ func newStorm(pods int) *storm {
 	config := testConfig()
 	config.Now = func() time.Time { return storm.now }
 	s := NewSource(config)
-	s.focus.Job = snapshot.JobKey{Namespace: "ns1", Name: "huge"}
+	s.focus.Job = types.NamespacedName{Namespace: "ns1", Name: "huge"}
 	s.job = newOpenJob(s, s.focus.Job)
 	s.job.job = &observe.NamedJob{Job: batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "huge", UID: "huge", CreationTimestamp: metav1.NewTime(testNow().Add(-time.Hour))},

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -15,7 +16,7 @@ import (
 // ChangeForm asks whether to suspend, resume or delete a Job, and does so after the confirmation.
 type ChangeForm struct {
 	change  screen.Change
-	job     snapshot.JobKey
+	job     types.NamespacedName
 	uid     string
 	changer screen.Changer
 	// allowed is set when the API server has confirmed the user's permission.
@@ -40,7 +41,7 @@ func wordsFor(c screen.Change) changeWords {
 var keyYes = widget.Bind("y", "yes", "y")
 
 // OpenChange opens the form for the Job with this UID.
-func OpenChange(change screen.Change, job snapshot.JobKey, uid string, changer screen.Changer) screen.Action {
+func OpenChange(change screen.Change, job types.NamespacedName, uid string, changer screen.Changer) screen.Action {
 	s := &ChangeForm{change: change, job: job, uid: uid, changer: changer}
 	return screen.Action{Open: s, Run: s.askPermission}
 }

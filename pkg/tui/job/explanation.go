@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -24,7 +25,7 @@ var (
 
 // explanation shows the output of explain-failure. The user can choose one of its commands to copy it.
 type explanation struct {
-	job    snapshot.JobKey
+	job    types.NamespacedName
 	scroll widget.Scroll
 	full   bool
 	// command is the chosen command, as an index into commands, which are the lines with commands.
@@ -40,7 +41,7 @@ type explanation struct {
 }
 
 // NewExplanation returns a screen that explains a Job as explain-failure does.
-func NewExplanation(job snapshot.JobKey) screen.Screen { return &explanation{job: job} }
+func NewExplanation(job types.NamespacedName) screen.Screen { return &explanation{job: job} }
 
 func (s *explanation) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -12,13 +13,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // failuresPane lists the causes of failures, and shows the chosen one in full below the list.
 type failuresPane struct {
-	job  snapshot.JobKey
+	job  types.NamespacedName
 	list widget.List
 	// detail scrolls the chosen cause if it does not fit; shown is the cause for which it was last drawn.
 	detail widget.Scroll

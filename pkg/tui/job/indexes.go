@@ -6,13 +6,13 @@ import (
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -31,7 +31,7 @@ var (
 
 // indexesPane shows the map of the indexes, with a cursor.
 type indexesPane struct {
-	job snapshot.JobKey
+	job types.NamespacedName
 	// cursor is the chosen index, or an index in the chosen cell. It is kept when the map changes, even if the map does not
 	// hold it for now.
 	cursor int32

@@ -5,12 +5,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Preview shows a Job in a part of the screen: its header, and the parts of the Overview that fit.
-func Preview(p *widget.Paint, d *screen.Data, job snapshot.JobKey) []layout.Line {
+func Preview(p *widget.Paint, d *screen.Data, job types.NamespacedName) []layout.Line {
 	lines := []layout.Line{p.Title(job.Namespace+"/"+job.Name, "")}
 	j := d.Open(job)
 	if j == nil {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -19,7 +20,7 @@ import (
 // RetryForm shows what a retry of a failed or stalled Job would run, lets the user choose other indexes, and creates the
 // retry after a confirmation.
 type RetryForm struct {
-	job     snapshot.JobKey
+	job     types.NamespacedName
 	retrier screen.Retrier
 	// found is nil until the Job was read, and after a failed creation, because it may be outdated.
 	found *screen.Retryable
@@ -43,7 +44,7 @@ var (
 )
 
 // OpenRetry opens the form for a failed or stalled Job.
-func OpenRetry(job snapshot.JobKey, retrier screen.Retrier) screen.Action {
+func OpenRetry(job types.NamespacedName, retrier screen.Retrier) screen.Action {
 	s := &RetryForm{job: job, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
 }
@@ -153,7 +154,7 @@ func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 	s.stop()
 	switch {
 	case err == nil:
-		made := snapshot.JobKey{Namespace: s.job.Namespace, Name: plan.Name}
+		made := types.NamespacedName{Namespace: s.job.Namespace, Name: plan.Name}
 		return screen.Action{Close: true, Open: New(made), Notice: "Created job " + plan.Name + ". " + plan.Summary}
 	case errors.Is(err, context.Canceled):
 		return screen.Action{Close: true, Notice: "The creation of job " + plan.Name + " was interrupted."}

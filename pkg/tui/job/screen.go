@@ -2,6 +2,7 @@ package job
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/pods"
@@ -12,12 +13,12 @@ import (
 
 // jobScreen shows one Job: a header, and one of several tabs below it.
 type jobScreen struct {
-	job  snapshot.JobKey
+	job  types.NamespacedName
 	tabs screen.Tabs
 }
 
 // New returns the screen of a Job, with its Overview open.
-func New(job snapshot.JobKey) screen.Screen {
+func New(job types.NamespacedName) screen.Screen {
 	return &jobScreen{job: job, tabs: screen.Tabs{Panes: []screen.Tab{
 		{Name: "Overview", Pane: &screen.TextPane{Lines: overview, ShowsRest: true}},
 		{Name: tabIndexes, Pane: &indexesPane{job: job}},

@@ -4,8 +4,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it; leastList is the minimum
@@ -23,14 +23,14 @@ func hasPreview(width, height int) bool { return width >= previewWidth && height
 
 // Follow sets the preview to the Job under the cursor.
 func (s *listScreen) Follow(d *screen.Data) {
-	s.preview = snapshot.JobKey{}
+	s.preview = types.NamespacedName{}
 	if hasPreview(d.Width, d.Height) {
 		s.preview = s.previewed(d)
 	}
 }
 
 // previewed returns the Job under the cursor; in a recording, the Job that was previewed. It is zero if there is none.
-func (s *listScreen) previewed(d *screen.Data) (key snapshot.JobKey) {
+func (s *listScreen) previewed(d *screen.Data) (key types.NamespacedName) {
 	if s.o.Recorded {
 		if f := d.Snap.Focus; f.Preview {
 			key = f.Job
@@ -38,14 +38,14 @@ func (s *listScreen) previewed(d *screen.Data) (key snapshot.JobKey) {
 		return key
 	}
 	if chosen := s.Chosen(d); chosen != nil {
-		key = snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}
+		key = types.NamespacedName{Namespace: chosen.Namespace, Name: chosen.Name}
 	}
 	return key
 }
 
 // withPreview returns the list, with the preview if there is room.
 func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line {
-	if !hasPreview(d.Width, d.Height) || s.previewed(d).IsZero() {
+	if !hasPreview(d.Width, d.Height) || s.previewed(d).Name == "" {
 		return s.list(p, d)
 	}
 	if p.Width >= besideWidth {

@@ -2,6 +2,7 @@ package joblist
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -19,7 +20,7 @@ type listScreen struct {
 	o     Options
 	table widget.Table
 	// preview is the Job shown beside or below the list, zero for none.
-	preview snapshot.JobKey
+	preview types.NamespacedName
 	// stats and fold are computed once for each list.
 	stats stats
 	fold  fold
@@ -32,7 +33,7 @@ type Options struct {
 	// What describes the set of Jobs, such as "namespace ml".
 	What string
 	// Select is the Job initially under the cursor; zero for the first one.
-	Select snapshot.JobKey
+	Select types.NamespacedName
 	// Recorded is set if the Snapshots are from a recording, which can only preview the recorded Job.
 	Recorded bool
 }
@@ -40,7 +41,7 @@ type Options struct {
 // New returns a screen that lists the Jobs of a Snapshot.
 func New(o Options) screen.Screen {
 	s := &listScreen{o: o, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
-	if !o.Select.IsZero() {
+	if o.Select.Name != "" {
 		s.table.Select(keyOf(o.Select.Namespace, o.Select.Name))
 	}
 	return s
@@ -50,7 +51,7 @@ func New(o Options) screen.Screen {
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
 func (s *listScreen) Focus() snapshot.Focus {
-	return snapshot.Focus{Job: s.preview, Preview: !s.preview.IsZero()}
+	return snapshot.Focus{Job: s.preview, Preview: s.preview.Name != ""}
 }
 
 func (s *listScreen) Crumb() string { return "Jobs" }
@@ -67,7 +68,7 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	if chosen == nil {
 		return screen.Action{}, false
 	}
-	at := snapshot.JobKey{Namespace: chosen.Namespace, Name: chosen.Name}
+	at := types.NamespacedName{Namespace: chosen.Namespace, Name: chosen.Name}
 	switch {
 	case widget.Matches(k, widget.KeyOpen):
 		return screen.Action{Open: job.New(at)}, true

@@ -2,25 +2,25 @@ package pods
 
 import (
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // listPane lists the pods of the Job.
 type listPane struct {
-	job   snapshot.JobKey
+	job   types.NamespacedName
 	table widget.Table
 	// stats are computed once for each Report.
 	stats stats
 }
 
 // NewList returns a pane that lists the pods of a Job.
-func NewList(job snapshot.JobKey) screen.Pane {
+func NewList(job types.NamespacedName) screen.Pane {
 	return &listPane{job: job, table: widget.Table{Sorting: widget.Sorting{Orders: podOrders()}}}
 }
 

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -15,7 +16,7 @@ import (
 
 // podScreen shows one index with its attempts, or one pod: the attempts at the top, and below them tabs about the chosen one.
 type podScreen struct {
-	job snapshot.JobKey
+	job types.NamespacedName
 	// index is nil for a pod of a NonIndexed Job.
 	index *int32
 	// pod is the name of the chosen pod, "" until one is known. picks is set if the screen chooses the pod with the most
@@ -42,19 +43,19 @@ var (
 )
 
 // NewScreen returns the screen of a pod or an index; with an index and no pod, it shows the latest pod.
-func NewScreen(job snapshot.JobKey, pod string, index *int32) screen.Screen {
+func NewScreen(job types.NamespacedName, pod string, index *int32) screen.Screen {
 	return newScreen(job, pod, index)
 }
 
 // NewLogs returns a screen with the most informative log of a Job: of a pod with the most frequent cause, or else of the pod
 // that needs attention first.
-func NewLogs(job snapshot.JobKey) screen.Screen {
+func NewLogs(job types.NamespacedName) screen.Screen {
 	s := newScreen(job, "", nil)
 	s.picks, s.tabs.Current = true, tabLogs
 	return s
 }
 
-func newScreen(job snapshot.JobKey, pod string, index *int32) *podScreen {
+func newScreen(job types.NamespacedName, pod string, index *int32) *podScreen {
 	s := &podScreen{job: job, pod: pod, index: index}
 	s.logs = &logsPane{pod: s, follows: true, wraps: true}
 	s.tabs = screen.Tabs{Panes: []screen.Tab{

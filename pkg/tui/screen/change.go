@@ -3,7 +3,7 @@ package screen
 import (
 	"context"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Change is a change of a Job other than a retry.
@@ -21,5 +21,5 @@ type Changer interface {
 	// IsAllowed reports whether the user may make a change in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, change Change, namespace string) bool
 	// Apply makes a change to the Job with this UID. It fails if another Job has the name by now.
-	Apply(ctx context.Context, change Change, job snapshot.JobKey, uid string) error
+	Apply(ctx context.Context, change Change, job types.NamespacedName, uid string) error
 }

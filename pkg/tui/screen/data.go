@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Data is what screens draw: the latest Snapshot, and values computed from it once.
@@ -67,7 +68,7 @@ func (d *Data) Take(s *snapshot.Snapshot) {
 }
 
 // Open returns the Job with this key if it is open, nil until it has been read.
-func (d *Data) Open(job snapshot.JobKey) *Job {
+func (d *Data) Open(job types.NamespacedName) *Job {
 	if d.Snap.Focus.Job != job {
 		return nil
 	}

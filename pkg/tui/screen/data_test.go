@@ -5,6 +5,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
@@ -24,7 +25,7 @@ func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 		if change != nil {
 			change(r)
 		}
-		d.Take(&snapshot.Snapshot{Time: at.Add(after), Focus: snapshot.Focus{Job: snapshot.JobKey{Namespace: "ns", Name: "a"}}, Job: &snapshot.Job{Report: r}})
+		d.Take(&snapshot.Snapshot{Time: at.Add(after), Focus: snapshot.Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}}, Job: &snapshot.Job{Report: r}})
 	}
 	d := &Data{Snap: &snapshot.Snapshot{}}
 	show(d, 0, 590, nil)

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Retrier creates retries of Jobs. Its methods send requests to the API server; their errors are for users.
@@ -12,7 +12,7 @@ type Retrier interface {
 	// IsAllowed reports whether the user may create retries in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, namespace string) bool
 	// Find reads a Job and its retries.
-	Find(ctx context.Context, job snapshot.JobKey) (*Retryable, error)
+	Find(ctx context.Context, job types.NamespacedName) (*Retryable, error)
 }
 
 // Retryable is a Job that can be retried.

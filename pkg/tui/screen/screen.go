@@ -4,6 +4,7 @@ import (
 	"context"
 
 	tea "charm.land/bubbletea/v2"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -47,7 +48,7 @@ type Action struct {
 	Leave Screen
 	// Open is opened on top of this screen, and then the explanation of the Job Explain.
 	Open    Screen
-	Explain snapshot.JobKey
+	Explain types.NamespacedName
 	// Namespace opens the list of Jobs of this namespace, "" for all, in place of all screens; nil for no change.
 	Namespace *string
 	// Notice is shown in the last line for a while.

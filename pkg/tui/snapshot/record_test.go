@@ -13,6 +13,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -56,7 +57,7 @@ var start = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func tape() []*Snapshot {
 	jobs := &Jobs{Items: []explain.Outline{{Namespace: "ml", Name: "train", Status: "Running"}}}
 	report := &explain.Report{Job: explain.Job{Namespace: "ml", Name: "train"}, ObservedAt: metav1.NewTime(start)}
-	key := JobKey{Namespace: "ml", Name: "train"}
+	key := types.NamespacedName{Namespace: "ml", Name: "train"}
 	log := &Log{Container: "main", Lines: []LogLine{{Time: start, Text: "epoch 1 \x1b[31m"}}}
 	stale := start.Add(4 * time.Second)
 	return []*Snapshot{
@@ -267,12 +268,12 @@ func TestObjectIsWrittenWithItsKind(t *testing.T) {
 
 // Two Focuses are equal if their contents are equal.
 func TestFocusesAreEqualByContent(t *testing.T) {
-	a := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
-	b := Focus{Job: JobKey{"ns", "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
+	a := Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
+	b := Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
 	if !a.Equal(b) {
 		t.Error("equal ones differ")
 	}
-	for _, other := range []Focus{{}, {Job: a.Job}, {Job: a.Job, Pod: "p"}, {Job: a.Job, Pod: "p", Log: &LogTarget{}}, {Job: JobKey{"ns", "b"}, Pod: "p", Log: a.Log}} {
+	for _, other := range []Focus{{}, {Job: a.Job}, {Job: a.Job, Pod: "p"}, {Job: a.Job, Pod: "p", Log: &LogTarget{}}, {Job: types.NamespacedName{Namespace: "ns", Name: "b"}, Pod: "p", Log: a.Log}} {
 		if a.Equal(other) || other.Equal(a) {
 			t.Errorf("equal to %v", other)
 		}

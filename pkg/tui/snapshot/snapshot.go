@@ -2,31 +2,37 @@ package snapshot
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"k8s.io/apimachinery/pkg/types"
 )
-
-// JobKey identifies a Job by namespace and name.
-type JobKey struct {
-	Namespace string `json:"namespace"`
-	Name      string `json:"name"`
-}
-
-// IsZero reports whether the key is empty.
-func (k JobKey) IsZero() bool { return k == JobKey{} }
 
 // Focus is what the user looks at, so that a Source must watch it in addition to the list of Jobs. The zero value means only
 // the list.
 type Focus struct {
 	// Job is the open Job.
-	Job JobKey `json:"job,omitzero"`
+	Job types.NamespacedName `json:"job,omitzero"`
 	// Pod is the open pod of the Job, "" for none.
 	Pod string `json:"pod,omitempty"`
 	// Log is the open log of the pod, nil for none.
 	Log *LogTarget `json:"log,omitempty"`
 	// Preview is set if the Job is only shown next to the list.
 	Preview bool `json:"preview,omitempty"`
+}
+
+// MarshalJSON writes the Job's fields in lower case, which types.NamespacedName has no tags for. Decoding ignores case.
+func (f Focus) MarshalJSON() ([]byte, error) {
+	type fields Focus
+	type key struct {
+		Namespace string `json:"namespace"`
+		Name      string `json:"name"`
+	}
+	return json.Marshal(struct {
+		Job key `json:"job,omitzero"`
+		fields
+	}{key(f.Job), fields(f)})
 }
 
 // Opened returns the Focus without a preview: the Focus of a list becomes zero.
