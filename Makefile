@@ -5,7 +5,7 @@ SHELL := /bin/sh
 GO ?= go
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT ?= $(shell git rev-parse HEAD 2>/dev/null || echo unknown)
-CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil
+CLI := github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil
 LDFLAGS := -s -w -X $(CLI).Version=$(VERSION) -X $(CLI).GitCommit=$(COMMIT)
 # kustomize's Go plugins would have the linker keep every method of every type (ADR 0015).
 TAGS := kustomize_disable_go_plugin_support
@@ -57,24 +57,20 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 demo: ## Show what the proposals added to Jobs, on a control plane of its own, or on that of CONTEXT
 	@CONTEXT='$(CONTEXT)' hack/demo.sh
 
-# The packages of unit tests and scenarios; the others are in PKG.
-UNIT := ./cmd/... ./config ./internal/...
-PKG := ./pkg/... ./test/bench/... ./test/command ./test/conformance ./test/conformance/broken ./test/conformance/pods \
-	./test/conformance/report ./test/conformance/suite ./test/etcd ./test/field/... ./test/invariants ./test/monitoring ./test/mutations ./test/numbers ./test/oracle/... \
-	./test/prove ./test/rules ./test/storm ./test/structure \
-	./test/troubles ./test/docs/page ./test/docs/requirements ./test/docs/shell ./hack/mutants ./hack/docs/...
+# The packages of unit tests and scenarios: all but those that start a control plane or the built program.
+UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|e2e|fidelity|integration|node|release)$$')
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
 # cases to make presubmit-long. make lint vets; here, it would cost a first run half a minute.
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off -short $(UNIT) ./test/integration/... ./test/fidelity $(PKG)
+	$(GO) test -vet=off -short ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
 	$(GO) -C hack/controlplane test -vet=off .
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios, with all random cases
-	$(GO) test $(UNIT) $(PKG)
+	$(GO) test $(UNIT)
 
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
@@ -88,7 +84,7 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
-SEQUENTIAL := ./internal/apicall ./internal/bundle ./internal/junit ./internal/printer ./internal/sanitize ./internal/wording \
+SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/printer ./pkg/sanitize ./pkg/wording \
 	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/eventtext ./pkg/explain/family \
 	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
 	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
@@ -159,7 +155,7 @@ soak-short: build controlplane ## Live through five troubles of the soak once, i
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
-	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./internal/sanitize
+	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./pkg/sanitize
 	$(GO) test -run '^$$' -fuzz FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
 	$(GO) test -run '^$$' -fuzz FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
 	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
@@ -171,13 +167,13 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
 	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./internal/jsonlimit
+	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./pkg/jsonlimit
 
 .PHONY: fuzz-short
 fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; most limit memory, too
 	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
 	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/jsonlimit
+	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/jsonlimit
 	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
 	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text

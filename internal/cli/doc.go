@@ -3,5 +3,5 @@
 // verbs share.
 //
 // It promises: data goes to stdout and everything else to stderr; text of the cluster or the kubeconfig passes
-// internal/sanitize before it is written for people. Reading verbs need no more than get, list and watch.
+// pkg/sanitize before it is written for people. Reading verbs need no more than get, list and watch.
 package cli

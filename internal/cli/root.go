@@ -13,16 +13,16 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/bundle"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/demo"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/run"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/simulate"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/version"
@@ -77,25 +77,28 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 	root.Args = noSuchCommand
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SuggestionsMinimumDistance = 2
-	root.AddCommand(
-		status.NewCommand(env),
-		explain.NewCommand(env),
-		wait.NewCommand(env),
-		logs.NewCommand(env),
-		watch.NewCommand(env),
-		retry.NewCommand(env),
-		bundle.NewCommand(env),
-		create.NewCommand(env),
-		demo.NewCommand(env),
-		run.NewCommand(env),
-		lint.NewCommand(env),
-		simulate.NewCommand(env),
-		whatif.NewCommand(env),
-		controller.NewCommand(env),
-		version.NewCommand(env),
-	)
+	root.AddCommand(version.NewCommand(env))
 	root.Annotations[help.FooterAnnotation] = exitCodes
-	help.Finish(root)
+	help.Finish(root, []help.Group{
+		{Title: "Look at Jobs", Verbs: []*cobra.Command{
+			status.NewCommand(env),
+			explain.NewCommand(env),
+			whatif.NewCommand(env),
+			wait.NewCommand(env),
+			logs.NewCommand(env),
+			watch.NewCommand(env),
+			bundle.NewCommand(env),
+			demo.NewCommand(env),
+		}},
+		{Title: "Make Jobs", Verbs: []*cobra.Command{
+			create.NewCommand(env),
+			run.NewCommand(env),
+			retry.NewCommand(env),
+			lint.NewCommand(env),
+			simulate.NewCommand(env),
+		}},
+		{Title: "Run Jobs", Verbs: []*cobra.Command{controller.NewCommand(env)}},
+	})
 	return root
 }
 

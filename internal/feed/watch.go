@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
 // watchSeconds is the timeout at which the server ends a watch, which is then resumed.

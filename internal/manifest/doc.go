@@ -16,5 +16,5 @@
 // on one line; memory is bounded for any input (MaxSize, maxAliased). An invalid document does not affect others.
 //
 // It never contacts a cluster or writes to a terminal. Errors quote the input: callers must sanitize them before printing
-// (internal/sanitize).
+// (pkg/sanitize).
 package manifest

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // indent returns the spaces and tabs at the start of a line, and the rest.

@@ -1,7 +1,7 @@
 // Package layout lays out styled text for a terminal: lines, wrapping, tables, and pages of
 // sections. The interactive view and the printed explanations are both made with it.
 //
-// Only the functions of this package create a Span, and they make its text safe (internal/sanitize): whatever the
+// Only the functions of this package create a Span, and they make its text safe (pkg/sanitize): whatever the
 // cluster sent, no line contains a control sequence for the terminal. Styles are roles, not colors; a Theme defines
 // their look when a line is rendered. Widths are in terminal columns.
 //

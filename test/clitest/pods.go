@@ -1,3 +1,4 @@
+// Package clitest runs verbs in tests, against a fake API server.
 package clitest
 
 import (

@@ -14,8 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
@@ -68,7 +68,7 @@ func ProgramOf(verbs ...Program) Program {
 		for _, newCommand := range verbs {
 			root.AddCommand(newCommand(env))
 		}
-		help.Finish(root)
+		help.Finish(root, nil)
 		return root
 	}
 }

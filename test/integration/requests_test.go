@@ -24,7 +24,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var rewrite = flag.Bool("rewrite", false, "measure the first table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/help"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
 )
 
 // The reference is the same on every machine: it contains nothing specific to this one.

@@ -1,3 +1,4 @@
+// Package bundle implements the verb bundle, which saves evidence about a Job in a file.
 package bundle
 
 import (
@@ -12,11 +13,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const bundleLong = `Save everything about a Job to a file, for when its pods are gone.

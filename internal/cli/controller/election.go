@@ -12,7 +12,7 @@ import (
 	componentconfig "k8s.io/component-base/config"
 	componentoptions "k8s.io/component-base/config/options"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )

@@ -14,7 +14,7 @@ import (
 	_ "k8s.io/component-base/metrics/prometheus/workqueue"  // workqueue_…
 	"k8s.io/utils/clock"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"

@@ -1,3 +1,4 @@
+// Package create implements the verb create: it creates Jobs, CronJobs and JobSets from manifests.
 package create
 
 import (
@@ -9,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/printers"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const createLong = `Create Jobs, CronJobs and JobSets from manifests, with checked names of failure
@@ -73,17 +74,17 @@ type Options struct {
 	cmdutil.Env
 	kube      *cmdutil.KubeFlags
 	print     *cmdutil.PrintFlags
-	manifests creation.Flags
+	manifests manifests.Flags
 	dryRun    string
 
 	printer printers.ResourcePrinter // nil for lines and names
-	creator *creation.Client         // nil with --dry-run=client
+	creator *manifests.Client        // nil with --dry-run=client
 }
 
 // NewCommand returns the command create, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
-	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
+	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
 		SuggestFor:        []string{"apply"},
@@ -181,11 +182,11 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 		if err == nil {
 			continue
 		}
-		problems = append(problems, creation.Locate(object, err)...)
+		problems = append(problems, manifests.Locate(object, err)...)
 		if created == nil {
-			problems = append(problems, creation.MayExist(object, err))
+			problems = append(problems, manifests.MayExist(object, err))
 		}
-		if !creation.ConcernsObject(err) {
+		if !manifests.ConcernsObject(err) {
 			if left := len(ready) - i - 1; left > 0 {
 				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Plural(int64(left), "more object was", "more objects were")+" not sent", ""))
 			}
@@ -213,7 +214,7 @@ func (o *Options) show(object *unstructured.Unstructured) error {
 	if o.printer != nil {
 		return o.printer.PrintObj(object, o.Out)
 	}
-	line := creation.Label(object)
+	line := manifests.Label(object)
 	if o.print.Format() != "name" {
 		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
 	}

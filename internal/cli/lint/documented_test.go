@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 )
 
 // knownInfos returns the expected infos about documented manifests; for most, the documentation of Kubernetes itself

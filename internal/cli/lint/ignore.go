@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/catalog"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 // ignorePrefix starts a comment that ignores findings: batchjob-lint: ignore=ID,ID followed by any text.

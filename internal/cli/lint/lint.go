@@ -1,3 +1,4 @@
+// Package lint implements the verb lint: it checks manifests without a cluster.
 package lint
 
 import (
@@ -13,10 +14,10 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,

@@ -5,10 +5,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // lintResult is the output of lint -o json and -o yaml. Within v1alpha1, fields may be added, but none is renamed,

@@ -9,8 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 )
@@ -63,9 +63,9 @@ func (o *Options) followLogs(ctx context.Context, out *output) error {
 
 // listFollowed lists the pods of all Jobs. It returns the Pods of running Jobs, to be watched from that list on; for
 // the other Jobs the lists are complete, because they were read after the Job had ended.
-func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*podlogs.Pods, err error) {
+func (o *Options) listFollowed(ctx context.Context, follower *logs.Follower, watch feed.Watch) (watched []*logprinter.Pods, err error) {
 	for _, j := range o.jobs {
-		pods := &podlogs.Pods{PodSet: j.pods, Follower: follower, Watch: watch}
+		pods := &logprinter.Pods{PodSet: j.pods, Follower: follower, Watch: watch}
 		if err := pods.List(ctx); err != nil {
 			return nil, err
 		}

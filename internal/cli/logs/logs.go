@@ -1,3 +1,4 @@
+// Package logs implements the verb logs: it prints the logs of the pods of Jobs.
 package logs
 
 import (
@@ -7,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -122,7 +123,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.options.AllContainers, "all-containers", true, "Read all containers of the pods.")
 	flags.BoolVar(&o.options.Timestamps, "timestamps", false, "Print the time of each line.")
 	flags.BoolVarP(&o.options.Previous, "previous", "p", false, "Read the run before the last restart.\nOf each container.")
-	flags.IntVar(&o.options.Concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
+	flags.IntVar(&o.options.Concurrency, "max-log-requests", logprinter.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
 	flags.Int64Var(&o.options.LimitBytes, "limit-bytes", 0, "Only this many bytes of each log; 0 for all.\nFrom its start.")
 	flags.BoolVar(&o.prefix, "prefix", true, "Start each line with its pod.")
 	o.color.AddTo(cmd)
@@ -213,7 +214,7 @@ func (o *Options) Run(ctx context.Context) error {
 func (o *Options) readLogs(ctx context.Context, out *output) error {
 	var all []*logs.Pod
 	for _, j := range o.jobs {
-		pods, _, err := podlogs.List(ctx, j.pods)
+		pods, _, err := logprinter.List(ctx, j.pods)
 		if err != nil {
 			return err
 		}

@@ -6,25 +6,25 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // output prints logs, and notices about missing logs of the Jobs.
 type output struct {
-	*podlogs.Output
+	*logprinter.Output
 	o *Options
 }
 
 func newOutput(o *Options, isSimulated func(node string) bool) *output {
-	p := &output{o: o, Output: podlogs.NewOutput(o.Out, o.ErrOut, podlogs.Style{
+	p := &output{o: o, Output: logprinter.NewOutput(o.Out, o.ErrOut, logprinter.Style{
 		Prefix: o.prefix, Color: o.color.Display(o.Env).Color, Timestamps: o.options.Timestamps, Follow: o.follow,
 		Jobs: len(o.jobs) > 1, Containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
 		Concurrency: o.options.Concurrency,

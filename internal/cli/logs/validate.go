@@ -3,7 +3,7 @@ package logs
 import (
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 )
 
 func (o *Options) validateNumbers() error {

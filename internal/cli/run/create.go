@@ -20,13 +20,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/apicall"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 const (
@@ -112,7 +112,7 @@ func (o *Options) createOthers(ctx context.Context, objects []*manifest.Object) 
 			created, err = o.creator.Create(ctx, &unstructured.Unstructured{Object: object.Content})
 		}
 		if err != nil {
-			problems := append(creation.Locate(object, err), creation.MayExist(object, err), o.deleteAll(ctx, nil))
+			problems := append(manifests.Locate(object, err), manifests.MayExist(object, err), o.deleteAll(ctx, nil))
 			return errors.Join(problems...)
 		}
 		o.others = append(o.others, created)
@@ -130,7 +130,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 			created, err = o.create(ctx, object)
 		}
 		if err != nil {
-			return nil, errors.Join(append(creation.Locate(object, err), o.deleteAll(ctx, tasks))...)
+			return nil, errors.Join(append(manifests.Locate(object, err), o.deleteAll(ctx, tasks))...)
 		}
 		a, err := newAttempt(created)
 		if err != nil {
@@ -139,7 +139,7 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 		tasks = append(tasks, &task{attempts: []*attempt{a}})
 	}
 	for _, other := range o.others {
-		fmt.Fprintln(o.ErrOut, creation.Label(other)+" created")
+		fmt.Fprintln(o.ErrOut, manifests.Label(other)+" created")
 	}
 	for _, t := range tasks {
 		fmt.Fprintf(o.ErrOut, "job.batch/%s created\n", sanitize.Line(t.last().job.Name))

@@ -14,16 +14,16 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 const (
@@ -153,9 +153,9 @@ func (r *runner) timeoutError() error {
 func (r *runner) stalledError() error {
 	var lines []error
 	for _, job := range r.open() {
-		lines = append(lines, progress.StalledError(r.label(&attempt{job: job}), r.o.stalled.After, r.stalls[job.UID], r.why(job)))
+		lines = append(lines, follow.StalledError(r.label(&attempt{job: job}), r.o.stalled.After, r.stalls[job.UID], r.why(job)))
 	}
-	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
+	return errors.Join(follow.FirstErrors(lines, timeoutLines)...)
 }
 
 // readReports reads the missing reports on the Jobs, and returns the unfinished ones.
@@ -215,10 +215,10 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	for _, other := range slices.Backward(o.others) {
 		switch err := o.creator.Delete(ctx, other); {
 		case err == nil:
-			deleted = append(deleted, creation.Label(other))
+			deleted = append(deleted, manifests.Label(other))
 		case !kube.IsNotFound(err) && !apierrors.IsConflict(err):
-			failed = append(failed, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot delete %s: %s", creation.Label(other), cmdutil.ErrorLine(err)),
-				"delete it with: kubectl delete "+creation.Label(other)+inNamespace(other)))
+			failed = append(failed, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot delete %s: %s", manifests.Label(other), cmdutil.ErrorLine(err)),
+				"delete it with: kubectl delete "+manifests.Label(other)+inNamespace(other)))
 		}
 	}
 	if len(deleted) > 0 {

@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 // tailLines is the number of last lines of a failed pod that are printed, and written to a report.
@@ -23,7 +23,7 @@ const (
 
 // aside writes beside the progress line, which may be on the same terminal.
 type aside struct {
-	progress *progress.Progress
+	progress *follow.Progress
 	out      io.Writer
 }
 
@@ -44,8 +44,8 @@ func (r *runner) logOptions(namespace string) logs.Options {
 	}
 }
 
-func (r *runner) logOutput(ctx context.Context, follow bool) *podlogs.Output {
-	out := podlogs.NewOutput(aside{r.progress, r.o.Out}, r.progress, podlogs.Style{
+func (r *runner) logOutput(ctx context.Context, follow bool) *logprinter.Output {
+	out := logprinter.NewOutput(aside{r.progress, r.o.Out}, r.progress, logprinter.Style{
 		Prefix: true, Color: r.o.color.Display(r.o.Env).Color, Follow: follow, Concurrency: r.o.concurrency,
 		Jobs: len(r.tasks) > 1 || r.o.retries > 0,
 	})
@@ -56,7 +56,7 @@ func (r *runner) logOutput(ctx context.Context, follow bool) *podlogs.Output {
 // followedLogs prints the logs of a namespace.
 type followedLogs struct {
 	*logs.Follower
-	out *podlogs.Output
+	out *logprinter.Output
 }
 
 // addFollowers adds a Follower for each namespace.
@@ -85,7 +85,7 @@ func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.
 	if follower == nil {
 		return func(context.Context) {}
 	}
-	pods := &podlogs.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower.Follower, Watch: r.watch}
+	pods := &logprinter.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower.Follower, Watch: r.watch}
 	if err := pods.List(ctx); err != nil && r.isRefusal(ctx, err) {
 		return func(context.Context) {}
 	}
@@ -120,7 +120,7 @@ func (r *runner) printTails(ctx context.Context, a *attempt) error {
 
 // readTails reads the last lines of the failed pods of a Job.
 func (r *runner) readTails(ctx context.Context, a *attempt, out logs.Output) error {
-	pods, _, err := podlogs.List(ctx, feed.PodSet{Client: r.o.explainer.Client, Job: a.job})
+	pods, _, err := logprinter.List(ctx, feed.PodSet{Client: r.o.explainer.Client, Job: a.job})
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // maxCases is the maximum number of indexes for which each index has its own test case, and the maximum number of

@@ -1,3 +1,4 @@
+// Package run implements the verb run: it creates Jobs, follows them, and exits with their result.
 package run
 
 import (
@@ -10,10 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/dynamic"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/podlogs"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 )
 
@@ -88,7 +89,7 @@ func cancelWords() []string { return []string{cancelKeep, cancelSuspend, cancelD
 type Options struct {
 	cmdutil.Env
 	kube      *cmdutil.KubeFlags
-	manifests creation.Flags
+	manifests manifests.Flags
 
 	logs        string
 	concurrency int
@@ -99,10 +100,10 @@ type Options struct {
 	remove      bool
 	onCancel    string
 	timeout     time.Duration
-	stalled     progress.StallFlag
+	stalled     follow.StallFlag
 	stalledSet  bool // --fail-if-stalled was given
 
-	creator   *creation.Client
+	creator   *manifests.Client
 	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
 	namespace string                       // of Jobs that do not name one
 	jobs      dynamic.NamespaceableResourceInterface
@@ -113,7 +114,7 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	env.ErrOut = cmdutil.Synchronized(env.ErrOut)
 	o := &Options{Env: env, kube: env.KubeFlags()}
-	o.manifests = creation.NewFlags(o.kube, o.ErrOut)
+	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "run -f FILE",
 		Short:             "Create Jobs, follow them, and exit with their result",
@@ -136,7 +137,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
 	flags.StringVar(&o.logs, "logs", logsAll, "Logs to print: all, failed or none.\nall are printed as they are written, failed are the last lines of failed pods, at the end.")
-	flags.IntVar(&o.concurrency, "max-log-requests", podlogs.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
+	flags.IntVar(&o.concurrency, "max-log-requests", logprinter.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
 	flags.StringVar(&o.junit, "junit", "", "Write a JUnit report to this file.")
 	flags.IntVar(&o.retries, "retry", 0, "Retry a failed Job at most this many times.\nWhat has completed does not run again.")
 	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end.\nThis is whatever the outcome.")

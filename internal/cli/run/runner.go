@@ -15,14 +15,14 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 var (
@@ -36,7 +36,7 @@ type runner struct {
 	o         *Options
 	report    *junit.File // nil for none
 	several   bool        // the Jobs are in several namespaces
-	progress  *progress.Progress
+	progress  *follow.Progress
 	link      *feed.Link
 	watch     feed.Watch                   // template that is copied for each watch
 	followers map[string]*followedLogs     // by namespace; empty unless all logs are printed
@@ -65,7 +65,7 @@ func (r *runner) run(ctx context.Context) error {
 	if o.timeout > 0 {
 		defer o.After(o.timeout, func() { cancel(errTimeout) })()
 	}
-	r.progress = progress.New(o.Env, progress.Options{
+	r.progress = follow.New(o.Env, follow.Options{
 		Past: "finished", Namespaces: r.several, Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII, Why: r.why,
 	})
 	defer r.progress.Close()
@@ -87,7 +87,7 @@ func (r *runner) followStalls(following context.Context, cancel context.CancelCa
 	for _, namespace := range sets.List(namespaces) {
 		stalls = append(stalls, o.explainer.Stalls(namespace, o.Timing()))
 	}
-	return r.progress.FollowStalls(following, stalls, r.open(), progress.StallLimit{
+	return r.progress.FollowStalls(following, stalls, r.open(), follow.StallLimit{
 		After: o.stalled.After, Notes: o.stalledSet, Look: o.explainer.Stall,
 		Exceeded: func(found map[types.UID]*explain.Stall) {
 			r.stalls = found
@@ -197,7 +197,7 @@ func (r *runner) take(a *attempt, updates []feed.Update, all bool) error {
 
 // show updates the progress after a change of one Job. The caller holds r.mu.
 func (r *runner) show(changed *attempt) {
-	news := progress.News{Total: len(r.tasks)}
+	news := follow.News{Total: len(r.tasks)}
 	for _, t := range r.tasks {
 		switch a := t.last(); a.end {
 		case "":

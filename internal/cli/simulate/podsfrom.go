@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // addPodsFrom adds --pods-from, and the connection flags that it needs.
 func (o *Options) addPodsFrom(cmd *cobra.Command) {
-	o.source = jobinput.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
+	o.source = jobsource.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
 	cmd.Flags().StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
 	o.source.Kube.AddTo(cmd)
 	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })

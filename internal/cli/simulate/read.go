@@ -12,11 +12,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/creation"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 // maxListed is the maximum number of Jobs that an error lists.
@@ -38,7 +38,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 		return nil, err
 	}
 	o.warn(chosen) // before managedBy is set to this program's controller
-	if bad := creation.PrepareOffline(chosen.Object); len(bad) > 0 {
+	if bad := manifests.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
 	job := &batchv1.Job{}

@@ -1,3 +1,4 @@
+// Package simulate implements the verb simulate: it runs a Job in a virtual cluster.
 package simulate
 
 import (
@@ -12,8 +13,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -87,7 +88,7 @@ type Options struct {
 	output    cmdutil.DocumentFlag
 	full      bool
 
-	source    jobinput.Source // of the pods' behavior
+	source    jobsource.Source // of the pods' behavior
 	podsFlags []*podsFlag
 	name      string // of the Job, "" for the only one
 }

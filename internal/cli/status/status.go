@@ -1,3 +1,4 @@
+// Package status implements the verb status: it prints Jobs, and follows them.
 package status
 
 import (
@@ -8,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/view"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )

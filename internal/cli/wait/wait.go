@@ -1,3 +1,4 @@
+// Package wait implements the verb wait: it waits until Jobs have finished.
 package wait
 
 import (
@@ -10,8 +11,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -85,7 +86,7 @@ type Options struct {
 	output  cmdutil.DocumentFlag
 	timeout time.Duration
 	limited bool // --timeout was given, and is not negative
-	stalled progress.StallFlag
+	stalled follow.StallFlag
 	quiet   bool
 
 	set feed.JobSet
@@ -176,7 +177,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.limited && o.timeout > 0 {
 		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
 	}
-	shown := progress.New(o.Env, progress.Options{
+	shown := follow.New(o.Env, follow.Options{
 		Past: o.goal.past, Namespaces: o.AllNamespaces, Quiet: o.quiet,
 		Why: func(job *batchv1.Job) string { return cmdutil.WhyCommand(o.kube, job.Namespace, job.Name) },
 	})

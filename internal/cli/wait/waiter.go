@@ -10,14 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobprinter"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/progress"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/sanitize"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // errOver ends the watch when the waiter's result is final.
@@ -29,7 +29,7 @@ const timeoutLines = 10
 // waiter follows Jobs until the outcome is certain.
 type waiter struct {
 	options  *Options
-	progress *progress.Progress
+	progress *follow.Progress
 	link     *feed.Link
 	verdict  func(job *unstructured.Unstructured) *explain.Verdict
 	// giveUpStalled ends the wait for --fail-if-stalled.
@@ -86,7 +86,7 @@ func (w *waiter) run(ctx context.Context) error {
 	}
 	if o.explainer != nil {
 		stalls := []*feed.Stalls{o.explainer.Stalls(o.set.Namespace, o.Timing())}
-		defer w.progress.FollowStalls(ctx, stalls, w.tally().open, progress.StallLimit{
+		defer w.progress.FollowStalls(ctx, stalls, w.tally().open, follow.StallLimit{
 			After: o.stalled.After, Notes: true, Look: o.explainer.Stall,
 			Exceeded: func(found map[types.UID]*explain.Stall) {
 				w.stalls = found
@@ -131,7 +131,7 @@ func (w *waiter) take(updates []feed.Update) error {
 		}
 	}
 	t := w.tally()
-	w.progress.Show(progress.News{Changed: running, Open: t.open, Ended: len(w.jobs) - len(t.open), Failed: len(t.failed), Total: len(w.jobs)})
+	w.progress.Show(follow.News{Changed: running, Open: t.open, Ended: len(w.jobs) - len(t.open), Failed: len(t.failed), Total: len(w.jobs)})
 	err := w.settle(t)
 	if o := w.options; err == nil && o.limited && o.timeout == 0 {
 		return w.timeoutError()
@@ -296,7 +296,7 @@ func (w *waiter) stalledError() error {
 	var lines []error
 	for _, job := range w.tally().open {
 		why := cmdutil.WhyCommand(w.options.kube, job.Namespace, job.Name)
-		lines = append(lines, progress.StalledError(w.label(job), w.options.stalled.After, w.stalls[job.UID], why))
+		lines = append(lines, follow.StalledError(w.label(job), w.options.stalled.After, w.stalls[job.UID], why))
 	}
-	return errors.Join(progress.FirstErrors(lines, timeoutLines)...)
+	return errors.Join(follow.FirstErrors(lines, timeoutLines)...)
 }

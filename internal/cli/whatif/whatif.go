@@ -1,3 +1,4 @@
+// Package whatif implements the verb what-if: it replays a finished Job with other policies.
 package whatif
 
 import (
@@ -10,8 +11,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/jobinput"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -53,7 +54,7 @@ const whatIfExample = `  # What if it had been retried only once?
 
 // Options are the flags of the what-if verb.
 type Options struct {
-	jobinput.Source
+	jobsource.Source
 	file   string
 	set    []string
 	limit  time.Duration
@@ -64,7 +65,7 @@ type Options struct {
 
 // NewCommand returns the command what-if, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Source: jobinput.Source{Env: env, Kube: env.KubeFlags(), Flag: "--from"}}
+	o := &Options{Source: jobsource.Source{Env: env, Kube: env.KubeFlags(), Flag: "--from"}}
 	cmd := &cobra.Command{
 		Use:               "what-if NAME (-f FILE | --set FIELD=VALUE)",
 		Short:             "Show what other policies would have done to a Job",

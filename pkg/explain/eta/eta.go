@@ -1,3 +1,4 @@
+// Package eta estimates the completion time of a Job from its past rate of successes.
 package eta
 
 import (
@@ -5,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Progress is the number of successes at a moment: indexes of an Indexed Job, pods of a NonIndexed Job.

@@ -1,9 +1,9 @@
 package section
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Family draws a table of the Jobs of a family, and the histories of failed indexes: at most the given number unless f.Full.

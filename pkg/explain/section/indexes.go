@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // IndexState is one state of indexes, with the indexes in that state. All outputs use its Word.

@@ -3,9 +3,9 @@ package section
 import (
 	"fmt"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Meter is a line with a name, a bar, and a text for the bar. If Total is 0, it has no bar, as Have is unknown.

@@ -1,9 +1,9 @@
 package section
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // maxDepth limits the indentation, so that the end of a long chain stays readable on a narrow terminal.

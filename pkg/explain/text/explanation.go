@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // causesLimit, rowsLimit and historiesLimit are the numbers of causes, of rows of indexes and pods, and of histories of

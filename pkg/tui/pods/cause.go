@@ -1,8 +1,8 @@
 package pods
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/internal/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // FailureText is the cause of a pod's failure; Failure is set if it was recognized, rather than only quoted.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/jsonlimit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/jsonlimit"
 )
 
 // Limits for reading a recording: the bytes of a line, and the memory of its Snapshot. A Recorder writes no larger lines.

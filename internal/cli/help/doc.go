@@ -1,2 +1,0 @@
-// Package help lays out the help of all commands.
-package help

@@ -1,2 +1,0 @@
-// Package podlogs prints the logs of the pods of Jobs, for the verbs that follow them.
-package podlogs

@@ -1,2 +1,0 @@
-// Package rerun creates retries of Jobs on a cluster, for the verbs and the interactive view.
-package rerun

@@ -1,0 +1,231 @@
+package cmdutil
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/url"
+	"strings"
+	"syscall"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
+)
+
+// ExplainError turns any error into a *UserError that the user can act on, or into several joined ones. It is
+// idempotent, nil stays nil, and the original stays reachable by errors.Is and errors.As.
+func ExplainError(err error) error {
+	parts := Flatten(err)
+	switch len(parts) {
+	case 0:
+		return nil
+	case 1:
+		return explainOne(parts[0])
+	}
+	explained := make([]error, len(parts))
+	for i := range parts {
+		explained[i] = explainOne(parts[i])
+	}
+	return errors.Join(explained...)
+}
+
+func explainOne(err error) error {
+	if known, is := errors.AsType[*UserError](err); is {
+		return known
+	}
+	if errors.Is(err, context.Canceled) {
+		return NewUserError(kindInterrupted, err, "interrupted", "")
+	}
+	for _, explain := range []func(error) *UserError{explainKubeconfig, explainStatus, explainTransport} {
+		if e := explain(err); e != nil {
+			return e
+		}
+	}
+	return NewUserError(KindOther, err, err.Error(), "")
+}
+
+func explainKubeconfig(err error) *UserError {
+	switch {
+	case clientcmd.IsContextNotFound(err):
+		return NewUserError(KindContext, err, err.Error(), "see: kubectl config get-contexts")
+	case clientcmd.IsEmptyConfig(err):
+		return NewUserError(KindKubeconfig, err, "no kubeconfig found", kubeconfigHint)
+	case clientcmd.IsConfigurationInvalid(err):
+		return NewUserError(KindKubeconfig, err, err.Error(), "fix it, or choose another with --kubeconfig or --context")
+	}
+	return nil
+}
+
+// explainStatus explains an error response of the API server; nil for other errors.
+func explainStatus(err error) *UserError {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return nil
+	}
+	status, call := answer.Status(), apicall.Of(err)
+	switch status.Reason {
+	case metav1.StatusReasonUnauthorized:
+		return NewUserError(KindCredentials, err, "the API server rejected your credentials ("+status.Message+")",
+			"log in again, or check the user of this context (kubectl config view --minify)")
+	case metav1.StatusReasonForbidden:
+		return explainForbidden(err, status, call)
+	case metav1.StatusReasonNotFound:
+		return explainNotFound(err, status, call)
+	}
+	what := "the API server answered: " + status.Message
+	if status.Reason != "" && status.Reason != metav1.StatusReasonUnknown {
+		what += fmt.Sprintf(" (%s)", status.Reason)
+	}
+	hint := ""
+	if apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) || apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err) {
+		hint = "try again in a moment"
+	}
+	return NewUserError(KindServerFailed, err, what, hint)
+}
+
+func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserError {
+	if !IsMissingPermission(err) {
+		return explainAdmission(err, &status, call)
+	}
+	// A refusal about another resource, e.g. the user to impersonate, is not about the permission for the call
+	// itself.
+	if call == (apicall.Call{}) || (status.Details != nil && status.Details.Kind != "" && status.Details.Kind != call.Parent()) {
+		return NewUserError(KindForbidden, err, "the API server denied the request: "+status.Message,
+			"ask for this permission, or use another user (--context, --as)")
+	}
+	hint := fmt.Sprintf("ask for the verb %q on %q %s, and check it with: %s", call.Verb, call.GroupResource(), call.Where(), call.CanI())
+	if call.Namespace == "" {
+		hint += "; or choose a namespace with -n"
+	}
+	return NewUserError(KindForbidden, err,
+		fmt.Sprintf("you may not %s %s %s (%s)", call.Verb, call.Resource, call.Where(), status.Message), hint)
+}
+
+// IsMissingPermission reports whether a 403 response is about a missing permission. Admission responds with 403, too,
+// but only authorization names the user: jobs.batch "train" is forbidden: User "eve" cannot create resource "jobs".
+func IsMissingPermission(err error) bool {
+	var answer apierrors.APIStatus
+	if !apierrors.IsForbidden(err) || !errors.As(err, &answer) {
+		return false
+	}
+	why, ofResource := forbiddenWhy(answer.Status().Message)
+	if ofResource {
+		return strings.HasPrefix(why, "User ") || strings.HasPrefix(why, "cannot ")
+	}
+	return eventtext.RefusalOf(why).Reason == explain.RefusalOther // Webhooks give their own reasons.
+}
+
+// forbiddenWhy returns the reason in a 403 message, without the name of the forbidden resource, and whether there is
+// such a name.
+func forbiddenWhy(message string) (why string, ofResource bool) {
+	if _, why, found := strings.Cut(message, " is forbidden: "); found {
+		return why, true
+	}
+	return message, false
+}
+
+// explainAdmission explains a 403 response of admission, where permissions do not help.
+func explainAdmission(err error, status *metav1.Status, call apicall.Call) *UserError {
+	why, _ := forbiddenWhy(status.Message)
+	refusal := eventtext.RefusalOf(why)
+	hint := "change the request as the message says; this is not about permissions"
+	switch {
+	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		hint = "the namespace is being deleted: use another one with -n"
+	case refusal.Reason == explain.RefusalQuota:
+		hint = fmt.Sprintf("delete what is no longer needed, or ask for a higher quota; see it with: kubectl describe resourcequota %s", refusal.By)
+		if call.Namespace != "" {
+			hint += " -n " + call.Namespace
+		}
+	case refusal.Reason == explain.RefusalPolicy:
+		hint = "change the manifest; see the policy with: kubectl get validatingadmissionpolicy " + refusal.By + " -o yaml"
+	case refusal.Reason == explain.RefusalWebhook:
+		hint = "change the manifest, or ask who runs this webhook"
+	}
+	return NewUserError(KindServerFailed, err, "the API server refused the request: "+status.Message, hint)
+}
+
+func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserError {
+	named := call.Name != "" && status.Details != nil && status.Details.Name == call.Name
+	switch {
+	case named && call.Namespace != "":
+		hint := "list what exists with: kubectl get " + call.GroupResource() + " -n " + call.Namespace
+		if isJobResource(call.Name) { // as in kubectl get jobs
+			hint = fmt.Sprintf("for all Jobs, omit %q: kubectl batchjob status -n %s", call.Name, call.Namespace)
+		}
+		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()), hint)
+	case status.Details != nil && status.Details.Name != "":
+		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
+	case call.Group == manifest.JobSetGroup:
+		return NewUserError(KindNotFound, err, "the cluster has no JobSets ("+status.Message+")",
+			"install JobSet (https://jobset.sigs.k8s.io), or use another context")
+	default:
+		return NewUserError(KindNotFound, err, "the server has no such API ("+status.Message+")",
+			"check that it is a Kubernetes API server: kubectl config view --minify")
+	}
+}
+
+// explainTransport explains a request that got no response; nil for other errors.
+func explainTransport(err error) *UserError {
+	var failed *url.Error
+	var network net.Error
+	var file *fs.PathError // It implements net.Error, too.
+	switch {
+	case errors.Is(err, feed.ErrClosed):
+		return NewUserError(KindUnreachable, err, "cannot reach the API server: it keeps closing the connection", "")
+	case errors.As(err, &file):
+		return nil
+	case errors.As(err, &failed):
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &network):
+		failed = &url.Error{Err: err}
+	default:
+		return nil
+	}
+	server := "the API server"
+	if u, parseErr := url.Parse(failed.URL); parseErr == nil && u.Host != "" {
+		server += fmt.Sprintf(" at %s://%s", u.Scheme, u.Host)
+	}
+	if certificateProblem(failed.Err) {
+		return NewUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", server, failed.Err),
+			"check the server address and certificate authority of this context (kubectl config view --minify)")
+	}
+	if strings.Contains(failed.Err.Error(), "getting credentials") {
+		return NewUserError(KindCredentials, err, fmt.Sprintf("cannot get credentials for %s: %s", server, failed.Err),
+			"check the user of this context (kubectl config view --minify)")
+	}
+	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, transportCause(failed)),
+		"check that it is running and that the context is correct (kubectl config view --minify)")
+}
+
+func certificateProblem(err error) bool {
+	var verification *tls.CertificateVerificationError
+	var authority x509.UnknownAuthorityError
+	var host x509.HostnameError
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
+}
+
+func transportCause(failed *url.Error) string {
+	var dns *net.DNSError
+	switch {
+	case errors.Is(failed.Err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.As(failed.Err, &dns):
+		return fmt.Sprintf("cannot resolve the host name %q", dns.Name)
+	case failed.Timeout():
+		return "no answer in time"
+	}
+	return failed.Err.Error()
+}

@@ -1,0 +1,197 @@
+package jobprinter
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+)
+
+// Printer writes Jobs in one output format.
+type Printer interface {
+	// Snapshot writes the result of a get or a list: the object itself if single, otherwise a list.
+	Snapshot(jobs []*unstructured.Unstructured, single bool) error
+	// Rows writes each of these Jobs, in order. If deleted, the Jobs are gone, and these are their last states.
+	Rows(jobs []*unstructured.Unstructured, deleted bool) error
+	// Signature is equal for two states of a Job if the second one does not need a new row.
+	Signature(job *unstructured.Unstructured) (string, error)
+}
+
+// TablePrinter prints rows of a Table.
+type TablePrinter struct {
+	out         io.Writer
+	table       Table
+	display     cmdutil.Display
+	now         func() time.Time
+	fullIndexes bool
+	headers     bool  // still to be written
+	Follow      bool  // more rows will follow
+	widths      []int // of the columns so far, if more rows follow
+}
+
+// NewTablePrinter returns a printer for a table with these columns.
+func NewTablePrinter(out io.Writer, table Table, display cmdutil.Display, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
+	return &TablePrinter{out: out, table: table, display: display, now: now, fullIndexes: fullIndexes, headers: headers}
+}
+
+// Snapshot implements Printer.
+func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
+	return p.Rows(jobs, false)
+}
+
+// unlimited is wider than any table.
+const unlimited = 1 << 20
+
+// Rows implements Printer.
+func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
+	if len(jobs) == 0 {
+		return nil
+	}
+	now := p.now()
+	var rows [][]layout.Line
+	for _, object := range jobs {
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			return err
+		}
+		row := p.table.row(p.rowOf(object, job, now, deleted))
+		for i := range row {
+			if p.display.ASCII {
+				row[i] = layout.ToASCII(row[i])
+			}
+		}
+		rows = append(rows, row)
+	}
+	glyphs := layout.NewGlyphs(p.display.ASCII)
+	header, lines := layout.Table(p.columns(rows), rows, cmp.Or(p.display.Width, unlimited), glyphs.Ellipsis)
+	if p.headers {
+		p.headers = false
+		lines = append([]layout.Line{header}, lines...)
+	}
+	return p.write(lines)
+}
+
+// columns returns the layout of the columns. If more rows follow, it reserves space for the longest STATUS, for WHY,
+// and for the cells of earlier rows, so that a Job that ends does not shift the table.
+func (p *TablePrinter) columns(rows [][]layout.Line) []layout.Column {
+	columns := p.table.layout()
+	if !p.Follow {
+		return columns
+	}
+	if p.widths == nil {
+		p.widths = make([]int, len(columns))
+	}
+	for i := range columns {
+		switch columns[i].Header {
+		case statusHeader:
+			p.widths[i] = len(batchv1.JobSuccessCriteriaMet)
+		case whyHeader:
+			p.widths[i] = words.WhyWidth
+		}
+		for _, row := range rows {
+			p.widths[i] = max(p.widths[i], row[i].Width())
+		}
+		columns[i].Width = p.widths[i]
+	}
+	return columns
+}
+
+func (p *TablePrinter) write(lines []layout.Line) error {
+	var theme layout.Theme
+	if p.display.Color {
+		theme = *layout.NewTheme(layout.Unknown)
+	}
+	var text strings.Builder
+	for _, line := range lines {
+		text.WriteString(strings.TrimRight(theme.Render(line), " "))
+		text.WriteByte('\n')
+	}
+	_, err := io.WriteString(p.out, text.String())
+	return err
+}
+
+func (p *TablePrinter) rowOf(object *unstructured.Unstructured, job *batchv1.Job, now time.Time, deleted bool) Row {
+	return Row{Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
+}
+
+// Signature implements Printer.
+func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return "", err
+	}
+	return p.table.signature(p.rowOf(object, job, time.Time{}, false)), nil
+}
+
+// ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job counts as a
+// change.
+type ObjectPrinter struct {
+	Out     io.Writer
+	Printer printers.ResourcePrinter
+}
+
+// Snapshot implements Printer.
+func (p *ObjectPrinter) Snapshot(jobs []*unstructured.Unstructured, single bool) error {
+	if single {
+		return p.Rows(jobs, false)
+	}
+	list := &unstructured.UnstructuredList{Object: map[string]any{
+		"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"resourceVersion": ""},
+	}}
+	for _, job := range jobs {
+		list.Items = append(list.Items, *job)
+	}
+	return p.Printer.PrintObj(list, p.Out)
+}
+
+// Rows implements Printer.
+func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
+	for _, job := range jobs {
+		if err := p.Printer.PrintObj(job, p.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Signature implements Printer.
+func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
+	signature := job.GetResourceVersion()
+	if stall := stallOf(job); stall != nil {
+		signature += "\n" + stall.Reason
+	}
+	return signature, nil
+}
+
+// NamePrinter writes job.batch/NAME.
+type NamePrinter struct{ Out io.Writer }
+
+// Snapshot implements Printer.
+func (p *NamePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error {
+	return p.Rows(jobs, false)
+}
+
+// Rows implements Printer.
+func (p *NamePrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
+	for _, job := range jobs {
+		if _, err := fmt.Fprintf(p.Out, "job.batch/%s\n", sanitize.Line(job.GetName())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Signature implements Printer.
+func (p *NamePrinter) Signature(job *unstructured.Unstructured) (string, error) {
+	return job.GetResourceVersion(), nil
+}

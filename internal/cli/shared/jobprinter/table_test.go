@@ -1,0 +1,225 @@
+package jobprinter
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) string {
+	t.Helper()
+	var out bytes.Buffer
+	stalls := &feed.Stalls{Timing: feed.Timing{Now: clitest.Now}}
+	for i, object := range jobs {
+		job, err := cmdutil.ToJob(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		outline := stalls.Outline(job, nil, clitest.Now())
+		if jobs[i], err = Marked(object, &outline); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := NewTablePrinter(&out, table, cmdutil.Display{}, true, false, clitest.Now).Snapshot(jobs, false); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// Whole tables, one Job per phase.
+func TestTableHasARowForEachPhase_CLI_01_CLI_03(t *testing.T) {
+	jobs := clitest.LoadJobs(t)
+	for name, table := range map[string]Table{
+		"status.golden":      {},
+		"status-all.golden":  {Namespaces: true},
+		"status-wide.golden": {Wide: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := tableOf(t, table, jobs)
+			if safe := sanitize.Text(got); safe != got || strings.Contains(got, "\t") {
+				t.Errorf("unsafe text in the table: %q", got)
+			}
+			if lines := strings.Count(got, "\n"); lines != len(jobs)+1 {
+				t.Errorf("%d lines for %d Jobs", lines, len(jobs))
+			}
+			clitest.Golden(t, name, got)
+		})
+	}
+}
+
+// MGB-12: the table shows the controller of a Job, and reports if it has not worked on the Job.
+func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		want   string
+	}{
+		"nobody worked on it":   {func(*batchv1.Job) {}, "batchjob.dev/controler (no controller)"},
+		"nor the built-in":      {func(j *batchv1.Job) { j.Spec.ManagedBy = nil }, "built-in (no controller)"},
+		"is new":                {func(j *batchv1.Job) { j.CreationTimestamp = metav1.NewTime(clitest.Now().Add(-9 * time.Second)) }, "batchjob.dev/controler"},
+		"somebody did":          {func(j *batchv1.Job) { j.Status.Ready = ptr.To[int32](0) }, "batchjob.dev/controler"},
+		"is being deleted":      {func(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: clitest.Now()} }, "batchjob.dev/controler"},
+		"has no creation time?": {func(j *batchv1.Job) { j.CreationTimestamp = metav1.Time{} }, "batchjob.dev/controler"},
+	} {
+		job := &batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To("batchjob.dev/controler")}}
+		job.CreationTimestamp = metav1.NewTime(clitest.Now().Add(-10 * time.Second))
+		tc.change(job)
+		if got := (Row{Job: job, Now: clitest.Now()}).ManagedBy(); got != tc.want {
+			t.Errorf("%s: %q, want %q", name, got, tc.want)
+		}
+	}
+}
+
+func conditions(kinds ...batchv1.JobConditionType) []batchv1.JobCondition {
+	var all []batchv1.JobCondition
+	for _, k := range kinds {
+		all = append(all, batchv1.JobCondition{Type: k, Status: corev1.ConditionTrue, Reason: "R" + string(k)})
+	}
+	return all
+}
+
+func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
+	all := []batchv1.JobConditionType{
+		batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget, batchv1.JobSuspended, batchv1.JobFailed, batchv1.JobComplete,
+	}
+	for _, tc := range []struct {
+		conditions []batchv1.JobConditionType
+		deleting   bool
+		status     string
+		reason     string
+	}{
+		{all, true, "Complete", "RComplete"},
+		{all[:4], true, "Failed", "RFailed"},
+		{all[:3], true, "Terminating", "RSuspended"},
+		{nil, true, "Terminating", "-"},
+		{all[:3], false, "Suspended", "RSuspended"},
+		{all[:2], false, "FailureTarget", "RFailureTarget"},
+		{all[:1], false, "SuccessCriteriaMet", "RSuccessCriteriaMet"},
+		{nil, false, "Running", "-"},
+	} {
+		job := &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions(tc.conditions...)}}
+		if tc.deleting {
+			job.DeletionTimestamp = ptr.To(metav1.NewTime(clitest.Now()))
+		}
+		v := Row{Job: job, Now: clitest.Now()}
+		if got := v.Status(); got != tc.status {
+			t.Errorf("%v deleting=%v: status %q, want %q", tc.conditions, tc.deleting, got, tc.status)
+		}
+		if got := reasonCell(v); got != tc.reason {
+			t.Errorf("%v deleting=%v: reason %q, want %q", tc.conditions, tc.deleting, got, tc.reason)
+		}
+	}
+	untrue := &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}}}}
+	if got := analysis.Status(untrue); got != "Running" {
+		t.Errorf("a condition that is False counts: %q", got)
+	}
+}
+
+func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
+	for _, tc := range []struct {
+		name string
+		cell func(Row) string
+		job  batchv1.Job
+		want string
+	}{
+		{"completions", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
+		{"completions zero", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
+		{"work queue", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
+		{"single", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
+		{"neither", Row.Completions, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
+		{"ready", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
+		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3"},
+		{"built-in", Row.ManagedBy, batchv1.Job{}, "built-in"},
+		{"built-in by name", Row.ManagedBy, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
+		{"failed indexes nil", failedIndexesCell, batchv1.Job{}, "-"},
+		{"failed indexes empty", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("")}}, "none"},
+		{"failed indexes", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0,3-4")}}, "0,3-4"},
+		{"completed indexes of a NonIndexed Job", completedIndexesCell, batchv1.Job{}, "-"},
+		{"uncounted", uncountedCell, batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{}}}}, "0+0"},
+		{"age unknown", ageCell, batchv1.Job{}, "<unknown>"},
+		{"no containers", imagesCell, batchv1.Job{}, "-"},
+	} {
+		if got := tc.cell(Row{Job: &tc.job, Now: clitest.Now()}); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestDurationEndsWithTheJob_CLI_01(t *testing.T) {
+	at := func(ago time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(clitest.Now().Add(-ago))) }
+	failed := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: *at(time.Hour)}
+	for _, tc := range []struct {
+		name   string
+		status batchv1.JobStatus
+		want   string
+	}{
+		{"not started", batchv1.JobStatus{}, "-"},
+		{"running", batchv1.JobStatus{StartTime: at(90 * time.Second)}, "1m30s"},
+		{"complete", batchv1.JobStatus{StartTime: at(3 * time.Hour), CompletionTime: at(2 * time.Hour)}, "1h"},
+		{"failed ends with its transition", batchv1.JobStatus{StartTime: at(2 * time.Hour), Conditions: []batchv1.JobCondition{failed}}, "1h"},
+		{"failed without a transition time", batchv1.JobStatus{StartTime: at(time.Minute), Conditions: []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}}, "1m"},
+	} {
+		if got := (Row{Job: &batchv1.Job{Status: tc.status}, Now: clitest.Now()}).Duration(); got != tc.want {
+			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
+		}
+	}
+}
+
+func TestIndexesAreCroppedAtAComma_CLI_02(t *testing.T) {
+	for _, tc := range []struct {
+		list  string
+		limit int
+		want  string
+	}{
+		{"", 5, ""},
+		{"1-25", 5, "1-25"},
+		{"1-25,28,30-32,40-50", 10, "1-25,28,30-32,…"},
+		{"1-25,28,30-32,40-50", 13, "1-25,28,30-32,…"},
+		{"1-25,28,30-32", 10, "1-25,28,30-32"},
+		{"10000000-20000000", 3, "10000000-20000000"},
+		{"1,2", 1, "1,…"},
+	} {
+		if got := explain.Crop(tc.list, tc.limit); got != tc.want {
+			t.Errorf("Crop(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
+		}
+	}
+	long := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0-1,4,6,11,13-16,18-19,41-49")}}
+	if got := failedIndexesCell(Row{Job: long}); got != "0-1,4,6,11,13-16,18-19,…" {
+		t.Errorf("cropped: %q", got)
+	}
+	if got := failedIndexesCell(Row{Job: long, fullIndexes: true}); got != "0-1,4,6,11,13-16,18-19,41-49" {
+		t.Errorf("in full: %q", got)
+	}
+}
+
+func TestSignatureIgnoresTime(t *testing.T) {
+	job, err := cmdutil.ToJob(clitest.SimpleJob("ns1", "a", 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := Table{Wide: true}
+	before := Row{Job: job, Now: clitest.Now()}
+	later := Row{Job: job, Now: clitest.Now().Add(time.Hour)}
+	if table.signature(before) != table.signature(later) {
+		t.Error("the signature changes with time")
+	}
+	changed := job.DeepCopy()
+	changed.Status.Succeeded++
+	if table.signature(before) == table.signature(Row{Job: changed, Now: clitest.Now()}) {
+		t.Error("the signature does not change with the Job")
+	}
+}

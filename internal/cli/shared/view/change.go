@@ -1,0 +1,70 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+)
+
+// changer suspends, resumes and deletes Jobs for the view. It holds the retrier's lock during each change, so that
+// the view waits for it at its end.
+type changer struct{ *retrier }
+
+// changeTime is the time limit for a change, which does not end with the view once it is confirmed.
+const changeTime = 10 * time.Second
+
+func (c changer) IsAllowed(ctx context.Context, change screen.Change, namespace string) bool {
+	explainer, err := cmdutil.NewExplainer(c.config, nil)
+	if err != nil {
+		return false
+	}
+	verb := map[screen.Change]string{screen.Suspend: "patch", screen.Resume: "patch", screen.Delete: "delete"}[change]
+	allowed, err := cmdutil.IsAllowed(ctx, explainer.Client, authorizationv1.ResourceAttributes{
+		Namespace: namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs",
+	})
+	return err == nil && allowed
+}
+
+func (c changer) Apply(ctx context.Context, change screen.Change, job types.NamespacedName, uid string) error {
+	c.creating.Lock()
+	defer c.creating.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTime)
+	defer cancel()
+	err := c.send(sending, change, job, types.UID(uid))
+	if err == nil {
+		return nil
+	}
+	if ctx.Err() != nil {
+		cmdutil.PrintError(c.out, err)
+	}
+	return errors.New(cmdutil.ErrorLine(err))
+}
+
+// send makes the request. The UID is a precondition, as another Job may have the name by now.
+func (c changer) send(ctx context.Context, change screen.Change, job types.NamespacedName, uid types.UID) error {
+	jobs, err := cmdutil.NewJobsClient(c.config)
+	if err != nil {
+		return err
+	}
+	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
+	if change == screen.Delete {
+		return cmdutil.ExplainError(rerun.Remove(ctx, set, job.Name, uid, ""))
+	}
+	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":%t}}`, uid, change == screen.Suspend)
+	_, err = set.Client.Patch(ctx, job.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
+	return cmdutil.ExplainError(set.Call("patch", job.Name).Wrap(err))
+}

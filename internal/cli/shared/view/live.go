@@ -1,0 +1,154 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/rest"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
+)
+
+// DefaultLogLines is the default number of last lines of the most relevant logs in the evidence.
+const DefaultLogLines = 10
+
+// Live is a live source of the chosen Jobs.
+type Live struct {
+	kube    *cmdutil.KubeFlags
+	choice  cmdutil.JobChoice
+	set     feed.JobSet
+	source  *live.Source
+	retrier *retrier
+	// jobs is the client for all namespaces, and connect creates a source for another set.
+	jobs    dynamic.NamespaceableResourceInterface
+	connect func(feed.JobSet) (*live.Source, error)
+	// start stops the previous source, and runs the current one; Run sets it.
+	start func()
+}
+
+// OpenLive creates the clients. Warnings of the API server and notices about missing permissions are written to
+// warnings. logLines is the number of last lines of logs in the evidence, 0 for none.
+func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice, warnings io.Writer, env cmdutil.Env) (*Live, error) {
+	config, set, err := cmdutil.NewJobSet(kube, choice, warnings)
+	if err != nil {
+		return nil, err
+	}
+	jobs, err := cmdutil.NewJobsClient(config)
+	if err != nil {
+		return nil, err
+	}
+	v := &Live{kube: kube, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
+	v.connect = func(set feed.JobSet) (*live.Source, error) {
+		source, err := connectLive(config, set, logLines, env)
+		if err == nil {
+			source.Refused = cmdutil.PrintUnwatched(warnings)
+		}
+		return source, err
+	}
+	v.source, err = v.connect(set)
+	return v, err
+}
+
+// connectLive creates a source for the Jobs of set. The set's own client may be for one namespace or for all.
+func connectLive(config *rest.Config, set feed.JobSet, logLines int64, env cmdutil.Env) (*live.Source, error) {
+	typed, err := cmdutil.NewExplainer(config, env.Now)
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.QPS = -1 // There are few watches, opened one after the other.
+	jobs, err := cmdutil.NewJobsClient(config)
+	if err != nil {
+		return nil, err
+	}
+	return live.NewSource(live.Config{
+		Timing: env.Timing(), Set: set, Jobs: jobs, Client: typed.Client, LogLines: logLines, OpenLog: openLiveLog(typed.Client, env),
+		OurName: controller.DefaultManagedBy, Leases: leader.Leases{},
+		Quote: whatif.Quote, Explain: cmdutil.ErrorLine, Guard: recovered,
+	}), nil
+}
+
+// Check reads the chosen Jobs before the view takes over the terminal: a credential plugin may prompt, and a mistyped
+// name is to be an error.
+func (v *Live) Check(ctx context.Context) error {
+	if len(v.choice.Names) == 0 {
+		options := v.set.Options()
+		options.Limit = 1
+		_, err := v.set.Client.List(ctx, options)
+		return v.set.Call("list", "").Wrap(err)
+	}
+	_, failed := v.set.GetAll(ctx)
+	return errors.Join(failed...)
+}
+
+// CurrentNamespace returns the namespace that kubectl uses without -n, "" if other flags choose the cluster.
+func (v *Live) CurrentNamespace() string { return cmdutil.CurrentNamespace(v.kube) }
+
+// Single returns the one Job that was named, the zero key if there is not exactly one.
+func (v *Live) Single() types.NamespacedName {
+	if len(v.choice.Names) != 1 {
+		return types.NamespacedName{}
+	}
+	return types.NamespacedName{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
+}
+
+// Retrier returns a Retrier for Jobs of the cluster.
+func (v *Live) Retrier() screen.Retrier { return v.retrier }
+
+// Changer returns a Changer for Jobs of the cluster.
+func (v *Live) Changer() screen.Changer { return changer{v.retrier} }
+
+// What describes the set of Jobs in words.
+func (v *Live) What() string {
+	what := "namespace " + v.set.Namespace
+	if v.choice.AllNamespaces {
+		what = "all namespaces"
+	}
+	switch {
+	case len(v.choice.Names) > 1:
+		what += fmt.Sprintf(", %d by name", len(v.choice.Names))
+	case v.choice.Selector != "":
+		what += ", labels " + v.choice.Selector
+	}
+	return what
+}
+
+// Label names a Job for the user, with its namespace if the view shows all namespaces.
+func (v *Live) Label(key types.NamespacedName) string {
+	if v.choice.AllNamespaces {
+		return "job.batch/" + key.Name + " in namespace " + key.Namespace
+	}
+	return "job.batch/" + key.Name
+}
+
+// Run runs the source while use works with it, and returns once no retry is being created.
+func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer v.retrier.wait()
+	defer cancel()
+	stop := func() {}
+	v.start = func() {
+		stop()
+		source := v.source
+		var own context.Context
+		own, stop = context.WithCancel(ctx)
+		running.Go(func() { _ = source.Run(own) }) // Next returns its error.
+	}
+	v.start()
+	defer func() { stop() }()
+	return use(ctx, v.source)
+}

@@ -1,0 +1,159 @@
+package view
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// refuseWatches rejects watches of paths with this suffix; "" for all.
+func (l *fakeLive) refuseWatches(suffix string) {
+	l.api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, suffix) && r.URL.Query().Get("watch") == "true" {
+			return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "no watch"}
+		}
+		return nil
+	})
+}
+
+// Issue 6, CLI-08: a user who may only get and list sees everything, a little later, with a notice; nothing counts as
+// stale.
+func TestListsReplaceAForbiddenWatch(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	delete(train.Object["status"].(map[string]any), "conditions")
+	api := newFakeLive(t, train)
+	api.refuseWatches("")
+	s := startLive(t, api, "train")
+	s.open("train")
+	const want = "no permission to watch jobs: they are read every 5s instead\nno permission to watch pods: they are read every 30s instead\n" +
+		"no permission to watch events: they are read every 30s instead"
+	got := s.until("it is told", func(got *snapshot.Snapshot) bool { return gapsOf(got) == want })
+	if gap := got.Job.Report.Gaps[1]; gap.What != "watch pods" || gap.Command != "kubectl auth can-i watch pods -n ns1" {
+		t.Errorf("it looks as if there were no pods: %+v", gap)
+	}
+	const lists = "/jobs?fieldSelector="
+	asked := api.requests(lists)
+	s.pass(2 * time.Minute)
+	if n := api.requests(lists) - asked; n < 8 || n > 25 {
+		t.Errorf("listed %d times in 2 minutes", n)
+	}
+	api.api.Put(clitest.ExplainedJob("ns1", "train"))
+	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+	api.pods.Write("train-a/main", "reading")
+	api.report("train-zzzzz", "Evicted")
+	s.until("both see it", func(got *snapshot.Snapshot) bool {
+		if got.Link != (snapshot.Link{}) {
+			t.Fatalf("%+v", got.Link)
+		}
+		return got.Jobs.Items[0].Failed == 1 && got.Job.Report.Verdict.Fate != "" && got.Job.Report.Verdict.Reason != ""
+	})
+	s.until("its pod is seen", func(got *snapshot.Snapshot) bool { return podNames(got) == "train-a" })
+	api.api.SetRefuse(nil)
+	s.until("all is watched", func(got *snapshot.Snapshot) bool { return gapsOf(got) == "" })
+	s.untilWatching("jobs 1 pods 1 events 2")
+	s.end()
+}
+
+// Issue 6, CLI-07: a user who may no longer list Jobs does not see old data for long.
+func TestForbiddenListShowsNothingOld(t *testing.T) {
+	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
+	api.refuseWatches("/jobs")
+	s := startLive(t, api)
+	s.open("a")
+	// At the start, a refusal ends the source immediately: both the Job and the list must have been read.
+	s.until("the list is there", func(got *snapshot.Snapshot) bool { return got.Jobs != nil })
+	api.rest.RefusePath("/jobs", http.StatusForbidden, "Forbidden")
+	began := s.clock.Now()
+	// A refusal that lasts a minute ends the source.
+	s.untilWithin(30*time.Second, "it is stale", func(got *snapshot.Snapshot) bool { return strings.Contains(got.Link.Why, "you may not list jobs") })
+	if err := s.ended(); cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindForbidden || s.clock.Now().Sub(began) < time.Minute {
+		t.Errorf("%v, after %s", err, s.clock.Now().Sub(began))
+	}
+}
+
+// Issue 6.3, CLI-08: a log that temporarily could not be opened is read once it can be; until then the reason is
+// shown.
+func TestRefusedLogIsTriedAgain(t *testing.T) {
+	for _, status := range []*clitest.Status{
+		{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}, {Code: 500, Reason: "InternalError", Message: "trouble"},
+	} {
+		api := newFakeLive(t, clitest.LogsJob())
+		api.pods.Put(clitest.FailedPod("a", 1, 1))
+		api.pods.Write("train-a/main", "one", "two")
+		api.pods.End("train-a/main")
+		api.pods.Refuse["train-a"] = status
+		s := startLive(t, api)
+		lookAtLog(s, "train-a", snapshot.LogTarget{})
+		got := s.untilLog("it is told", func(l *snapshot.Log) bool {
+			return l.Why == "the log of pod train-a could not be read: "+status.Message
+		})
+		if got.Ended {
+			t.Errorf("%s: given up", status.Reason)
+		}
+		api.pods.Locked(func() { delete(api.pods.Refuse, "train-a") })
+		s.until("it is read", func(got *snapshot.Snapshot) bool {
+			return logText(got) == "one two" && got.Log.Ended && got.Log.Why == ""
+		})
+		s.end()
+	}
+}
+
+// Issue 6.3, CLI-08: a user who may not get the pod sees the reason in place of its log.
+func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.Put(clitest.RunningPod("a", 1, 1))
+	api.pods.Write("train-a/main", "one")
+	api.rest.RefusePath("/pods/train-a", http.StatusForbidden, "Forbidden")
+	s := startLive(t, api)
+	lookAtLog(s, "train-a", snapshot.LogTarget{})
+	const why = "pods could not be read: no permission to get pods in namespace ns1"
+	got := s.untilLog("it is told", func(l *snapshot.Log) bool { return l.Why == why && !l.Ended })
+	pod := s.latest().Pod
+	s.pass(time.Minute)
+	if again := s.latest(); again.Log != got || again.Pod != pod || len(pod.Gaps) != 1 || pod.Gaps[0].Text != why {
+		t.Errorf("log %+v, pod %+v", again.Log, again.Pod)
+	}
+	api.api.SetRefuse(nil)
+	s.until("it is read", func(got *snapshot.Snapshot) bool {
+		return logText(got) == "one" && got.Log.Why == "" && len(got.Pod.Gaps) == 0
+	})
+	read := s.latest().Pod
+	api.rest.RefusePath("/pods/train-a", http.StatusForbidden, "Forbidden")
+	lost := s.until("it is refused again", func(got *snapshot.Snapshot) bool { return len(got.Pod.Gaps) == 1 })
+	if lost.Pod.Phase != "Running" || lost.Pod.Gaps[0].Text != why || logText(lost) != "one" || len(read.Gaps) != 0 {
+		t.Errorf("%+v, before %+v", lost.Pod, read)
+	}
+	api.pods.Remove("train-a")
+	api.api.SetRefuse(nil)
+	s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.Pod.Gone && len(got.Pod.Gaps) == 0 })
+	api.rest.RefusePath("/pods/train-a", http.StatusForbidden, "Forbidden")
+	s.until("and refused", func(got *snapshot.Snapshot) bool { return got.Pod.Gone && len(got.Pod.Gaps) == 1 })
+	s.end()
+}
+
+// Issue 6: unchanged parts are shared between Snapshots, so that a recording does not write them again.
+func TestUnchangedPartsAreShared(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.Put(clitest.RunningPod("a", 1, 1))
+	api.pods.Write("train-a/main", "one", "two")
+	s := startLive(t, api)
+	lookAtLog(s, "train-a", snapshot.LogTarget{})
+	s.until("it is read", func(got *snapshot.Snapshot) bool { return logText(got) == "one two" })
+	s.pass(5 * time.Second)
+	first := s.latest()
+	s.pass(90 * time.Second)
+	if again := s.latest(); again.Seq < first.Seq+10 || again.Log != first.Log || again.Pod != first.Pod || again.Jobs != first.Jobs {
+		t.Errorf("Snapshot %d is another than %d: %+v, %+v", again.Seq, first.Seq, again.Log, again.Pod)
+	}
+	api.pods.Write("train-a/main", "three")
+	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three" })
+	if logText(first) != "one two" {
+		t.Errorf("an old Snapshot changed: %s", logText(first))
+	}
+	s.end()
+}

@@ -1,0 +1,98 @@
+package view
+
+import (
+	"io"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// Issue 6.4: a log that could not be read for the evidence is read later, once; a log that is gone is not requested
+// again.
+func TestMissingLogTailIsReadLater(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	api := newFakeLive(t, train)
+	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+	api.pods.Write("train-a/main", "the reason")
+	api.pods.Refuse["train-a"] = &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "try again"}
+	s := startLive(t, api)
+	s.open("train")
+	s.until("it is told", func(got *snapshot.Snapshot) bool {
+		return gapsOf(got) == "the log of pod train-a could not be read: try again"
+	})
+	s.pass(100 * time.Second)
+	if n := api.requests("/log?"); n < 2 || n > 5 {
+		t.Errorf("asked %d times in 100 s", n)
+	}
+	api.pods.Locked(func() { delete(api.pods.Refuse, "train-a") })
+	s.until("it is read", func(got *snapshot.Snapshot) bool {
+		return gapsOf(got) == "" && strings.Contains(evidenceLines(got), "the reason")
+	})
+	n := api.requests("/log?")
+	s.pass(100 * time.Second)
+	if again := api.requests("/log?"); again != n {
+		t.Errorf("asked %d times more", again-n)
+	}
+	s.end()
+
+	gone := newFakeLive(t, train)
+	gone.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+	g := startLive(t, gone)
+	g.open("train")
+	g.until("it is told", func(got *snapshot.Snapshot) bool {
+		return gapsOf(got) == "the log of pod train-a could not be read: it is gone"
+	})
+	g.pass(100 * time.Second)
+	if n := gone.requests("/log?"); n != 1 {
+		t.Errorf("asked %d times for what is gone", n)
+	}
+	g.end()
+}
+
+func evidenceLines(s *snapshot.Snapshot) string {
+	var lines []string
+	for i := range s.Job.Report.Evidence {
+		lines = append(lines, s.Job.Report.Evidence[i].Lines...)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Issue 6.4: explain-failure --log-lines sets the number of lines in the evidence.
+func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
+	train := clitest.ExplainedJob("ns1", "train")
+	for _, lines := range []int64{0, 3} {
+		api := newFakeLive(t, train)
+		api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
+		api.pods.Write("train-a/main", "one", "two", "three", "four")
+		s := startLiveWith(t, api, lines)
+		s.open("train")
+		if lines == 0 {
+			s.pass(time.Minute)
+		} else {
+			s.until("the log is there", func(got *snapshot.Snapshot) bool { return evidenceLines(got) != "" })
+		}
+		want := map[int64]string{0: "", 3: "two\nthree\nfour"}[lines]
+		if got := evidenceLines(s.latest()); got != want {
+			t.Errorf("%d lines: %q", lines, got)
+		}
+		s.end()
+	}
+}
+
+// Issue 6.4: the number of lines reaches the source, and is ten by default.
+func TestLogLinesAreTenByDefault(t *testing.T) {
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, clitest.NewAPI(t).URL()))
+	choice := cmdutil.JobChoice{Names: []string{"train"}}
+	one, err := OpenLive(3, cmdutil.NewKubeFlags(), choice, io.Discard, clitest.NewEnv())
+	if err != nil || one.source.LogLines != 3 {
+		t.Errorf("%v, %+v", err, one)
+	}
+	other, err := OpenLive(DefaultLogLines, cmdutil.NewKubeFlags(), choice, io.Discard, clitest.NewEnv())
+	if err != nil || other.source.LogLines != DefaultLogLines {
+		t.Errorf("%v, %+v", err, other)
+	}
+}

@@ -1,2 +1,0 @@
-// Package version implements the verb version.
-package version

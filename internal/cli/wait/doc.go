@@ -1,2 +1,0 @@
-// Package wait implements the verb wait: it waits until Jobs have finished.
-package wait

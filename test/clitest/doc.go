@@ -1,2 +1,0 @@
-// Package clitest runs verbs in tests, against a fake API server.
-package clitest
