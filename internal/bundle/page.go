@@ -32,7 +32,7 @@ type page struct {
 	*explain.Report
 	Manifest *Manifest
 	Logs     []Log
-	Fate     string // the class of the badge
+	Outcome  string // the class of the badge
 	Status   string
 	Cells    []cell
 	Legend   []legend
@@ -66,7 +66,7 @@ var parsedPage = sync.OnceValue(func() *template.Template {
 // writePage writes the report as one self-contained HTML page.
 func writePage(w io.Writer, c *Contents, report *explain.Report) error {
 	p := &page{
-		Report: report, Manifest: &c.Manifest, Logs: c.Logs, Fate: fateClass(report), Status: section.StatusWord(&report.Verdict),
+		Report: report, Manifest: &c.Manifest, Logs: c.Logs, Outcome: outcomeClass(report), Status: section.StatusWord(&report.Verdict),
 		Pods: report.Pods[:min(len(report.Pods), pagePods)], AllPods: len(report.Pods),
 	}
 	p.MorePods = len(report.Pods) - len(p.Pods)
@@ -76,11 +76,11 @@ func writePage(w io.Writer, c *Contents, report *explain.Report) error {
 	return parsedPage().Execute(w, p)
 }
 
-func fateClass(r *explain.Report) string {
+func outcomeClass(r *explain.Report) string {
 	switch {
-	case r.Verdict.Fate == explain.FateFailed, r.Verdict.Fate == explain.FateFailing:
+	case r.Verdict.Outcome.Fails():
 		return "bad"
-	case r.Verdict.Fate == explain.FateComplete, r.Verdict.Fate == explain.FateSucceeding:
+	case r.Verdict.Outcome.Succeeds():
 		return "good"
 	case r.Verdict.Stalled:
 		return "warn"

@@ -308,7 +308,7 @@ func explanationOf(t *testing.T, c *Contents) explain.Report {
 // facts returns the parts of a report other than names, sentences, and causes, which come from messages.
 func facts(r *explain.Report) string {
 	counts, _ := json.Marshal(r.Counts)
-	text := fmt.Sprintf("%s %s %s %s", r.Verdict.Fate, counts, r.Job.UID, r.Job.Created)
+	text := fmt.Sprintf("%s %s %s %s", r.Verdict.Outcome, counts, r.Job.UID, r.Job.Created)
 	for _, c := range r.Conditions {
 		text += fmt.Sprint(" ", c.Type, c.Status, c.Reason, c.Since)
 	}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Update reports a Job of the set that is new, has changed, or is gone.
@@ -22,7 +23,7 @@ type Update struct {
 	// Job is the latest state; nil if the Job is gone and its deletion was not seen.
 	Job *unstructured.Unstructured
 	// Gone is Deleted or Replaced, "" while the Job exists.
-	Gone End
+	Gone reconcile.Outcome
 }
 
 // KeyOf returns the key of a Job.
@@ -49,8 +50,8 @@ func SortJobs(jobs []*unstructured.Unstructured) {
 type Jobs struct {
 	Watch
 	Set JobSet
-	// Each receives all changes found by a list, or the change of one event; deleted Jobs come first. An error ends Run.
-	Each func([]Update) error
+	// OnUpdates receives all changes found by a list, or the change of one event; deleted Jobs come first. An error ends Run.
+	OnUpdates func([]Update) error
 
 	first []*unstructured.Unstructured // the Jobs that First listed
 	known map[types.NamespacedName]knownJob
@@ -79,7 +80,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		}
 		j.first = nil
 	}
-	j.Collection = Collection{Call: j.Set.Call("", ""), List: j.list, Open: j.open, Take: j.take}
+	j.Collection = Collection{Call: j.Set.Call("", ""), List: j.list, Open: j.open, OnEvent: j.take}
 	return j.Watch.Run(ctx)
 }
 
@@ -118,7 +119,7 @@ func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 		gone = append(gone, Update{Key: key, UID: was.uid, Gone: Deleted})
 	}
 	slices.SortFunc(gone, func(a, b Update) int { return CompareKeys(a.Key, b.Key) })
-	return j.Each(append(gone, changed...))
+	return j.OnUpdates(append(gone, changed...))
 }
 
 // take reports the change of one event.
@@ -142,7 +143,7 @@ func (j *Jobs) take(kind watch.EventType, object runtime.Object) error {
 	} else {
 		j.note(update)
 	}
-	return j.Each(append(updates, update))
+	return j.OnUpdates(append(updates, update))
 }
 
 func updateOf(job *unstructured.Unstructured) Update {

@@ -5,12 +5,11 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // jobAt returns a Job in namespace ns with a resourceVersion.
@@ -40,7 +39,7 @@ func inWords(updates []Update) string {
 // Lists and events are reported as changes: each once, deleted Jobs first.
 func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 	var got []string
-	jobs := &Jobs{Set: JobSet{Names: []string{"a", "b", "c"}}, Each: func(updates []Update) error {
+	jobs := &Jobs{Set: JobSet{Names: []string{"a", "b", "c"}}, OnUpdates: func(updates []Update) error {
 		got = append(got, inWords(updates))
 		return nil
 	}}
@@ -80,7 +79,7 @@ func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 			t.Errorf("%s: %d Jobs, want %d", step.name, jobs.Len(), step.left)
 		}
 	}
-	jobs.Each = func([]Update) error { return errors.New("enough") }
+	jobs.OnUpdates = func([]Update) error { return errors.New("enough") }
 	if err := jobs.take(watch.Added, jobAt("a", "6", "15")); err == nil || err.Error() != "enough" {
 		t.Errorf("the error of Each is lost: %v", err)
 	}
@@ -92,24 +91,24 @@ func TestEndOf_CLI_03(t *testing.T) {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
 	}
 	for i, c := range []struct {
-		job  *batchv1.Job
-		fate explain.Fate
-		gone End
-		want End
+		job     *batchv1.Job
+		outcome reconcile.Outcome
+		gone    reconcile.Outcome
+		want    reconcile.Outcome
 	}{
-		{job(), explain.FateOpen, "", ""},
-		{job(batchv1.JobCondition{Type: batchv1.JobComplete, Status: "False"}), explain.FateOpen, "", ""},
-		{job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: "True"}), explain.FateFailing, "", ""},
-		{job(batchv1.JobCondition{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}), explain.FateSucceeding, Deleted, Deleted},
-		{job(batchv1.JobCondition{Type: batchv1.JobComplete, Status: "True"}), explain.FateComplete, "", Complete},
-		{job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: "True"}), explain.FateFailed, Deleted, Failed},
-		{job(), explain.FateOpen, Replaced, Replaced},
+		{job(), reconcile.OutcomeOpen, "", ""},
+		{job(batchv1.JobCondition{Type: batchv1.JobComplete, Status: "False"}), reconcile.OutcomeOpen, "", ""},
+		{job(batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: "True"}), reconcile.OutcomeFailing, "", ""},
+		{job(batchv1.JobCondition{Type: batchv1.JobSuccessCriteriaMet, Status: "True"}), reconcile.OutcomeSucceeding, Deleted, Deleted},
+		{job(batchv1.JobCondition{Type: batchv1.JobComplete, Status: "True"}), reconcile.OutcomeComplete, "", reconcile.OutcomeComplete},
+		{job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: "True"}), reconcile.OutcomeFailed, Deleted, reconcile.OutcomeFailed},
+		{job(), reconcile.OutcomeOpen, Replaced, Replaced},
 	} {
 		if got := EndOf(c.job, c.gone); got != c.want {
 			t.Errorf("%d: %q, want %q", i, got, c.want)
 		}
-		if got := EndOfFate(c.fate); got != EndOf(c.job, "") {
-			t.Errorf("%d: by its fate %q", i, got)
+		if c.outcome.IsFinished() != (EndOf(c.job, "") != "") {
+			t.Errorf("%d: %q is finished: %v", i, c.outcome, c.outcome.IsFinished())
 		}
 	}
 	if got := EndOf(nil, Deleted); got != Deleted {

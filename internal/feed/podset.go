@@ -69,7 +69,7 @@ func (s PodSet) Collection(list func(context.Context) (string, error), take func
 			}
 			return s.Client.CoreV1().Pods(s.Job.Namespace).Watch(ctx, options)
 		},
-		Take: func(kind watch.EventType, object runtime.Object) error {
+		OnEvent: func(kind watch.EventType, object runtime.Object) error {
 			pod, ok := object.(*corev1.Pod)
 			if !ok {
 				return fmt.Errorf("unexpected %T in the watch of pods", object)

@@ -30,8 +30,8 @@ type Collection struct {
 	List func(context.Context) (version string, err error)
 	// Open starts a watch; it adds its selectors to the options.
 	Open func(context.Context, metav1.ListOptions) (watch.Interface, error)
-	// Take handles one event, except bookmarks and errors. An error ends the Watch.
-	Take func(watch.EventType, runtime.Object) error
+	// OnEvent handles one event, except bookmarks and errors. An error ends the Watch.
+	OnEvent func(watch.EventType, runtime.Object) error
 }
 
 // Watch follows a Collection. It watches from the resourceVersion of a list, and when the watch ends it resumes from the last
@@ -170,7 +170,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 			if event.Type == watch.Bookmark {
 				continue
 			}
-			if err := w.Take(event.Type, event.Object); err != nil {
+			if err := w.OnEvent(event.Type, event.Object); err != nil {
 				return stop(err)
 			}
 		}

@@ -54,7 +54,7 @@ func (p *played) collection() Collection {
 			}
 			return watch.NewEmptyWatch(), nil
 		},
-		Take: func(kind watch.EventType, object runtime.Object) error {
+		OnEvent: func(kind watch.EventType, object runtime.Object) error {
 			pod := object.(*corev1.Pod)
 			p.did = append(p.did, strings.ToLower(string(kind))+" "+pod.ResourceVersion)
 			if pod.Name == "last" {

@@ -148,8 +148,8 @@ func isRecorded(s *batchv1.JobStatus, p *reconcile.Pod) bool {
 }
 
 // StrayChanged implements observe.Listener.
-func (d *Dispatcher) StrayChanged(takers []*batchv1.Job) {
-	for _, job := range takers {
+func (d *Dispatcher) StrayChanged(affected []*batchv1.Job) {
+	for _, job := range affected {
 		if d.config.owns(job) && (mayAdopt(job) || len(d.cache.Orphans(job.UID)) > 0) {
 			d.enqueue(job.UID, batched)
 		}

@@ -1,6 +1,9 @@
 package explain
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
 
 // Family is a Job and its retries, as far as they exist.
 type Family struct {
@@ -33,10 +36,10 @@ type FamilyMember struct {
 	Attempt int32 `json:"attempt"`
 	// Explained reports whether the Report is about this Job.
 	Explained bool `json:"explained,omitempty"`
-	// Status, Fate and Reason are as in Verdict.
-	Status string `json:"status"`
-	Fate   Fate   `json:"fate"`
-	Reason string `json:"reason,omitempty"`
+	// Status, Outcome and Reason are as in Verdict.
+	Status  string            `json:"status"`
+	Outcome reconcile.Outcome `json:"fate"`
+	Reason  string            `json:"reason,omitempty"`
 	// Pending reports whether the creation of the Job was interrupted: it is suspended, runs nothing, and is replaced by the
 	// next retry.
 	Pending bool `json:"pending,omitempty"`

@@ -1,6 +1,9 @@
 package explain
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // Outline is the explanation of a Job from the Job alone: a row in a list.
 type Outline struct {
@@ -8,8 +11,8 @@ type Outline struct {
 	Name      string `json:"name"`
 	UID       string `json:"uid,omitempty"`
 	// Status is the status that kubectl prints, see Verdict.
-	Status string `json:"status"`
-	Fate   Fate   `json:"fate"`
+	Status  string            `json:"status"`
+	Outcome reconcile.Outcome `json:"fate"`
 	// Indexed reports whether completionMode is Indexed.
 	Indexed bool `json:"indexed,omitempty"`
 	// Completions is nil for a work queue.
@@ -69,7 +72,7 @@ func (o *Outline) Done() (done int32, total *int32) {
 
 // HasProblem reports whether the Job has failed, is going to fail, or is stalled.
 func (o *Outline) HasProblem() bool {
-	return o.Fate == FateFailed || o.Fate == FateFailing || o.WillFail || o.Stalled != nil
+	return o.Outcome.Fails() || o.WillFail || o.Stalled != nil
 }
 
 // Stall is the problem that blocks a Job, in a list.

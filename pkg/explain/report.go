@@ -59,7 +59,7 @@ type Report struct {
 
 // IsTimeless reports whether the report stays the same as time passes: the Job has finished, and nothing waits.
 func (r *Report) IsTimeless() bool {
-	ended := r.Verdict.Fate == FateFailed || r.Verdict.Fate == FateComplete
+	ended := r.Verdict.Outcome.IsFinished()
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 

@@ -1,31 +1,19 @@
 package explain
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-// Fate is the outcome of a Job, as far as it is decided.
-type Fate string
-
-// The fates.
-const (
-	// FateOpen means that nothing is decided.
-	FateOpen Fate = "Open"
-	// FateFailing means that the Job will fail, and waits for its pods to end (FailureTarget).
-	FateFailing Fate = "Failing"
-	// FateSucceeding means that the Job will be complete, and waits for its pods to end (SuccessCriteriaMet).
-	FateSucceeding Fate = "Succeeding"
-	FateFailed     Fate = "Failed"
-	FateComplete   Fate = "Complete"
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 // Verdict is the answer in one sentence, and in fields.
 type Verdict struct {
 	// Status is the status that kubectl prints: Running, Suspended, FailureTarget, SuccessCriteriaMet, Failed, Complete or
 	// Terminating.
-	Status string `json:"status"`
-	Fate   Fate   `json:"fate"`
+	Status  string            `json:"status"`
+	Outcome reconcile.Outcome `json:"fate"`
 	// Stalled reports whether the Job is not finished, and a problem blocks it.
 	Stalled bool `json:"stalled,omitempty"`
-	// Reason and Message come from the condition that decided the fate.
+	// Reason and Message come from the condition that decided the outcome.
 	Reason  string `json:"reason,omitempty"`
 	Message string `json:"message,omitempty"`
 	// Rule and RuleName identify the rule of the podFailurePolicy behind the reason, if there is one and it is known.
@@ -33,7 +21,7 @@ type Verdict struct {
 	RuleName string `json:"ruleName,omitempty"`
 	// WaitsFor describes what holds up the terminal condition while Failing or Succeeding.
 	WaitsFor string `json:"waitsFor,omitempty"`
-	// Why explains the fate in a few words, without a full stop; "" while Open.
+	// Why explains the outcome in a few words, without a full stop; "" while Open.
 	Why string `json:"why,omitempty"`
 	// State and Summary follow the Job's name in a headline: "failed", and "20 of 300 indexes failed, 280 succeeded". Summary
 	// is "" if there is nothing to add to the State.

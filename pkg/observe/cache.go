@@ -35,10 +35,10 @@ type JobChange struct {
 type Listener interface {
 	PodChanged(PodChange)
 	JobChanged(JobChange)
-	// StrayChanged reports a pod that has just lost its controller, or has no controller and new labels. takers, at
+	// StrayChanged reports a pod that has just lost its controller, or has no controller and new labels. affected, at
 	// least one, are the Jobs whose selector matches the pod, and its former Job if the pod has the tracking finalizer.
 	// It is also called after the caller's own writes, since they concern other Jobs.
-	StrayChanged(takers []*batchv1.Job)
+	StrayChanged(affected []*batchv1.Job)
 }
 
 // Cache holds all Jobs of the watched namespaces, all pods that Jobs control, and all pods
@@ -232,7 +232,7 @@ func (c *Cache) WroteJob(job *batchv1.Job) {
 
 // WrotePod stores the pod that a write of the caller returned.
 func (c *Cache) WrotePod(pod *corev1.Pod) {
-	p, takers := slim(pod, c.orphansOfAll), []*batchv1.Job(nil)
+	p, affected := slim(pod, c.orphansOfAll), []*batchv1.Job(nil)
 	c.mu.Lock()
 	s := c.pods.stream(c.namespaces.streamOf(pod.Namespace))
 	if IsGone(pod) {
@@ -240,12 +240,12 @@ func (c *Cache) WrotePod(pod *corev1.Pod) {
 	} else {
 		old := c.pods.value(pod.UID)
 		if row := c.newRow(old, p); c.keeps(row) && c.putWritten(row, s, pod.ResourceVersion) {
-			takers = c.takers(old, row)
+			affected = c.affected(old, row)
 		}
 	}
 	c.mu.Unlock()
-	if len(takers) > 0 {
-		c.listener.StrayChanged(takers)
+	if len(affected) > 0 {
+		c.listener.StrayChanged(affected)
 	}
 }
 
@@ -291,18 +291,18 @@ func (c *Cache) HasMore(job *batchv1.Job, pods []corev1.Pod) bool {
 // are not in it, and not newer, are gone. A listed pod that the Job no longer controls is removed from the Job's pods,
 // so that it cannot be counted again. (Listed pods that never belonged to the Job are left to the watch.)
 func (c *Cache) ListedPods(job *batchv1.Job, pods []corev1.Pod, version string) {
-	changes, takers := c.listedPods(job, pods, version)
+	changes, affected := c.listedPods(job, pods, version)
 	for _, change := range changes {
 		c.listener.PodChanged(change)
 	}
-	if len(takers) > 0 {
-		c.listener.StrayChanged(takers)
+	if len(affected) > 0 {
+		c.listener.StrayChanged(affected)
 	}
 }
 
 // listedPods stores the list, and returns the changes that the watch will not report again: the changes of pods that
 // the Job no longer controls.
-func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, takers []*batchv1.Job) {
+func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) (changes []PodChange, affected []*batchv1.Job) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i := range pods {
@@ -320,11 +320,11 @@ func (c *Cache) listedPods(job *batchv1.Job, pods []corev1.Pod, version string) 
 			row = podRow{}
 		}
 		if lost && news {
-			changes, takers = append(changes, c.changes(old, row)...), append(takers, c.takers(old, row)...)
+			changes, affected = append(changes, c.changes(old, row)...), append(affected, c.affected(old, row)...)
 		}
 	}
 	c.removeUnlisted(job, uidsOf(pods), version)
-	return changes, takers
+	return changes, affected
 }
 
 // removeUnlisted removes the pods of the Job that are not in a list: they are gone, unless they are newer than the

@@ -201,15 +201,15 @@ func (s *podStore) Update(object any) error {
 	if err != nil {
 		return err
 	}
-	changes, takers := s.take(pod)
+	changes, affected := s.take(pod)
 	s.report(changes)
-	if len(takers) > 0 {
-		s.cache.listener.StrayChanged(takers)
+	if len(affected) > 0 {
+		s.cache.listener.StrayChanged(affected)
 	}
 	return nil
 }
 
-// take stores a pod, and returns the changes and the takers to report.
+// take stores a pod, and returns the changes and the affected Jobs to report.
 func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	c, uid := s.cache, pod.row.pod.UID
 	c.mu.Lock()
@@ -230,7 +230,7 @@ func (s *podStore) take(pod *slimPod) ([]PodChange, []*batchv1.Job) {
 	case !c.put(uid, row, func() bool { return c.pods.delivered(from, uid, pod.version, row) }):
 		return nil, nil
 	}
-	return c.changes(old, row), c.takers(old, row)
+	return c.changes(old, row), c.affected(old, row)
 }
 
 // outdated reports whether a complete list of the Job's pods is newer than this event and does not contain the pod,

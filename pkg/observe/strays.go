@@ -89,17 +89,17 @@ func (c *Cache) Strays(job *batchv1.Job) []*reconcile.Pod {
 	return out
 }
 
-// takers returns the Jobs that may adopt a pod that has just become a stray or has new labels, and its former Job,
+// affected returns the Jobs that may adopt a pod that has just become a stray or has new labels, and its former Job,
 // which otherwise removes the finalizer. The caller holds the lock.
-func (c *Cache) takers(old, now podRow) []*batchv1.Job {
+func (c *Cache) affected(old, now podRow) []*batchv1.Job {
 	if !now.isStray() || old.isStray() && maps.Equal(old.labels(), now.labels()) {
 		return nil
 	}
-	takers := c.adopters(now)
-	if former := c.job(now.job); former != nil && now.pod.Finalizer && !slices.Contains(takers, former) {
-		takers = append(takers, former)
+	affected := c.adopters(now)
+	if former := c.job(now.job); former != nil && now.pod.Finalizer && !slices.Contains(affected, former) {
+		affected = append(affected, former)
 	}
-	return takers
+	return affected
 }
 
 // adopters returns the Jobs whose selector matches a stray, unless it is being deleted. The

@@ -57,7 +57,7 @@ type Findings struct {
 	MaxFailedIndexes *MaxFailedIndexes
 	SuccessRules     []successpolicy.Progress
 	// Outcome is the result of the Job, once it is decided.
-	Outcome          *Outcome
+	Outcome          *InterimCondition
 	WaitFinish       *WaitFinish
 	TooManySucceeded *TooManySucceeded
 
@@ -150,8 +150,8 @@ type CountKept struct{ Succeeded, Completed int32 }
 // spec.completions (JOB-14).
 type TooManySucceeded struct{ Succeeded, Completions int32 }
 
-// Outcome is the interim condition of a Job whose end is decided.
-type Outcome struct {
+// InterimCondition is the condition of a Job whose end is decided.
+type InterimCondition struct {
 	Condition       batchv1.JobConditionType
 	Reason, Message string
 }

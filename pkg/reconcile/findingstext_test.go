@@ -42,7 +42,7 @@ func TestFindingsLines(t *testing.T) {
 		{Findings{Deadline: now.Add(-time.Second)}, "Deadline until=-1s"},
 		{Findings{MaxFailedIndexes: &MaxFailedIndexes{Failed: 1, Limit: 2}}, "MaxFailedIndexes failed=1 limit=2"},
 		{Findings{SuccessRules: []successpolicy.Progress{{Have: 1, Need: 1, Met: true}}}, "SuccessRule rule=0 have=1 need=1 met=true outOfReach=false"},
-		{Findings{Outcome: &Outcome{batchv1.JobFailureTarget, "DeadlineExceeded", "too late"}}, "Outcome FailureTarget reason=DeadlineExceeded (too late)"},
+		{Findings{Outcome: &InterimCondition{batchv1.JobFailureTarget, "DeadlineExceeded", "too late"}}, "Outcome FailureTarget reason=DeadlineExceeded (too late)"},
 		{Findings{WaitFinish: &WaitFinish{1, 2, 3, 4}}, "WaitFinish active=1 terminating=2 ended=3 uncounted=4"},
 		{Findings{TooManySucceeded: &TooManySucceeded{Succeeded: 3, Completions: 2}}, "TooManySucceeded succeeded=3 completions=2"},
 		{Findings{Excess: []*Pod{p}}, "Excess pod=p"},

@@ -150,6 +150,26 @@ func FinishedCondition(job *batchv1.Job) batchv1.JobConditionType {
 	return ""
 }
 
+// Outcome is how a Job ends, as far as its conditions have decided it. Verbs that wait add how a Job was lost.
+type Outcome string
+
+const (
+	OutcomeOpen       Outcome = "Open"       // nothing is decided
+	OutcomeFailing    Outcome = "Failing"    // FailureTarget: the Job will fail, and waits for its pods to end
+	OutcomeSucceeding Outcome = "Succeeding" // SuccessCriteriaMet: the Job will be complete, and waits for its pods to end
+	OutcomeFailed     Outcome = "Failed"
+	OutcomeComplete   Outcome = "Complete"
+)
+
+// Fails reports whether the Job has failed or will.
+func (o Outcome) Fails() bool { return o == OutcomeFailing || o == OutcomeFailed }
+
+// Succeeds reports whether the Job is complete or will be.
+func (o Outcome) Succeeds() bool { return o == OutcomeSucceeding || o == OutcomeComplete }
+
+// IsFinished reports whether the Job has a terminal condition.
+func (o Outcome) IsFinished() bool { return o == OutcomeFailed || o == OutcomeComplete }
+
 // IsFinished reports whether the Job has a terminal condition.
 func IsFinished(job *batchv1.Job) bool { return FinishedCondition(job) != "" }
 

@@ -39,11 +39,11 @@ func (f outcome) failing() bool    { return f.condition == batchv1.JobFailureTar
 func (f outcome) succeeding() bool { return f.condition == batchv1.JobSuccessCriteriaMet }
 
 // finding returns the outcome for Findings; nil while undecided.
-func (f outcome) finding() *Outcome {
+func (f outcome) finding() *InterimCondition {
 	if !f.decided() {
 		return nil
 	}
-	return &Outcome{f.condition, f.reason, f.message}
+	return &InterimCondition{f.condition, f.reason, f.message}
 }
 
 // storedOutcome reads the stored outcome, which never changes (KEP-3998, SUC-11, SUC-12).

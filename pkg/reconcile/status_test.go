@@ -384,7 +384,7 @@ func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
 		if a, b := s.Conditions[0], s.Conditions[1]; a.Reason != b.Reason || a.Message != b.Message || a.Message == "" {
 			t.Errorf("%s: %+v, and then %+v", want, a, b)
 		}
-		equal(t, want, *second.Findings.Outcome, Outcome{batchv1.JobConditionType(words[0]), words[2], s.Conditions[0].Message})
+		equal(t, want, *second.Findings.Outcome, InterimCondition{batchv1.JobConditionType(words[0]), words[2], s.Conditions[0].Message})
 		o.carryOut(t, second).want(t, "")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -22,7 +23,7 @@ var (
 type target struct {
 	job       types.NamespacedName
 	uid       string
-	fate      explain.Fate
+	outcome   reconcile.Outcome
 	suspended bool
 	stalled   bool
 }
@@ -40,23 +41,23 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 		if o == nil {
 			return t, false
 		}
-		return target{types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Fate, o.Status == statusSuspended, o.Stalled != nil}, true
+		return target{types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Outcome, o.Status == statusSuspended, o.Stalled != nil}, true
 	}
 	t.job = s.Focus().Job
 	j := d.Open(t.job)
 	if j == nil || j.Gone {
 		return t, false
 	}
-	return target{t.job, j.Job.UID, j.Verdict.Fate, j.Job.Suspend, j.Verdict.Stalled}, true
+	return target{t.job, j.Job.UID, j.Verdict.Outcome, j.Job.Suspend, j.Verdict.Stalled}, true
 }
 
 func (t *target) hasEnded() bool {
-	return t.fate == explain.FateFailed || t.fate == explain.FateComplete
+	return t.outcome.IsFinished()
 }
 
 // canBeRetried reports whether the Job failed or is stalled, so that a retry may replace it.
 func (t *target) canBeRetried() bool {
-	return t.fate == explain.FateFailed || t.fate == explain.FateOpen && t.stalled && !t.suspended
+	return t.outcome == reconcile.OutcomeFailed || t.outcome == reconcile.OutcomeOpen && t.stalled && !t.suspended
 }
 
 // chooser is a screen with a list of Jobs and a cursor.

@@ -12,8 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
-// Issue 6, 2: the header shows the fate, the progress and the clocks, whatever the Job's state.
-func TestHeaderSaysFateAndProgress(t *testing.T) {
+// Issue 6, 2: the header shows the outcome, the progress and the clocks, whatever the Job's state.
+func TestHeaderSaysOutcomeAndProgress(t *testing.T) {
 	for _, at := range sizes {
 		var all strings.Builder
 		for _, fixture := range []string{

@@ -10,12 +10,13 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // failedJob returns a Job that failed the given time ago.
 func failedJob(name string, before time.Duration) explain.Outline {
 	return explain.Outline{
-		Namespace: "default", Name: name, UID: "uid-" + name, Status: "Failed", Fate: explain.FateFailed, Completions: ptr.To[int32](1), Failed: 1,
+		Namespace: "default", Name: name, UID: "uid-" + name, Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: ptr.To[int32](1), Failed: 1,
 		Reason: "BackoffLimitExceeded", Created: ago(before + time.Minute), Finished: ago(before),
 	}
 }
@@ -49,7 +50,7 @@ func TestRowsStayInTheirPlaces(t *testing.T) {
 	header := b.headers(t)
 	items = slices.Clone(items)
 	failing := &items[len(items)-1] // validate
-	failing.Status, failing.Fate, failing.Finished, failing.Failed, failing.Terminating = "Failed", explain.FateFailed, ago(0), 3, ptr.To[int32](2)
+	failing.Status, failing.Outcome, failing.Finished, failing.Failed, failing.Terminating = "Failed", reconcile.OutcomeFailed, ago(0), 3, ptr.To[int32](2)
 	failing.FailedIndexes, failing.FailedIndexCount, failing.Reason = ptr.To("3,7,9"), 3, "FailedIndexes"
 	news(time.Second)
 	shows(b, "validate", "3: 3,7,9")
@@ -63,7 +64,7 @@ func TestRowsStayInTheirPlaces(t *testing.T) {
 	if got := b.names(); slices.Equal(got, before) || got[1] != "validate" {
 		t.Errorf("after six seconds, the order is %q", got)
 	}
-	failing.Fate, failing.Status, failing.Finished = explain.FateComplete, "Complete", ago(0)
+	failing.Outcome, failing.Status, failing.Finished = reconcile.OutcomeComplete, "Complete", ago(0)
 	news(time.Second)
 	b.press("S", "S")
 	if got := b.names(); got[1] == "validate" {

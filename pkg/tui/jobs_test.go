@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -27,34 +28,34 @@ func ago(d time.Duration) *metav1.Time { return &metav1.Time{Time: testNow().Add
 func someJobs() []explain.Outline {
 	return []explain.Outline{
 		{
-			Namespace: "etl", Name: "import-orders", Status: "Running", Fate: explain.FateOpen, Completions: ptr.To[int32](10), Parallelism: ptr.To[int32](3),
+			Namespace: "etl", Name: "import-orders", Status: "Running", Outcome: reconcile.OutcomeOpen, Completions: ptr.To[int32](10), Parallelism: ptr.To[int32](3),
 			Active: 3, Ready: ptr.To[int32](2), Terminating: ptr.To[int32](1), Succeeded: 4, Failed: 2, Created: ago(26 * time.Hour), Started: ago(26 * time.Hour),
 		},
 		{
-			Namespace: "etl", Name: "nightly-report-29920576", Status: "Failed", Fate: explain.FateFailed, Completions: ptr.To[int32](1), Parallelism: ptr.To[int32](1),
+			Namespace: "etl", Name: "nightly-report-29920576", Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: ptr.To[int32](1), Parallelism: ptr.To[int32](1),
 			Ready: ptr.To[int32](0), Terminating: ptr.To[int32](0), Failed: 7, Reason: "BackoffLimitExceeded",
 			Created: ago(2 * time.Hour), Started: ago(2 * time.Hour), Finished: ago(95 * time.Minute),
 		},
 		{
-			Namespace: "etl", Name: "queue-worker", Status: "Suspended", Fate: explain.FateOpen, Parallelism: ptr.To[int32](4), Created: ago(40 * 24 * time.Hour),
+			Namespace: "etl", Name: "queue-worker", Status: "Suspended", Outcome: reconcile.OutcomeOpen, Parallelism: ptr.To[int32](4), Created: ago(40 * 24 * time.Hour),
 		},
 		{
-			Namespace: "ml", Name: "evaluate", Status: "Complete", Fate: explain.FateComplete, Indexed: true, Completions: ptr.To[int32](100), Succeeded: 100,
+			Namespace: "ml", Name: "evaluate", Status: "Complete", Outcome: reconcile.OutcomeComplete, Indexed: true, Completions: ptr.To[int32](100), Succeeded: 100,
 			FailedIndexes: ptr.To(""), Created: ago(5 * time.Minute), Started: ago(5 * time.Minute), Finished: ago(time.Minute), ManagedBy: "batchjob.dev/controller",
 		},
 		{
-			Namespace: "ml", Name: "sweep", Status: "Running", Fate: explain.FateOpen, Indexed: true, Completions: ptr.To[int32](8), Neglected: true,
+			Namespace: "ml", Name: "sweep", Status: "Running", Outcome: reconcile.OutcomeOpen, Indexed: true, Completions: ptr.To[int32](8), Neglected: true,
 			Stalled:   &explain.Stall{Kind: explain.ProblemNotReconciled, Reason: "NotReconciled"},
 			ManagedBy: "kueue.x-k8s.io/multikueue", FailedIndexes: ptr.To(""), Created: ago(9 * time.Minute),
 		},
 		{
-			Namespace: "ml", Name: "train-large-language-model-with-a-long-name", Status: "FailureTarget", Fate: explain.FateFailing, Indexed: true,
+			Namespace: "ml", Name: "train-large-language-model-with-a-long-name", Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Indexed: true,
 			Completions: ptr.To[int32](1000), Active: 12, Ready: ptr.To[int32](12), Terminating: ptr.To[int32](38), Succeeded: 420, Failed: 61,
 			FailedIndexes: ptr.To("3,7,11-13,20,25,40-60,77"), FailedIndexCount: 29, Reason: "PodFailurePolicy", Rule: ptr.To[int32](0), RuleName: "OutOfMemory",
 			ManagedBy: "batchjob.dev/controller", Created: ago(3*time.Hour + 4*time.Minute), Started: ago(3 * time.Hour),
 		},
 		{
-			Namespace: "ml", Name: "validate", Status: "Running", Fate: explain.FateOpen, Indexed: true, Completions: ptr.To[int32](20), Active: 2,
+			Namespace: "ml", Name: "validate", Status: "Running", Outcome: reconcile.OutcomeOpen, Indexed: true, Completions: ptr.To[int32](20), Active: 2,
 			Ready: ptr.To[int32](2), Succeeded: 3, FailedIndexes: ptr.To(""), Created: ago(90 * time.Second), Started: ago(89 * time.Second),
 		},
 	}
@@ -303,7 +304,7 @@ func (b *testbed) headers(t *testing.T) string {
 func TestListHasRoomForReasons(t *testing.T) {
 	items := someJobs()
 	const why = "AReasonThatHasThirtyCharacters"
-	items[3].Reason, items[3].Fate = why, explain.FateFailed
+	items[3].Reason, items[3].Outcome = why, reconcile.OutcomeFailed
 	for width, want := range map[int]string{80: "AReasonThatHasThi…", 100: why, 120: why, 160: why, 200: why} {
 		for _, which := range [][]explain.Outline{items, items[3:]} {
 			b := open(t, jobsSnapshot(which...), size{width, 40}, allNamespaces)

@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -521,7 +522,7 @@ func TestViewEndsWithTheLastState(t *testing.T) {
 	for _, keys := range [][]string{nil, {"space"}} {
 		s := load(t, "running")
 		b := open(t, s, size{80, 24}, func(o *Options) {
-			o.EndWhen = func(s *snapshot.Snapshot) bool { return s.Job.Report.Verdict.Fate == explain.FateComplete }
+			o.EndWhen = func(s *snapshot.Snapshot) bool { return s.Job.Report.Verdict.Outcome == reconcile.OutcomeComplete }
 		})
 		b.press(keys...)
 		if b.quit {

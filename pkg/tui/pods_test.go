@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -38,7 +39,7 @@ func podReport() *explain.Report {
 	evicted.Rule, evicted.Action, evicted.Counted = ptr.To[int32](1), "Ignore", explain.NotCounted
 	r := &explain.Report{
 		Job:        explain.Job{Namespace: "ml", Name: "train-large-model", CompletionMode: "Indexed", Completions: ptr.To[int32](8), BackoffLimitPerIndex: ptr.To[int32](3), Started: ago(20 * time.Minute)},
-		ObservedAt: *ago(0), Verdict: explain.Verdict{Status: "Running", Fate: explain.FateOpen},
+		ObservedAt: *ago(0), Verdict: explain.Verdict{Status: "Running", Outcome: reconcile.OutcomeOpen},
 		FailurePolicy: &explain.FailurePolicy{Unmatched: new(int32), Rules: []explain.FailureRule{
 			{Index: 0, Name: "OutOfMemory", Action: "FailIndex", Matched: new(int32)}, {Index: 1, Action: "Ignore", Matched: new(int32)},
 		}},

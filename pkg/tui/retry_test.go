@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -78,7 +79,7 @@ func sweep(t testing.TB) *snapshot.Snapshot {
 	t.Helper()
 	s := withIndexes(t, &explain.Indexes{Total: 10, Completed: "0-2,4-6,8", CompletedCount: 7, Failed: "3,7", FailedCount: 2, Pending: "9", PendingCount: 1})
 	r := s.Job.Report
-	r.Verdict = explain.Verdict{Status: "Failed", Fate: explain.FateFailed, Reason: "FailedIndexes", Sentence: "The Job failed."}
+	r.Verdict = explain.Verdict{Status: "Failed", Outcome: reconcile.OutcomeFailed, Reason: "FailedIndexes", Sentence: "The Job failed."}
 	r.Job.Namespace, r.Job.Name = "default", "sweep"
 	s.Focus.Job = types.NamespacedName{Namespace: "default", Name: "sweep"}
 	return s
@@ -261,9 +262,9 @@ func TestRetryIsHidden_RTY_34(t *testing.T) {
 	b.retries(&fakeRetrier{forbidden: true})
 	hidden(b)
 
-	for _, fate := range []explain.Fate{explain.FateOpen, explain.FateFailing, explain.FateSucceeding, explain.FateComplete} {
+	for _, outcome := range []reconcile.Outcome{reconcile.OutcomeOpen, reconcile.OutcomeFailing, reconcile.OutcomeSucceeding, reconcile.OutcomeComplete} {
 		s := sweep(t)
-		s.Job.Report.Verdict.Fate = fate
+		s.Job.Report.Verdict.Outcome = outcome
 		b = open(t, s, size{80, 24}, nil)
 		b.retries(sweepRetrier())
 		b.keys("R")
@@ -281,9 +282,9 @@ func TestRetryFromTheList_RTY_34(t *testing.T) {
 	f := sweepRetrier()
 	items := someJobs()
 	for i := range items {
-		items[i].Fate = explain.FateFailed
+		items[i].Outcome = reconcile.OutcomeFailed
 	}
-	items[0].Fate = explain.FateOpen
+	items[0].Outcome = reconcile.OutcomeOpen
 	b := open(t, jobsSnapshot(items...), size{160, 50}, allNamespaces)
 	b.retries(f)
 	for range items {
@@ -311,7 +312,7 @@ func TestRetryFromTheList_RTY_34(t *testing.T) {
 // Requirements: RTY-34, RTY-37
 func TestStalledJobCanBeReplaced(t *testing.T) {
 	s := sweep(t)
-	s.Job.Report.Verdict.Fate, s.Job.Report.Verdict.Stalled = explain.FateOpen, true
+	s.Job.Report.Verdict.Outcome, s.Job.Report.Verdict.Stalled = reconcile.OutcomeOpen, true
 	b := open(t, s, size{80, 24}, nil)
 	f := sweepRetrier()
 	f.replaces = true

@@ -7,9 +7,9 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -215,10 +215,10 @@ func progressBar(j *screen.Job) *tea.ProgressBar {
 		return nil
 	}
 	state := tea.ProgressBarDefault
-	switch j.Verdict.Fate {
-	case explain.FateFailed, explain.FateFailing:
+	switch j.Verdict.Outcome {
+	case reconcile.OutcomeFailed, reconcile.OutcomeFailing:
 		state = tea.ProgressBarError
-	case explain.FateComplete:
+	case reconcile.OutcomeComplete:
 		return nil
 	}
 	if state == tea.ProgressBarDefault && (j.Job.Suspend || j.Verdict.Stalled) {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
 )
 
@@ -65,7 +66,7 @@ func wantReport(t *testing.T, ns string, f failure) {
 	if err := json.Unmarshal([]byte(out.Out), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict.Fate != explain.FateFailed || r.Verdict.Reason != f.reason || !ptr.Equal(r.Verdict.Rule, f.rule) || !strings.Contains(r.Verdict.Sentence, f.sentence) {
+	if r.Verdict.Outcome != reconcile.OutcomeFailed || r.Verdict.Reason != f.reason || !ptr.Equal(r.Verdict.Rule, f.rule) || !strings.Contains(r.Verdict.Sentence, f.sentence) {
 		t.Errorf("the verdict is %+v", r.Verdict)
 	}
 	found := false

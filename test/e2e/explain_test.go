@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // explained is the expected explanation of a failed Job.
@@ -91,7 +92,7 @@ func wantExplained(t *testing.T, ns, name string, want explained) {
 	if err := json.Unmarshal([]byte(explainFailure(t, ns, name, "-o", "json")), &r); err != nil {
 		t.Fatal(err)
 	}
-	if r.Verdict.Fate != explain.FateFailed || !ptr.Equal(r.Verdict.Rule, want.rule) || r.Verdict.RuleName != want.ruleName || !strings.Contains(r.Verdict.Sentence, want.sentence) {
+	if r.Verdict.Outcome != reconcile.OutcomeFailed || !ptr.Equal(r.Verdict.Rule, want.rule) || r.Verdict.RuleName != want.ruleName || !strings.Contains(r.Verdict.Sentence, want.sentence) {
 		t.Errorf("%s: %+v, want %+v", name, r.Verdict, want)
 	}
 	if len(r.Causes) != want.causes {

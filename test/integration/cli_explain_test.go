@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
 
@@ -104,7 +105,7 @@ func corruptJob(options ...jobOption) *batchv1.Job {
 // wantRuleNamed checks that a report names the rule, the pod, the container and the exit code.
 func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 	t.Helper()
-	if r.Verdict.Fate != explain.FateFailed || !ptr.Equal(r.Verdict.Rule, ptr.To[int32](1)) || r.Verdict.RuleName != name {
+	if r.Verdict.Outcome != reconcile.OutcomeFailed || !ptr.Equal(r.Verdict.Rule, ptr.To[int32](1)) || r.Verdict.RuleName != name {
 		t.Errorf("%+v", r.Verdict)
 	}
 	var told, exit bool

@@ -7,7 +7,7 @@ import (
 
 // CLI-04: every field of a JobExplanation is described, and every value of its words.
 func TestFieldsAndValuesAreDescribed_CLI_04(t *testing.T) {
-	text, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause"}, "Report", "ReportList")
+	text, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause", "../../../pkg/reconcile"}, "Report", "ReportList")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -17,7 +17,7 @@ func TestFieldsAndValuesAreDescribed_CLI_04(t *testing.T) {
 		"| `pods` | list of [PodInfo](#podinfo) | Pods are the pods of the Job",
 		"| `kind` | [ProblemKind](#problemkind) |",
 		"| `CreationRefused` | quota, admission, RBAC: FailedCreate |",
-		"| `Open` | nothing is decided. |",
+		"| `Open` | nothing is decided |",
 		"| `until` | time |",
 	} {
 		if !strings.Contains(text, want) {
@@ -32,7 +32,7 @@ func TestFieldsAndValuesAreDescribed_CLI_04(t *testing.T) {
 }
 
 func TestUnknownTypeIsAnError(t *testing.T) {
-	if _, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause"}, "Rapport"); err == nil {
+	if _, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause", "../../../pkg/reconcile"}, "Rapport"); err == nil {
 		t.Error("a type that does not exist is described")
 	}
 }

@@ -66,7 +66,7 @@ func (o *Options) exitStatus(reports ...explain.Report) error {
 	var failed, stalled []string
 	for i := range reports {
 		switch verdict := &reports[i].Verdict; {
-		case verdict.Fate == explain.FateFailed || verdict.Fate == explain.FateFailing:
+		case verdict.Outcome.Fails():
 			failed = append(failed, reports[i].Job.Name)
 		case verdict.Stalled:
 			stalled = append(stalled, reports[i].Job.Name)

@@ -31,7 +31,7 @@ func (o *Options) followLogs(ctx context.Context, out *output) error {
 		return follower.Run(ctx)
 	}
 	jobs := &followedJobs{o: o, follower: follower}
-	watch := feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: jobs.take}
+	watch := feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, OnUpdates: jobs.take}
 	present, err := watch.First(ctx)
 	if err != nil {
 		return err

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -29,8 +30,8 @@ type loggedJob struct {
 	*batchv1.Job
 	o       *Options
 	pods    feed.PodSet
-	unknown []string // names of --container that are not in its template
-	end     feed.End // as last seen
+	unknown []string          // names of --container that are not in its template
+	end     reconcile.Outcome // as last seen
 }
 
 func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {

@@ -18,11 +18,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
@@ -50,7 +50,7 @@ func (r *runner) finish(ctx context.Context, err error) error {
 	open := r.readReports(look)
 	if r.o.logs == logsFailed {
 		for _, t := range r.tasks {
-			if t.last().end == feed.Failed {
+			if t.last().end == reconcile.OutcomeFailed {
 				problems = append(problems, r.printTails(look, t.last()))
 			}
 		}
@@ -126,7 +126,7 @@ func (r *runner) result(err error) error {
 		switch a := t.last(); {
 		case a.isLost():
 			lost = append(lost, cmdutil.NewUserError(cmdutil.KindNotFound, nil, r.endLine(a), ""))
-		case a.end == feed.Failed:
+		case a.end == reconcile.OutcomeFailed:
 			failed = append(failed, r.label(a))
 		}
 	}
@@ -165,7 +165,7 @@ func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 		if a.end == "" {
 			open = append(open, a)
 		}
-		if a.report == nil && (a.end != feed.Complete || r.report != nil) {
+		if a.report == nil && (a.end != reconcile.OutcomeComplete || r.report != nil) {
 			a.report = r.explain(ctx, a)
 		}
 	}
@@ -176,7 +176,7 @@ func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 func (r *runner) explainAll() error {
 	var reports []explain.Report
 	for _, t := range r.tasks {
-		if a := t.last(); a.report != nil && (a.end == "" || a.end == feed.Failed) {
+		if a := t.last(); a.report != nil && (a.end == "" || a.end == reconcile.OutcomeFailed) {
 			reports = append(reports, *a.report)
 		}
 	}

@@ -15,9 +15,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -31,7 +31,7 @@ func (r *runner) writeReport(ctx context.Context, ended error) error {
 	}
 	var suites []junit.Suite
 	for _, t := range r.tasks {
-		if a := t.last(); a.end == feed.Failed {
+		if a := t.last(); a.end == reconcile.OutcomeFailed {
 			a.tails = tails{}
 			if err := r.readTails(ctx, a, a.tails); err != nil {
 				r.isRefusal(ctx, err)
@@ -65,7 +65,7 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 		suite.Cases = c.ofIndexes(ptr.Deref(last.job.Spec.Completions, 0))
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
-	if len(suite.Cases) == 0 || last.end != feed.Complete && !failed { // or the Job failed for a reason of its own
+	if len(suite.Cases) == 0 || last.end != reconcile.OutcomeComplete && !failed { // or the Job failed for a reason of its own
 		job := c.of(noIndex)
 		job.Time = suite.Time
 		suite.Cases = append(suite.Cases, job)
@@ -167,7 +167,7 @@ func (c *cases) of(index int32) junit.Case {
 // state reports whether the attempt was to run an index, or the Job, and how that ended.
 func (o *outcome) state(index int32) (runs, completed, failed bool) {
 	if index == noIndex {
-		return true, o.end == feed.Complete, o.end == feed.Failed
+		return true, o.end == reconcile.OutcomeComplete, o.end == reconcile.OutcomeFailed
 	}
 	return o.runs.Contains(index), o.completed.Contains(index), o.failed.Contains(index) || o.end != "" && hasFailed(o.pods[index])
 }
@@ -195,9 +195,9 @@ func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 		what = "was stopped"
 	}
 	switch {
-	case a.end == feed.Complete:
+	case a.end == reconcile.OutcomeComplete:
 		return what + ": the Job is complete without it"
-	case a.end == feed.Failed && a.report != nil:
+	case a.end == reconcile.OutcomeFailed && a.report != nil:
 		return what + ": the Job failed: " + cmdutil.OneLine(a.report.Verdict.WithReason())
 	case c.unfinished != nil:
 		return what + ": " + c.unfinished.Message

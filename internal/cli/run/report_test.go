@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
@@ -64,7 +65,7 @@ func TestReportHasTerminationMessages_RUN_13(t *testing.T) {
 }
 
 // ended returns an ended attempt of an Indexed Job, with its completed and failed indexes.
-func ended(end feed.End, completions int32, completed, failed string, pods ...explain.PodInfo) *attempt {
+func ended(end reconcile.Outcome, completions int32, completed, failed string, pods ...explain.PodInfo) *attempt {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "train"}}
 	job.Spec.CompletionMode, job.Spec.Completions = ptr.To(batchv1.IndexedCompletion), &completions
 	job.Status.CompletedIndexes, job.Status.FailedIndexes = completed, &failed
@@ -99,33 +100,33 @@ func TestEachIndexIsATestCase_RUN_13(t *testing.T) {
 	stopped := pod(3, corev1.PodFailed)
 	stopped.Stopped = explain.StoppedAtEnd
 	running := []explain.PodInfo{pod(1, corev1.PodFailed), pod(2, corev1.PodRunning)}
-	retried := ended(feed.Complete, 3, "0-2", "")
+	retried := ended(reconcile.OutcomeComplete, 3, "0-2", "")
 	retried.job.Annotations = map[string]string{"batchjob.dev/retry-indexes": "1", "batchjob.dev/retry-left-out": "0,2"}
-	notIndexed := ended(feed.Failed, 1, "", "", explain.PodInfo{Name: "p", Phase: "Failed", Cause: "Container main exited with code 1"})
+	notIndexed := ended(reconcile.OutcomeFailed, 1, "", "", explain.PodInfo{Name: "p", Phase: "Failed", Cause: "Container main exited with code 1"})
 	notIndexed.job.Spec.CompletionMode = nil
 	for name, c := range map[string]struct {
 		attempts []*attempt
 		ended    error // why following the Job ended early
 		want     string
 	}{
-		"failed": {[]*attempt{ended(feed.Failed, 6, "0", "1,5", pod(1, corev1.PodFailed), pod(2, corev1.PodFailed), stopped)}, nil,
+		"failed": {[]*attempt{ended(reconcile.OutcomeFailed, 6, "0", "1,5", pod(1, corev1.PodFailed), pod(2, corev1.PodFailed), stopped)}, nil,
 			`index 0 passed
 index 1 failure OOMKilled: Container main exited with code 137 (OOMKilled)
 index 2 failure OOMKilled: Container main exited with code 137 (OOMKilled)
 index 3 skipped: was stopped: the Job failed: FailJob: rule 0 matched
 index 4 skipped: did not run: the Job failed: FailJob: rule 0 matched
 index 5 failure Failed: failed; its pods are gone`},
-		"successPolicy": {[]*attempt{ended(feed.Complete, 3, "0", "", stopped)}, nil, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
+		"successPolicy": {[]*attempt{ended(reconcile.OutcomeComplete, 3, "0", "", stopped)}, nil, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
 		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, errTimeout,
 			"index 0 passed\nindex 1 error Timeout: not finished when the time ran out\nindex 2 error Timeout: not finished when the time ran out\nindex 3 skipped: did not run: not finished when the time ran out"},
 		"stalled": {[]*attempt{ended("", 1, "", "")}, errStalled,
 			"index 0 skipped: did not run: stalled: a volume cannot be mounted\ntrain error Stalled: stalled: a volume cannot be mounted"},
 		"canceled": {[]*attempt{ended("", 1, "", "")}, nil, "index 0 skipped: did not run: not finished when the command was interrupted\ntrain error Interrupted: not finished when the command was interrupted"},
 		"deleted":  {[]*attempt{ended(feed.Deleted, 1, "", "")}, nil, "index 0 skipped: did not run: the Job was deleted before it finished\ntrain error Deleted: the Job was deleted before it finished"},
-		"deadline": {[]*attempt{ended(feed.Failed, 1, "", "")}, nil, "index 0 skipped: did not run: the Job failed: FailJob: rule 0 matched\ntrain failure FailJob: FailJob: rule 0 matched"},
-		"retried": {[]*attempt{ended(feed.Failed, 3, "0,2", "1", pod(1, corev1.PodFailed)), retried}, nil,
+		"deadline": {[]*attempt{ended(reconcile.OutcomeFailed, 1, "", "")}, nil, "index 0 skipped: did not run: the Job failed: FailJob: rule 0 matched\ntrain failure FailJob: FailJob: rule 0 matched"},
+		"retried": {[]*attempt{ended(reconcile.OutcomeFailed, 3, "0,2", "1", pod(1, corev1.PodFailed)), retried}, nil,
 			"index 0 passed\nindex 1 passed: Failed in train: Container main exited with code 137 (OOMKilled)\nindex 2 passed"},
-		"retry does not run": {[]*attempt{ended(feed.Failed, 1, "", "0", pod(0, corev1.PodFailed)), ended(feed.Failed, 1, "", "")}, nil,
+		"retry does not run": {[]*attempt{ended(reconcile.OutcomeFailed, 1, "", "0", pod(0, corev1.PodFailed)), ended(reconcile.OutcomeFailed, 1, "", "")}, nil,
 			"index 0 failure OOMKilled: Container main exited with code 137 (OOMKilled)"},
 		"not Indexed": {[]*attempt{notIndexed}, nil, "train failure FailJob: FailJob: rule 0 matched"},
 	} {
@@ -155,7 +156,7 @@ func TestReportOfAHugeJob_RUN_13(t *testing.T) {
 		failed, done = append(failed, 2*i), append(done, 2*i+1)
 	}
 	began := time.Now()
-	a := ended(feed.Failed, n, indexset.Of(done...).String(), indexset.Of(failed...).String(), pods...)
+	a := ended(reconcile.OutcomeFailed, n, indexset.Of(done...).String(), indexset.Of(failed...).String(), pods...)
 	suite := (&task{attempts: []*attempt{a}}).suite(nil)
 	if took := time.Since(began); took > 10*time.Second {
 		t.Errorf("it took %s", took)
@@ -182,13 +183,13 @@ func TestReportOfMoreIndexesThanTestCasesHasRanges(t *testing.T) {
 		attempts []*attempt
 		want     string
 	}{
-		"failed": {[]*attempt{ended(feed.Failed, most, "0-9,12", "10-11", pod(10, corev1.PodFailed))}, `indexes 0-9 passed
+		"failed": {[]*attempt{ended(reconcile.OutcomeFailed, most, "0-9,12", "10-11", pod(10, corev1.PodFailed))}, `indexes 0-9 passed
 index 10 failure OOMKilled: Container main exited with code 137 (OOMKilled)
 index 11 failure Failed: failed; its pods are gone
 index 12 passed
 indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matched`},
-		"complete":   {[]*attempt{ended(feed.Complete, most, "0-2147483646", "")}, "indexes 0-2147483646 passed"},
-		"all failed": {[]*attempt{ended(feed.Failed, most, "", "0-2147483646")}, "indexes 0-2147483646 failure Failed: failed; its pods are gone"},
+		"complete":   {[]*attempt{ended(reconcile.OutcomeComplete, most, "0-2147483646", "")}, "indexes 0-2147483646 passed"},
+		"all failed": {[]*attempt{ended(reconcile.OutcomeFailed, most, "", "0-2147483646")}, "indexes 0-2147483646 failure Failed: failed; its pods are gone"},
 	} {
 		var got []string
 		for _, one := range (&task{attempts: c.attempts}).suite(nil).Cases {
@@ -203,7 +204,7 @@ indexes 13-2147483646 skipped: did not run: the Job failed: FailJob: rule 0 matc
 // Of 200,000 failed indexes, 10,000 have their own test cases, and the rest share one; likewise for skipped indexes.
 // Requirements: RUN-13
 func TestReportHasNoMoreTestCasesThanCIReads(t *testing.T) {
-	suite := (&task{attempts: []*attempt{ended(feed.Failed, 400_000, "", alternate(200_000))}}).suite(nil)
+	suite := (&task{attempts: []*attempt{ended(reconcile.OutcomeFailed, 400_000, "", alternate(200_000))}}).suite(nil)
 	if n := len(suite.Cases); n != 2*maxCases+2 {
 		t.Fatalf("%d cases", n)
 	}

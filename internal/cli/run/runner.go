@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
@@ -140,13 +141,13 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 			return err
 		}
 		lastPods(ctx)
-		if a.end == feed.Failed {
+		if a.end == reconcile.OutcomeFailed {
 			a.report = r.explain(ctx, a)
 		}
 		if !a.isLost() {
 			r.note(r.endLine(a))
 		}
-		if a.end != feed.Failed || len(t.attempts) > r.o.retries {
+		if a.end != reconcile.OutcomeFailed || len(t.attempts) > r.o.retries {
 			return nil
 		}
 		if err := r.retry(ctx, t); err != nil {
@@ -161,7 +162,7 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 // followJob returns when the Job has ended.
 func (r *runner) followJob(ctx context.Context, a *attempt) error {
 	listed := false
-	jobs := feed.Jobs{Watch: r.watch, Set: r.o.setOf(a), Each: func(updates []feed.Update) error {
+	jobs := feed.Jobs{Watch: r.watch, Set: r.o.setOf(a), OnUpdates: func(updates []feed.Update) error {
 		err := r.take(a, updates, !listed)
 		listed = true
 		return err
@@ -202,7 +203,7 @@ func (r *runner) show(changed *attempt) {
 		switch a := t.last(); a.end {
 		case "":
 			news.Open = append(news.Open, a.job)
-		case feed.Failed:
+		case reconcile.OutcomeFailed:
 			news.Failed++
 		}
 	}

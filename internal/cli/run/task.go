@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // task is a Job of the manifests, and its retries.
@@ -23,7 +24,7 @@ func (t *task) last() *attempt { return t.attempts[len(t.attempts)-1] }
 type attempt struct {
 	object *unstructured.Unstructured
 	job    *batchv1.Job
-	end    feed.End
+	end    reconcile.Outcome
 	report *explain.Report // nil until it is read
 	tails  tails           // for a report
 }
@@ -62,7 +63,7 @@ func (r *runner) endLine(a *attempt) string {
 	switch {
 	case a.isLost():
 		return r.label(a) + " was deleted before it finished"
-	case a.end == feed.Complete:
+	case a.end == reconcile.OutcomeComplete:
 		return fmt.Sprintf("%s Complete in %s", r.label(a), jobprinter.Row{Job: a.job, Now: r.o.Now()}.Duration())
 	}
 	why := ""

@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
@@ -39,20 +40,20 @@ func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
 	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
 	for _, tc := range []struct {
 		name, reason string
-		fate         explain.Fate
+		outcome      reconcile.Outcome
 		args         []string
 	}{
-		{"nothing fails", "CompletionsReached", explain.FateComplete, []string{named}},
-		{"the rule matches", "PodFailurePolicy_ExitCode2", explain.FateFailed, []string{named, "--pods", "exit=2"}},
-		{"it does not", "BackoffLimitExceeded", explain.FateFailed, []string{named, "--pods", "exit=3"}},
-		{"one index", "FailedIndexes", explain.FateFailed, []string{perIndex, "--pods", "index=3,exit=1"}},
-		{"its first attempt", "CompletionsReached", explain.FateComplete, []string{perIndex, "--pods", "index=3-5,attempt=1,exit=1"}},
-		{"a disruption", "CompletionsReached", explain.FateComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pods", "attempt=1,disrupted"}},
-		{"the leader", "SuccessPolicy", explain.FateComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pods", "run=1h", "--pods", "index=0,run=1s"}},
+		{"nothing fails", "CompletionsReached", reconcile.OutcomeComplete, []string{named}},
+		{"the rule matches", "PodFailurePolicy_ExitCode2", reconcile.OutcomeFailed, []string{named, "--pods", "exit=2"}},
+		{"it does not", "BackoffLimitExceeded", reconcile.OutcomeFailed, []string{named, "--pods", "exit=3"}},
+		{"one index", "FailedIndexes", reconcile.OutcomeFailed, []string{perIndex, "--pods", "index=3,exit=1"}},
+		{"its first attempt", "CompletionsReached", reconcile.OutcomeComplete, []string{perIndex, "--pods", "index=3-5,attempt=1,exit=1"}},
+		{"a disruption", "CompletionsReached", reconcile.OutcomeComplete, []string{stories + "kep-3329-story-2-disruptions-do-not-count.yaml", "--pods", "attempt=1,disrupted"}},
+		{"the leader", "SuccessPolicy", reconcile.OutcomeComplete, []string{stories + "kep-3998-story-1-the-leader-decides.yaml", "--pods", "run=1h", "--pods", "index=0,run=1s"}},
 	} {
 		r := simulated(t, tc.args...)
-		if r.Verdict.Reason != tc.reason || r.Verdict.Fate != tc.fate {
-			t.Errorf("%s: %s %q, want %s %q", tc.name, r.Verdict.Fate, r.Verdict.Reason, tc.fate, tc.reason)
+		if r.Verdict.Reason != tc.reason || r.Verdict.Outcome != tc.outcome {
+			t.Errorf("%s: %s %q, want %s %q", tc.name, r.Verdict.Outcome, r.Verdict.Reason, tc.outcome, tc.reason)
 		}
 		if tc.name == "one index" && r.Indexes.Failed != "3" {
 			t.Errorf("%s: indexes %s failed", tc.name, r.Indexes.Failed)
@@ -92,8 +93,8 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	}
 	got := program.Run(t, nil, "simulate", "-o", "json", "-f", named, "--pods", "run=2h", "--limit", "1h")
 	var r explain.Report
-	if err := json.Unmarshal([]byte(got.Out), &r); err != nil || r.Verdict.Fate != explain.FateOpen || r.Verdict.Reason != "" {
-		t.Errorf("too long: %v, %s %q", err, r.Verdict.Fate, r.Verdict.Reason)
+	if err := json.Unmarshal([]byte(got.Out), &r); err != nil || r.Verdict.Outcome != reconcile.OutcomeOpen || r.Verdict.Reason != "" {
+		t.Errorf("too long: %v, %s %q", err, r.Verdict.Outcome, r.Verdict.Reason)
 	}
 }
 

@@ -23,7 +23,7 @@ func TestStatusTables(t *testing.T) {
 	if all.Code != 0 || all.ErrOut != "" {
 		t.Fatalf("exit %d, stderr %q", all.Code, all.ErrOut)
 	}
-	clitest.Golden(t, "../../jobprinter/testdata/status-all.golden", all.Out)
+	clitest.Golden(t, "../../shared/jobprinter/testdata/status-all.golden", all.Out)
 
 	one := program.Run(t, api, "status", "-n", "ns2", "--no-headers")
 	if lines := strings.Split(strings.TrimSpace(one.Out), "\n"); len(lines) != 1 || !strings.HasPrefix(lines[0], "j-hostile ") {

@@ -36,7 +36,7 @@ func (o *Options) follow(ctx context.Context) error {
 	f := &follower{Options: o, jobs: map[types.NamespacedName]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
 	defer stop()
-	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, Each: f.take}
+	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, OnUpdates: f.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err

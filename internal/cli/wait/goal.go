@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // The kinds of goals that --for can set.
@@ -29,7 +30,7 @@ const (
 const goalForms = "finished, complete, failed, delete, condition=NAME[=VALUE], jsonpath={PATH}[=VALUE]"
 
 // conditionMet is the end of waiting for a condition or a JSONPath.
-const conditionMet = feed.End("ConditionMet")
+const conditionMet = reconcile.Outcome("ConditionMet")
 
 // goal is the state that --for waits for.
 type goal struct {
@@ -130,7 +131,7 @@ func allAre(value string, found []reflect.Value) (bool, error) {
 }
 
 // endOf returns how waiting for a Job ends after an update, "" if it does not end yet. job is its latest state.
-func (g *goal) endOf(job *batchv1.Job, u *feed.Update) (feed.End, error) {
+func (g *goal) endOf(job *batchv1.Job, u *feed.Update) (reconcile.Outcome, error) {
 	if g.kind == goalDelete {
 		return u.Gone, nil
 	}

@@ -4,8 +4,8 @@ import (
 	"cmp"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // waitResult is the output of wait -o json and -o yaml. Within v1alpha1, fields may be added, but none is renamed,
@@ -27,7 +27,7 @@ type jobResult struct {
 	Name      string `json:"name"`
 	// Outcome is Complete, Failed, Deleted, Replaced (deleted, and another one created), ConditionMet (with
 	// --for=condition or jsonpath), or Waiting (not ended when the command did).
-	Outcome feed.End `json:"outcome"`
+	Outcome reconcile.Outcome `json:"outcome"`
 	// Reason is the reason of the Job's condition Complete or Failed, or the kind of problem that stalls a Job, such
 	// as ImagePull; "" for other outcomes.
 	Reason string `json:"reason"`
@@ -43,7 +43,7 @@ type jobResult struct {
 }
 
 // stillWaiting is the outcome of a Job that had not ended when the command did.
-const stillWaiting = feed.End("Waiting")
+const stillWaiting = reconcile.Outcome("Waiting")
 
 // writeResult writes the outcome of all Jobs; nothing if the Jobs are not known yet.
 func (w *waiter) writeResult(err error) error {

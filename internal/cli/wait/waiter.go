@@ -44,7 +44,7 @@ type waiter struct {
 // waitedJob is a Job that existed at the start, as last seen.
 type waitedJob struct {
 	job *batchv1.Job
-	end feed.End
+	end reconcile.Outcome
 	why string // the reason for its failure
 	// cause is the cause of its failure, nil if unknown.
 	cause *explain.DecidingCause
@@ -52,7 +52,7 @@ type waitedJob struct {
 
 // condition returns the condition that ended the Job, nil if it has not ended.
 func (j *waitedJob) condition() *batchv1.JobCondition {
-	if j.end != feed.Complete && j.end != feed.Failed {
+	if j.end != reconcile.OutcomeComplete && j.end != reconcile.OutcomeFailed {
 		return nil
 	}
 	return reconcile.TrueCondition(j.job, batchv1.JobConditionType(j.end))
@@ -60,7 +60,7 @@ func (j *waitedJob) condition() *batchv1.JobCondition {
 
 func (w *waiter) run(ctx context.Context) error {
 	o := w.options
-	jobs := &feed.Jobs{Watch: cmdutil.Watch(w.link, w.progress), Set: o.set, Each: w.take}
+	jobs := &feed.Jobs{Watch: cmdutil.Watch(w.link, w.progress), Set: o.set, OnUpdates: w.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -151,7 +151,7 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 	if waited.end, err = w.options.goal.endOf(waited.job, u); err != nil || waited.end == "" {
 		return err
 	}
-	if waited.end == feed.Failed {
+	if waited.end == reconcile.OutcomeFailed {
 		waited.why, waited.cause = w.why(waited.job, u.Job)
 	}
 	if w.isLoss(waited.end) {
@@ -161,7 +161,7 @@ func (w *waiter) takeOne(waited *waitedJob, u *feed.Update) error {
 }
 
 // isLoss reports whether a Job was deleted although --for=delete was not given.
-func (w *waiter) isLoss(end feed.End) bool {
+func (w *waiter) isLoss(end reconcile.Outcome) bool {
 	return w.options.goal.kind != goalDelete && (end == feed.Deleted || end == feed.Replaced)
 }
 
@@ -190,7 +190,7 @@ func (w *waiter) endLine(waited *waitedJob) string {
 	}
 	line := fmt.Sprintf("%s %s", w.label(waited.job), waited.end)
 	took := jobprinter.Row{Job: waited.job, Now: w.options.Now()}.Duration()
-	if waited.end == feed.Complete && took != jobprinter.None {
+	if waited.end == reconcile.OutcomeComplete && took != jobprinter.None {
 		line += " in " + took
 	}
 	return line
@@ -218,9 +218,9 @@ func (w *waiter) tally() tally {
 		switch {
 		case waited.end == "":
 			t.open = append(t.open, waited.job)
-		case waited.end == feed.Complete:
+		case waited.end == reconcile.OutcomeComplete:
 			t.complete = append(t.complete, label)
-		case waited.end == feed.Failed:
+		case waited.end == reconcile.OutcomeFailed:
 			t.failed = append(t.failed, label)
 		case w.isLoss(waited.end):
 			t.lost = append(t.lost, label+w.lossOf(waited.end))
@@ -229,7 +229,7 @@ func (w *waiter) tally() tally {
 	return t
 }
 
-func (w *waiter) lossOf(end feed.End) string {
+func (w *waiter) lossOf(end reconcile.Outcome) string {
 	before := " before it " + w.options.goal.past
 	switch {
 	case end == feed.Replaced:

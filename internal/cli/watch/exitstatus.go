@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -56,12 +57,12 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 }
 
 // hasFinished reports whether the Job had finished when last seen, which may be in its deletion event.
-func hasFinished(o *explain.Outline) bool { return feed.EndOfFate(o.Fate) != "" }
+func hasFinished(o *explain.Outline) bool { return o.Outcome.IsFinished() }
 
 // take records the state of a Job.
 func (e *exitStatus) take(key types.NamespacedName, job *explain.Outline) {
 	e.jobs[key] = job
-	if feed.EndOfFate(job.Fate) == feed.Failed {
+	if job.Outcome == reconcile.OutcomeFailed {
 		e.failed.Insert(e.label(key))
 	}
 }

@@ -236,7 +236,7 @@ func (v *plainView) details(at time.Time, r *explain.Report) {
 			v.once(at, key, "condition "+c.Type, fmt.Sprintf("condition %s: %s: %s", c.Type, jobprinter.OrNone(c.Reason), jobprinter.OrNone(c.Message)))
 		}
 	}
-	if feed.EndOfFate(r.Verdict.Fate) != "" {
+	if r.Verdict.Outcome.IsFinished() {
 		v.once(at, key, "verdict", r.Verdict.Sentence)
 	}
 }

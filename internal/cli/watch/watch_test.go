@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
@@ -190,7 +191,7 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 		moment(1100*time.Millisecond, 4, func(s *snapshot.Snapshot) { s.Link = snapshot.Link{StaleSince: &at, Why: "refused\n\x07"} }),
 		moment(1200*time.Millisecond, 5, func(s *snapshot.Snapshot) {
 			s.Job.Report.Conditions = []explain.Condition{{Type: "Failed", Status: "True", Reason: "R", Message: "m", Since: &since}, {Type: "Suspended", Status: "False"}}
-			s.Job.Report.Verdict = explain.Verdict{Fate: explain.FateFailed, Sentence: "It failed."}
+			s.Job.Report.Verdict = explain.Verdict{Outcome: reconcile.OutcomeFailed, Sentence: "It failed."}
 		}),
 	}}
 	// Another Job with the name is printed from the beginning, including lines that are the same.
@@ -226,8 +227,8 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 
 // observe and result decide the exit status from the Snapshots.
 func TestWatchedEnd(t *testing.T) {
-	job := func(name, uid string, fate explain.Fate) explain.Outline {
-		return explain.Outline{Namespace: "ns", Name: name, UID: uid, Fate: fate}
+	job := func(name, uid string, outcome reconcile.Outcome) explain.Outline {
+		return explain.Outline{Namespace: "ns", Name: name, UID: uid, Outcome: outcome}
 	}
 	list := func(jobs ...explain.Outline) *snapshot.Snapshot {
 		return &snapshot.Snapshot{Jobs: &snapshot.Jobs{Items: jobs}}
@@ -245,23 +246,23 @@ func TestWatchedEnd(t *testing.T) {
 	}{
 		{"nothing yet", nil, []*snapshot.Snapshot{{}}, false, cmdutil.ExitInterrupted},
 		{"no Jobs", nil, []*snapshot.Snapshot{list()}, false, cmdutil.ExitInterrupted},
-		{"one runs", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
-		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailing))}, false, cmdutil.ExitInterrupted},
-		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
-		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
-		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
-		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", explain.FateComplete)), job("b", "2", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
-		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitDone},
-		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), gone(list(), job("a", "1", explain.FateFailed))}, true, cmdutil.ExitJobFailed},
-		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", explain.FateOpen)), gone(list(), job("a", "1", explain.FateComplete))}, true, cmdutil.ExitError},
+		{"one runs", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeComplete), job("b", "2", reconcile.OutcomeOpen))}, false, cmdutil.ExitInterrupted},
+		{"decided is not ended", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailing))}, false, cmdutil.ExitInterrupted},
+		{"all complete", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeComplete))}, true, cmdutil.ExitDone},
+		{"one failed", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeComplete), job("b", "2", reconcile.OutcomeFailed))}, true, cmdutil.ExitJobFailed},
+		{"a name went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeComplete))}, true, cmdutil.ExitError},
+		{"a name ended and went before the first list", []string{"a", "b"}, []*snapshot.Snapshot{gone(list(job("a", "1", reconcile.OutcomeComplete)), job("b", "2", reconcile.OutcomeFailed))}, true, cmdutil.ExitJobFailed},
+		{"complete with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), gone(list(), job("a", "1", reconcile.OutcomeComplete))}, true, cmdutil.ExitDone},
+		{"failed with the change that took it", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), gone(list(), job("a", "1", reconcile.OutcomeFailed))}, true, cmdutil.ExitJobFailed},
+		{"another of the name had ended", nil, []*snapshot.Snapshot{list(job("a", "2", reconcile.OutcomeOpen)), gone(list(), job("a", "1", reconcile.OutcomeComplete))}, true, cmdutil.ExitError},
 		{"failed, and complete when made anew", nil, []*snapshot.Snapshot{
-			list(job("a", "1", explain.FateFailed), job("b", "3", explain.FateOpen)),
-			list(job("a", "2", explain.FateComplete), job("b", "3", explain.FateComplete)),
+			list(job("a", "1", reconcile.OutcomeFailed), job("b", "3", reconcile.OutcomeOpen)),
+			list(job("a", "2", reconcile.OutcomeComplete), job("b", "3", reconcile.OutcomeComplete)),
 		}, true, cmdutil.ExitJobFailed},
-		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list()}, true, cmdutil.ExitJobFailed},
-		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list()}, true, cmdutil.ExitError},
-		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateOpen)), list(job("a", "2", explain.FateComplete))}, true, cmdutil.ExitError},
-		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", explain.FateFailed)), list(job("a", "2", explain.FateOpen))}, false, cmdutil.ExitInterrupted},
+		{"ended, then deleted", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailed)), list()}, true, cmdutil.ExitJobFailed},
+		{"deleted", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), list()}, true, cmdutil.ExitError},
+		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), list(job("a", "2", reconcile.OutcomeComplete))}, true, cmdutil.ExitError},
+		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailed)), list(job("a", "2", reconcile.OutcomeOpen))}, false, cmdutil.ExitInterrupted},
 	} {
 		end := &exitStatus{names: tc.names, label: func(k types.NamespacedName) string { return k.Name }}
 		done := false

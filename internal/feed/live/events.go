@@ -85,7 +85,7 @@ func newEventWatch(s *Source, r *related, job *batchv1.Job, ofPods bool) *eventW
 
 func (w *eventWatch) run(ctx context.Context) error {
 	call := apicall.Call{Resource: "events", Namespace: w.job.Namespace}
-	return w.source.keepUp(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, Take: w.take}, w.refused)
+	return w.source.keepUp(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, OnEvent: w.take}, w.refused)
 }
 
 func (w *eventWatch) list(ctx context.Context) (string, error) {

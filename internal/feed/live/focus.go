@@ -14,16 +14,16 @@ const (
 	parts
 )
 
-// attend follows the focus: it stops watching what is out of focus and starts watching what is newly in focus.
-func (s *Source) attend(ctx context.Context) error {
+// followFocus follows the focus: it stops watching what is out of focus and starts watching what is newly in focus.
+func (s *Source) followFocus(ctx context.Context) error {
 	var running [parts]tasks
 	for {
-		focus, was := s.turn()
+		focus, was := s.focuses()
 		first := firstChange(focus, was)
 		for part := parts - 1; part >= first; part-- {
 			running[part].stop()
 		}
-		for part, run := range s.adopt(focus, first) {
+		for part, run := range s.apply(focus, first) {
 			if run != nil {
 				running[part].start(ctx, s, run)
 			}
@@ -36,8 +36,8 @@ func (s *Source) attend(ctx context.Context) error {
 	}
 }
 
-// turn returns the requested focus and the current one.
-func (s *Source) turn() (wanted, is snapshot.Focus) {
+// focuses returns the requested focus and the current one.
+func (s *Source) focuses() (wanted, is snapshot.Focus) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.wanted, s.focus
@@ -56,8 +56,8 @@ func firstChange(focus, was snapshot.Focus) int {
 	return parts
 }
 
-// adopt changes the focus from the part first on, and returns for each part the function to run; nil for none.
-func (s *Source) adopt(focus snapshot.Focus, first int) (run [parts]func(context.Context) error) {
+// apply changes the focus from the part first on, and returns for each part the function to run; nil for none.
+func (s *Source) apply(focus snapshot.Focus, first int) (run [parts]func(context.Context) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if first == parts {

@@ -21,13 +21,13 @@ func TestFocusForgetsWhatIsNotLookedAt(t *testing.T) {
 	config.OpenLog = func(string, snapshot.LogTarget, func()) Log { return log }
 	s := NewSource(config)
 	job := types.NamespacedName{Namespace: "ns1", Name: "train"}
-	s.adopt(snapshot.Focus{Job: job, Pod: "train-a"}, partJob)
+	s.apply(snapshot.Focus{Job: job, Pod: "train-a"}, partJob)
 	s.pod.state = PodState{Read: true, Node: "node-1"}
-	s.adopt(snapshot.Focus{Job: job, Pod: "train-a", Log: &snapshot.LogTarget{}}, partLog)
+	s.apply(snapshot.Focus{Job: job, Pod: "train-a", Log: &snapshot.LogTarget{}}, partLog)
 	if s.job == nil || s.log == nil || len(log.set) != 1 || log.set[0] != s.pod.state {
 		t.Errorf("job %v, log %v, pod states %+v", s.job, s.log, log.set)
 	}
-	s.adopt(snapshot.Focus{}, partJob)
+	s.apply(snapshot.Focus{}, partJob)
 	if s.job != nil || s.pod != nil || s.log != nil {
 		t.Errorf("kept: job %v, pod %v, log %v", s.job, s.pod, s.log)
 	}

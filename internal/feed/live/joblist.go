@@ -48,7 +48,7 @@ type jobRow struct {
 // followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
 	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.refused}
-	jobs := &feed.Jobs{Watch: watch, Set: s.Set, Each: s.list.take}
+	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.take}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (l *jobList) snapshot() *snapshot.Jobs {
 	items := make([]explain.Outline, len(l.rows))
 	for i := range l.rows {
 		items[i] = l.rows[i].outline
-		l.running = l.running || feed.EndOfFate(items[i].Fate) == ""
+		l.running = l.running || !items[i].Outcome.IsFinished()
 	}
 	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)], Gaps: l.stalls.Gaps()}
 	return l.shown

@@ -51,7 +51,7 @@ func (j *openJob) run(ctx context.Context) error {
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
 	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
-	jobs.Each = func(updates []feed.Update) error {
+	jobs.OnUpdates = func(updates []feed.Update) error {
 		for i := range updates {
 			j.take(&updates[i])
 		}

@@ -78,7 +78,7 @@ func (s *Source) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	s.group = group
 	pulse := feed.Pulse{Link: s.link, Probe: feed.Livez(s.Client)}
-	for _, task := range []func(context.Context) error{s.followJobs, s.followStalls, s.attend, s.publishAll, pulse.Run} {
+	for _, task := range []func(context.Context) error{s.followJobs, s.followStalls, s.followFocus, s.publishAll, pulse.Run} {
 		group.Go(s.Guard(func() error { return task(ctx) }))
 	}
 	err := group.Wait()

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // older removes fields that an older API server or Job controller does not set. Each can be missing on its own, because
@@ -42,7 +43,7 @@ func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 	for _, c := range cases(t) {
 		for _, facts := range c.Inputs {
 			want := report(facts).Verdict
-			if want.Fate != explain.FateFailed && want.Fate != explain.FateComplete {
+			if want.Outcome != reconcile.OutcomeFailed && want.Outcome != reconcile.OutcomeComplete {
 				continue
 			}
 			ends++
@@ -65,10 +66,10 @@ func TestMissingFieldsChangeNoExplanation(t *testing.T) {
 
 func wantVerdict(t *testing.T, what string, got, want explain.Verdict) {
 	t.Helper()
-	if want.Fate == explain.FateComplete && got.Reason == "" {
+	if want.Outcome == reconcile.OutcomeComplete && got.Reason == "" {
 		want.Reason, want.Message, want.Sentence = got.Reason, got.Message, got.Sentence
 	}
-	if got.Status != want.Status || got.Fate != want.Fate || got.Reason != want.Reason || !ptr.Equal(got.Rule, want.Rule) || got.RuleName != want.RuleName || got.Sentence != want.Sentence {
+	if got.Status != want.Status || got.Outcome != want.Outcome || got.Reason != want.Reason || !ptr.Equal(got.Rule, want.Rule) || got.RuleName != want.RuleName || got.Sentence != want.Sentence {
 		t.Errorf("%s:\n%+v, want\n%+v", what, got, want)
 	}
 }

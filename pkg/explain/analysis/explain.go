@@ -39,6 +39,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/timeline"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/verdict"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Explain reports what happens to the Job, and why. Options with a pod or an index narrow the evidence, causes, indexes,
@@ -124,7 +125,7 @@ func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarg
 // decidingCause returns the first container, or else the first pod, in the evidence chain of a Job that failed or is failing;
 // nil if the chain has neither.
 func decidingCause(v *explain.Verdict, chain []explain.Evidence) *explain.DecidingCause {
-	if v.Fate != explain.FateFailed && v.Fate != explain.FateFailing {
+	if v.Outcome != reconcile.OutcomeFailed && v.Outcome != reconcile.OutcomeFailing {
 		return nil
 	}
 	var found *explain.DecidingCause

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
@@ -101,8 +102,8 @@ func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
 	}
 	for i := range reports {
 		r := &reports[i]
-		bad := r.Verdict.Stalled || r.Verdict.Fate == explain.FateFailed || r.Verdict.Fate == explain.FateFailing
-		if n := grouped[r.Job.Namespace+"/"+r.Job.Name]; n > 1 || bad && n == 0 || r.Verdict.Fate == explain.FateComplete && n > 0 {
+		bad := r.Verdict.Stalled || r.Verdict.Outcome.Fails()
+		if n := grouped[r.Job.Namespace+"/"+r.Job.Name]; n > 1 || bad && n == 0 || r.Verdict.Outcome == reconcile.OutcomeComplete && n > 0 {
 			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, r.Verdict.Sentence)
 		}
 	}

@@ -112,7 +112,7 @@ func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 
 // memberOf returns a Job as a member of its family, without failures that the end of the Job caused or that a rule ignores.
 func memberOf(in *facts.Facts, failed *failures.Failures) family.Member {
-	m := family.Member{Job: in.Job, Status: Status(in.Job), Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Failures: map[int32]*cause.Failure{}}
+	m := family.Member{Job: in.Job, Status: Status(in.Job), Outcome: in.Decision.Outcome, Reason: in.Decision.Reason, Failures: map[int32]*cause.Failure{}}
 	for i := range failed.All { // The latest first.
 		f := &failed.All[i]
 		if f.Consequence || f.Kind.Cause.Action == batchv1.PodFailurePolicyActionIgnore || m.Failures[f.Pod.Index] != nil {

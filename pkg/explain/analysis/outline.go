@@ -38,21 +38,21 @@ func Status(job *batchv1.Job) string {
 // shows. Like a Report, an Outline shares memory with the Job, which must not change.
 func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	spec, status := &job.Spec, &job.Status
-	end := facts.OutcomeOf(job)
+	end := facts.DecisionOf(job)
 	if end.ByRule() {
 		names, _ := reconcile.RuleNames(job, ruleNames)
 		end = end.WithRule(job, names)
 	}
 	word, decisive := facts.StatusOf(job)
 	o := explain.Outline{
-		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Fate: end.Fate,
+		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Outcome: end.Outcome,
 		Indexed: jobspec.IsIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
 		FailedIndexes: status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
 		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: facts.KnownTime(status.StartTime), Finished: facts.FinishedAt(job),
 	}
-	o.WillFail = end.Fate == explain.FateOpen && o.FailedIndexCount > 0 && spec.SuccessPolicy == nil
+	o.WillFail = end.Outcome == reconcile.OutcomeOpen && o.FailedIndexCount > 0 && spec.SuccessPolicy == nil
 	if decisive != nil {
 		o.Reason = decisive.Reason
 	}
@@ -98,7 +98,7 @@ func MayStall(job *batchv1.Job) bool {
 
 // HasFailures reports whether the Job's failures are worth a closer look: the status counts some, and the Job is not complete.
 func HasFailures(job *batchv1.Job) bool {
-	return job.Status.Failed > 0 && facts.OutcomeOf(job).Fate != explain.FateComplete
+	return job.Status.Failed > 0 && facts.DecisionOf(job).Outcome != reconcile.OutcomeComplete
 }
 
 // maxWhy is the maximum number of causes that a list shows for a Job.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -26,7 +27,7 @@ func TestOutlineHasWhatTheJobSays(t *testing.T) {
 		ended(j, "PodFailurePolicy_OutOfMemory", "Container main for pod ns/train-1-abcde failed with exit code 2 matching FailJob rule at index 1")
 	})
 	want := explain.Outline{
-		Namespace: "ns", Name: "train", UID: "job-uid", Status: "Failed", Fate: explain.FateFailed, Indexed: true,
+		Namespace: "ns", Name: "train", UID: "job-uid", Status: "Failed", Outcome: reconcile.OutcomeFailed, Indexed: true,
 		Completions: ptr.To[int32](10), Parallelism: ptr.To[int32](2), Active: 1, Ready: ptr.To[int32](1), Terminating: ptr.To[int32](3), Succeeded: 2, Failed: 5,
 		FailedIndexes: ptr.To("1,4-6"), FailedIndexCount: 4, Reason: "PodFailurePolicy_OutOfMemory", Rule: ptr.To[int32](1), RuleName: "OutOfMemory",
 		ManagedBy: "batchjob.dev/controller", Created: ptr.To(ago(time.Hour)), Started: ptr.To(ago(time.Hour)), Finished: ptr.To(ago(9 * time.Minute)),
@@ -36,7 +37,7 @@ func TestOutlineHasWhatTheJobSays(t *testing.T) {
 	}
 }
 
-// The reason belongs to the condition behind the word, and the rule to the fate, even if another word hides it.
+// The reason belongs to the condition behind the word, and the rule to the outcome, even if another word hides it.
 func TestOutlineReasonIsThatOfItsCondition(t *testing.T) {
 	const byRule = "PodFailurePolicy_1"
 	failing := func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, byRule, "", time.Minute) }
@@ -117,7 +118,7 @@ func TestOutlineAgreesWithTheReport(t *testing.T) {
 		if !reflect.DeepEqual(before, f.Job) {
 			t.Error("the Job has changed")
 		}
-		if o.Status != v.Status || o.Fate != v.Fate || !ptr.Equal(o.Rule, v.Rule) || o.RuleName != v.RuleName || o.Status != analysis.Status(f.Job) {
+		if o.Status != v.Status || o.Outcome != v.Outcome || !ptr.Equal(o.Rule, v.Rule) || o.RuleName != v.RuleName || o.Status != analysis.Status(f.Job) {
 			t.Errorf("%+v, and the report has %+v", o, v)
 		}
 		if o.Reason != v.Reason && o.Status != "Terminating" && o.Status != "Suspended" && o.Status != "FailureTarget" {

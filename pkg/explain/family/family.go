@@ -24,10 +24,10 @@ import (
 // Member is a Job of a family with the failures of its pods, as far as they are known.
 type Member struct {
 	Job *batchv1.Job
-	// Status, Fate and Reason are as in explain.Verdict.
-	Status string
-	Fate   explain.Fate
-	Reason string
+	// Status, Outcome and Reason are as in explain.Verdict.
+	Status  string
+	Outcome reconcile.Outcome
+	Reason  string
 	// Failures are the last failures of indexes, and Most the most frequent failure of the Job; nil if none is known.
 	Failures map[int32]*cause.Failure
 	Most     *cause.Failure
@@ -95,7 +95,7 @@ func (r *relative) finished() bool { return reconcile.IsFinished(r.Job) }
 func (r *relative) view(of *batchv1.Job) explain.FamilyMember {
 	m := explain.FamilyMember{
 		Name: r.Job.Name, UID: string(r.Job.UID), Attempt: retry.AttemptOf(r.Job), Explained: r.Job.UID == of.UID,
-		Status: r.Status, Fate: r.Fate, Reason: r.Reason, Pending: retry.IsPending(r.Job),
+		Status: r.Status, Outcome: r.Outcome, Reason: r.Reason, Pending: retry.IsPending(r.Job),
 	}
 	if r.indexed() {
 		m.Indexes, m.Count = r.runs.String(), ptr.To(int32(r.runs.Len()))

@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -22,7 +22,7 @@ func TestIndexesWithTheSameHistoryAreCountedTogether(t *testing.T) {
 	job.Status.FailedIndexes = ptr.To("0-2147483646")
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}}
 	oom := &cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}}
-	members := []Member{{Job: job, Fate: explain.FateFailed, Failures: map[int32]*cause.Failure{7: oom, 8: oom}}}
+	members := []Member{{Job: job, Outcome: reconcile.OutcomeFailed, Failures: map[int32]*cause.Failure{7: oom, 8: oom}}}
 	got := Of(job, retry.Family{job}, members).Histories
 	if len(got) != 2 || got[0].Indexes != "0-6,9-2147483646" || got[0].Count != math.MaxInt32-2 || got[1].Indexes != "7,8" || got[1].Count != 2 {
 		t.Errorf("%+v", got)

@@ -100,7 +100,7 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 
 func stateOf(r *explain.Report) explain.GroupState {
 	switch v := &r.Verdict; {
-	case v.Fate == explain.FateFailed, v.Fate == explain.FateFailing:
+	case v.Outcome.Fails():
 		return explain.GroupFailed
 	case v.Stalled && r.Job.Suspend:
 		return explain.GroupSuspended
@@ -112,7 +112,7 @@ func stateOf(r *explain.Report) explain.GroupState {
 
 // causeOf returns the most frequent cause of a Job that is not complete, except pods stopped because the Job was ending.
 func causeOf(r *explain.Report) *explain.Cause {
-	if r.Verdict.Fate == explain.FateComplete || r.Verdict.Fate == explain.FateSucceeding {
+	if r.Verdict.Outcome.Succeeds() {
 		return nil
 	}
 	i := slices.IndexFunc(r.Causes, func(c explain.Cause) bool { return !c.Consequence })

@@ -13,8 +13,12 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 		return Section{}
 	}
 	columns := []layout.Column{
-		{Header: "JOB", Min: 16, Middle: true}, {Header: "STATUS"}, {Header: "INDEXES", Min: 7}, {Header: "COMPLETED", Right: true},
-		{Header: "FAILED", Right: true}, {Header: "CAUSE"},
+		{Header: "JOB", Min: 16, Middle: true},
+		{Header: "STATUS"},
+		{Header: "INDEXES", Min: 7},
+		{Header: "COMPLETED", Right: true},
+		{Header: "FAILED", Right: true},
+		{Header: "CAUSE"},
 	}
 	var rows [][]layout.Line
 	if family.RootGone {
@@ -31,7 +35,7 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 }
 
 func memberRow(f *Frame, m *explain.FamilyMember) []layout.Line {
-	mark, style := JobMark(&f.Glyphs, m.Fate, false, m.Pending || m.Status == "Suspended")
+	mark, style := JobMark(&f.Glyphs, m.Outcome, false, m.Pending || m.Status == "Suspended")
 	status, done, cause := m.Status, wording.Thousands(m.Completed), ""
 	if m.Pending {
 		status = "Interrupted"

@@ -6,19 +6,20 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // JobMark returns the mark and the style of a Job's state.
-func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark string, style layout.Style) {
+func JobMark(g *layout.Glyphs, outcome reconcile.Outcome, stalled, suspended bool) (mark string, style layout.Style) {
 	switch {
-	case fate == explain.FateComplete:
+	case outcome == reconcile.OutcomeComplete:
 		return g.Good, layout.Good
-	case fate == explain.FateFailed:
+	case outcome == reconcile.OutcomeFailed:
 		return g.Bad, layout.Bad
-	case fate == explain.FateFailing:
+	case outcome == reconcile.OutcomeFailing:
 		return g.Ending, layout.Bad
-	case fate == explain.FateSucceeding:
+	case outcome == reconcile.OutcomeSucceeding:
 		return g.Ending, layout.Good
 	case suspended:
 		return g.Paused, layout.Warn
@@ -29,8 +30,8 @@ func JobMark(g *layout.Glyphs, fate explain.Fate, stalled, suspended bool) (mark
 }
 
 // FailureStyle returns the style of failed pods: as long as the Job may succeed, other pods replace them.
-func FailureStyle(fate explain.Fate) layout.Style {
-	if fate == explain.FateFailed || fate == explain.FateFailing {
+func FailureStyle(outcome reconcile.Outcome) layout.Style {
+	if outcome.Fails() {
 		return layout.Bad
 	}
 	return layout.Warn
@@ -39,8 +40,8 @@ func FailureStyle(fate explain.Fate) layout.Style {
 // JobStatus returns the mark and the StatusWord: "✗ Failed".
 func JobStatus(g *layout.Glyphs, r *explain.Report) layout.Span {
 	v := &r.Verdict
-	mark, style := JobMark(g, v.Fate, v.Stalled, r.Job.Suspend)
-	if v.Fate == explain.FateOpen && v.Status == "Terminating" && !v.Stalled {
+	mark, style := JobMark(g, v.Outcome, v.Stalled, r.Job.Suspend)
+	if v.Outcome == reconcile.OutcomeOpen && v.Status == "Terminating" && !v.Stalled {
 		mark, style = g.Ending, layout.Special
 	}
 	return layout.Text(style|layout.Bold, mark+" "+StatusWord(v))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -97,7 +98,7 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 
 // isDecided reports whether the Job has ended or will end, whatever its pods do.
 func isDecided(r *explain.Report) bool {
-	return !r.Job.Finished.IsZero() || (r.Verdict.Fate != explain.FateOpen && r.Verdict.Fate != "")
+	return !r.Job.Finished.IsZero() || (r.Verdict.Outcome != reconcile.OutcomeOpen && r.Verdict.Outcome != "")
 }
 
 // notAbove describes how a Job has ended below or at a limit.

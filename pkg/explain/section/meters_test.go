@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Issue 6.2: limits state in words whether they are exceeded, and the distance to them only as long as it matters.
@@ -31,7 +32,7 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		{"left", "2 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(2, 6)}},
 		{"the last", "6 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(6, 6)}},
 		{"restarts", "1 restart; the Job fails at 2", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
-		{"used up", "used up by restarts", explain.Report{BackoffLimit: restarts(2, 2, 0), Verdict: explain.Verdict{Fate: explain.FateFailed}}},
+		{"used up", "used up by restarts", explain.Report{BackoffLimit: restarts(2, 2, 0), Verdict: explain.Verdict{Outcome: reconcile.OutcomeFailed}}},
 		{"failures nearer", "2 failures; the Job fails at 7, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
 		{"an index left", "1 failed index; the Job fails at 3", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
 		{"one index", "1 failure; the index fails at 3 (index 4)", explain.Report{
@@ -47,7 +48,7 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
 		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{BackoffLimit: failures(1, 0)}},
 		{"another reason", "2 of 6 failures, not reached", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(2, 6)}},
-		{"decided", "2 of 6 failures, not reached", explain.Report{BackoffLimit: failures(2, 6), Verdict: explain.Verdict{Fate: explain.FateFailing}}},
+		{"decided", "2 of 6 failures, not reached", explain.Report{BackoffLimit: failures(2, 6), Verdict: explain.Verdict{Outcome: reconcile.OutcomeFailing}}},
 		{"just so", "6 of 6 failures, not exceeded", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(6, 6)}},
 		{"indexes", "exceeded: 3 failed indexes, 2 allowed", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 3}}},
 		{"per index", "exceeded: 1 failure, 0 allowed (2 indexes)", explain.Report{

@@ -36,7 +36,7 @@ func StoppedNote(r *explain.Report) string {
 	if pods == 0 {
 		return ""
 	}
-	return words.StoppedText(pods, reason, r.Verdict.Fate, len(OwnCauses(r)) > 0)
+	return words.StoppedText(pods, reason, r.Verdict.Outcome, len(OwnCauses(r)) > 0)
 }
 
 // StoppedPods returns the number of pods that the Job's controller stopped, and the most frequent reason.

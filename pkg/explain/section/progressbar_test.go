@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Issue 6, 1: the bar has its width, each nonzero part has a column, and only a part that is the whole fills the bar.
@@ -43,7 +44,7 @@ func TestBarShowsCompletionsNotFailedPods(t *testing.T) {
 		"██~~~~": {Completions: &three, Succeeded: 1, Terminating: &two, Failed: 2},
 		"██✗✗··": {Completions: &three, Succeeded: 1, Failed: 4, FailedIndexes: &failed, FailedIndexCount: 1},
 		"▒▒▒▒▒▒": {Active: 2, Failed: 9},
-		"██████": {Completions: &three, Succeeded: 3, Failed: 3, Fate: explain.FateComplete},
+		"██████": {Completions: &three, Succeeded: 3, Failed: 3, Outcome: reconcile.OutcomeComplete},
 	} {
 		if got := ProgressOf(&o).Bar(f, 6); got.String() != want {
 			t.Errorf("%s, want %s for %+v", got, want, o)

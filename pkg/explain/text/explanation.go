@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -70,7 +71,7 @@ func (v *view) explanation() {
 // hasSuccess reports whether the progress of a Job is of interest: not if it failed without a success.
 func (v *view) hasSuccess() bool {
 	done, _ := v.pods.Done(v.report)
-	hopeless := done == 0 && v.report.Verdict.Fate == explain.FateFailed
+	hopeless := done == 0 && v.report.Verdict.Outcome == reconcile.OutcomeFailed
 	return v.report.SuccessPolicy != nil || !v.brief && !hopeless
 }
 
@@ -85,7 +86,7 @@ func newView(r *explain.Report, o Options) *view {
 	p := newPage(o)
 	return &view{
 		page: p, frame: p.frame(r.ObservedAt.Time), report: r, pods: section.CountPods(r),
-		brief: r.Verdict.Fate == explain.FateComplete && len(r.Problems) == 0 && !o.Full,
+		brief: r.Verdict.Outcome == reconcile.OutcomeComplete && len(r.Problems) == 0 && !o.Full,
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Issue 6.4: the lines for the interactive view are the same as the printed explanation.
@@ -14,7 +15,7 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 	for _, o := range []Options{{Width: 80}, {Width: 60, ASCII: true}, {Width: 120, Full: true}} {
 		r := explain.Report{
 			Job:     explain.Job{Namespace: "ns", Name: "hostile\x1b[2J", CompletionMode: "NonIndexed"},
-			Verdict: explain.Verdict{Status: "Failed", Fate: explain.FateFailed, Sentence: "It failed, because of \r\u202esomething long enough to be wrapped on a narrow terminal."},
+			Verdict: explain.Verdict{Status: "Failed", Outcome: reconcile.OutcomeFailed, Sentence: "It failed, because of \r\u202esomething long enough to be wrapped on a narrow terminal."},
 			Causes:  []explain.Cause{{Text: "Container main exited", Count: 3, Pods: []string{"a", "b"}}},
 			Advice:  []explain.Advice{{Text: "Look at it", Command: "kubectl logs a"}},
 		}

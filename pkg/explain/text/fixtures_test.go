@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // started is the start time of the Jobs of the fixtures.
@@ -39,14 +40,14 @@ func baseReport(name string, observed int) explain.Report {
 			PodReplacementPolicy: "TerminatingOrFailed", RestartPolicy: "Never",
 		},
 		ObservedAt: *at(observed),
-		Verdict:    explain.Verdict{Status: "Running", Fate: explain.FateOpen},
+		Verdict:    explain.Verdict{Status: "Running", Outcome: reconcile.OutcomeOpen},
 		Counts:     explain.Counts{Ready: ptr.To(int32(0)), Terminating: ptr.To(int32(0))},
 		Reconciler: explain.Reconciler{Alive: explain.AlivenessUnknown, Text: "last wrote the status 4s ago", Manager: "kube-controller-manager", LastWrite: at(observed - 4)},
 	}
 }
 
-func finish(r *explain.Report, status string, fate explain.Fate, seconds int) {
-	r.Verdict.Status, r.Verdict.Fate = status, fate
+func finish(r *explain.Report, status string, outcome reconcile.Outcome, seconds int) {
+	r.Verdict.Status, r.Verdict.Outcome = status, outcome
 	r.Job.Finished, r.Job.DurationSeconds = at(seconds), ptr.To(int64(seconds))
 }
 
@@ -85,8 +86,8 @@ func fixtures() map[string]explain.Report {
 // stateOf returns the state for the headline, as explain sets it.
 func stateOf(r *explain.Report) string {
 	switch v := &r.Verdict; {
-	case v.Fate != explain.FateOpen:
-		return words.FateState(v.Fate)
+	case v.Outcome != reconcile.OutcomeOpen:
+		return words.OutcomeState(v.Outcome)
 	case v.Stalled && r.Job.Suspend:
 		return words.StateSuspended
 	case v.Stalled:
@@ -106,7 +107,7 @@ func limitFailures(r *explain.Report) {
 func failedByRule() explain.Report {
 	r := baseReport("train", 190)
 	ours(&r)
-	finish(&r, "Failed", explain.FateFailed, 184)
+	finish(&r, "Failed", reconcile.OutcomeFailed, 184)
 	r.Verdict.Reason, r.Verdict.Rule, r.Verdict.RuleName = "PodFailurePolicy_BadDataset", ptr.To(int32(1)), "BadDataset"
 	r.Verdict.Sentence = `The Job failed: rule 1 "BadDataset" of its podFailurePolicy matched pod train-3-x7k2p (index 3): its container main ended with code 42.`
 	r.Job.CompletionMode, r.Job.BackoffLimitPerIndex, r.Job.BackoffLimit = "Indexed", ptr.To(int32(3)), ptr.To(int32(math.MaxInt32))
@@ -156,7 +157,7 @@ func failedByRule() explain.Report {
 
 func backoffLimit() explain.Report {
 	r := baseReport("nightly-report-29021", 4000)
-	finish(&r, "Failed", explain.FateFailed, 3725)
+	finish(&r, "Failed", reconcile.OutcomeFailed, 3725)
 	r.Job.Owner = &explain.Owner{Kind: "CronJob", Name: "nightly-report"}
 	r.Job.TTLSecondsAfterFinished = ptr.To(int32(3600))
 	r.Verdict.Reason = "BackoffLimitExceeded"
@@ -193,7 +194,7 @@ func backoffLimit() explain.Report {
 func maxFailedIndexes() explain.Report {
 	r := baseReport("render", 90000)
 	ours(&r)
-	finish(&r, "Failed", explain.FateFailed, 86400)
+	finish(&r, "Failed", reconcile.OutcomeFailed, 86400)
 	r.Job.CompletionMode, r.Job.Completions, r.Job.Parallelism = "Indexed", ptr.To(int32(100000)), ptr.To(int32(1000))
 	r.Job.BackoffLimitPerIndex, r.Job.MaxFailedIndexes, r.Job.BackoffLimit = ptr.To(int32(1)), ptr.To(int32(500)), ptr.To(int32(math.MaxInt32))
 	r.Verdict.Reason = "MaxFailedIndexesExceeded"
@@ -261,7 +262,7 @@ func imagePull() explain.Report {
 func failureTarget() explain.Report {
 	r := baseReport("migrate", 75)
 	ours(&r)
-	r.Verdict = explain.Verdict{Status: "FailureTarget", Fate: explain.FateFailing, Reason: "DeadlineExceeded", WaitsFor: "2 terminating pods"}
+	r.Verdict = explain.Verdict{Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Reason: "DeadlineExceeded", WaitsFor: "2 terminating pods"}
 	r.Verdict.Sentence = "The Job is going to fail: it ran longer than activeDeadlineSeconds, 60s, allows; it waits for 2 terminating pods."
 	r.Job.ActiveDeadlineSeconds = ptr.To(int64(60))
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(2)), Succeeded: 3, Completed: 3, Failed: 0, UncountedFailed: 1, Pods: ptr.To(int32(6)), Finalizers: ptr.To(int32(3))}
@@ -284,7 +285,7 @@ func failureTarget() explain.Report {
 func successCriteria() explain.Report {
 	r := baseReport("search", 130)
 	ours(&r)
-	r.Verdict = explain.Verdict{Status: "SuccessCriteriaMet", Fate: explain.FateSucceeding, Reason: "SuccessPolicy", WaitsFor: "3 terminating pods"}
+	r.Verdict = explain.Verdict{Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Reason: "SuccessPolicy", WaitsFor: "3 terminating pods"}
 	r.Verdict.Sentence = "The Job has succeeded: 5 of 5 of indexes 1-9 succeeded; it waits for 3 terminating pods."
 	r.Job.CompletionMode = "Indexed"
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(3)), Succeeded: 5, Completed: 5}
@@ -297,7 +298,7 @@ func successCriteria() explain.Report {
 func suspended() explain.Report {
 	r := baseReport("queued", 7200)
 	r.Job.Started, r.Job.DurationSeconds, r.Job.Suspend = nil, nil, true
-	r.Verdict = explain.Verdict{Status: "Suspended", Fate: explain.FateOpen, Stalled: true, Problem: ptr.To[int32](0), Sentence: "The Job is stalled: it is suspended, since kueue holds it back."}
+	r.Verdict = explain.Verdict{Status: "Suspended", Outcome: reconcile.OutcomeOpen, Stalled: true, Problem: ptr.To[int32](0), Sentence: "The Job is stalled: it is suspended, since kueue holds it back."}
 	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Blocks: true, Text: "it is suspended, since kueue holds it back", Since: at(0)}}
 	r.Advice = []explain.Advice{{Text: "find out why Kueue does not admit it", Command: "kubectl get workloads.kueue.x-k8s.io -n ml"}}
 	r.Next = []explain.Step{{Text: "nothing happens until this changes"}}
@@ -306,7 +307,7 @@ func suspended() explain.Report {
 
 func complete() explain.Report {
 	r := baseReport("hello", 400)
-	finish(&r, "Complete", explain.FateComplete, 130)
+	finish(&r, "Complete", reconcile.OutcomeComplete, 130)
 	r.Verdict.Sentence = "The Job is complete: 10 of 10 pods succeeded."
 	r.Counts.Succeeded, r.Counts.Completed, r.Counts.Failed, r.Counts.Pods = 10, 10, 1, ptr.To(int32(11))
 	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1, Pods: []string{"hello-w9w9w"}}}
@@ -353,7 +354,7 @@ func runningWithPolicy() explain.Report {
 
 func nothingReadable() explain.Report {
 	r := baseReport("secret", 60)
-	finish(&r, "Failed", explain.FateFailed, 50)
+	finish(&r, "Failed", reconcile.OutcomeFailed, 50)
 	r.Verdict.Reason = "BackoffLimitExceeded"
 	r.Verdict.Sentence = "The Job failed: 7 pods failed, and backoffLimit 6 allows 6 retries."
 	r.Counts.Failed = 7
@@ -373,7 +374,7 @@ func nothingReadable() explain.Report {
 // wideRunes returns a Report with text of double width, and with zero-width marks.
 func wideRunes() explain.Report {
 	r := baseReport("unicode", 90)
-	finish(&r, "Failed", explain.FateFailed, 60)
+	finish(&r, "Failed", reconcile.OutcomeFailed, 60)
 	r.Verdict.Sentence = "The Job failed: 1 pod failed, and backoffLimit 0 allows 0 retries; container main exited with code 1."
 	r.Evidence = []explain.Evidence{
 		{Kind: explain.EvidencePod, Text: "pod unicode-abcde failed", Time: at(55)},

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // poison fills every string of v with text, numbered so that no two are alike, and every
@@ -49,13 +50,13 @@ func poison(v reflect.Value, text string, n int64, count *int) {
 	}
 }
 
-// hostile returns a list of Reports with text in every string, with two fates and two values of Aliveness.
+// hostile returns a list of Reports with text in every string, with two outcomes and two values of Aliveness.
 func hostile(text string, n int64) explain.ReportList {
 	var l explain.ReportList
 	count := 0
 	poison(reflect.ValueOf(&l).Elem(), text, n, &count)
 	for i := range l.Items {
-		l.Items[i].Verdict.Fate = []explain.Fate{explain.FateFailed, explain.FateOpen}[i%2]
+		l.Items[i].Verdict.Outcome = []reconcile.Outcome{reconcile.OutcomeFailed, reconcile.OutcomeOpen}[i%2]
 		l.Items[i].Reconciler.Alive = []explain.Aliveness{explain.NotAlive, explain.AlivenessUnknown}[i%2]
 	}
 	return l

@@ -64,7 +64,7 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 // ago)".
 func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Line {
 	r := newestOf(l, g)
-	mark, style := section.JobMark(&p.Glyphs, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
+	mark, style := section.JobMark(&p.Glyphs, r.Verdict.Outcome, r.Verdict.Stalled, r.Job.Suspend)
 	title := layout.Of(layout.Text(style|layout.Bold, mark+" "))
 	if g.Count == 1 {
 		v := &short{view: newView(r, p.opts)}

@@ -8,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -55,7 +56,7 @@ func (v *short) title() { v.page.Para(0, indentSection, v.headline()...) }
 // headline returns "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
 func (v *short) headline() layout.Line {
 	r, g := v.report, &v.page.Glyphs
-	mark, style := section.JobMark(g, r.Verdict.Fate, r.Verdict.Stalled, r.Job.Suspend)
+	mark, style := section.JobMark(g, r.Verdict.Outcome, r.Verdict.Stalled, r.Job.Suspend)
 	spans := layout.Of(layout.Text(style|layout.Bold, mark+" "), layout.Text(layout.Bold, r.Job.Name))
 	if owner := r.Job.Owner; owner != nil {
 		spans = append(spans, plain(" ("+owner.Kind+" "+owner.Name+")"))
@@ -85,7 +86,7 @@ func (v *short) time() string {
 		return " for " + wording.Duration(max(0, v.frame.Now.Sub(named.Since.Time)))
 	case r.Verdict.State == words.StateBackoff:
 		return v.backoff()
-	case took != "" && r.Verdict.Fate == explain.FateOpen:
+	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:
 		return " for " + took
 	}
 	return ""

@@ -35,8 +35,8 @@ func (v *short) isSingle() bool {
 
 // isFailing reports whether the Job failed, or will, so that the number of its failures is not worth a line.
 func (v *short) isFailing() bool {
-	fate := v.report.Verdict.Fate
-	return fate == explain.FateFailed || fate == explain.FateFailing
+	outcome := v.report.Verdict.Outcome
+	return outcome.Fails()
 }
 
 // causes writes the causes of all failures, each with its indexes and one command.

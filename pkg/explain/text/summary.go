@@ -200,7 +200,7 @@ func (v *view) summaryProblems() {
 // hint writes the command for the whole explanation of a problem.
 func (v *view) hint() {
 	verdict := &v.report.Verdict
-	failing := verdict.Fate == explain.FateFailed || verdict.Fate == explain.FateFailing
+	failing := verdict.Outcome.Fails()
 	job := &v.report.Job
 	if !failing && !verdict.Stalled || !plainName(job.Name) || !plainName(job.Namespace) {
 		return

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // States of a Job that may still succeed or fail; they follow its name.
@@ -18,14 +19,14 @@ const (
 	StateInterrupted = "is an interrupted retry"
 )
 
-// FateState returns the state of a Job whose outcome is decided.
-func FateState(fate explain.Fate) string {
-	switch fate {
-	case explain.FateFailed:
+// OutcomeState returns the state of a Job whose outcome is decided.
+func OutcomeState(outcome reconcile.Outcome) string {
+	switch outcome {
+	case reconcile.OutcomeFailed:
 		return "failed"
-	case explain.FateFailing:
+	case reconcile.OutcomeFailing:
 		return "is failing"
-	case explain.FateComplete:
+	case reconcile.OutcomeComplete:
 		return "completed"
 	}
 	return "has succeeded"
@@ -129,7 +130,7 @@ func UnknownText(failures int32, unread, others bool) string {
 }
 
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
-func StoppedText(pods int32, reason explain.StopReason, fate explain.Fate, others bool) string {
+func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcome, others bool) string {
 	other := ""
 	if others {
 		other = "other "
@@ -142,7 +143,7 @@ func StoppedText(pods int32, reason explain.StopReason, fate explain.Fate, other
 		return text + "because more ran than the Job wants"
 	case reason == explain.StoppedAtDeadline:
 		return text + "when activeDeadlineSeconds was over"
-	case fate == explain.FateComplete || fate == explain.FateSucceeding:
+	case outcome.Succeeds():
 		return text + "when the Job succeeded"
 	}
 	return text + "when the Job failed"

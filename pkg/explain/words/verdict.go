@@ -8,16 +8,17 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// fateTexts are the beginnings of the verdict on a Job whose outcome is decided.
-var fateTexts = map[explain.Fate]string{
-	explain.FateFailed: "The Job failed: ", explain.FateFailing: "The Job is going to fail: ",
-	explain.FateComplete: "The Job is complete: ", explain.FateSucceeding: "The Job has succeeded: ",
+// decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.
+var decidedTexts = map[reconcile.Outcome]string{
+	reconcile.OutcomeFailed: "The Job failed: ", reconcile.OutcomeFailing: "The Job is going to fail: ",
+	reconcile.OutcomeComplete: "The Job is complete: ", reconcile.OutcomeSucceeding: "The Job has succeeded: ",
 }
 
 // DecidedText returns the first clause of the verdict on a Job whose outcome is decided.
-func DecidedText(fate explain.Fate, why string) string { return fateTexts[fate] + why }
+func DecidedText(outcome reconcile.Outcome, why string) string { return decidedTexts[outcome] + why }
 
 // BlockedText returns the first clause of the verdict on a Job that a problem blocks.
 func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {

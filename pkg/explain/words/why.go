@@ -28,7 +28,7 @@ func Why(o *explain.Outline, now time.Time) string {
 		return WhyFailed(o.Why, now)
 	case o.Neglected:
 		return "no controller"
-	case o.Fate == explain.FateFailed || o.Fate == explain.FateFailing:
+	case o.Outcome.Fails():
 		return whyDecided(o)
 	case o.FailedIndexCount > 0:
 		return Times(o.FailedIndexCount, "index failed", "indexes failed")

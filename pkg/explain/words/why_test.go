@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Requirements: CLI-30. A list says in 30 characters why a Job fails.
@@ -25,7 +26,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	unnamed.Rule = ptr.To[int32](1)
 	ended := func(e explain.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
 	failed := func(reason string, causes ...explain.Cause) explain.Outline {
-		o := explain.Outline{Fate: explain.FateFailed, Reason: reason}
+		o := explain.Outline{Outcome: reconcile.OutcomeFailed, Reason: reason}
 		if len(causes) > 0 {
 			o.Why = &explain.Why{Causes: causes}
 		}
@@ -58,7 +59,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 		"ImagePullBackOff":               {Stalled: &explain.Stall{Kind: explain.ProblemImagePull, Reason: "ImagePullBackOff"}},
 		"no node can take the pod":       {Stalled: &explain.Stall{Kind: explain.ProblemUnschedulable, Reason: "Unschedulable"}},
 		"FailedCreate: ResourceQuota b…": {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
-		"":                               {Fate: explain.FateComplete},
+		"":                               {Outcome: reconcile.OutcomeComplete},
 	} {
 		got := words.Why(&o, now)
 		if got != want || utf8.RuneCountInString(got) > words.WhyWidth {

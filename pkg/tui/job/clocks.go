@@ -8,6 +8,7 @@ import (
 	etas "github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -34,7 +35,7 @@ func clockLine(p *widget.Paint, j *screen.Job) layout.Line {
 	if ttl := j.Wait(explain.WaitTTL); ttl != nil {
 		part("deleted", p.Countdown(ttl.Until.Time))
 	}
-	if j.Verdict.Fate != explain.FateOpen || j.ETA.Method == "" || p.Stale {
+	if j.Verdict.Outcome != reconcile.OutcomeOpen || j.ETA.Method == "" || p.Stale {
 		return clocks
 	}
 	for _, eta := range etaLines(p, j) {

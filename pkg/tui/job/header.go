@@ -133,7 +133,7 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
 	}
 	all, text := failureWords(j, brief)
-	add(all, text, section.FailureStyle(j.Verdict.Fate))
+	add(all, text, section.FailureStyle(j.Verdict.Outcome))
 	return l
 }
 

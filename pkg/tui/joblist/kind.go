@@ -4,6 +4,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -23,7 +24,7 @@ const (
 	kinds
 )
 
-// The statuses of kubectl without a Fate.
+// The statuses of kubectl without an Outcome.
 const (
 	statusTerminating = "Terminating"
 	statusSuspended   = "Suspended"
@@ -31,15 +32,15 @@ const (
 
 func kindOf(o *explain.Outline) kind {
 	switch {
-	case o.Fate == explain.FateComplete:
+	case o.Outcome == reconcile.OutcomeComplete:
 		return complete
-	case o.Fate == explain.FateFailed:
+	case o.Outcome == reconcile.OutcomeFailed:
 		return failed
 	case o.Stalled != nil:
 		return stalled
-	case o.Fate == explain.FateFailing:
+	case o.Outcome == reconcile.OutcomeFailing:
 		return failing
-	case o.Fate == explain.FateSucceeding:
+	case o.Outcome == reconcile.OutcomeSucceeding:
 		return succeeding
 	case o.Status == statusTerminating:
 		return terminating
@@ -63,8 +64,8 @@ func (k kind) look(p *widget.Paint) (mark string, style layout.Style) {
 	if k == terminating {
 		return p.Glyphs.Ending, layout.Special
 	}
-	fates := [kinds]explain.Fate{
-		failing: explain.FateFailing, failed: explain.FateFailed, succeeding: explain.FateSucceeding, complete: explain.FateComplete,
+	outcomes := [kinds]reconcile.Outcome{
+		failing: reconcile.OutcomeFailing, failed: reconcile.OutcomeFailed, succeeding: reconcile.OutcomeSucceeding, complete: reconcile.OutcomeComplete,
 	}
-	return section.JobMark(&p.Glyphs, fates[k], k == stalled, k == suspended)
+	return section.JobMark(&p.Glyphs, outcomes[k], k == stalled, k == suspended)
 }

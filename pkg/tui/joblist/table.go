@@ -155,7 +155,7 @@ func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layou
 	}
 	return widget.Present([]layout.Line{
 		layout.Of(layout.Text(layout.Muted, o.Namespace)), s.nameCell(p, o), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
-		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Fate)),
+		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Outcome)),
 		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), whyCell(p, o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
 	}, func(i int) bool { return s.hasColumn(p, i) })
 }
@@ -210,7 +210,7 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 // whyCell returns the problem of the Job.
 func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	style := layout.Warn
-	if o.Stalled == nil && (o.Fate == explain.FateFailed || o.Fate == explain.FateFailing) {
+	if o.Stalled == nil && o.Outcome.Fails() {
 		style = layout.Bad
 	}
 	return layout.Of(layout.Text(style, words.Why(o, p.Now)))

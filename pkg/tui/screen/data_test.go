@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -19,7 +20,7 @@ func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 		started := metav1.NewTime(at.Add(-10 * time.Minute))
 		r := &explain.Report{
 			Job: explain.Job{Namespace: "ns", Name: "a", UID: "1", Started: &started}, ObservedAt: metav1.NewTime(at.Add(after)),
-			Verdict: explain.Verdict{Fate: explain.FateOpen},
+			Verdict: explain.Verdict{Outcome: reconcile.OutcomeOpen},
 			Indexes: &explain.Indexes{Total: 1000, CompletedCount: done, FailedCount: 390},
 		}
 		if change != nil {
@@ -44,8 +45,8 @@ func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 	}
 	for name, change := range map[string]func(*explain.Report){
 		"suspended":   func(r *explain.Report) { r.Job.Suspend = true },
-		"failing":     func(r *explain.Report) { r.Verdict.Fate = explain.FateFailing },
-		"complete":    func(r *explain.Report) { r.Verdict.Fate = explain.FateComplete },
+		"failing":     func(r *explain.Report) { r.Verdict.Outcome = reconcile.OutcomeFailing },
+		"complete":    func(r *explain.Report) { r.Verdict.Outcome = reconcile.OutcomeComplete },
 		"stalled":     func(r *explain.Report) { r.Verdict.Stalled = true },
 		"not started": func(r *explain.Report) { r.Job.Started = nil },
 		"a queue":     func(r *explain.Report) { r.Indexes = nil },

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // maxSamples is the maximum number of samples; beyond it, every other sample is dropped.
@@ -21,7 +22,7 @@ func (j *Job) estimate() {
 	if j.Indexes != nil {
 		total -= j.Indexes.FailedCount // Failed indexes will not succeed anymore.
 	}
-	if total <= 0 || j.Job.Started.IsZero() || j.Verdict.Fate != explain.FateOpen || j.Verdict.Stalled || j.Job.Suspend {
+	if total <= 0 || j.Job.Started.IsZero() || j.Verdict.Outcome != reconcile.OutcomeOpen || j.Verdict.Stalled || j.Job.Suspend {
 		return
 	}
 	j.ETA = eta.Estimate(j.samples, started, total, j.ObservedAt.Time)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Issue 6.2: successes before a Job was resumed are not evidence for its current rate.
@@ -26,7 +27,7 @@ func TestTimeLeftForgetsTimeBeforeResume(t *testing.T) {
 		started := metav1.NewTime(at.Add(-20 * time.Minute))
 		r := &explain.Report{
 			Job: explain.Job{Started: &started}, ObservedAt: metav1.NewTime(at), Pods: pods,
-			Verdict: explain.Verdict{Fate: explain.FateOpen}, Indexes: &explain.Indexes{Total: 14, CompletedCount: 11},
+			Verdict: explain.Verdict{Outcome: reconcile.OutcomeOpen}, Indexes: &explain.Indexes{Total: 14, CompletedCount: 11},
 			Conditions: []explain.Condition{{Type: "Suspended", Status: "False", Reason: "JobResumed"}},
 		}
 		if change != nil {
@@ -76,7 +77,7 @@ func TestTimeLeftIsAtLeastTheBackoff(t *testing.T) {
 		"a deadline":      {[]explain.Wait{{Kind: explain.WaitDeadline, Until: in(5 * time.Minute)}}, nil, 4 * time.Second},
 	} {
 		j := &Job{Report: &explain.Report{
-			Job: explain.Job{Started: &started}, ObservedAt: in(0), Verdict: explain.Verdict{Fate: explain.FateOpen},
+			Job: explain.Job{Started: &started}, ObservedAt: in(0), Verdict: explain.Verdict{Outcome: reconcile.OutcomeOpen},
 			Waits: c.waits, Indexes: &explain.Indexes{Total: 16, CompletedCount: 15, Details: c.details},
 		}}
 		j.estimate()

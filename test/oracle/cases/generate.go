@@ -25,7 +25,7 @@ func Generate(seed uint64) *model.Case {
 	g := generator{rand.New(rand.NewPCG(seed, 77)), &model.Case{}}
 	g.spec()
 	g.policies()
-	g.fates()
+	g.outcomes()
 	g.edits()
 	return g.c
 }
@@ -129,7 +129,8 @@ func (g generator) failurePolicy() *batchv1.PodFailurePolicy {
 		rule := batchv1.PodFailurePolicyRule{Action: one(g, actions...)}
 		if g.chance(35) {
 			rule.OnPodConditions = []batchv1.PodFailurePolicyOnPodConditionsPattern{{
-				Type: one(g, corev1.DisruptionTarget, corev1.DisruptionTarget, badNode), Status: one(g, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse)}}
+				Type: one(g, corev1.DisruptionTarget, corev1.DisruptionTarget, badNode), Status: one(g, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionTrue, corev1.ConditionFalse),
+			}}
 		} else {
 			rule.OnExitCodes = g.exitCodes()
 		}
@@ -145,7 +146,8 @@ var codes = []int32{1, 42, 43, 137, 143}
 
 func (g generator) exitCodes() *batchv1.PodFailurePolicyOnExitCodesRequirement {
 	r := &batchv1.PodFailurePolicyOnExitCodesRequirement{
-		Operator: one(g, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn)}
+		Operator: one(g, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpIn, batchv1.PodFailurePolicyOnExitCodesOpNotIn),
+	}
 	for _, code := range codes {
 		if g.chance(35) {
 			r.Values = append(r.Values, code)
@@ -181,7 +183,7 @@ func (g generator) ruleNames() string {
 	return strings.Join(entries, ";")
 }
 
-func (g generator) fates() {
+func (g generator) outcomes() {
 	s := &g.c.Spec
 	g.c.Scripts = append(g.c.Scripts, g.script(-1, 0, 8))
 	indexes := []int{-1}

@@ -132,7 +132,7 @@ func (t Table) columns() []column {
 }
 
 func statusStyle(o *explain.Outline) layout.Style {
-	_, style := section.JobMark(&layout.Glyphs{}, o.Fate, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
+	_, style := section.JobMark(&layout.Glyphs{}, o.Outcome, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
 	return style
 }
 
@@ -140,7 +140,7 @@ func failedStyle(o *explain.Outline) layout.Style {
 	if o.Failed == 0 {
 		return layout.Plain
 	}
-	return section.FailureStyle(o.Fate)
+	return section.FailureStyle(o.Outcome)
 }
 
 func (t Table) labelColumns() []column {

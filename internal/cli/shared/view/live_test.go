@@ -18,6 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
@@ -183,7 +184,7 @@ func familyOf(s *snapshot.Snapshot) string {
 	f := s.Job.Report.Family
 	var all []string
 	for _, m := range f.Members {
-		all = append(all, m.Name+" "+string(m.Fate)+" "+m.Cause)
+		all = append(all, m.Name+" "+string(m.Outcome)+" "+m.Cause)
 	}
 	return strings.Join(all, ", ") + ": " + f.Text
 }
@@ -369,7 +370,7 @@ func testDeletedJob(t *testing.T, jobWatches string, names ...string) {
 	s.untilWatching(jobWatches + " pods 1 events 2")
 	api.api.Remove(train)
 	gone := s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.Job != nil && got.Job.Gone })
-	if podNames(gone) != "train-a" || gone.Job.Report.Verdict.Fate != explain.FateFailed {
+	if podNames(gone) != "train-a" || gone.Job.Report.Verdict.Outcome != reconcile.OutcomeFailed {
 		t.Errorf("%+v", gone.Job.Report.Verdict)
 	}
 	if at := gone.Job.GoneAt; at == nil || at.After(gone.Time) || at.Before(gone.Job.Report.Job.Created.Time) {

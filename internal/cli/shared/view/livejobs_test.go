@@ -80,7 +80,7 @@ func testUnreadableJob(t *testing.T, jobWatches string, names ...string) {
 	got := s.until("it makes no sense", func(got *snapshot.Snapshot) bool {
 		return strings.Contains(gapsOf(got), "the Job could not be read: json: cannot unmarshal string") && got.Jobs.Items[0].Status == unreadable
 	})
-	if got.Job.Report.Verdict.Fate == "" {
+	if got.Job.Report.Verdict.Outcome == "" {
 		t.Errorf("verdict %+v", got.Job.Report.Verdict)
 	}
 	api.api.Put(clitest.ExplainedJob("ns1", "train"))

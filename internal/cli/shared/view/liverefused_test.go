@@ -50,7 +50,7 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 		if got.Link != (snapshot.Link{}) {
 			t.Fatalf("%+v", got.Link)
 		}
-		return got.Jobs.Items[0].Failed == 1 && got.Job.Report.Verdict.Fate != "" && got.Job.Report.Verdict.Reason != ""
+		return got.Jobs.Items[0].Failed == 1 && got.Job.Report.Verdict.Outcome != "" && got.Job.Report.Verdict.Reason != ""
 	})
 	s.until("its pod is seen", func(got *snapshot.Snapshot) bool { return podNames(got) == "train-a" })
 	api.api.SetRefuse(nil)

@@ -11,7 +11,7 @@ import (
 
 // On a terminal, explain-failure opens the view, where advice quotes what-if, too.
 func TestLiveAdviceQuotesWhatIf_WIF_01(t *testing.T) {
-	c, err := recorded.Load("../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
+	c, err := recorded.Load("../../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func Of(in *facts.Facts, fs *failures.Failures, o explain.Options) *Accounting {
 
 	// The condition is the last resort: it names one pod.
 	failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
-	if in.Outcome.MatchedPod.Name != "" && !slices.ContainsFunc(a.Causes, failedOnItsOwn) {
+	if in.Decision.MatchedPod.Name != "" && !slices.ContainsFunc(a.Causes, failedOnItsOwn) {
 		a.Causes = append(a.Causes, conditionCause(in))
 		a.explain(&a.FromCondition, 1)
 	}

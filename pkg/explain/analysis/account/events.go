@@ -52,7 +52,7 @@ func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explai
 		c.Text = words.OtherCauses
 	case r != nil:
 		c = failures.CauseOf(&r.Cause, "")
-		c.Consequence = in.Outcome.Decided() && r.IsDeletion() && !e.First.Before(in.Outcome.Since) && withoutDeletions
+		c.Consequence = in.Decision.Decided() && r.IsDeletion() && !e.First.Before(in.Decision.Since) && withoutDeletions
 		if reason := in.StopReason(e.First); reason == explain.StoppedSuspended && r.IsDeletion() {
 			c.Stopped = reason
 		}

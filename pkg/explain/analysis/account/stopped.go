@@ -40,7 +40,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range killedCauses(in, fs.Witnesses, a.Unexplained) {
 		add(c)
 	}
-	if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
+	if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
 		c := stoppedCause(explain.StoppedAtDeadline)
 		c.Source, c.Count = explain.SourceCondition, a.Unexplained
 		add(c)
@@ -50,7 +50,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 
 // conditionCause returns the cause that the condition's message reports for the pod that a rule matched.
 func conditionCause(in *facts.Facts) explain.Cause {
-	of := &in.Outcome
+	of := &in.Decision
 	c := failures.CauseOf(&cause.Cause{
 		Failure: of.MatchedPod.Failure(), Rule: of.Rule, RuleName: of.RuleName, Action: batchv1.PodFailurePolicyActionFailJob,
 	}, "")
@@ -189,10 +189,10 @@ func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained in
 // isEnd reports whether the event shows the end of its pod before the outcome of the Job was decided: afterwards the Job's
 // controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes none.
 func isEnd(in *facts.Facts, e *explain.Event) bool {
-	decided := in.Outcome.Decided()
+	decided := in.Decision.Decided()
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
-		return !decided || e.First.Before(in.Outcome.Since)
+		return !decided || e.First.Before(in.Decision.Since)
 	}
 	end, _ := eventtext.EndingOf(e)
-	return end != nil && (!decided || !e.First.After(in.Outcome.Since))
+	return end != nil && (!decided || !e.First.After(in.Decision.Since))
 }

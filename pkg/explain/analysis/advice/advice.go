@@ -36,7 +36,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if !in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
-	if in.Outcome.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
+	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
 		out = appendNew(out, onFailures(in, failed, v, o))
 		if !o.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed))

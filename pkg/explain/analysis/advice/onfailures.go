@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -127,7 +128,7 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 		return onGoneEnding(in, &v.Accounting.Causes[ended])
 	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
 		return advise(words.FindDeleter, "")
-	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded:
+	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Decision.Reason == batchv1.JobReasonDeadlineExceeded:
 		return nil
 	case failed.Restarts.MayHaveFailedJob:
 		return advise(words.KeepFailedPods, "")
@@ -149,7 +150,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 
 // onLimit returns advice on the limit that ended the Job.
 func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
-	switch in.Outcome.Reason {
+	switch in.Decision.Reason {
 	case batchv1.JobReasonDeadlineExceeded:
 		if n := failed.NeverStarted; n != nil {
 			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
@@ -189,7 +190,7 @@ func isSpecific(c *explain.Container) bool {
 
 // needsRetry reports whether the failed Job lacks completions that no retry and no owner will run.
 func needsRetry(in *facts.Facts, f *explain.Family) bool {
-	if in.Outcome.Fate != explain.FateFailed || !in.RelativesRead || in.Job.DeletionTimestamp != nil || in.ManagingOwner() != nil {
+	if in.Decision.Outcome != reconcile.OutcomeFailed || !in.RelativesRead || in.Job.DeletionTimestamp != nil || in.ManagingOwner() != nil {
 		return false
 	}
 	if f != nil {

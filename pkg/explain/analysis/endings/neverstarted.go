@@ -41,7 +41,7 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 // started container.
 func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	status := &in.Job.Status
-	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
+	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
 		return nil
 	}
 	warnings, started := eventsOfStart(in)

@@ -25,7 +25,7 @@ type Outlived struct {
 
 // WhatOutlived returns the first such pod that pods and events show, nil if there is none.
 func WhatOutlived(in *facts.Facts) *Outlived {
-	if in.Outcome.Reason != batchv1.JobReasonDeadlineExceeded {
+	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}
 	known := map[string]bool{}
@@ -40,7 +40,7 @@ func WhatOutlived(in *facts.Facts) *Outlived {
 
 // outlivedPod checks a pod that exists.
 func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
-	if !p.Deleting || p.DeletedAt.Before(in.Outcome.Since) {
+	if !p.Deleting || p.DeletedAt.Before(in.Decision.Since) {
 		return nil
 	}
 	o := &Outlived{Pod: p.Name}

@@ -30,7 +30,7 @@ type Values struct {
 // containers and events.
 func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
-	end := &in.Outcome
+	end := &in.Decision
 	if !o.IsNarrow() {
 		chain = append(conditionEvidence(in), limitEvidence(in, failed, v)...)
 		if end.Failing() && hasRule(in, end.Rule) {
@@ -76,7 +76,7 @@ func limitEvidence(in *facts.Facts, failed *failures.Failures, v *Values) []expl
 // limitText returns "" if no limit was exceeded, or if it is unknown.
 func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	spec, counted, lost := in.Spec, in.CountedFailures(), in.Plan.Findings.FailedIndexes
-	switch in.Outcome.Reason {
+	switch in.Decision.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		limit := jobspec.BackoffLimit(spec)
 		if !in.RestartsCount() {
@@ -110,10 +110,10 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 // ranUntilDecided returns how long the Job ran before its outcome was decided, nil if it is unknown.
 func ranUntilDecided(in *facts.Facts) *time.Duration {
 	start := in.Job.Status.StartTime
-	if start.IsZero() || in.Outcome.Since.IsZero() {
+	if start.IsZero() || in.Decision.Since.IsZero() {
 		return nil
 	}
-	return ptr.To(in.Outcome.Since.Sub(start.Time))
+	return ptr.To(in.Decision.Since.Sub(start.Time))
 }
 
 // hasRule reports whether the podFailurePolicy has a rule with the index.
@@ -124,8 +124,8 @@ func hasRule(in *facts.Facts, index int32) bool {
 func ruleEvidence(in *facts.Facts, index int32) explain.Evidence {
 	rule := &in.Spec.PodFailurePolicy.Rules[index]
 	name := in.Names.Name(index)
-	if index == in.Outcome.Rule {
-		name = cmp.Or(name, in.Outcome.RuleName)
+	if index == in.Decision.Rule {
+		name = cmp.Or(name, in.Decision.RuleName)
 	}
 	return explain.Evidence{Kind: explain.EvidenceRule, Rule: ptr.To(index), RuleName: name, Text: words.RuleEvidence(index, name, rule)}
 }

@@ -75,7 +75,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 	var chain []explain.Evidence
 	switch {
 	case o.IsNarrow():
-	case in.Outcome.MatchedPod.Name != "":
+	case in.Decision.MatchedPod.Name != "":
 		chain = matchedPodEvidence(in)
 	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
 		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
@@ -98,7 +98,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 
 // matchedPodEvidence returns what the condition's message reports about a pod that no longer exists.
 func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
-	p := &in.Outcome.MatchedPod
+	p := &in.Decision.MatchedPod
 	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
 	if p.Container != "" {
 		chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
@@ -115,7 +115,7 @@ func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
 	case e.Pod == "":
 		return e.Reason == failures.EventPodFailed
 	}
-	return in.Outcome.MatchedPod.Name == "" || e.Pod == in.Outcome.MatchedPod.Name
+	return in.Decision.MatchedPod.Name == "" || e.Pod == in.Decision.MatchedPod.Name
 }
 
 // isEnding reports whether the event shows why its pod ended.

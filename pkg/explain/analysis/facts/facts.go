@@ -36,13 +36,13 @@ type Facts struct {
 	// Names are the names of the podFailurePolicy rules, Matches the policy's matches by pod.
 	Names   rulename.Names
 	Matches map[types.UID]*failurepolicy.Match
-	// Outcome is the outcome of the Job as far as it is decided.
-	Outcome Outcome
+	// Decision is how the Job ends as far as that is decided.
+	Decision Decision
 }
 
 // Establish returns the facts about the Job of the input, which it does not change.
 func Establish(input explain.Input) *Facts {
-	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Outcome: OutcomeOf(input.Job)}
+	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Decision: DecisionOf(input.Job)}
 	in.Events = eventsOf(&input)
 	slices.SortFunc(in.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
@@ -51,7 +51,7 @@ func Establish(input explain.Input) *Facts {
 	undoLastDeletions(in)
 	sortByState(in)
 	review(in)
-	in.Outcome = in.Outcome.WithRule(in.Job, in.Names)
+	in.Decision = in.Decision.WithRule(in.Job, in.Names)
 	return in
 }
 

@@ -51,8 +51,8 @@ func PlaceOf(key uint64) int { return int(uint32(key)) }
 func (in *Facts) StopReason(at time.Time) explain.StopReason {
 	suspended := reconcile.TrueCondition(in.Job, batchv1.JobSuspended)
 	switch {
-	case in.Outcome.Decided() && !at.Before(in.Outcome.Since.Add(-time.Second)):
-		if in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded {
+	case in.Decision.Decided() && !at.Before(in.Decision.Since.Add(-time.Second)):
+		if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded {
 			return explain.StoppedAtDeadline
 		}
 		return explain.StoppedAtEnd

@@ -96,7 +96,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs.Own = own(fs.All)
 	if !ExplainedWithoutDeletions(in, fs) {
 		for i := range fs.All {
-			if f := &fs.All[i]; in.Outcome.Since.IsZero() || f.Pod.DeletedAt.Equal(in.Outcome.Since) {
+			if f := &fs.All[i]; in.Decision.Since.IsZero() || f.Pod.DeletedAt.Equal(in.Decision.Since) {
 				f.Consequence = false
 			}
 		}
@@ -149,14 +149,14 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 // IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
 func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 	if p.IsActive() {
-		return in.Outcome.Decided()
+		return in.Decision.Decided()
 	}
-	return in.Outcome.Decided() && p.Deleting && !p.DeletedAt.Before(in.Outcome.Since) && !p.EndedBeforeDeletion()
+	return in.Decision.Decided() && p.Deleting && !p.DeletedAt.Before(in.Decision.Since) && !p.EndedBeforeDeletion()
 }
 
 // ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
-	return in.Outcome.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
+	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
 }
 
 // own returns the number of failures that are not a consequence of the end of the Job.

@@ -65,7 +65,7 @@ func FalseFirst(x, y bool) int {
 
 // isDecidedByIndexes reports whether failed indexes failed the Job.
 func isDecidedByIndexes(in *facts.Facts) bool {
-	return in.Outcome.Reason == batchv1.JobReasonFailedIndexes || in.Outcome.Reason == batchv1.JobReasonMaxFailedIndexesExceeded
+	return in.Decision.Reason == batchv1.JobReasonFailedIndexes || in.Decision.Reason == batchv1.JobReasonMaxFailedIndexesExceeded
 }
 
 // lastOfIndexes returns the last failures of indexes that have failed.
@@ -98,7 +98,7 @@ func (fs *Failures) FailedIndexes(g *Group) indexset.Set {
 // examples returns the pod that the condition names, then the latest pod of each cause, the decisive causes first.
 func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 	var out []*Failure
-	if name := in.Outcome.MatchedPod.Name; name != "" {
+	if name := in.Decision.MatchedPod.Name; name != "" {
 		for i := range fs.All {
 			if fs.All[i].Pod.Name == name {
 				out = append(out, &fs.All[i])
@@ -119,7 +119,7 @@ func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 // stopsExplain reports whether a stopped pod may explain the failure of the Job: it ran at the deadline, or its containers
 // had been restarted.
 func stopsExplain(in *facts.Facts) bool {
-	return in.Outcome.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+	return in.Decision.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
 // Ignored reports whether the failures do not count.

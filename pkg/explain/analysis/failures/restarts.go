@@ -71,7 +71,7 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 func backoffLimit(in *facts.Facts) int32 { return jobspec.BackoffLimit(in.Spec) }
 
 func mayHaveFailedJob(in *facts.Facts) bool {
-	return in.Outcome.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
+	return in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
 }
 
 // restartsExceeded returns the value of Restarts.FailedJob.
@@ -104,7 +104,7 @@ func ranAtTheEnd(in *facts.Facts, p *explain.Pod) bool {
 		return true
 	}
 	waited := p.Phase == corev1.PodFailed && p.Disruption == "" && p.StatusReason == ""
-	return p.Deleting && !p.DeletedAt.Before(in.Outcome.Since) && (waited || !p.FinishedAt.Before(in.Outcome.Since))
+	return p.Deleting && !p.DeletedAt.Before(in.Decision.Since) && (waited || !p.FinishedAt.Before(in.Decision.Since))
 }
 
 func mostRestarted(in *facts.Facts) (most *explain.Pod, last *explain.Container) {
@@ -156,7 +156,7 @@ func stopsInEvents(in *facts.Facts) []*explain.Event {
 	var out []*explain.Event
 	for i := range in.Events {
 		e := &in.Events[i]
-		if IsAboutFailures(e) && e.Failed != nil && !e.First.Before(in.Outcome.Since) && e.Failed.Condition != corev1.DisruptionTarget {
+		if IsAboutFailures(e) && e.Failed != nil && !e.First.Before(in.Decision.Since) && e.Failed.Condition != corev1.DisruptionTarget {
 			out = append(out, e)
 		}
 	}

@@ -51,7 +51,7 @@ func setsOf(in *facts.Facts) sets {
 
 // dividePending divides the pending indexes by the reason why they have no pod.
 func dividePending(in *facts.Facts, s *sets) {
-	if in.Outcome.Decided() {
+	if in.Decision.Decided() {
 		s.willNotComplete = s.pending
 		return
 	}
@@ -90,7 +90,12 @@ type rankedSet struct {
 // ranked returns the states in the order in which indexes are listed one by one.
 func (s *sets) ranked() []rankedSet {
 	return []rankedSet{
-		{explain.IndexFailed, s.failed}, {explain.IndexBackingOff, s.backingOff}, {explain.IndexActive, s.active}, {explain.IndexTerminating, s.terminating},
-		{explain.IndexPending, s.pending}, {explain.IndexUnknown, s.unknown}, {explain.IndexCompleted, s.completed},
+		{explain.IndexFailed, s.failed},
+		{explain.IndexBackingOff, s.backingOff},
+		{explain.IndexActive, s.active},
+		{explain.IndexTerminating, s.terminating},
+		{explain.IndexPending, s.pending},
+		{explain.IndexUnknown, s.unknown},
+		{explain.IndexCompleted, s.completed},
 	}
 }

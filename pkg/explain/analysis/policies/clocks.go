@@ -35,7 +35,7 @@ func Clocks(in *facts.Facts) []explain.Wait {
 	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() && !suspended {
 		add(explain.Wait{Kind: explain.WaitIndexBackoff, Indexes: b.Indexes.String(), Count: int32(b.Indexes.Len()), NoRoom: b.NoRoom}, b.Until)
 	}
-	if end := in.Plan.Findings.Deadline; !end.IsZero() && !in.Outcome.Decided() && !suspended {
+	if end := in.Plan.Findings.Deadline; !end.IsZero() && !in.Decision.Decided() && !suspended {
 		add(explain.Wait{Kind: explain.WaitDeadline, Seconds: *in.Spec.ActiveDeadlineSeconds}, end)
 	}
 	if last, n := lastGrace(in); n > 0 {

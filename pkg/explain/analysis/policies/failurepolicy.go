@@ -19,7 +19,7 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 		out.Rules = append(out.Rules, explain.FailureRule{
 			Index: int32(i), Name: in.Names.Name(int32(i)), Action: string(rule.Action),
 			OnExitCodes: rule.OnExitCodes, OnPodConditions: rule.OnPodConditions,
-			Decided: in.Outcome.Failing() && in.Outcome.Rule == int32(i),
+			Decided: in.Decision.Failing() && in.Decision.Rule == int32(i),
 		})
 	}
 	for _, v := range in.Plan.Findings.Violations {

@@ -24,10 +24,10 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 		f = storedBackoffLimit(in, failed)
 	}
 	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
-	if in.Outcome.Decided() {
+	if in.Decision.Decided() {
 		// Pods that were stopped after the outcome was decided did not use up the limit.
 		u.Used = a.CountedOwn()
-		if in.Outcome.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		if in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded {
 			u.Used = a.Exceeding(u.Limit)
 		}
 		u.Left = max(u.Limit-u.Used+1, 0)

@@ -55,7 +55,7 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 func isMoment(in *facts.Facts, o explain.Options, e *explain.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(in.Pods) == 0 && in.PodsRead
 	switch {
-	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Outcome.Failing() && e.Reason == in.Outcome.Reason:
+	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Decision.Failing() && e.Reason == in.Decision.Reason:
 		return false
 	case e.Pod != "" && !e.Warning(), e.First.IsZero() && e.Last.IsZero():
 		return false

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Values are the inputs of the next steps besides the facts and the failures.
@@ -40,7 +41,7 @@ func nextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 		return []explain.Step{{Kind: explain.StepGone}}
 	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
 		return []explain.Step{{Kind: explain.StepBlocked}}
-	case in.Outcome.Decided():
+	case in.Decision.Decided():
 		return nextEnd(in, v)
 	}
 	return append(nextPods(in, failed, v), nextLimits(in, v)...)
@@ -58,9 +59,9 @@ func nextAt(v *Values, wait explain.WaitKind, kind explain.StepKind) []explain.S
 
 // nextEnd returns the next steps of a Job whose outcome is decided.
 func nextEnd(in *facts.Facts, v *Values) []explain.Step {
-	terminal := explain.FateFailed
-	if in.Outcome.Fate == explain.FateSucceeding {
-		terminal = explain.FateComplete
+	terminal := reconcile.OutcomeFailed
+	if in.Decision.Outcome == reconcile.OutcomeSucceeding {
+		terminal = reconcile.OutcomeComplete
 	}
 	return append(nextAt(v, explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
 }

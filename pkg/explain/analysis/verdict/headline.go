@@ -18,9 +18,9 @@ import (
 func addHeadline(in *facts.Facts, failed *failures.Failures, v *Values, out *explain.Verdict) {
 	out.State, out.Summary = state(in, v), summary(in, v)
 	switch {
-	case in.Outcome.Failing():
+	case in.Decision.Failing():
 		out.EndedBy, out.Mechanism = endedBy(in, failed), mechanism(in, failed, v)
-	case in.Outcome.Reason == batchv1.JobReasonSuccessPolicy:
+	case in.Decision.Reason == batchv1.JobReasonSuccessPolicy:
 		if rule := v.Success.MetRule(); rule != nil {
 			out.Mechanism = words.SuccessRuleEvidence(rule)
 		}
@@ -30,8 +30,8 @@ func addHeadline(in *facts.Facts, failed *failures.Failures, v *Values, out *exp
 // state returns the state of the Job.
 func state(in *facts.Facts, v *Values) string {
 	switch b := v.Blocker; {
-	case in.Outcome.Decided():
-		return words.FateState(in.Outcome.Fate)
+	case in.Decision.Decided():
+		return words.OutcomeState(in.Decision.Outcome)
 	case retry.IsPending(in.Job):
 		return words.StateInterrupted
 	case b != nil:
@@ -55,16 +55,16 @@ func activePods(in *facts.Facts) int32 {
 // summary returns the progress of the Job. For a Job with one completion, the state is sufficient.
 func summary(in *facts.Facts, v *Values) string {
 	one := ptr.Deref(in.Spec.Completions, 0) == 1
-	if v.Blocker != nil && v.Completed == 0 || in.Outcome.Failing() && one {
+	if v.Blocker != nil && v.Completed == 0 || in.Decision.Failing() && one {
 		return ""
 	}
 	progress := progressOf(in, v.Completed)
-	if !in.Outcome.Decided() && one {
+	if !in.Decision.Decided() && one {
 		progress = ""
 	}
 	lost := int32(in.Plan.Findings.FailedIndexes.Len())
 	switch {
-	case !in.Outcome.Decided():
+	case !in.Decision.Decided():
 		return words.OpenSummary(progress, activePods(in), v.Accounting.Seen(), v.Accounting.CountedOwn())
 	case lost > 0:
 		total, done := ptr.Deref(in.Spec.Completions, 0), v.Completed
@@ -72,7 +72,7 @@ func summary(in *facts.Facts, v *Values) string {
 			total, done = runs, of
 		}
 		return words.FailedIndexesSummary(lost, total, done)
-	case in.Outcome.Failing() && v.Completed == 0:
+	case in.Decision.Failing() && v.Completed == 0:
 		return ""
 	}
 	return progress
@@ -80,15 +80,15 @@ func summary(in *facts.Facts, v *Values) string {
 
 // endedBy returns what failed the Job if it was not the failure of a pod.
 func endedBy(in *facts.Facts, failed *failures.Failures) string {
-	switch reason := in.Outcome.Reason; {
+	switch reason := in.Decision.Reason; {
 	case reason == batchv1.JobReasonBackoffLimitExceeded && failed.Restarts.FailedJob:
 		return words.Clauses(whyRestarts(&failed.Restarts, jobspec.BackoffLimit(in.Spec)))
 	case reason == batchv1.JobReasonDeadlineExceeded && failed.NeverStarted != nil:
 		return words.NeverStartedText(&failed.NeverStarted.Problem)
 	case reason == batchv1.JobReasonDeadlineExceeded:
 		return words.Clauses(append([]string{words.DeadlineText(in.Spec.ActiveDeadlineSeconds)}, outlivedClause(failed)...))
-	case !knowsReason(&in.Outcome):
-		return words.OtherReasonText(reason, in.Outcome.Message)
+	case !knowsReason(&in.Decision):
+		return words.OtherReasonText(reason, in.Decision.Message)
 	}
 	return ""
 }
@@ -96,7 +96,7 @@ func endedBy(in *facts.Facts, failed *failures.Failures) string {
 // mechanism returns the limit or the rule that made failures final.
 func mechanism(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	lost := int32(in.Plan.Findings.FailedIndexes.Len())
-	switch in.Outcome.Reason {
+	switch in.Decision.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
 			return ""
@@ -127,7 +127,7 @@ func perIndex(in *facts.Facts, failed *failures.Failures) string {
 
 // byRule returns the podFailurePolicy rule that failed the Job, "" if none did. An unknown rule is not named.
 func byRule(in *facts.Facts) string {
-	o := &in.Outcome
+	o := &in.Decision
 	if o.HasRule() && in.Spec.PodFailurePolicy != nil && int(o.Rule) < len(in.Spec.PodFailurePolicy.Rules) {
 		return words.RuleEvidence(o.Rule, o.RuleName, &in.Spec.PodFailurePolicy.Rules[o.Rule])
 	}

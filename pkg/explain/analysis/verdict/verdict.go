@@ -35,36 +35,36 @@ type Values struct {
 // Reach returns the verdict.
 func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	status, _ := facts.StatusOf(in.Job)
-	out := explain.Verdict{Status: status, Fate: in.Outcome.Fate, Reason: in.Outcome.Reason, Message: in.Outcome.Message, Stalled: v.Blocker != nil}
-	out.Rule, out.RuleName = in.Outcome.FailedBy()
+	out := explain.Verdict{Status: status, Outcome: in.Decision.Outcome, Reason: in.Decision.Reason, Message: in.Decision.Message, Stalled: v.Blocker != nil}
+	out.Rule, out.RuleName = in.Decision.FailedBy()
 	progress := progressOf(in, v.Completed)
 
 	// The answer: why the outcome is decided, or what happens.
 	var why []string
 	switch {
-	case in.Outcome.Failing():
+	case in.Decision.Failing():
 		why = whyFailed(in, failed, v)
-		out.ReasonFirst = !knowsReason(&in.Outcome) && in.Outcome.Message != ""
-	case in.Outcome.Decided():
+		out.ReasonFirst = !knowsReason(&in.Decision) && in.Decision.Message != ""
+	case in.Decision.Decided():
 		why = []string{whyComplete(in, v, progress)}
 	default:
 		out.Clauses, out.Problem = whatHappens(in, failed, v, progress)
 	}
 	if len(why) > 0 {
 		out.Why, out.Clauses = words.Clauses(why), slices.Clone(why)
-		out.Clauses[0] = words.DecidedText(in.Outcome.Fate, out.Clauses[0])
+		out.Clauses[0] = words.DecidedText(in.Decision.Outcome, out.Clauses[0])
 	}
 
 	// Additions.
-	if in.Outcome.Failing() && v.Completed > 0 {
+	if in.Decision.Failing() && v.Completed > 0 {
 		out.Progress = progress
 		out.Clauses = append(out.Clauses, progress)
 	}
-	if in.Outcome.Failing() && in.Finished() {
+	if in.Decision.Failing() && in.Finished() {
 		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
 	}
 	addReservations(in, &out, v.Problems)
-	if in.Outcome.Decided() && !in.Finished() {
+	if in.Decision.Decided() && !in.Finished() {
 		out.WaitsFor = waitsFor(in, v.Reconciler)
 		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
 	}
@@ -91,9 +91,9 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 // addReservations adds problems of a Job whose outcome is decided: its doubtful result if it succeeded, or its deletion.
 // out.Problem is the position of the last of them.
 func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
-	for i := 0; in.Outcome.Decided() && i < len(all); i++ {
+	for i := 0; in.Decision.Decided() && i < len(all); i++ {
 		p := &all[i]
-		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Outcome.Failing()
+		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Decision.Failing()
 		if doubtful || jobproblems.HoldsEndedJob(in, p) {
 			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
 		}

@@ -14,13 +14,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // whyFailed returns clauses on the reason of the failure.
 func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 	lost := in.Plan.Findings.FailedIndexes
-	switch in.Outcome.Reason {
+	switch in.Decision.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded:
 		limit := jobspec.BackoffLimit(in.Spec)
 		if failed.Restarts.FailedJob {
@@ -42,14 +43,14 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 	case batchv1.JobReasonFailedIndexes:
 		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(in, failed, v.Accounting)}
 	}
-	if knowsReason(&in.Outcome) {
+	if knowsReason(&in.Decision) {
 		return []string{whyRule(in, failed), hiddenByRule(failed)}
 	}
-	return []string{words.OtherReasonText(in.Outcome.Reason, in.Outcome.Message)}
+	return []string{words.OtherReasonText(in.Decision.Reason, in.Decision.Message)}
 }
 
 // knowsReason reports whether this project knows the reason for which the Job failed.
-func knowsReason(o *facts.Outcome) bool {
+func knowsReason(o *facts.Decision) bool {
 	switch o.Reason {
 	case batchv1.JobReasonBackoffLimitExceeded, batchv1.JobReasonDeadlineExceeded,
 		batchv1.JobReasonMaxFailedIndexesExceeded, batchv1.JobReasonFailedIndexes:
@@ -81,7 +82,7 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 
 // whyRule returns the clause on a rule with FailJob.
 func whyRule(in *facts.Facts, failed *failures.Failures) string {
-	o := &in.Outcome
+	o := &in.Decision
 	matched := ""
 	switch p := &o.MatchedPod; {
 	case p.Name == "":
@@ -172,11 +173,11 @@ func byEnding(causes []explain.Cause) []explain.Cause {
 // whyComplete returns a clause on the reason of the success.
 func whyComplete(in *facts.Facts, v *Values, progress string) string {
 	var took *int64
-	if in.Outcome.Fate == explain.FateComplete {
+	if in.Decision.Outcome == reconcile.OutcomeComplete {
 		took = v.DurationSeconds
 	}
 	var rule *explain.SuccessRule
-	if in.Outcome.Reason == batchv1.JobReasonSuccessPolicy {
+	if in.Decision.Reason == batchv1.JobReasonSuccessPolicy {
 		rule = v.Success.MetRule()
 	}
 	return words.CompleteText(progress, rule, took, !in.Indexed() && in.Spec.Completions == nil)

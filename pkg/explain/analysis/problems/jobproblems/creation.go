@@ -19,7 +19,7 @@ const recently = 15 * time.Minute
 // CreationRefused finds the reason why the API server refuses the Job's pods.
 func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")
-	if refused == nil || in.Finished() || in.Outcome.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
+	if refused == nil || in.Finished() || in.Decision.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil
 	}
 	why := eventtext.RefusalOf(refused.Message)

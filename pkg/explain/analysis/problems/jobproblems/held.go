@@ -58,7 +58,7 @@ func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
 
 // NoParallelism finds a Job with parallelism 0, which gets no pods.
 func NoParallelism(in *facts.Facts) []explain.Problem {
-	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Outcome.Decided() || jobspec.IsSuspended(in.Spec) {
+	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Decision.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
@@ -67,7 +67,7 @@ func NoParallelism(in *facts.Facts) []explain.Problem {
 // NoPodGroup finds a Job that requests a PodGroup, which our controller does not create (JOB-64).
 func NoPodGroup(in *facts.Facts) []explain.Problem {
 	asked := reconcile.UnsupportedScheduling(in.Job)
-	if asked == "" || in.SchedulingDone() || in.Finished() || in.Outcome.Decided() || in.Job.DeletionTimestamp != nil {
+	if asked == "" || in.SchedulingDone() || in.Finished() || in.Decision.Decided() || in.Job.DeletionTimestamp != nil {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemNoPodGroup, Blocks: true, Asked: asked, Controller: in.ManagedBy()})

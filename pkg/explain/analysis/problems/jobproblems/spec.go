@@ -24,7 +24,7 @@ func RuleNames(in *facts.Facts) []explain.Problem {
 // Impossible finds a successPolicy whose rules can no longer be met, because too many indexes have failed.
 func Impossible(in *facts.Facts) []explain.Problem {
 	canBeMet := func(r successpolicy.Progress) bool { return !r.Inert && !r.OutOfReach }
-	if in.Spec.SuccessPolicy == nil || in.Outcome.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
+	if in.Spec.SuccessPolicy == nil || in.Decision.Decided() || slices.ContainsFunc(in.Plan.Findings.SuccessRules, canBeMet) {
 		return nil
 	}
 	return one(explain.Problem{Kind: explain.ProblemSuccessImpossible})

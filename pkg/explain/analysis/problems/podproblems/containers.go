@@ -91,7 +91,7 @@ func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
 
 // EndedContainers finds pods with an ended container that do not end because another container, such as a proxy, keeps running.
 func EndedContainers(in *facts.Facts) []explain.Problem {
-	if in.Outcome.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
+	if in.Decision.Decided() || in.Job.DeletionTimestamp != nil || jobspec.IsSuspended(in.Spec) {
 		return nil // All pods are about to be deleted.
 	}
 	type key struct {

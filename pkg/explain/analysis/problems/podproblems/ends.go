@@ -63,7 +63,7 @@ func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.Prob
 // holds returns what waits for terminating pods.
 func holds(in *facts.Facts) explain.Holds {
 	switch {
-	case in.Outcome.Decided():
+	case in.Decision.Decided():
 		return explain.HoldsEnd
 	case in.Plan.Findings.WaitTerminating > 0:
 		return explain.HoldsReplacement

@@ -12,15 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// Outcome is the outcome of the Job according to its conditions.
-type Outcome struct {
-	explain.Fate
+// Decision is how the Job ends, and why, according to its conditions.
+type Decision struct {
+	reconcile.Outcome
 	// Reason and Message are from the latest condition; Since is when the outcome was decided.
 	Reason, Message string
 	Since           time.Time
@@ -45,18 +44,18 @@ func (p *MatchedPod) Failure() cause.Failure {
 }
 
 // Decided reports whether the Job is complete or failed, or will be.
-func (o *Outcome) Decided() bool { return o.Fate != explain.FateOpen }
+func (o *Decision) Decided() bool { return o.Outcome != reconcile.OutcomeOpen }
 
 // Failing reports whether the Job failed or will fail.
-func (o *Outcome) Failing() bool {
-	return o.Fate == explain.FateFailing || o.Fate == explain.FateFailed
+func (o *Decision) Failing() bool {
+	return o.Outcome.Fails()
 }
 
 // HasRule reports whether the rule that failed the Job is known.
-func (o *Outcome) HasRule() bool { return o.Rule != failurepolicy.NoRule }
+func (o *Decision) HasRule() bool { return o.Rule != failurepolicy.NoRule }
 
 // FailedBy returns the rule that failed the Job and its name; the rule is nil if none did or if it is unknown.
-func (o *Outcome) FailedBy() (rule *int32, name string) {
+func (o *Decision) FailedBy() (rule *int32, name string) {
 	if !o.Failing() {
 		return nil, ""
 	}
@@ -67,19 +66,21 @@ func (o *Outcome) FailedBy() (rule *int32, name string) {
 }
 
 // ByRule reports whether a rule failed the Job according to the reason; WithRule then finds the rule.
-func (o *Outcome) ByRule() bool {
+func (o *Decision) ByRule() bool {
 	return o.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(o.Reason, rulename.ReasonPrefix)
 }
 
-// OutcomeOf returns the outcome according to the conditions, without the rule.
-func OutcomeOf(job *batchv1.Job) Outcome {
-	o := Outcome{Fate: explain.FateOpen, Rule: failurepolicy.NoRule}
+// DecisionOf returns the decision according to the conditions, without the rule.
+func DecisionOf(job *batchv1.Job) Decision {
+	o := Decision{Outcome: reconcile.OutcomeOpen, Rule: failurepolicy.NoRule}
 	for _, t := range []struct {
 		condition batchv1.JobConditionType
-		fate      explain.Fate
+		outcome   reconcile.Outcome
 	}{
-		{batchv1.JobFailureTarget, explain.FateFailing}, {batchv1.JobSuccessCriteriaMet, explain.FateSucceeding},
-		{batchv1.JobFailed, explain.FateFailed}, {batchv1.JobComplete, explain.FateComplete},
+		{batchv1.JobFailureTarget, reconcile.OutcomeFailing},
+		{batchv1.JobSuccessCriteriaMet, reconcile.OutcomeSucceeding},
+		{batchv1.JobFailed, reconcile.OutcomeFailed},
+		{batchv1.JobComplete, reconcile.OutcomeComplete},
 	} {
 		c := reconcile.TrueCondition(job, t.condition)
 		if c == nil {
@@ -88,7 +89,7 @@ func OutcomeOf(job *batchv1.Job) Outcome {
 		if o.Since.IsZero() {
 			o.Since = c.LastTransitionTime.Time
 		}
-		o.Fate, o.Reason, o.Message = t.fate, c.Reason, c.Message
+		o.Outcome, o.Reason, o.Message = t.outcome, c.Reason, c.Message
 	}
 	return o
 }
@@ -98,7 +99,7 @@ var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+
 
 // WithRule adds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name or index} (KEP-4443). The index
 // comes from the message, and the name from the reason: the annotation may have changed since.
-func (o Outcome) WithRule(job *batchv1.Job, names rulename.Names) Outcome {
+func (o Decision) WithRule(job *batchv1.Job, names rulename.Names) Decision {
 	if !o.ByRule() {
 		return o
 	}
