@@ -368,3 +368,19 @@ func TestLargeRecordingIsPlayed(t *testing.T) {
 		t.Error("what is shown has changed")
 	}
 }
+
+// Recordings are files that others may read: the names of their fields stay.
+func TestRecordedFocusKeepsTheNamesOfItsFields(t *testing.T) {
+	focus := Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}, Pod: "p", Log: &LogTarget{Container: "c"}}
+	data, err := json.Marshal(focus)
+	if want := `{"job":{"namespace":"ns","name":"a"},"pod":"p","log":{"container":"c"}}`; err != nil || string(data) != want {
+		t.Errorf("%s, want %s, %v", data, want, err)
+	}
+	var back Focus
+	if err := json.Unmarshal(data, &back); err != nil || !back.Equal(focus) {
+		t.Errorf("%+v, %v", back, err)
+	}
+	if data, _ := json.Marshal(Focus{}); string(data) != "{}" {
+		t.Errorf("%s", data)
+	}
+}
