@@ -112,6 +112,9 @@ func (c counting) recordedFailed(job *batchv1.Job, uid types.UID, l *Life) {
 	case l.Failed && !l.tampered && c.knownToEnd(l) && c.features().ignored(job, l.Pod):
 		c.Violate("S3", "pod %s is recorded as failed, and a rule ignores its failure", l.Pod.Name)
 	}
+	if l != nil {
+		l.counted = !c.features().failsJob(job, l.Pod)
+	}
 	if l != nil && !l.deletedAt.IsZero() && c.recent(l.endedAt) && l.deletedAt.Before(l.failedAt) {
 		l.failedAt = l.deletedAt // The controller only saw the deletion, which counts as a failure now.
 	}
@@ -163,9 +166,10 @@ func (c release) settledBefore(job *batchv1.Job, pod *corev1.Pod) bool {
 	})
 }
 
-// undecided reports whether a rule fails the Job because of the pod, and the Job has no condition yet.
+// undecided reports whether a rule fails the Job because of the pod, and the Job has no condition yet. What is recorded
+// stays: a failure that counted when it was recorded still does after a gate is switched (ADR 0012).
 func (c release) undecided(job *batchv1.Job, pod *corev1.Pod) bool {
-	return c.features().failsJob(job, pod) && !history.IsDecided(job) && !c.h.Lives[pod.UID].tampered
+	return c.features().failsJob(job, pod) && !history.IsDecided(job) && !c.h.Lives[pod.UID].tampered && !c.h.Lives[pod.UID].counted
 }
 
 // isOutOfRange reports whether the pod's index is out of range, or was when the controller last saw it: before an edit

@@ -118,6 +118,8 @@ type Life struct {
 	unasked bool
 	// doubtful reports whether the pod failed only under a podReplacementPolicy that has changed since.
 	doubtful bool
+	// counted reports whether no rule failed the Job for it when its failure was recorded, by the features at that time.
+	counted bool
 	// ignored reports whether a rule ignored its failure when it was released, by the features at that time.
 	ignored bool
 	// Over reports whether the pod had ended, and the process that decided the Job's outcome knew that.
