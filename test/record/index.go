@@ -16,11 +16,11 @@ import (
 const indexHead = `# Recorded Jobs
 
 Jobs with their pods and events (and the Lease of our controller) as an API server served them.
-` + "`make fixtures`" + ` records them anew: real runs on a kwok cluster, by our controller (` + "`NAME.yaml`" + `) and by the one
+` + "`make fixtures`" + ` records them again: real runs on a kwok cluster, by our controller (` + "`NAME.yaml`" + `) and by the one
 built into Kubernetes (` + "`NAME.builtin.yaml`" + `). Do not edit them, or this table, by hand: see test/record.
 
-Each file is a ` + "`v1 List`" + `, after two lines that say when it was recorded, by the API server's clock, and
-what happened. Of managedFields there is left who wrote which part and when; of pods and events, nothing.
+Each file is a ` + "`v1 List`" + `, after two comments: the time of the recording, by the API server's clock, and the
+situation. The managedFields of Jobs keep only who wrote which part, and when; those of pods and events are removed.
 
 | fixture | what happened | the Job's status |
 |---|---|---|
