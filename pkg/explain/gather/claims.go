@@ -18,13 +18,6 @@ import (
 // maxClaims is the maximum number of claims that are looked up.
 const maxClaims = 3
 
-func (r *reading) claims(ctx context.Context) {
-	var err error
-	if r.facts.Claims, err = Claims(ctx, r.client, r.facts.Job, r.facts.Pods); err != nil {
-		r.gap("get", "persistentvolumeclaims", err)
-	}
-}
-
 // Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
 // error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
 func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []explain.Claim, err error) {
