@@ -1,6 +1,7 @@
 package eventtext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -89,7 +90,12 @@ func ImageTrouble(reason, message string) *explain.Trouble {
 	case "SignatureValidationFailed":
 		return &explain.Trouble{Kind: explain.TroubleSignature, Said: lastWords(message)}
 	}
-	t := troubleIn(ofImages, pullError(message))
+	// The error of the runtime follows the name of the image, which may contain any words. Kubelets before 1.31 leave it out.
+	message = strings.TrimSpace(message)
+	if about := failedImage.FindString(message); about != "" {
+		message = strings.TrimPrefix(message[len(about):], ": ")
+	}
+	t := troubleIn(ofImages, strings.TrimPrefix(message, "ErrImagePull: "))
 	if t == nil && reason == "RegistryUnavailable" {
 		t = &explain.Trouble{Kind: explain.TroubleUnreachable}
 	}
@@ -102,20 +108,7 @@ var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container)
 // FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
 // else.
 func FailedImage(message string) string {
-	if m := failedImage.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// pullError returns the error of the runtime in the kubelet's message, without the name of the image, which may contain any
-// words; "" if there is none, as in messages of kubelets before 1.31.
-func pullError(message string) string {
-	message = strings.TrimSpace(message)
-	if about := failedImage.FindString(message); about != "" {
-		message = strings.TrimPrefix(message[len(about):], ": ")
-	}
-	return strings.TrimPrefix(message, "ErrImagePull: ")
+	return failedImage.Group(strings.TrimSpace(message))
 }
 
 // SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
@@ -143,29 +136,26 @@ func StartTrouble(reason, message string) *explain.Trouble {
 	switch reason {
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := troubleIn(ofVolumes, message)
-		if m := aboutVolume.FindStringSubmatch(message); t != nil && t.Volume == "" && m != nil {
-			t.Volume = m[1] + m[2]
+		if t != nil && t.Volume == "" {
+			t.Volume = aboutVolume.Group(message)
 		}
 		return t
 	case "FailedCreatePodSandBox", "NetworkNotReady":
 		t := troubleIn(ofSandboxes, message)
-		if m := plugin.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil && isOfNetwork(t.Kind) {
-			t.Name = m[1] + m[2]
+		ofNetwork := []explain.TroubleKind{explain.TroubleNoAddress, explain.TroubleNetworkPlugin, explain.TroubleNetworkNotReady}
+		if t != nil && t.Name == "" && slices.Contains(ofNetwork, t.Kind) {
+			t.Name = plugin.Group(message)
 		}
 		return t
 	}
 	return nil
 }
 
-func isOfNetwork(kind explain.TroubleKind) bool {
-	return kind == explain.TroubleNoAddress || kind == explain.TroubleNetworkPlugin || kind == explain.TroubleNetworkNotReady
-}
-
 // WebhookTrouble returns the reason why the API server cannot call a webhook; nil if it is unknown. Its Name is the Service.
 func WebhookTrouble(message string) *explain.Trouble {
 	t := troubleIn(ofWebhooks, message)
-	if m := webhookService.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil {
-		t.Name = m[1]
+	if t != nil && t.Name == "" {
+		t.Name = webhookService.Group(message)
 	}
 	return t
 }
@@ -182,32 +172,19 @@ func troubleIn(all []meaning, message string) *explain.Trouble {
 			continue
 		}
 		t := &explain.Trouble{Kind: all[i].kind}
+		groups := map[string]*string{"name": &t.Name, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
 		for n, group := range all[i].pattern.SubexpNames() {
-			setField(t, strings.TrimRight(group, "23"), match[n])
+			if field := groups[strings.TrimRight(group, "23")]; field != nil && match[n] != "" {
+				*field = match[n]
+			}
 		}
+		t.Object = objects[strings.ToLower(t.Object)]
 		if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && all[i].says {
 			t.Said = lastWords(message)
 		}
 		return t
 	}
 	return nil
-}
-
-// setField sets the field that a group of a pattern is named after.
-func setField(t *explain.Trouble, group, value string) {
-	switch {
-	case value == "":
-	case group == "name":
-		t.Name = value
-	case group == "key":
-		t.Key = value
-	case group == "volume":
-		t.Volume = value
-	case group == "said":
-		t.Said = value
-	case group == "object":
-		t.Object = objects[strings.ToLower(value)]
-	}
 }
 
 // maxLastWords is the maximum length of the result of lastWords, in bytes.
