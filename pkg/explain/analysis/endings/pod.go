@@ -25,7 +25,10 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 		}
 		return w
 	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
-		if hasFailedContainer(p, event.Container) {
+		failed := func(c explain.Container) bool {
+			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
+		}
+		if slices.ContainsFunc(p.Containers, failed) {
 			return event
 		}
 	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
@@ -34,39 +37,29 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 	return Witness{}
 }
 
-// hasFailedContainer reports whether the container's last run failed.
-func hasFailedContainer(p *explain.Pod, name string) bool {
-	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
-		return c.Name == name && c.Ended && !c.Before && c.ExitCode != 0
-	})
+// statusEnds maps reasons that the kubelet writes into the status of a pod that it ends.
+var statusEnds = map[string]explain.EndKind{
+	"Evicted": explain.EndEvicted, "Preempting": explain.EndPreempted, "DeadlineExceeded": explain.EndPodDeadline,
+	"NodeShutdown": explain.EndNodeShutdown, "Shutdown": explain.EndNodeShutdown,
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.
 func statusEnding(p *explain.Pod) Witness {
-	message := strings.TrimSpace(p.Message)
-	w := Witness{explain.Ending{By: explain.ByKubelet, Reason: p.StatusReason}, message}
-	switch {
-	case p.Phase != corev1.PodFailed || p.StatusReason == "":
+	if p.Phase != corev1.PodFailed {
 		return Witness{}
-	case !ran(p) && eventtext.IsRejection(p.StatusReason, message):
+	}
+	message := strings.TrimSpace(p.Message)
+	w := Witness{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
+	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
+	switch {
+	case p.StatusReason != "" && !ran && eventtext.IsRejection(p.StatusReason, message):
 		w.Kind, w.Message = explain.EndRejected, strings.TrimPrefix(message, "Pod was rejected: ")
-	case p.StatusReason == "Evicted":
-		w.Kind = explain.EndEvicted
-	case p.StatusReason == "Preempting":
-		w.Kind = explain.EndPreempted
-	case p.StatusReason == "DeadlineExceeded":
-		w.Kind = explain.EndPodDeadline
-	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"), p.StatusReason == "NodeShutdown", p.StatusReason == "Shutdown":
+	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"):
 		w.Kind = explain.EndNodeShutdown
-	default:
+	case w.Kind == "":
 		return Witness{}
 	}
 	return w
-}
-
-// ran reports whether a container of the pod has started.
-func ran(p *explain.Pod) bool {
-	return !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
 }
 
 // OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.

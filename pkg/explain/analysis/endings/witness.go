@@ -19,7 +19,7 @@ type Witness struct {
 
 // Witnesses returns the ends of pods that events show, by pod name: the latest event counts.
 func Witnesses(in *facts.Facts) map[string]Witness {
-	var known map[string]Witness
+	known := map[string]Witness{}
 	probes := map[[2]string]string{}
 	for i := range in.Events { // In the order of time.
 		e := &in.Events[i]
@@ -29,9 +29,6 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 		end, message := eventtext.EndingOf(e)
 		if end == nil {
 			continue
-		}
-		if known == nil {
-			known = map[string]Witness{}
 		}
 		if before := known[e.Pod]; before.Kind == end.Kind && message == "" && (end.Container == "" || before.Ending == *end) {
 			continue // The earlier event is more specific.
@@ -44,20 +41,10 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 			known[pod] = w
 		}
 	}
-	return withRemovedNodes(in, known)
-}
-
-// withRemovedNodes adds pods that no longer exist, like their node, and whose end no event explains.
-func withRemovedNodes(in *facts.Facts, known map[string]Witness) map[string]Witness {
-	if len(in.GoneNodes) == 0 {
-		return known
-	}
+	// Pods that no longer exist, like their node, and whose end no event explains.
 	for i := range in.Events {
 		e := &in.Events[i]
 		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == explain.NodeRemoved && known[e.Pod].Kind == "" {
-			if known == nil {
-				known = map[string]Witness{}
-			}
 			known[e.Pod] = Witness{Ending: explain.Ending{Kind: explain.EndNodeGone}}
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
@@ -40,25 +41,6 @@ type Kind struct {
 	Text   string
 	Ending explain.Ending
 	Hidden explain.Hidden
-}
-
-// kindKey is the identity of a Kind.
-type kindKey struct {
-	cause.Cause
-	explain.Hidden
-}
-
-// kinds are the Kinds so far, so that each text is made once.
-type kinds map[kindKey]*Kind
-
-func (k kinds) of(c cause.Cause, hidden explain.Hidden) *Kind {
-	key := kindKey{c, hidden}
-	known := k[key]
-	if known == nil {
-		known = &Kind{Cause: c, Hidden: hidden, Text: textOf(&c, &hidden)}
-		k[key] = known
-	}
-	return known
 }
 
 // Failures are the failed pods that a report is about, and their evaluation.
@@ -114,13 +96,20 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = endings.WhyNeverStarted(in)
 	fs.Outlived = endings.WhatOutlived(in)
-	fs.Groups = group(pointers(fs.All))
+	all := make([]*Failure, len(fs.All))
+	for i := range fs.All {
+		all[i] = &fs.All[i]
+	}
+	fs.Groups = group(all)
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
-	if isDecidedByIndexes(in) {
+	reason := in.Decision.Reason
+	if reason == batchv1.JobReasonFailedIndexes || reason == batchv1.JobReasonMaxFailedIndexesExceeded {
 		fs.Decisive = group(fs.lastOfIndexes)
 	}
 	fs.Examples = examples(in, fs, o)
-	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain(in)) {
+	// A stopped pod may explain the failure of the Job if it ran at the deadline, or if its containers had been restarted.
+	stopsExplain := reason == batchv1.JobReasonDeadlineExceeded || in.RestartsCount()
+	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain) {
 		fs.Example = fs.Examples[0]
 	}
 	return fs
@@ -133,7 +122,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	for _, f := range in.Plan.Findings.RecordedFailed {
 		recorded[f.Pod.UID] = true
 	}
-	known := kinds{}
+	known := map[Kind]*Kind{} // by Kinds without Text, which is made once
 	all := make([]Failure, 0, int(in.FailedPods)+len(in.Terminating))
 	for _, p := range in.Pods {
 		counts := !p.IsTerminal() && (recorded[p.UID] || in.Uncounted[p.UID] == corev1.PodFailed)
@@ -141,7 +130,15 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 			continue
 		}
 		match := in.Matches[p.UID]
-		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names), hiddenBy(in, p, match)), Consequence: IsConsequence(in, p)})
+		key := Kind{Cause: cause.Of(p.AtItsEnd(), match, in.Names), Hidden: hiddenBy(in, p, match)}
+		if known[key] == nil {
+			kind := key
+			if kind.Text = kind.Cause.Failure.Text(); kind.Hidden.Container != "" {
+				kind.Text = words.HiddenText(&kind.Hidden, &kind.Cause)
+			}
+			known[key] = &kind
+		}
+		all = append(all, Failure{Pod: p, Match: match, Kind: known[key], Consequence: IsConsequence(in, p)})
 	}
 	return all
 }
@@ -197,7 +194,9 @@ func setEndings(fs *Failures) {
 		}
 		kind := *f.Kind
 		kind.Ending = w.Ending
-		kind.Text = endingText(&kind)
+		c := CauseOf(&kind.Cause, "")
+		c.Ending = &kind.Ending
+		kind.Text = words.EndingText(&c)
 		if known[kind] == nil {
 			known[kind] = &kind
 		}
