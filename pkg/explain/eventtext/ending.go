@@ -41,14 +41,14 @@ var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) pr
 // of the probe; nil if no event shows that. events must be sorted by time.
 func RestartedByProbe(events []explain.Event, pod, container string) (*explain.Ending, string) {
 	var end *explain.Ending
-	said := map[string]string{}
+	outputs := map[string]string{}
 	for i := range events {
 		e := &events[i]
 		if e.Pod != pod {
 			continue
 		}
 		if probe, message := ProbeFailure(e); probe != "" {
-			said[probe] = message
+			outputs[probe] = message
 		}
 		if m := probeRestart.FindStringSubmatch(e.Message); m != nil && e.Reason == "Killing" && m[1] == container {
 			end = &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
@@ -57,7 +57,7 @@ func RestartedByProbe(events []explain.Event, pod, container string) (*explain.E
 	if end == nil {
 		return nil, ""
 	}
-	return end, said[end.Probe]
+	return end, outputs[end.Probe]
 }
 
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for

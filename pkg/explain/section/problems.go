@@ -72,7 +72,10 @@ func ProblemLine(f *Frame, problem *explain.Problem) layout.Line {
 
 // problemNotes draws "(blocks, 3 pods: a, b, …, for 2m)".
 func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Line {
-	blocks, pods := "", ""
+	blocks, pods, since := "", "", ""
+	if !problem.Since.IsZero() {
+		since = "for " + wording.Duration(max(0, f.Now.Sub(problem.Since.Time)))
+	}
 	if problem.Blocks && problem.Kind != explain.ProblemSuspended {
 		blocks = "blocks"
 	}
@@ -82,7 +85,7 @@ func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Li
 	case len(problem.Pods) > 0:
 		pods = "pod " + problem.Pods[0]
 	}
-	notes := wording.Join(", ", blocks, pods, f.since(problem.Since))
+	notes := wording.Join(", ", blocks, pods, since)
 	if notes == "" {
 		return nil
 	}

@@ -42,8 +42,8 @@ func (p *page) shortList(l *explain.ReportList) {
 	}
 	for i := range l.Items {
 		r := &l.Items[i]
-		isIts := func(name string) bool { return isNamed(&r.Job, name) }
-		if !slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return slices.ContainsFunc(g.Jobs, isIts) }) {
+		isThis := func(name string) bool { return isNamed(&r.Job, name) }
+		if !slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return slices.ContainsFunc(g.Jobs, isThis) }) {
 			rows = append(rows, (&short{view: newView(r, p.opts)}).headline())
 		}
 	}

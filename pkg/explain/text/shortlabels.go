@@ -208,10 +208,10 @@ func (v *short) waits() (out []labeled) {
 // pods are replaced.
 func (v *view) steps() (lines []layout.Line) {
 	r, p := *v.report, v.named()
-	isSaid := func(s explain.Step) bool {
+	isCovered := func(s explain.Step) bool {
 		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
 	}
-	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isSaid)
+	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isCovered)
 	for _, step := range section.Steps(v.frame, &r) {
 		l := step.When
 		if len(l) > 0 {

@@ -57,7 +57,15 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
 	}
 	v.page.section(section.Family(v.frame, v.report, summaryHistories))
-	v.hint()
+
+	// The command for the whole explanation of a problem, unless a name needs quotes in a shell.
+	verdict, job := &r.Verdict, &r.Job
+	isPlain := explain.ShellWord(job.Name) == job.Name && explain.ShellWord(job.Namespace) == job.Namespace
+	if (verdict.Outcome.Fails() || verdict.Stalled) && isPlain {
+		v.page.Blank()
+		v.page.Para(0, 0, plain("For details and what to do:"))
+		v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
+	}
 	return v.page.writeTo(w)
 }
 
@@ -162,7 +170,7 @@ func (v *view) summaryProblems() {
 	var all []explain.Problem
 	for i, problem := range v.report.Problems {
 		// The problem in the verdict is not repeated.
-		if said := v.report.Verdict.Problem; said == nil || *said != int32(i) {
+		if named := v.report.Verdict.Problem; named == nil || *named != int32(i) {
 			all = append(all, problem)
 		}
 	}
@@ -172,18 +180,6 @@ func (v *view) summaryProblems() {
 	if n := len(all) - summaryProblems; n > 0 {
 		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
 	}
-}
-
-// hint writes the command for the whole explanation of a problem.
-func (v *view) hint() {
-	verdict, job := &v.report.Verdict, &v.report.Job
-	isPlain := explain.ShellWord(job.Name) == job.Name && explain.ShellWord(job.Namespace) == job.Namespace
-	if !verdict.Outcome.Fails() && !verdict.Stalled || !isPlain {
-		return
-	}
-	v.page.Blank()
-	v.page.Para(0, 0, plain("For details and what to do:"))
-	v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
 }
 
 // first returns at most the first n elements of a list.

@@ -35,7 +35,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 			a.Causes[known.place].Count += c.Count
 		default:
 			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
-				addEnding(&c, c.Failure, fs.Witnesses)
+				addEnding(&c, c.Failure, fs.EventEnds)
 			}
 			a.Causes = append(a.Causes, c)
 		}
@@ -67,13 +67,13 @@ func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explai
 // addEnding adds the end of pods that no longer exist to the cause from an event of the controller. It is the end
 // of the pod that the event names, if at least as many pods as the event counts ended in the same way; or else the end by
 // the event's reason of the condition DisruptionTarget.
-func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
+func addEnding(c *explain.Cause, of *cause.Failure, ends map[string]endings.PodEnd) {
 	if len(c.Pods) == 0 {
 		return
 	}
-	w := events[c.Pods[0]]
+	w := ends[c.Pods[0]]
 	alike := int32(0)
-	for _, other := range events {
+	for _, other := range ends {
 		if other.Ending == w.Ending {
 			alike++
 		}

@@ -37,7 +37,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
-	for _, c := range killedCauses(in, fs.Witnesses, a.Unexplained) {
+	for _, c := range killedCauses(in, fs.EventEnds, a.Unexplained) {
 		add(c)
 	}
 	if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
@@ -110,7 +110,7 @@ func stoppedCauses(in *facts.Facts, fs *failures.Failures) (causes []explain.Cau
 }
 
 // killedCauses returns the causes of killedPods, grouped by their Ending; unexplained is the number of failures without a cause.
-func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []explain.Cause {
+func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
 	for _, pod := range killedPods(in, ends, unexplained) {
 		w := ends[pod]
@@ -129,7 +129,7 @@ func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained 
 }
 
 // goneCause returns the cause of pods that only events still show.
-func goneCause(w endings.Witness) explain.Cause {
+func goneCause(w endings.PodEnd) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
 	case explain.EndProbe, explain.EndPostStart, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
@@ -147,7 +147,7 @@ func goneCause(w endings.Witness) explain.Cause {
 
 // killedPods returns pods that no longer exist and were ended by a kubelet or by another actor than the Job's controller. A
 // kubelet's event about a container that will be restarted does not show an end.
-func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []string {
+func killedPods(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int32) []string {
 	seen := map[string]bool{}
 	for name, p := range facts.PodsOfEvents(&in.Input) {
 		seen[name] = p != nil

@@ -24,8 +24,8 @@ type Outlived struct {
 	Running []string
 }
 
-// WhatOutlived returns the first such pod that pods and events show, nil if there is none.
-func WhatOutlived(in *facts.Facts) *Outlived {
+// FindOutlived returns the first such pod that pods and events show, nil if there is none.
+func FindOutlived(in *facts.Facts) *Outlived {
 	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 
 // OfPod returns the end of the pod from outside. Its status is the best source, then the condition DisruptionTarget, whose
 // actor an event may name, then events.
-func OfPod(p *explain.Pod, events map[string]Witness) Witness {
+func OfPod(p *explain.Pod, events map[string]PodEnd) PodEnd {
 	if w := statusEnding(p); w.Kind != "" {
 		return w
 	}
@@ -34,7 +34,7 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
 		return event
 	}
-	return Witness{}
+	return PodEnd{}
 }
 
 // statusEnds maps reasons that the kubelet writes into the status of a pod that it ends.
@@ -44,12 +44,12 @@ var statusEnds = map[string]explain.EndKind{
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.
-func statusEnding(p *explain.Pod) Witness {
+func statusEnding(p *explain.Pod) PodEnd {
 	if p.Phase != corev1.PodFailed {
-		return Witness{}
+		return PodEnd{}
 	}
 	message := strings.TrimSpace(p.Message)
-	w := Witness{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
+	w := PodEnd{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
 	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
 	switch {
 	case p.StatusReason != "" && !ran && eventtext.IsRejection(p.StatusReason, message):
@@ -57,14 +57,14 @@ func statusEnding(p *explain.Pod) Witness {
 	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"):
 		w.Kind = explain.EndNodeShutdown
 	case w.Kind == "":
-		return Witness{}
+		return PodEnd{}
 	}
 	return w
 }
 
 // OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.
-func OfDisruption(reason, message string) Witness {
-	w := Witness{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
+func OfDisruption(reason, message string) PodEnd {
+	w := PodEnd{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
 	switch reason {
 	case "EvictionByEvictionAPI":
 		w.Kind, w.Message = explain.EndEvicted, strings.TrimPrefix(w.Message, "Eviction API: evicting")

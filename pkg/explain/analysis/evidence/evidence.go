@@ -1,5 +1,5 @@
 // Package evidence builds the chain behind the end of a Job: the condition, its limit or rule, the most informative pod,
-// its container, and its last words.
+// its container, its termination message, and the end of its log.
 package evidence
 
 import (
@@ -82,8 +82,12 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 		}
 		return words.RestartsEvidence(limit, restarts, counted)
 	case batchv1.JobReasonDeadlineExceeded:
+		var ran *time.Duration
+		if start := in.Job.Status.StartTime; !start.IsZero() && !in.Decision.Since.IsZero() {
+			ran = ptr.To(in.Decision.Since.Sub(start.Time))
+		}
 		if spec.ActiveDeadlineSeconds != nil {
-			return words.DeadlineEvidence(*spec.ActiveDeadlineSeconds, ranUntilDecided(in))
+			return words.DeadlineEvidence(*spec.ActiveDeadlineSeconds, ran)
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return words.MaxFailedIndexesEvidence(ptr.Deref(spec.MaxFailedIndexes, 0), int32(lost.Len()), lost.String())
@@ -99,15 +103,6 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 		}
 	}
 	return ""
-}
-
-// ranUntilDecided returns how long the Job ran before its outcome was decided, nil if it is unknown.
-func ranUntilDecided(in *facts.Facts) *time.Duration {
-	start := in.Job.Status.StartTime
-	if start.IsZero() || in.Decision.Since.IsZero() {
-		return nil
-	}
-	return ptr.To(in.Decision.Since.Sub(start.Time))
 }
 
 func ruleEvidence(in *facts.Facts, index int32) explain.Evidence {

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// podEvidence returns the evidence of a failed pod: its container, and its last words.
+// podEvidence returns the evidence of a failed pod: its container, and the end of its log.
 func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	p := f.Pod
 	attempts := int32(0)

@@ -54,7 +54,7 @@ func (f *Failure) Others() []*explain.Container {
 // others returns the containers that failed in the same way in all of the latest pods.
 func (g *Group) others() []cause.Exit {
 	var common []cause.Exit
-	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {
+	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
 		var all []cause.Exit
 		for _, c := range f.Others() {
 			all = append(all, facts.ExitOf(c))
@@ -85,14 +85,14 @@ func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
 	return nil
 }
 
-// maxWitnesses is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
-const maxWitnesses = 10
+// maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
+const maxSearched = 10
 
 // knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if
 // it differs.
 func (g *Group) knownError(in *facts.Facts) *explain.KnownError {
 	var common *explain.KnownError
-	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {
+	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
 		known := f.KnownError(in)
 		switch c := f.Container(); {
 		case known == nil && i > 0 && (c == nil || c.Message == ""):

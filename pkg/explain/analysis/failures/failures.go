@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Failure is a pod that failed.
@@ -59,8 +60,8 @@ type Failures struct {
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if the Job's reason distinguishes them from others.
 	Decisive []*Group
-	// Witnesses are the ends of pods that events show, by pod name.
-	Witnesses map[string]endings.Witness
+	// EventEnds are the ends of pods that events show, by pod name.
+	EventEnds map[string]endings.PodEnd
 	// lastOfIndexes are the last failures of indexes that have failed.
 	lastOfIndexes []*Failure
 	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
@@ -71,7 +72,7 @@ type Failures struct {
 
 // Find returns the failures of the pods that the report is about.
 func Find(in *facts.Facts, o explain.Options) *Failures {
-	fs := &Failures{All: collect(in, o), Witnesses: endings.Witnesses(in)}
+	fs := &Failures{All: collect(in, o), EventEnds: endings.FromEvents(in)}
 
 	// Pods that were stopped because the Job ended are consequences. But if no other failures explain why the backoffLimit
 	// was exceeded, the deletions in that very second are the reason.
@@ -95,7 +96,7 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// Common causes, and the most informative failures.
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = endings.WhyNeverStarted(in)
-	fs.Outlived = endings.WhatOutlived(in)
+	fs.Outlived = endings.FindOutlived(in)
 	all := make([]*Failure, len(fs.All))
 	for i := range fs.All {
 		all[i] = &fs.All[i]
@@ -153,7 +154,7 @@ func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 
 // ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
-	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
+	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > jobspec.BackoffLimit(in.Spec) || restartsExceeded(in, fs)
 }
 
 // own returns the number of failures that are not a consequence of the end of the Job.
@@ -188,7 +189,7 @@ func setEndings(fs *Failures) {
 		if f.Consequence || f.Stopped != "" {
 			continue // The Job's controller deleted it.
 		}
-		w := endings.OfPod(f.Pod, fs.Witnesses)
+		w := endings.OfPod(f.Pod, fs.EventEnds)
 		if w.Kind == "" {
 			continue
 		}
