@@ -119,9 +119,9 @@ func AutoscalerOf(e *explain.Event) *explain.Autoscaler {
 		}
 		a := &explain.Autoscaler{By: known.by, Adds: known.why == nil}
 		if !a.Adds {
-			a.Why = strings.Join(strings.Fields(e.Message), " ")
-			if m := known.why.FindStringSubmatch(a.Why); m != nil {
-				a.Why = m[1]
+			message := strings.Join(strings.Fields(e.Message), " ")
+			if a.Why = message; known.why.MatchString(message) {
+				a.Why = known.why.Group(message)
 			}
 		}
 		return a

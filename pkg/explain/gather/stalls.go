@@ -111,7 +111,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	return s
 }
 
-// readPods reads one page of pods. After an error, it returns the data that remains of before.
+// readPods reads one page of pods. After an error, it returns before, unless reading is forbidden.
 func readPods(ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*explain.Pod]) (ofJobs[*explain.Pod], error) {
 	options := metav1.ListOptions{LabelSelector: labels, FieldSelector: phases, Limit: maxStallObjects}
 	page, err := client.CoreV1().Pods(namespace).List(ctx, options)
@@ -130,8 +130,8 @@ func readPods(ctx context.Context, client kube.Interface, namespace, labels, pha
 	return read, nil
 }
 
-// readEvents reads one page of events; jobOf returns the Job of an object, "" to leave out its events. After an error,
-// readEvents returns the data that remains of before.
+// readEvents reads one page of events; jobOf returns the Job of an object, "" to leave out its events. After an error, it
+// returns before, unless reading is forbidden.
 func readEvents(ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[explain.Event], jobOf func(types.UID) types.UID) ofJobs[explain.Event] {
 	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
 	if err != nil {
