@@ -37,11 +37,7 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobCannotReplace:
 		return one(words.FixReplacement, events(r))
 	case explain.CronJobMissedStart:
-		out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", explain.ShellWord(r.Name+"-missed"), name))
-		if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
-			out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
-		}
-		return out
+		return onMissedStart(r)
 	case explain.CronJobManyMissed:
 		return one(words.LimitMissedStarts, patch(r, moreTime))
 	case explain.CronJobUnknownZone:
@@ -52,6 +48,15 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	}
 	return nil
+}
+
+func onMissedStart(r *explain.CronJobReport) []explain.Advice {
+	name, missed := explain.ShellWord(r.Name), explain.ShellWord(r.Name+"-missed")
+	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", missed, name))
+	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
+		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
+	}
+	return out
 }
 
 func onUnknownZone(r *explain.CronJobReport) []explain.Advice {

@@ -102,7 +102,8 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 		about = about[:1]
 	}
 	var complete bool
-	in.Events, complete, err = Events(ctx, r.client, job, in.Pods, about, func(_ *corev1.Event, e explain.Event) explain.Event { return e })
+	keep := func(_ *corev1.Event, e explain.Event) explain.Event { return e }
+	in.Events, complete, err = Events(ctx, r.client, job, in.Pods, about, keep)
 	in.EventsRead = complete && !r.options.WithoutPodEvents
 	missing("list", "events", err)
 	if err == nil && !complete && !r.options.WithoutPodEvents {

@@ -29,7 +29,9 @@ func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, 
 
 // findGoneNodes adds the nodes to gone that do not exist, and the nodes for which trouble returns a reason. gone stays nil if
 // there are none.
-func findGoneNodes(ctx context.Context, client kube.Interface, names []string, gone *map[string]string, trouble func(*corev1.Node) string) error {
+func findGoneNodes(
+	ctx context.Context, client kube.Interface, names []string, gone *map[string]string, trouble func(*corev1.Node) string,
+) error {
 	for _, name := range names {
 		why := explain.NodeRemoved
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})

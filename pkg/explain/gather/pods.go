@@ -93,7 +93,9 @@ func controlledBy(job *batchv1.Job, each func(*corev1.Pod)) func(*corev1.Pod) {
 	}
 }
 
-func eachPod(ctx context.Context, client kube.Interface, namespace, selector string, needed kube.Fields, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func eachPod(
+	ctx context.Context, client kube.Interface, namespace, selector string, needed kube.Fields, begin func(), each func(*corev1.Pod),
+) (version string, err error) {
 	options := metav1.ListOptions{LabelSelector: selector, Limit: podPageSize}
 	err = eachPage(ctx, options, func(options metav1.ListOptions) (string, error) {
 		if options.Continue == "" {
@@ -130,7 +132,9 @@ const readAhead = 64 << 10
 // readPodPage calls each with the pods of one page as they arrive, as a page may be too large for memory. It decodes only the
 // given fields of each pod, or all if fields is nil: a Job may have 100,000 pods, and explanations and logs need a quarter of
 // each.
-func readPodPage(ctx context.Context, client kube.Interface, namespace string, fields kube.Fields, options metav1.ListOptions, each func(*corev1.Pod)) (metav1.ListMeta, error) {
+func readPodPage(
+	ctx context.Context, client kube.Interface, namespace string, fields kube.Fields, options metav1.ListOptions, each func(*corev1.Pod),
+) (metav1.ListMeta, error) {
 	list := corev1.PodList{}
 	stream, err := client.CoreV1().RESTClient().Get().Namespace(namespace).Resource("pods").
 		VersionedParams(&options, kube.ParameterCodec).Stream(ctx)

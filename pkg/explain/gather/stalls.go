@@ -53,13 +53,12 @@ type ofJobs[T any] struct {
 // warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
 // does not start. If a request fails, the data in before is kept, unless the request is forbidden. before may be nil.
 func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
-	s := &Stalls{}
 	if before == nil {
-		before = s
+		before = &Stalls{}
 	}
+	s := &Stalls{failed: before.failed, counted: before.counted}
 
 	// The failed pods, if Jobs have failures whose pods have not been read.
-	s.failed, s.counted = before.failed, before.counted
 	unread := slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return before.counted[job.UID] != job.Status.Failed })
 	if unread {
 		var err error
@@ -96,23 +95,18 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 		phases = "status.phase=Pending"
 	}
 	s.pods, _ = readPods(ctx, client, namespace, podsOfJobs(active), phases, before.pods)
-	owners := map[types.UID]types.UID{}
-	for owner, pods := range s.pods.byJob {
-		for _, p := range pods {
-			if startsSlowly(p, now) {
-				owners[p.UID] = owner
-			}
-		}
-	}
-	if len(owners) > 0 {
+	if owners := s.slowPods(now); len(owners) > 0 {
 		about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
-		s.podEvents = readEvents(ctx, client, namespace, about, before.podEvents, func(pod types.UID) types.UID { return owners[pod] })
+		jobOf := func(pod types.UID) types.UID { return owners[pod] }
+		s.podEvents = readEvents(ctx, client, namespace, about, before.podEvents, jobOf)
 	}
 	return s
 }
 
 // readPods reads one page of pods. After an error, it returns before, unless reading is forbidden.
-func readPods(ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*explain.Pod]) (ofJobs[*explain.Pod], error) {
+func readPods(
+	ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*explain.Pod],
+) (ofJobs[*explain.Pod], error) {
 	options := metav1.ListOptions{LabelSelector: labels, FieldSelector: phases, Limit: maxStallObjects}
 	page, err := client.CoreV1().Pods(namespace).List(ctx, options)
 	if err != nil {
@@ -132,7 +126,10 @@ func readPods(ctx context.Context, client kube.Interface, namespace, labels, pha
 
 // readEvents reads one page of events; jobOf returns the Job of an object, "" to leave out its events. After an error, it
 // returns before, unless reading is forbidden.
-func readEvents(ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[explain.Event], jobOf func(types.UID) types.UID) ofJobs[explain.Event] {
+func readEvents(
+	ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[explain.Event],
+	jobOf func(types.UID) types.UID,
+) ofJobs[explain.Event] {
 	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
 	if err != nil {
 		return before.after(err, namespace, "events")
@@ -164,12 +161,19 @@ func (before ofJobs[T]) after(err error, namespace, what string) ofJobs[T] {
 	return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err)), refused: refused}
 }
 
-// startsSlowly reports whether the kubelet has had the pod for a while, and the pod's status does not explain the delay.
-func startsSlowly(p *explain.Pod, now time.Time) bool {
-	if p.Phase != corev1.PodPending || p.Node == "" || p.CreatedAt.IsZero() || now.Sub(p.CreatedAt) < slowStart {
-		return false
+// slowPods returns the pods that a kubelet has had for a while and whose status does not explain the delay, with their Jobs.
+func (s *Stalls) slowPods(now time.Time) map[types.UID]types.UID {
+	explainsWait := func(c explain.Container) bool { return c.SaysWhyItWaits() }
+	slow := map[types.UID]types.UID{}
+	for job, pods := range s.pods.byJob {
+		for _, p := range pods {
+			isLate := p.Phase == corev1.PodPending && p.Node != "" && !p.CreatedAt.IsZero() && now.Sub(p.CreatedAt) >= slowStart
+			if isLate && !slices.ContainsFunc(p.Containers, explainsWait) {
+				slow[p.UID] = job
+			}
+		}
 	}
-	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.SaysWhyItWaits() })
+	return slow
 }
 
 // IsRefused reports whether a missing permission hides why Jobs fail.

@@ -3,11 +3,12 @@ package section
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
-	"k8s.io/utils/ptr"
 )
 
 // Limits draws the limits of failures and time, and how much of each is used and left.

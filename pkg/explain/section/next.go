@@ -24,7 +24,8 @@ func Steps(f *Frame, r *explain.Report) []Step {
 	var all []Step
 	for i := range r.Waits {
 		w := &r.Waits[i]
-		all = append(all, Step{cell(cmp.Or(waitStyles[w.Kind], layout.Info)|layout.Bold, f.deadline(w.Until.Time)), wording.Sentence(w.Text)})
+		style := cmp.Or(waitStyles[w.Kind], layout.Info) | layout.Bold
+		all = append(all, Step{cell(style, f.deadline(w.Until.Time)), wording.Sentence(w.Text)})
 	}
 	for i := range r.Next {
 		step := &r.Next[i]

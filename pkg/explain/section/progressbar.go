@@ -3,9 +3,10 @@ package section
 import (
 	"strings"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
-	"k8s.io/utils/ptr"
 )
 
 // The parts of a Job's bar.

@@ -101,7 +101,8 @@ func (v *view) mode() string {
 func (v *view) summaryLimits() {
 	var spans layout.Line
 	// The next steps may show the end of the deadline.
-	countsDown := slices.ContainsFunc(first(v.report.Waits, summarySteps), func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline })
+	isDeadline := func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline }
+	countsDown := slices.ContainsFunc(first(v.report.Waits, summarySteps), isDeadline)
 	for _, m := range section.LimitMeters(v.frame, v.report) {
 		if m.Name == section.DeadlineMeter && countsDown {
 			continue
