@@ -48,6 +48,16 @@ func (r *Regexp) FindStringIndex(s string) []int { return r.compile().FindString
 // FindStringSubmatch returns the leftmost match and its submatches, or nil.
 func (r *Regexp) FindStringSubmatch(s string) []string { return r.compile().FindStringSubmatch(s) }
 
+// Group returns the first group of the leftmost match that is not empty, "" if there is none.
+func (r *Regexp) Group(s string) string {
+	for i, group := range r.FindStringSubmatch(s) {
+		if i > 0 && group != "" {
+			return group
+		}
+	}
+	return ""
+}
+
 // FindStringSubmatchIndex returns the begins and ends of the leftmost match and its submatches, or nil.
 func (r *Regexp) FindStringSubmatchIndex(s string) []int {
 	return r.compile().FindStringSubmatchIndex(s)

@@ -35,3 +35,12 @@ func TestInvalidPatternPanicsInTestsAtOnce(t *testing.T) {
 	}()
 	New("(")
 }
+
+func TestGroupIsTheFirstThatIsNotEmpty(t *testing.T) {
+	r := New(`^a(\d)?|^b(\w)|^c`)
+	for text, want := range map[string]string{"a1": "1", "a": "", "bx": "x", "c": "", "other": ""} {
+		if got := r.Group(text); got != want {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

@@ -8,42 +8,55 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager.
-const generousDeadline = 600
+// generousDeadline is a startingDeadlineSeconds value that outlasts a restart of kube-controller-manager, and moreTime the
+// patch that sets it.
+const (
+	generousDeadline = 600
+	moreTime         = `{"spec":{"startingDeadlineSeconds":600}}`
+)
 
 // adviceOn returns the advice on a CronJob that does not start Jobs.
 func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
+	name := explain.ShellWord(r.Name)
 	switch r.State {
 	case explain.CronJobSuspended:
 		return one(words.ResumeCronJob, patch(r, `{"spec":{"suspend":false}}`))
 	case explain.CronJobDeleting:
-		return onDeletion(r, now)
+		if r.Since == nil || now.Sub(r.Since.Time) < slack {
+			return nil
+		}
+		return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", name))
 	case explain.CronJobCreationRefused:
 		return onRefusal(r)
 	case explain.CronJobOverlap:
-		return append(onOverlap(r), one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
+		replace := one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))
+		if len(r.Active) == 0 {
+			return replace
+		}
+		return append(one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0]))), replace...)
 	case explain.CronJobCannotReplace:
 		return one(words.FixReplacement, events(r))
 	case explain.CronJobMissedStart:
 		return onMissedStart(r)
 	case explain.CronJobManyMissed:
-		return one(words.LimitMissedStarts, patch(r, deadline(generousDeadline)))
+		return one(words.LimitMissedStarts, patch(r, moreTime))
 	case explain.CronJobUnknownZone:
 		return onUnknownZone(r)
 	case explain.CronJobBadSchedule:
-		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
+		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", name))
 	case explain.CronJobOverdue:
 		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	}
 	return nil
 }
 
-// onDeletion returns advice if a deletion takes long.
-func onDeletion(r *explain.CronJobReport, now time.Time) []explain.Advice {
-	if r.Since == nil || now.Sub(r.Since.Time) < slack {
-		return nil
+func onMissedStart(r *explain.CronJobReport) []explain.Advice {
+	name, missed := explain.ShellWord(r.Name), explain.ShellWord(r.Name+"-missed")
+	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", missed, name))
+	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
+		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
 	}
-	return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
+	return out
 }
 
 func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
@@ -56,43 +69,19 @@ func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
 func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	switch r.Reason {
 	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota%s", optional(r.RefusedBy)))
+		quota := ""
+		if r.RefusedBy != "" {
+			quota = " " + explain.ShellWord(r.RefusedBy)
+		}
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota%s", quota))
 	case explain.RefusalInvalid, explain.RefusalPolicy, explain.RefusalPodSecurity, explain.RefusalLimitRange:
 		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	}
 	return one(words.RetriedCreation, events(r))
 }
 
-func onOverlap(r *explain.CronJobReport) []explain.Advice {
-	if len(r.Active) == 0 {
-		return nil
-	}
-	return one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
-}
-
-func onMissedStart(r *explain.CronJobReport) []explain.Advice {
-	name := explain.ShellWord(r.Name)
-	out := one(words.StartMissedNow, kubectl(r, "create job %s --from=cronjob/%s", explain.ShellWord(r.Name+"-missed"), name))
-	if d := r.StartingDeadlineSeconds; d != nil && *d < generousDeadline {
-		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, deadline(generousDeadline)))...)
-	}
-	return out
-}
-
-func deadline(seconds int64) string {
-	return fmt.Sprintf(`{"spec":{"startingDeadlineSeconds":%d}}`, seconds)
-}
-
 func one(text, command string) []explain.Advice {
 	return []explain.Advice{{Text: text, Command: command}}
-}
-
-// optional returns a word after a space, "" for an empty word.
-func optional(word string) string {
-	if word == "" {
-		return ""
-	}
-	return " " + explain.ShellWord(word)
 }
 
 // patch returns a command that patches the CronJob; merge must not contain single quotes.

@@ -30,10 +30,10 @@ func Explain(in explain.CronJobInput) explain.CronJobReport {
 	case in.CronJob == nil:
 		r.State = explain.CronJobGone
 	default:
-		fillIn(&r, in.CronJob)
+		copyFields(&r, in.CronJob)
 		plan := planOf(in.CronJob)
-		if plan.known() && !suspended(in.CronJob) {
-			r.Next, r.ZoneAssumed = explain.TimeOf(plan.schedule.Next(in.Now)), plan.zoneAssumed
+		if !suspended(in.CronJob) {
+			r.Next, r.ZoneAssumed = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed
 		}
 		decide(&r, &in, plan)
 	}
@@ -42,15 +42,15 @@ func Explain(in explain.CronJobInput) explain.CronJobReport {
 	return r
 }
 
-// fillIn copies fields of the CronJob's spec and status.
-func fillIn(r *explain.CronJobReport, cj *batchv1.CronJob) {
+// copyFields copies fields of the CronJob's spec and status.
+func copyFields(r *explain.CronJobReport, cj *batchv1.CronJob) {
 	r.Schedule, r.TimeZone = cj.Spec.Schedule, ptr.Deref(cj.Spec.TimeZone, "")
 	r.ConcurrencyPolicy, r.StartingDeadlineSeconds = string(cj.Spec.ConcurrencyPolicy), cj.Spec.StartingDeadlineSeconds
 	r.SuccessfulJobsHistoryLimit, r.FailedJobsHistoryLimit = cj.Spec.SuccessfulJobsHistoryLimit, cj.Spec.FailedJobsHistoryLimit
 	r.TTLSecondsAfterFinished = cj.Spec.JobTemplate.Spec.TTLSecondsAfterFinished
 	r.LastSchedule, r.LastSuccess = cj.Status.LastScheduleTime, cj.Status.LastSuccessfulTime
 	for i := range cj.Status.Active {
-		if len(r.Active) < maxActive {
+		if i < maxActive {
 			r.Active = append(r.Active, cj.Status.Active[i].Name)
 		}
 	}
@@ -69,13 +69,14 @@ func decide(r *explain.CronJobReport, in *explain.CronJobInput, plan plan) {
 		return
 	}
 	started := lastStart(in)
-	if e := lastHindrance(in, started); e != nil {
-		readEvent(r, in, e, started)
+	if e, since := hindrance(in, started); e != nil {
+		r.Since = explain.TimeOf(since)
+		readEvent(r, e)
 		return
 	}
 	due := plan.firstAfter(laterOf(cj.CreationTimestamp.Time, timeOf(cj.Status.LastScheduleTime)))
-	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || cutOff(in, due) {
-		return
+	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || !started.Before(due) {
+		return // If a Job was created for the start that is due, the status may not show it yet.
 	}
 	if r.State = explain.CronJobOverdue; forbidsOverlap(cj) {
 		r.State = explain.CronJobOverlap
@@ -89,9 +90,6 @@ func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, fal
 func forbidsOverlap(cj *batchv1.CronJob) bool {
 	return cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(cj.Status.Active) > 0
 }
-
-// cutOff reports whether a Job was created for the start that is due, although the status does not show it yet.
-func cutOff(in *explain.CronJobInput, due time.Time) bool { return !lastStart(in).Before(due) }
 
 // lastStart returns the time of the last start of a Job, from the creation of Jobs, events and the status; zero if there was
 // none.
@@ -110,19 +108,25 @@ func lastStart(in *explain.CronJobInput) time.Time {
 	return last
 }
 
-// lastHindrance returns the latest event after the last start that explains why a Job was not started, nil if there is none.
-func lastHindrance(in *explain.CronJobInput, started time.Time) *explain.Event {
-	var last *explain.Event
+// hindrance returns the latest event after the last start that explains why a Job was not started, nil if there is none, and
+// the time at which its state was first reported since the last start.
+func hindrance(in *explain.CronJobInput, started time.Time) (last *explain.Event, since time.Time) {
 	for i := range in.Events {
 		e := &in.Events[i]
-		if !e.Last.After(started) || !hinders(in.CronJob, e) {
-			continue
-		}
-		if last == nil || !e.Last.Before(last.Last) {
+		if e.Last.After(started) && hinders(in.CronJob, e) && (last == nil || !e.Last.Before(last.Last)) {
 			last = e
 		}
 	}
-	return last
+	for i := range in.Events {
+		e := &in.Events[i]
+		if last == nil || eventtext.CronJobStateOf(e) != eventtext.CronJobStateOf(last) || !e.Last.After(started) {
+			continue
+		}
+		if began := laterOf(e.Began(), started); since.IsZero() || began.Before(since) {
+			since = began
+		}
+	}
+	return last, since
 }
 
 // hinders reports whether the event explains why a Job was not started, and may still be valid.
@@ -139,35 +143,15 @@ func hinders(cj *batchv1.CronJob, e *explain.Event) bool {
 }
 
 // readEvent sets the state and its details from the event.
-func readEvent(r *explain.CronJobReport, in *explain.CronJobInput, e *explain.Event, started time.Time) {
-	r.State = eventtext.CronJobStateOf(e)
-	r.Since = explain.TimeOf(firstOf(in, r.State, started))
-	r.Details = []string{e.Message}
+func readEvent(r *explain.CronJobReport, e *explain.Event) {
+	r.State, r.Details = eventtext.CronJobStateOf(e), []string{e.Message}
 	switch r.State {
 	case explain.CronJobCreationRefused:
 		why := eventtext.RefusalOf(e.Message)
 		r.Reason, r.RefusedBy, r.Refusal = why.Reason, why.By, why.Message
 	case explain.CronJobMissedStart:
-		if missed := eventtext.MissedStart(e.Message); !missed.IsZero() {
-			r.Missed = explain.TimeOf(missed)
-		}
+		r.Missed = explain.TimeOf(eventtext.MissedStart(e.Message))
 	case explain.CronJobUnknownZone, explain.CronJobBadSchedule:
-		r.Rejected = eventtext.Rejected(e.Message)
-		r.Next = nil
+		r.Rejected, r.Next = eventtext.Rejected(e.Message), nil
 	}
-}
-
-// firstOf returns the time at which the state was first reported since the last start.
-func firstOf(in *explain.CronJobInput, state explain.CronJobState, started time.Time) time.Time {
-	var first time.Time
-	for i := range in.Events {
-		e := &in.Events[i]
-		if eventtext.CronJobStateOf(e) != state || !e.Last.After(started) {
-			continue
-		}
-		if began := laterOf(e.Began(), started); first.IsZero() || began.Before(first) {
-			first = began
-		}
-	}
-	return first
 }

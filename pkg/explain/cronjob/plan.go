@@ -17,11 +17,9 @@ type plan struct {
 	zoneAssumed bool
 }
 
-func (p plan) known() bool { return p.schedule != nil }
-
 // firstAfter returns the first start after t, zero if there is none or it is unknown.
 func (p plan) firstAfter(t time.Time) time.Time {
-	if !p.known() || t.IsZero() {
+	if p.schedule == nil || t.IsZero() {
 		return time.Time{}
 	}
 	return p.schedule.Next(t)
@@ -70,11 +68,7 @@ type zoned struct {
 
 // Next returns the first start after t, in UTC; zero if there is none within five years.
 func (z zoned) Next(t time.Time) time.Time {
-	next := z.Schedule.Next(t.In(z.location))
-	if next.IsZero() {
-		return next
-	}
-	return next.UTC()
+	return z.Schedule.Next(t.In(z.location)).UTC()
 }
 
 func timeOf(t *metav1.Time) time.Time {

@@ -48,7 +48,17 @@ const JustStarted = "just started"
 //
 // If the count decreased, the Job was changed: earlier samples do not count for the recent rate.
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
-	samples = sinceStart(until(samples, now), started)
+	samples = slices.DeleteFunc(slices.Clone(samples), func(p Progress) bool { return p.Time.After(now) })
+	slices.SortStableFunc(samples, func(x, y Progress) int { return x.Time.Compare(y.Time) })
+	if !started.IsZero() {
+		// Of the samples before the start, only the last counts, as the number at the start.
+		for len(samples) > 1 && !samples[1].Time.After(started) {
+			samples = samples[1:]
+		}
+		if len(samples) > 0 && !samples[0].Time.After(started) {
+			samples[0].Time = started
+		}
+	}
 	if total < 0 {
 		return ETA{Method: "the Job does not specify how many successes it needs"}
 	}
@@ -69,29 +79,16 @@ func Estimate(samples []Progress, started time.Time, total int32, now time.Time)
 	if perSecond == 0 {
 		return ETA{Method: method}
 	}
-	left := float64(int64(total) - int64(done))
-	return ETA{Known: true, Remaining: inSeconds(left / perSecond), PerMinute: perSecond * 60, Method: method}
+	remaining := time.Duration(math.MaxInt64)
+	left := float64(int64(total)-int64(done)) / perSecond * float64(time.Second)
+	if left < math.MaxInt64 { // As a float64, MaxInt64 is rounded up by one.
+		remaining = time.Duration(left)
+	}
+	return ETA{Known: true, Remaining: remaining, PerMinute: perSecond * 60, Method: method}
 }
 
-// until returns the samples up to now, sorted by time.
-func until(samples []Progress, now time.Time) []Progress {
-	later := func(x, y Progress) int { return x.Time.Compare(y.Time) }
-	if !slices.IsSortedFunc(samples, later) {
-		samples = slices.Clone(samples)
-		slices.SortStableFunc(samples, later)
-	}
-	end := len(samples)
-	for end > 0 && samples[end-1].Time.After(now) {
-		end--
-	}
-	return samples[:end]
-}
-
-// recentRate returns the recent number of successes per second, 0 if it is unknown.
+// recentRate returns the recent number of successes per second, 0 if it is unknown. samples must not be empty.
 func recentRate(samples []Progress, now time.Time) (perSecond float64, method string) {
-	if len(samples) == 0 {
-		return 0, ""
-	}
 	first := len(samples) - 1
 	for first > 0 && samples[first-1].Done <= samples[first].Done && now.Sub(samples[first-1].Time) <= rateWindow {
 		first--
@@ -102,20 +99,6 @@ func recentRate(samples []Progress, now time.Time) (perSecond float64, method st
 		return 0, ""
 	}
 	return float64(done) / span.Seconds(), "last " + wording.Duration(span)
-}
-
-// sinceStart removes the samples before the start, except the last, which it moves to the start.
-func sinceStart(samples []Progress, started time.Time) []Progress {
-	first := -1
-	for first+1 < len(samples) && !samples[first+1].Time.After(started) {
-		first++
-	}
-	if first < 0 || started.IsZero() {
-		return samples
-	}
-	kept := slices.Clone(samples[first:])
-	kept[0].Time = started
-	return kept
 }
 
 // meanRate returns the number of successes per second since the start, or since the first sample if the number at the start
@@ -136,13 +119,4 @@ func meanRate(samples []Progress, started, now time.Time) (perSecond float64, me
 		return 0, "too few successes to estimate"
 	}
 	return float64(done) / span.Seconds(), "mean"
-}
-
-// inSeconds converts seconds to a Duration, at most the longest Duration.
-func inSeconds(seconds float64) time.Duration {
-	ns := seconds * float64(time.Second)
-	if ns >= math.MaxInt64 { // As a float64, MaxInt64 is rounded up by one.
-		return math.MaxInt64
-	}
-	return time.Duration(ns)
 }

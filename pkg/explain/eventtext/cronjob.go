@@ -50,8 +50,5 @@ var rejected = lazyregexp.New(`^(?:invalid timeZone|unparseable schedule|invalid
 // Rejected reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
 // InvalidSchedule; "" if there is none.
 func Rejected(message string) string {
-	if m := rejected.FindStringSubmatch(message); m != nil {
-		return strings.TrimSpace(m[1])
-	}
-	return ""
+	return strings.TrimSpace(rejected.Group(message))
 }

@@ -1,6 +1,7 @@
 package eventtext
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -40,14 +41,14 @@ var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) pr
 // of the probe; nil if no event shows that. events must be sorted by time.
 func RestartedByProbe(events []explain.Event, pod, container string) (*explain.Ending, string) {
 	var end *explain.Ending
-	said := map[string]string{}
+	outputs := map[string]string{}
 	for i := range events {
 		e := &events[i]
 		if e.Pod != pod {
 			continue
 		}
 		if probe, message := ProbeFailure(e); probe != "" {
-			said[probe] = message
+			outputs[probe] = message
 		}
 		if m := probeRestart.FindStringSubmatch(e.Message); m != nil && e.Reason == "Killing" && m[1] == container {
 			end = &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
@@ -56,7 +57,7 @@ func RestartedByProbe(events []explain.Event, pod, container string) (*explain.E
 	if end == nil {
 		return nil, ""
 	}
-	return end, said[end.Probe]
+	return end, outputs[end.Probe]
 }
 
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
@@ -89,7 +90,13 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	}
 	switch e.Reason {
 	case "Killing":
-		return killingOf(e, message), ""
+		if m := probeKill.FindStringSubmatch(message); m != nil {
+			return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}, ""
+		}
+		if message == postStartFailed {
+			return postStartEnding(e), ""
+		}
+		return nil, ""
 	case postStartFailed:
 		return postStartEnding(e), strings.TrimPrefix(message, "PostStartHook failed")
 	case "TaintManagerEviction":
@@ -111,17 +118,6 @@ func EndingOf(e *explain.Event) (*explain.Ending, string) {
 	return nil, ""
 }
 
-// killingOf returns the reason why the kubelet kills a container for good, nil if the event gives none.
-func killingOf(e *explain.Event, message string) *explain.Ending {
-	if m := probeKill.FindStringSubmatch(message); m != nil {
-		return &explain.Ending{Kind: explain.EndProbe, By: explain.ByKubelet, Container: m[1], Probe: m[2]}
-	}
-	if message == postStartFailed {
-		return postStartEnding(e)
-	}
-	return nil
-}
-
 // postStartFailed is the reason of the kubelet's warning about a postStart hook, and its message when it kills the container.
 const postStartFailed = "FailedPostStartHook"
 
@@ -129,11 +125,8 @@ const postStartFailed = "FailedPostStartHook"
 var hookOf = lazyregexp.New(`for Container "([^"]+)" in Pod`)
 
 func postStartEnding(e *explain.Event) *explain.Ending {
-	end := &explain.Ending{Kind: explain.EndPostStart, By: explain.ByKubelet, Reason: postStartFailed, Container: e.Container}
-	if m := hookOf.FindStringSubmatch(e.Message); m != nil {
-		end.Container = m[1]
-	}
-	return end
+	container := cmp.Or(hookOf.Group(e.Message), e.Container)
+	return &explain.Ending{Kind: explain.EndPostStart, By: explain.ByKubelet, Reason: postStartFailed, Container: container}
 }
 
 // assigned is the scheduler's message about a pod that it has assigned to a node.
@@ -144,10 +137,7 @@ func AssignedNode(e *explain.Event) string {
 	if e.Reason != "Scheduled" || e.Pod == "" {
 		return ""
 	}
-	if m := assigned.FindStringSubmatch(e.Message); m != nil {
-		return m[1]
-	}
-	return ""
+	return assigned.Group(e.Message)
 }
 
 // evictionOf returns the reason and the message of an event Evicted, of Karpenter or of the kubelet.

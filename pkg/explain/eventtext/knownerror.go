@@ -1,7 +1,6 @@
 package eventtext
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -166,18 +165,11 @@ func knownError(code int32, line string, patterns []errorPattern) *explain.Known
 			continue
 		}
 		named := slices.DeleteFunc(m[1:], func(s string) bool { return s == "" })
-		return &explain.KnownError{Kind: p.kind, Subject: cmp.Or(strings.Join(named, ":"), subjectIn(p.kind, line))}
+		known := &explain.KnownError{Kind: p.kind, Subject: strings.Join(named, ":")}
+		if pattern := subjects[p.kind]; pattern != nil && known.Subject == "" {
+			known.Subject = strings.TrimRight(pattern.Group(line), ".")
+		}
+		return known
 	}
 	return nil
-}
-
-func subjectIn(kind explain.ErrorKind, line string) string {
-	pattern := subjects[kind]
-	if pattern == nil {
-		return ""
-	}
-	if m := pattern.FindStringSubmatch(line); m != nil {
-		return strings.TrimRight(m[1], ".")
-	}
-	return ""
 }

@@ -60,28 +60,20 @@ func UnfitsOf(message string) []explain.Unfit {
 		list, _, _ = strings.Cut(list, after)
 	}
 	list = strings.TrimRight(list, " .")
-	if prefix == "" {
-		return []explain.Unfit{unfitOf(list)}
-	}
-	var out []explain.Unfit
-	for _, reason := range reasonsIn(list) {
-		out = append(out, unfitOf(reason))
-	}
-	return out
-}
-
-// reasonsIn splits a list of reasons. A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't
-// tolerate".
-func reasonsIn(list string) []string {
+	// A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
 	var reasons []string
 	for part := range strings.SplitSeq(list, ", ") {
-		if last := len(reasons) - 1; last >= 0 && !counted.MatchString(part) {
+		if last := len(reasons) - 1; last >= 0 && (prefix == "" || !counted.MatchString(part)) {
 			reasons[last] += ", " + part
 			continue
 		}
 		reasons = append(reasons, part)
 	}
-	return reasons
+	out := make([]explain.Unfit, len(reasons))
+	for i, reason := range reasons {
+		out[i] = unfitOf(reason)
+	}
+	return out
 }
 
 func unfitOf(reason string) explain.Unfit {
@@ -104,35 +96,42 @@ func unfitOf(reason string) explain.Unfit {
 	return u
 }
 
-// noScaleUp is the cluster autoscaler's message about a pod for which it adds no node.
-var noScaleUp = lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)
-
-// noNodeClaim is Karpenter's message about a pod for which it adds no node.
-var noNodeClaim = lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)
+// autoscalers are the events of autoscalers about a pod.
+var autoscalers = []struct {
+	by, reason string
+	// why has a group for the reason why no node is added, which may be ""; nil if a node is added.
+	why *lazyregexp.Regexp
+}{
+	{explain.ByClusterAutoscaler, "TriggeredScaleUp", nil},
+	{explain.ByClusterAutoscaler, "NotTriggerScaleUp", lazyregexp.New(`^pod didn't trigger scale-up(?: \([^)]*\))?(?:: ?(.*))?$`)},
+	{explain.ByKarpenter, "Nominated", nil},
+	{explain.ByKarpenter, "FailedScheduling", lazyregexp.New(`^(?:Failed to schedule pod|Could not schedule pod)(?:, (.*))?$`)},
+}
 
 // AutoscalerOf returns an autoscaler's statement about new nodes for a pod, from an event about the pod; nil for other
 // events.
 func AutoscalerOf(e *explain.Event) *explain.Autoscaler {
-	message := strings.Join(strings.Fields(e.Message), " ")
-	switch {
-	case e.Pod == "":
-	case e.Reason == "TriggeredScaleUp":
-		return &explain.Autoscaler{By: explain.ByClusterAutoscaler, Adds: true}
-	case e.Reason == "NotTriggerScaleUp":
-		a := &explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: message}
-		if m := noScaleUp.FindStringSubmatch(message); m != nil {
-			a.Why = m[1]
+	for _, known := range autoscalers {
+		// The scheduler's event FailedScheduling is not about new nodes.
+		byOther := known.by == explain.ByKarpenter && !strings.HasPrefix(e.Source, explain.ByKarpenter)
+		if e.Pod == "" || e.Reason != known.reason || byOther {
+			continue
 		}
-		return a
-	case !strings.HasPrefix(e.Source, explain.ByKarpenter):
-	case e.Reason == "Nominated":
-		return &explain.Autoscaler{By: explain.ByKarpenter, Adds: true}
-	case e.Reason == "FailedScheduling":
-		a := &explain.Autoscaler{By: explain.ByKarpenter, Why: message}
-		if m := noNodeClaim.FindStringSubmatch(message); m != nil {
-			a.Why = m[1]
+		a := &explain.Autoscaler{By: known.by, Adds: known.why == nil}
+		if !a.Adds {
+			message := strings.Join(strings.Fields(e.Message), " ")
+			if a.Why = message; known.why.MatchString(message) {
+				a.Why = known.why.Group(message)
+			}
 		}
 		return a
 	}
 	return nil
+}
+
+// LacksRoom reports whether the scheduler's message about a pod names a resource of which nodes have too little, so that the
+// pod may be scheduled once other pods have ended or a node is added.
+func LacksRoom(message string) bool {
+	// "0/3 nodes are available: 3 Insufficient cpu.", "0/1 nodes are available: 1 Too many pods."
+	return strings.Contains(message, "Insufficient ") || strings.Contains(message, "Too many pods")
 }

@@ -1,26 +1,27 @@
 package eventtext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// meaning maps messages, whichever component writes them, to a TroubleKind.
-type meaning struct {
+// troublePattern maps messages to a TroubleKind.
+type troublePattern struct {
 	kind explain.TroubleKind
 	// pattern may have the groups name, key, object, volume and said; the group said is the most specific part of the
 	// message.
 	pattern *lazyregexp.Regexp
-	// says keeps the end of the message, for kinds that are less specific than the message.
-	says bool
+	// keepEnd keeps the end of the message, for kinds that are less specific than the message.
+	keepEnd bool
 }
 
-// ofImages are messages of containerd, CRI-O and the kubelet about images that they cannot pull. The first match counts:
+// imageTroubles are messages of containerd, CRI-O and the kubelet about images that they cannot pull. The first match counts:
 // containerd ends "no match for platform in manifest" with "not found", and Docker Hub its rate limit with "unauthorized" for
 // some clients.
-var ofImages = []meaning{
+var imageTroubles = []troublePattern{
 	{explain.TroubleRateLimit, lazyregexp.New(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`), false},
 	{explain.TroublePullsThrottled, lazyregexp.New(`pull QPS exceeded`), false},
 	{explain.TroubleNotOnNode, lazyregexp.New(`is not present with pull policy of Never`), false},
@@ -34,8 +35,8 @@ var ofImages = []meaning{
 	{explain.TroubleImageNotFound, lazyregexp.New(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`), false},
 }
 
-// ofVolumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
-var ofVolumes = []meaning{
+// volumeTroubles are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
+var volumeTroubles = []troublePattern{
 	{explain.TroubleMultiAttach, lazyregexp.New(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`), false},
 	{explain.TroubleDriverMissing, lazyregexp.New(`driver name (?P<name>\S+) not found in the list of registered CSI drivers`), false},
 	{explain.TroubleDriverMissing, lazyregexp.New(`CSINode \S+ does not contain driver (?P<name>\S+)`), false},
@@ -48,8 +49,8 @@ var ofVolumes = []meaning{
 	{explain.TroubleVolume, lazyregexp.New(`.`), true},
 }
 
-// ofSandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
-var ofSandboxes = []meaning{
+// sandboxTroubles are messages of the kubelet and network plugins about the sandbox of a pod.
+var sandboxTroubles = []troublePattern{
 	{explain.TroubleNoAddress, lazyregexp.New(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`), false},
 	{explain.TroubleNetworkNotReady, lazyregexp.New(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`), false},
 	{explain.TroubleNetworkPlugin, lazyregexp.New(`failed to find plugin "(?P<name>[^"]+)" in path`), true},
@@ -59,8 +60,8 @@ var ofSandboxes = []meaning{
 	{explain.TroubleSandbox, lazyregexp.New(`.`), true},
 }
 
-// ofWebhooks are messages of the API server about a webhook that it cannot call.
-var ofWebhooks = []meaning{
+// webhookTroubles are messages of the API server about a webhook that it cannot call.
+var webhookTroubles = []troublePattern{
 	{explain.TroubleNoEndpoints, lazyregexp.New(`no endpoints available for service "(?P<name>[^"]+)"`), false},
 	{explain.TroubleNoService, lazyregexp.New(`services? "(?P<name>[^"]+)" not found`), false},
 	{explain.TroubleRefused, lazyregexp.New(`(?P<said>dial tcp .*: connection refused)|connection refused`), true},
@@ -89,7 +90,12 @@ func ImageTrouble(reason, message string) *explain.Trouble {
 	case "SignatureValidationFailed":
 		return &explain.Trouble{Kind: explain.TroubleSignature, Said: lastWords(message)}
 	}
-	t := troubleIn(ofImages, pullError(message))
+	// The error of the runtime follows the name of the image, which may contain any words. Kubelets before 1.31 leave it out.
+	message = strings.TrimSpace(message)
+	if about := failedImage.FindString(message); about != "" {
+		message = strings.TrimPrefix(message[len(about):], ": ")
+	}
+	t := troubleIn(imageTroubles, strings.TrimPrefix(message, "ErrImagePull: "))
 	if t == nil && reason == "RegistryUnavailable" {
 		t = &explain.Trouble{Kind: explain.TroubleUnreachable}
 	}
@@ -102,20 +108,7 @@ var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container)
 // FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
 // else.
 func FailedImage(message string) string {
-	if m := failedImage.FindStringSubmatch(strings.TrimSpace(message)); m != nil {
-		return m[1]
-	}
-	return ""
-}
-
-// pullError returns the error of the runtime in the kubelet's message, without the name of the image, which may contain any
-// words; "" if there is none, as in messages of kubelets before 1.31.
-func pullError(message string) string {
-	message = strings.TrimSpace(message)
-	if about := failedImage.FindString(message); about != "" {
-		message = strings.TrimPrefix(message[len(about):], ": ")
-	}
-	return strings.TrimPrefix(message, "ErrImagePull: ")
+	return failedImage.Group(strings.TrimSpace(message))
 }
 
 // SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
@@ -142,30 +135,27 @@ func SameStage(x, y *explain.Event) bool {
 func StartTrouble(reason, message string) *explain.Trouble {
 	switch reason {
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
-		t := troubleIn(ofVolumes, message)
-		if m := aboutVolume.FindStringSubmatch(message); t != nil && t.Volume == "" && m != nil {
-			t.Volume = m[1] + m[2]
+		t := troubleIn(volumeTroubles, message)
+		if t != nil && t.Volume == "" {
+			t.Volume = aboutVolume.Group(message)
 		}
 		return t
 	case "FailedCreatePodSandBox", "NetworkNotReady":
-		t := troubleIn(ofSandboxes, message)
-		if m := plugin.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil && isOfNetwork(t.Kind) {
-			t.Name = m[1] + m[2]
+		t := troubleIn(sandboxTroubles, message)
+		ofNetwork := []explain.TroubleKind{explain.TroubleNoAddress, explain.TroubleNetworkPlugin, explain.TroubleNetworkNotReady}
+		if t != nil && t.Name == "" && slices.Contains(ofNetwork, t.Kind) {
+			t.Name = plugin.Group(message)
 		}
 		return t
 	}
 	return nil
 }
 
-func isOfNetwork(kind explain.TroubleKind) bool {
-	return kind == explain.TroubleNoAddress || kind == explain.TroubleNetworkPlugin || kind == explain.TroubleNetworkNotReady
-}
-
 // WebhookTrouble returns the reason why the API server cannot call a webhook; nil if it is unknown. Its Name is the Service.
 func WebhookTrouble(message string) *explain.Trouble {
-	t := troubleIn(ofWebhooks, message)
-	if m := webhookService.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil {
-		t.Name = m[1]
+	t := troubleIn(webhookTroubles, message)
+	if t != nil && t.Name == "" {
+		t.Name = webhookService.Group(message)
 	}
 	return t
 }
@@ -173,41 +163,28 @@ func WebhookTrouble(message string) *explain.Trouble {
 // objects maps the kinds of objects in messages.
 var objects = map[string]string{"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim"}
 
-// troubleIn returns the first of the meanings that matches the message; nil if none does.
-func troubleIn(all []meaning, message string) *explain.Trouble {
+// troubleIn returns the trouble of the first pattern that matches the message; nil if none does.
+func troubleIn(patterns []troublePattern, message string) *explain.Trouble {
 	message = strings.Join(strings.Fields(message), " ")
-	for i := range all {
-		match := all[i].pattern.FindStringSubmatch(message)
+	for i := range patterns {
+		match := patterns[i].pattern.FindStringSubmatch(message)
 		if match == nil {
 			continue
 		}
-		t := &explain.Trouble{Kind: all[i].kind}
-		for n, group := range all[i].pattern.SubexpNames() {
-			setField(t, strings.TrimRight(group, "23"), match[n])
+		t := &explain.Trouble{Kind: patterns[i].kind}
+		groups := map[string]*string{"name": &t.Name, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
+		for n, group := range patterns[i].pattern.SubexpNames() {
+			if field := groups[strings.TrimRight(group, "23")]; field != nil && match[n] != "" {
+				*field = match[n]
+			}
 		}
-		if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && all[i].says {
+		t.Object = objects[strings.ToLower(t.Object)]
+		if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && patterns[i].keepEnd {
 			t.Said = lastWords(message)
 		}
 		return t
 	}
 	return nil
-}
-
-// setField sets the field that a group of a pattern is named after.
-func setField(t *explain.Trouble, group, value string) {
-	switch {
-	case value == "":
-	case group == "name":
-		t.Name = value
-	case group == "key":
-		t.Key = value
-	case group == "volume":
-		t.Volume = value
-	case group == "said":
-		t.Said = value
-	case group == "object":
-		t.Object = objects[strings.ToLower(value)]
-	}
 }
 
 // maxLastWords is the maximum length of the result of lastWords, in bytes.

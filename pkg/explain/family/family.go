@@ -4,7 +4,6 @@ package family
 
 import (
 	"cmp"
-	"iter"
 	"maps"
 	"math"
 	"slices"
@@ -45,16 +44,7 @@ func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family
 			out.RunningIn = r.Job.Name
 		}
 	}
-	noteMissing(out, job, family)
-	out.Histories = histories(relatives)
-	out.Text = words.FamilyText(out)
-	return out
-}
-
-// noteMissing records whether the family is complete, or what is missing.
-func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
-	first, indexed := family.Complete(job), jobspec.IsIndexed(&job.Spec)
-	missing := family.Missing(job)
+	first, indexed, missing := family.Complete(job), jobspec.IsIndexed(&job.Spec), family.Missing(job)
 	switch {
 	case first != nil:
 		out.Complete, out.CompletedBy = true, first.Name
@@ -65,6 +55,9 @@ func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
 	case job.Spec.Completions != nil:
 		out.MissingCount = ptr.To(family.MissingCompletions(family[0]))
 	}
+	out.Histories = histories(relatives)
+	out.Text = words.FamilyText(out)
+	return out
 }
 
 // relative is a Member with the sets of its indexes by outcome.
@@ -131,12 +124,17 @@ type step struct {
 
 // histories returns the histories of the indexes that failed in any of the Jobs; indexes with the same history are grouped.
 func histories(relatives []*relative) (out []explain.IndexHistory) {
+	// Intervals of indexes with the same history: there may be 2^31 indexes, but far fewer pods.
 	var failed indexset.Set
+	var known []int32
+	var sets []indexset.Set
 	for _, r := range relatives {
 		failed = failed.Union(r.failed)
+		known = slices.AppendSeq(known, maps.Keys(r.Failures))
+		sets = append(sets, r.runs, r.completed, r.failed)
 	}
 	steps, indexes := map[step]int{}, map[int][]indexset.Interval{}
-	for same := range alike(relatives) {
+	for same := range indexset.Pieces(math.MaxInt32, indexset.Of(known...), sets...) {
 		if !failed.Contains(same.First) {
 			continue
 		}
@@ -164,17 +162,6 @@ func histories(relatives []*relative) (out []explain.IndexHistory) {
 		return cmp.Or(cmp.Compare(y.Count, x.Count), cmp.Compare(x.Indexes, y.Indexes))
 	})
 	return out
-}
-
-// alike yields intervals of indexes with the same history: there may be 2^31 indexes, but far fewer pods.
-func alike(relatives []*relative) iter.Seq[indexset.Interval] {
-	var known []int32
-	var sets []indexset.Set
-	for _, r := range relatives {
-		known = slices.AppendSeq(known, maps.Keys(r.Failures))
-		sets = append(sets, r.runs, r.completed, r.failed)
-	}
-	return indexset.Pieces(math.MaxInt32, indexset.Of(known...), sets...)
 }
 
 // runsOf returns the runs of an index, sorted by attempt.

@@ -18,17 +18,18 @@ import (
 // maxClaims is the maximum number of claims that are looked up.
 const maxClaims = 3
 
-func (r *reading) claims(ctx context.Context) {
-	var err error
-	if r.facts.Claims, err = Claims(ctx, r.client, r.facts.Job, r.facts.Pods); err != nil {
-		r.gap("get", "persistentvolumeclaims", err)
-	}
-}
-
 // Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
 // error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
 func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []explain.Claim, err error) {
-	for _, name := range doubtfulClaims(job, pods) {
+	waits := func(u explain.Unfit) bool {
+		return u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitClaimMissing || u.Kind == explain.UnfitNoVolume
+	}
+	at := slices.IndexFunc(pods, func(p *explain.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
+	if at < 0 || !slices.ContainsFunc(eventtext.UnfitsOf(pods[at].Unschedulable), waits) {
+		return nil, nil // Other pods wait for the same reason.
+	}
+	names := explain.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
+	for _, name := range names[:min(len(names), maxClaims)] {
 		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case kube.IsNotFound(err):
@@ -44,24 +45,6 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 		all = append(all, c)
 	}
 	return all, nil
-}
-
-// doubtfulClaims returns the claims of the first pod that waits for a claim.
-func doubtfulClaims(job *batchv1.Job, pods []*explain.Pod) []string {
-	waits := func(u explain.Unfit) bool {
-		return u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitClaimMissing || u.Kind == explain.UnfitNoVolume
-	}
-	for _, p := range pods {
-		if p.Unschedulable == "" || p.Node != "" || !p.IsActive() {
-			continue
-		}
-		if !slices.ContainsFunc(eventtext.UnfitsOf(p.Unschedulable), waits) {
-			return nil // Other pods wait for the same reason.
-		}
-		names := explain.ClaimNames(&job.Spec.Template.Spec, p.Name)
-		return names[:min(len(names), maxClaims)]
-	}
-	return nil
 }
 
 // warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.

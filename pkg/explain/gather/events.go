@@ -18,26 +18,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
-func (r *reading) events(ctx context.Context) {
-	about := []fields.Set{EventsOfJob(r.facts.Job), EventsOfPods()}
-	if r.options.WithoutPodEvents {
-		about = about[:1]
-	}
-	keep := func(_ *corev1.Event, e explain.Event) explain.Event { return e }
-	var complete bool
-	var err error
-	r.facts.Events, complete, err = Events(ctx, r.client, r.facts.Job, r.facts.Pods, about, keep)
-	switch {
-	case err != nil:
-		r.gap("list", "events", err)
-	case r.options.WithoutPodEvents:
-	case !complete:
-		r.facts.Gaps = append(r.facts.Gaps, ManyEvents())
-	default:
-		r.facts.EventsRead = true
-	}
-}
-
 // Events reads the events about the Job and about its pods, and returns the results of keep. It searches all pod events of
 // the namespace, as a deleted pod is known only by its name. complete reports whether all events were searched. If it returns
 // an error, the events read before it are returned too.

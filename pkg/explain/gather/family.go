@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -14,15 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
-
-// relatives reads the other Jobs of the family. If listing Jobs is forbidden, there are none.
-func (r *reading) relatives(ctx context.Context) {
-	relatives, err := Relatives(ctx, r.client, r.facts.Job, nil)
-	if err != nil && !apierrors.IsForbidden(err) {
-		r.gap("list", "jobs", err)
-	}
-	r.facts.Relatives, r.facts.RelativesRead = relatives, err == nil
-}
 
 // MayHaveRelatives reports whether the Job may have a family: only finished Jobs are retried.
 func MayHaveRelatives(job *batchv1.Job) bool {

@@ -12,16 +12,18 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"slices"
 	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -74,34 +76,70 @@ func NewReader(client kube.Interface, o Options) *Reader {
 	return &Reader{client: client, options: o}
 }
 
-// reading is the input of one Job, as far as it has been read.
-type reading struct {
-	*Reader
-	facts explain.Input
-}
-
-// Read reads the input for one Job, at the time now.
-func Read(ctx context.Context, client kube.Interface, job *batchv1.Job, ruleNames []string, now time.Time, o Options) explain.Input {
-	return NewReader(client, o).Read(ctx, job, ruleNames, now)
-}
-
 // Read reads the input for a Job, at the time now.
-func (s *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
-	r := &reading{Reader: s, facts: explain.Input{Now: now, OurName: s.options.OurName, Job: job, RuleNames: ruleNames}}
-	r.pods(ctx)
-	r.relatives(ctx)
-	r.events(ctx)
-	r.lease(ctx)
-	r.workload(ctx)
-	r.nodes(ctx)
-	r.claims(ctx)
-	r.logs(ctx)
-	return r.facts
-}
+func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
+	in := explain.Input{Now: now, OurName: r.options.OurName, Job: job, RuleNames: ruleNames}
+	var err error
+	missing := func(verb, resource string, err error) {
+		if err != nil {
+			in.Gaps = append(in.Gaps, GapOf(job.Namespace, verb, resource, err))
+		}
+	}
 
-// gap records the resource that could not be read, and why.
-func (r *reading) gap(verb, resource string, err error) {
-	r.facts.Gaps = append(r.facts.Gaps, GapOf(r.facts.Job.Namespace, verb, resource, err))
+	in.Pods, err = podsOf(ctx, r.client, job)
+	in.PodsRead = err == nil
+	missing("list", "pods", err)
+
+	// Without permission to list Jobs, a Job has no family.
+	in.Relatives, err = Relatives(ctx, r.client, job, nil)
+	in.RelativesRead = err == nil
+	if !apierrors.IsForbidden(err) {
+		missing("list", "jobs", err)
+	}
+
+	about := []fields.Set{EventsOfJob(job), EventsOfPods()}
+	if r.options.WithoutPodEvents {
+		about = about[:1]
+	}
+	var complete bool
+	keep := func(_ *corev1.Event, e explain.Event) explain.Event { return e }
+	in.Events, complete, err = Events(ctx, r.client, job, in.Pods, about, keep)
+	in.EventsRead = complete && !r.options.WithoutPodEvents
+	missing("list", "events", err)
+	if err == nil && !complete && !r.options.WithoutPodEvents {
+		in.Gaps = append(in.Gaps, ManyEvents())
+	}
+
+	// Few users may read Leases, and a Lease is only one of several signs that a controller runs: a failure is not a Gap.
+	if managedBy := explain.LeasedBy(job, r.options.OurName); managedBy != "" && r.options.Leases != nil {
+		in.Lease = leaseFor(r.readLeases(ctx), r.options.Leases, managedBy, job.Namespace)
+	}
+
+	in.Workload, err = Workload(ctx, r.client, job)
+	missing("list", kueue.Workloads, err)
+
+	in.GoneNodes, err = GoneNodes(ctx, r.client, in.Pods, now)
+	missing("get", "nodes", err)
+	if err == nil { // Few explanations need the nodes of deleted pods: an error is not a Gap.
+		_ = findGoneNodes(ctx, r.client, nodesOfGonePods(&in), &in.GoneNodes, func(*corev1.Node) string { return "" })
+	}
+
+	in.Claims, err = Claims(ctx, r.client, job, in.Pods)
+	missing("get", "persistentvolumeclaims", err)
+
+	if r.options.LogLines > 0 {
+		for _, target := range analysis.LogTargets(in, r.options.Report, MaxLogs) {
+			lines, err := Tail(ctx, r.client, job.Namespace, target, r.options.LogLines)
+			if err != nil {
+				in.Gaps = append(in.Gaps, LogGap(job.Namespace, in.Pods, target, err))
+				break
+			}
+			if len(lines) > 0 {
+				in.Logs = append(in.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
+			}
+		}
+	}
+	return in
 }
 
 // GapOf describes a resource of a namespace, or of all namespaces with "", that could not be read, and why.
@@ -139,46 +177,4 @@ func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
 	}
 	g.MakeCommand()
 	return g
-}
-
-func (r *reading) nodes(ctx context.Context) {
-	gone, err := GoneNodes(ctx, r.client, r.facts.Pods, r.facts.Now)
-	if err != nil {
-		r.gap("get", "nodes", err)
-	}
-	r.facts.GoneNodes = gone
-	if names := nodesOfGonePods(&r.facts); err == nil && len(names) > 0 {
-		r.removedNodes(ctx, names)
-	}
-}
-
-// GoneNodes looks up the nodes of pods that should have ended, and returns the nodes that cannot end them, with the reasons.
-// If it returns an error, the map holds the nodes found before the error.
-func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, now time.Time) (map[string]string, error) {
-	var names []string
-	for _, p := range pods {
-		late := p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace))
-		if late && p.Node != "" && !slices.Contains(names, p.Node) && len(names) < maxNodes {
-			names = append(names, p.Node)
-		}
-	}
-	var gone map[string]string
-	for _, name := range names {
-		why := explain.NodeRemoved
-		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		switch {
-		case err == nil:
-			why = explain.NodeTrouble(node)
-		case !kube.IsNotFound(err):
-			return gone, err
-		}
-		if why == "" {
-			continue
-		}
-		if gone == nil {
-			gone = map[string]string{}
-		}
-		gone[name] = why
-	}
-	return gone, nil
 }

@@ -340,7 +340,7 @@ func TestInterruptKeepsWhatWasRead_CLI_08(t *testing.T) {
 		}
 		return 0, ""
 	}
-	f := gather.Read(ctx, s.client(t), train(), nil, noon, gather.Options{})
+	f := gather.NewReader(s.client(t), gather.Options{}).Read(ctx, train(), nil, noon)
 	if len(f.Pods) != 1 || f.EventsRead || len(f.Gaps) == 0 {
 		t.Errorf("pods %v, gaps %+v", names(f), f.Gaps)
 	}

@@ -20,20 +20,15 @@ type Leases interface {
 	IsFor(l *coordinationv1.Lease, managedBy, namespace string) bool
 }
 
-// lease reads the Lease of the Job's controller. Few users may read Leases, and a Lease is only one of several signs that a
-// controller runs, so a failure is not a Gap.
-func (r *reading) lease(ctx context.Context) {
-	managedBy := explain.LeasedBy(r.facts.Job, r.options.OurName)
-	if managedBy == "" || r.options.Leases == nil {
-		return
-	}
+// readLeases returns the Leases of all controllers, which it reads once.
+func (r *Reader) readLeases(ctx context.Context) []coordinationv1.Lease {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.leasesRead {
 		r.leases, _ = listLeases(ctx, r.client, r.options.Leases)
 		r.leasesRead = true
 	}
-	r.facts.Lease = leaseFor(r.leases, r.options.Leases, managedBy, r.facts.Job.Namespace)
+	return r.leases
 }
 
 // ReadLease returns the Lease whose holder runs the Jobs of the namespace with this managedBy value, nil if there is none.

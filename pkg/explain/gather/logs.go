@@ -12,27 +12,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
-
-// logs reads the last lines of the most informative containers, until a log cannot be read.
-func (r *reading) logs(ctx context.Context) {
-	if r.options.LogLines <= 0 {
-		return
-	}
-	namespace := r.facts.Job.Namespace
-	for _, target := range analysis.LogTargets(r.facts, r.options.Report, MaxLogs) {
-		lines, err := Tail(ctx, r.client, namespace, target, r.options.LogLines)
-		if err != nil {
-			r.facts.Gaps = append(r.facts.Gaps, LogGap(namespace, r.facts.Pods, target, err))
-			return
-		}
-		if len(lines) > 0 {
-			r.facts.Logs = append(r.facts.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
-		}
-	}
-}
 
 // LogGap describes the log that could not be read, and why. It finds the log's node in pods.
 func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err error) explain.Gap {

@@ -3,6 +3,7 @@ package gather
 import (
 	"context"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -11,6 +12,45 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
+
+// GoneNodes looks up the nodes of pods that should have ended, and returns the nodes that cannot end them, with the reasons.
+// If it returns an error, the map holds the nodes found before the error.
+func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, now time.Time) (gone map[string]string, err error) {
+	var names []string
+	for _, p := range pods {
+		late := p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace))
+		if late && p.Node != "" && !slices.Contains(names, p.Node) && len(names) < maxNodes {
+			names = append(names, p.Node)
+		}
+	}
+	err = findGoneNodes(ctx, client, names, &gone, explain.NodeTrouble)
+	return gone, err
+}
+
+// findGoneNodes adds the nodes to gone that do not exist, and the nodes for which trouble returns a reason. gone stays nil if
+// there are none.
+func findGoneNodes(
+	ctx context.Context, client kube.Interface, names []string, gone *map[string]string, trouble func(*corev1.Node) string,
+) error {
+	for _, name := range names {
+		why := explain.NodeRemoved
+		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
+		switch {
+		case err == nil:
+			why = trouble(node)
+		case !kube.IsNotFound(err):
+			return err
+		}
+		if why == "" {
+			continue
+		}
+		if *gone == nil {
+			*gone = map[string]string{}
+		}
+		(*gone)[name] = why
+	}
+	return nil
+}
 
 // nodesOfGonePods returns nodes of deleted pods, if the status counts more failures than there are failed pods.
 func nodesOfGonePods(f *explain.Input) []string {
@@ -30,21 +70,4 @@ func nodesOfGonePods(f *explain.Input) []string {
 		}
 	}
 	return names
-}
-
-// removedNodes records which of the nodes no longer exist. An error is not a Gap: few users may read nodes, and few
-// explanations need them.
-func (r *reading) removedNodes(ctx context.Context, names []string) {
-	for _, name := range names {
-		_, err := r.client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-		switch {
-		case kube.IsNotFound(err):
-			if r.facts.GoneNodes == nil {
-				r.facts.GoneNodes = map[string]string{}
-			}
-			r.facts.GoneNodes[name] = explain.NodeRemoved
-		case err != nil:
-			return
-		}
-	}
 }

@@ -259,9 +259,9 @@ func ourLease(namespace, of string, renewed time.Duration) coordinationv1.Lease 
 
 func read(t *testing.T, s *server, job *batchv1.Job) explain.Input {
 	t.Helper()
-	return gather.Read(t.Context(), s.client(t), job, nil, noon, gather.Options{
+	return gather.NewReader(s.client(t), gather.Options{
 		LogLines: 10, OurName: "batchjob.dev/controller", Leases: ourLeases{},
-	})
+	}).Read(t.Context(), job, nil, noon)
 }
 
 func wantGap(t *testing.T, f explain.Input, what, command string, parts ...string) {

@@ -32,7 +32,7 @@ const (
 
 // Stalls holds the results of at most four requests that explain why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
-	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
+	pods   ofJobs[*explain.Pod]  // pods that have not ended
 	failed ofJobs[*explain.Pod]  // pods that failed
 	events ofJobs[explain.Event] // warnings about Jobs
 	// podEvents holds warnings about pods that do not start, and whose status does not explain why.
@@ -53,80 +53,127 @@ type ofJobs[T any] struct {
 // warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
 // does not start. If a request fails, the data in before is kept, unless the request is forbidden. before may be nil.
 func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
-	s := &Stalls{}
 	if before == nil {
-		before = s
+		before = &Stalls{}
 	}
-	s.failed, s.counted = before.failed, before.counted
-	news := before.lacks(failing)
-	if news {
-		s.readFailed(ctx, client, namespace, failing)
+	s := &Stalls{failed: before.failed, counted: before.counted}
+
+	// The failed pods, if Jobs have failures whose pods have not been read.
+	unread := slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return before.counted[job.UID] != job.Status.Failed })
+	if unread {
+		var err error
+		s.failed, err = readPods(ctx, client, namespace, podsOfJobs(failing), "status.phase=Failed", before.failed)
+		if err == nil || apierrors.IsForbidden(err) { // After other errors, the next attempt may succeed.
+			s.counted = map[types.UID]int32{}
+			for _, job := range failing {
+				s.counted[job.UID] = job.Status.Failed
+			}
+		}
 	}
-	switch about := slices.Concat(jobs, failing); {
-	case len(jobs) == 0 && len(failing) > 0 && !news:
+
+	// The warnings about a single Job, or about all Jobs.
+	warnings := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
+	switch all := slices.Concat(jobs, failing); {
+	case len(all) == 0:
+	case len(jobs) == 0 && !unread:
 		s.events = before.events
-	case len(about) > 0:
-		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: warningsAbout(about).String(), Limit: maxStallObjects})
-		s.events = before.events.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
-			for i := range page.Items {
-				about := page.Items[i].InvolvedObject.UID
-				into[about] = append(into[about], explain.EventOf(&page.Items[i]))
-			}
-		})
+	default:
+		if len(all) == 1 {
+			warnings["involvedObject.name"] = all[0].Name
+		}
+		s.events = readEvents(ctx, client, namespace, warnings, before.events, func(job types.UID) types.UID { return job })
 	}
+
+	// The pods that have not ended, and warnings such as FailedMount if one does not start for an unknown reason. Among the pods
+	// of all Jobs, running pods are left out, as there may be many.
 	active := slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return job.Status.Active == 0 })
-	if len(active) > 0 {
-		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: phasesOf(active), Limit: maxStallObjects})
-		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
-			for i := range page.Items {
-				pod := &page.Items[i]
-				if pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodPending {
-					continue // Only the Job's other pods show whether it holds up the Job.
-				}
-				owner := observe.JobUID(pod)
-				into[owner] = append(into[owner], explain.PodOf(pod))
-			}
-		})
-		s.readPodEvents(ctx, client, namespace, before, now)
+	if len(active) == 0 {
+		return s
+	}
+	phases := "status.phase!=Succeeded,status.phase!=Failed"
+	if len(active) > maxJobNames {
+		phases = "status.phase=Pending"
+	}
+	s.pods, _ = readPods(ctx, client, namespace, podsOfJobs(active), phases, before.pods)
+	if owners := s.slowPods(now); len(owners) > 0 {
+		about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
+		jobOf := func(pod types.UID) types.UID { return owners[pod] }
+		s.podEvents = readEvents(ctx, client, namespace, about, before.podEvents, jobOf)
 	}
 	return s
 }
 
-// readPodEvents reads the warnings about pods, such as FailedMount, if a pod does not start for an unknown reason.
-func (s *Stalls) readPodEvents(ctx context.Context, client kube.Interface, namespace string, before *Stalls, now time.Time) {
-	owners := map[types.UID]types.UID{}
-	for owner, pods := range s.pods.byJob {
-		for _, p := range pods {
-			if startsSlowly(p, now) {
-				owners[p.UID] = owner
-			}
+// readPods reads one page of pods. After an error, it returns before, unless reading is forbidden.
+func readPods(
+	ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*explain.Pod],
+) (ofJobs[*explain.Pod], error) {
+	options := metav1.ListOptions{LabelSelector: labels, FieldSelector: phases, Limit: maxStallObjects}
+	page, err := client.CoreV1().Pods(namespace).List(ctx, options)
+	if err != nil {
+		return before.after(err, namespace, "pods"), err
+	}
+	read := pageOf[*explain.Pod](page, "pods")
+	for i := range page.Items {
+		pod := &page.Items[i]
+		if pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodPending && pod.Status.Phase != corev1.PodFailed {
+			continue // Only the Job's other pods show whether it holds up the Job.
 		}
+		job := observe.JobUID(pod)
+		read.byJob[job] = append(read.byJob[job], explain.PodOf(pod))
 	}
-	if len(owners) == 0 {
-		return
-	}
-	about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
+	return read, nil
+}
+
+// readEvents reads one page of events; jobOf returns the Job of an object, "" to leave out its events. After an error, it
+// returns before, unless reading is forbidden.
+func readEvents(
+	ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[explain.Event],
+	jobOf func(types.UID) types.UID,
+) ofJobs[explain.Event] {
 	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
-	s.podEvents = before.podEvents.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
-		for i := range page.Items {
-			if owner, slow := owners[page.Items[i].InvolvedObject.UID]; slow {
-				into[owner] = append(into[owner], explain.EventOf(&page.Items[i]))
+	if err != nil {
+		return before.after(err, namespace, "events")
+	}
+	read := pageOf[explain.Event](page, "events")
+	for i := range page.Items {
+		if job := jobOf(page.Items[i].InvolvedObject.UID); job != "" {
+			read.byJob[job] = append(read.byJob[job], explain.EventOf(&page.Items[i]))
+		}
+	}
+	return read
+}
+
+// pageOf returns an empty ofJobs, with a Gap if the page is not the last.
+func pageOf[T any](page metav1.ListInterface, what string) ofJobs[T] {
+	read := ofJobs[T]{byJob: map[types.UID][]T{}}
+	if page.GetContinue() != "" {
+		read.gap = &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
+	}
+	return read
+}
+
+// after returns the data that remains after an error: none if reading is forbidden.
+func (before ofJobs[T]) after(err error, namespace, what string) ofJobs[T] {
+	refused := apierrors.IsForbidden(err)
+	if before.byJob != nil && !refused {
+		return before
+	}
+	return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err)), refused: refused}
+}
+
+// slowPods returns the pods that a kubelet has had for a while and whose status does not explain the delay, with their Jobs.
+func (s *Stalls) slowPods(now time.Time) map[types.UID]types.UID {
+	explainsWait := func(c explain.Container) bool { return c.SaysWhyItWaits() }
+	slow := map[types.UID]types.UID{}
+	for job, pods := range s.pods.byJob {
+		for _, p := range pods {
+			isLate := p.Phase == corev1.PodPending && p.Node != "" && !p.CreatedAt.IsZero() && now.Sub(p.CreatedAt) >= slowStart
+			if isLate && !slices.ContainsFunc(p.Containers, explainsWait) {
+				slow[p.UID] = job
 			}
 		}
-	})
-}
-
-// startsSlowly reports whether the kubelet has had the pod for a while, and the pod's status does not explain the delay.
-func startsSlowly(p *explain.Pod, now time.Time) bool {
-	if p.Phase != corev1.PodPending || p.Node == "" || p.CreatedAt.IsZero() || now.Sub(p.CreatedAt) < slowStart {
-		return false
 	}
-	return !slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.SaysWhyItWaits() })
-}
-
-// lacks reports whether a Job has failures whose pods have not been read.
-func (s *Stalls) lacks(failing []*batchv1.Job) bool {
-	return slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return s.counted[job.UID] != job.Status.Failed })
+	return slow
 }
 
 // IsRefused reports whether a missing permission hides why Jobs fail.
@@ -138,51 +185,6 @@ func (s *Stalls) Unread() *Stalls {
 	unread := *s
 	unread.counted = nil
 	return &unread
-}
-
-// readFailed replaces the failed pods of s by the failed pods of the Jobs.
-func (s *Stalls) readFailed(ctx context.Context, client kube.Interface, namespace string, failing []*batchv1.Job) {
-	page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{
-		LabelSelector: podsOfJobs(failing), FieldSelector: "status.phase=" + string(corev1.PodFailed), Limit: maxStallObjects,
-	})
-	s.failed = s.failed.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
-		for i := range page.Items {
-			owner := observe.JobUID(&page.Items[i])
-			into[owner] = append(into[owner], explain.PodOf(&page.Items[i]))
-		}
-	})
-	if err != nil && !apierrors.IsForbidden(err) {
-		return // The next attempt may succeed.
-	}
-	s.counted = map[types.UID]int32{}
-	for _, job := range failing {
-		s.counted[job.UID] = job.Status.Failed
-	}
-}
-
-// next returns the objects of a page, or the data that remains after an error.
-func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, err error, add func(into map[types.UID][]T)) ofJobs[T] {
-	switch {
-	case err != nil && before.byJob != nil && !apierrors.IsForbidden(err):
-		return before
-	case err != nil:
-		return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err)), refused: apierrors.IsForbidden(err)}
-	}
-	now := ofJobs[T]{byJob: map[types.UID][]T{}}
-	add(now.byJob)
-	if page.GetContinue() != "" {
-		now.gap = &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
-	}
-	return now
-}
-
-// warningsAbout selects the warnings about a single Job, or about all Jobs.
-func warningsAbout(jobs []*batchv1.Job) fields.Set {
-	about := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
-	if len(jobs) == 1 {
-		about["involvedObject.name"] = jobs[0].Name
-	}
-	return about
 }
 
 // podsOfJobs selects the pods of the Jobs by their label, or the pods of all Jobs.
@@ -199,15 +201,6 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 		}
 	}
 	return batchv1.JobNameLabel
-}
-
-// phasesOf selects the pods that have not ended. If the pods of all Jobs are selected, it leaves out running pods, as there
-// may be many.
-func phasesOf(jobs []*batchv1.Job) string {
-	if len(jobs) > maxJobNames {
-		return "status.phase=Pending"
-	}
-	return "status.phase!=Succeeded,status.phase!=Failed"
 }
 
 // Input returns the data read about a Job of the list that may be stalled.

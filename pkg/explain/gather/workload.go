@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -19,14 +18,6 @@ import (
 // maxWorkloads is the maximum number of Workloads of a namespace that are searched for a Workload without the label of its
 // Job.
 const maxWorkloads = 500
-
-// workload reads the Workload of a Job that Kueue holds.
-func (r *reading) workload(ctx context.Context) {
-	var err error
-	if r.facts.Workload, err = Workload(ctx, r.client, r.facts.Job); err != nil {
-		r.gap("list", kueue.Workloads, err)
-	}
-}
 
 // Workload reads the Workload of a suspended Job of Kueue with one request, or up to three if the Workload lacks the label of
 // the Job or if Kueue lacks v1beta2. It returns nil without a request for other Jobs, and nil for a Job without a Workload.
@@ -49,11 +40,7 @@ func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*ku
 }
 
 func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]kueue.Object, error) {
-	c := client.CoreV1().RESTClient()
-	if fake, ok := c.(*rest.RESTClient); ok && fake == nil {
-		return nil, nil // The fake Clientset of client-go has no other resources.
-	}
-	request := c.Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
+	request := client.CoreV1().RESTClient().Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
 		SetHeader("Accept", "application/json").Param("limit", strconv.Itoa(maxWorkloads))
 	if labels != "" {
 		request = request.Param("labelSelector", labels)

@@ -74,14 +74,10 @@ func HoldOf(w *Workload) *Hold {
 		hold.Kind, hold.Checks = AdmissionChecks, w.Checks
 	case hold.Message == "":
 		return nil
-	default:
-		readHold(hold)
 	}
-	return hold
-}
-
-// readHold parses the kind and its values from the message.
-func readHold(hold *Hold) {
+	if hold.Kind != "" {
+		return hold
+	}
 	hold.Kind = Other
 	for _, known := range holds {
 		m := known.pattern.FindStringSubmatch(hold.Message)
@@ -97,8 +93,9 @@ func readHold(hold *Hold) {
 				*at = strings.TrimRight(m[i], ".")
 			}
 		}
-		return
+		break
 	}
+	return hold
 }
 
 // flat puts a text on one line.

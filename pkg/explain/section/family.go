@@ -27,9 +27,25 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 	for i := range family.Members {
 		rows = append(rows, memberRow(f, &family.Members[i]))
 	}
-	s := Section{Title: "Retries", Note: family.Text, Lines: append(f.table(columns, rows), histories(f, family, most)...)}
+	s := Section{Title: "Retries", Note: family.Text, Lines: f.table(columns, rows)}
 	if family.Missing != "" {
 		s.Note += " (" + f.Crop(family.Missing, indexesLimit) + ")"
+	}
+
+	// One sentence for all indexes with the same history.
+	rest := int32(0)
+	for i := range family.Histories {
+		h := &family.Histories[i]
+		if i >= most && !f.Full {
+			rest += h.Count
+			continue
+		}
+		text := either(h.Count == 1, "Index ", "Indexes ") + f.Crop(h.Indexes, indexesLimit) + " " + h.Text + "."
+		s.Lines = append(s.Lines, f.Wrap(layout.Plainly(text), 2)...)
+	}
+	if rest > 0 {
+		more := wording.Plural(int64(rest), "more index that failed", "more indexes that failed")
+		s.Lines = append(s.Lines, cell(layout.Muted, f.Glyphs.More+" "+more))
 	}
 	return s
 }
@@ -50,23 +66,4 @@ func memberRow(f *Frame, m *explain.FamilyMember) []layout.Line {
 		layout.Plainly(m.Name), cell(style, mark+" "+status), layout.Plainly(f.Crop(m.Indexes, indexesLimit)), layout.Plainly(done),
 		layout.Plainly(Number(m.Failed)), layout.Plainly(cause),
 	}
-}
-
-// histories draws one sentence for all indexes with the same history.
-func histories(f *Frame, family *explain.Family, most int) []layout.Line {
-	var lines []layout.Line
-	rest := int32(0)
-	for i := range family.Histories {
-		h := &family.Histories[i]
-		if i >= most && !f.Full {
-			rest += h.Count
-			continue
-		}
-		text := either(h.Count == 1, "Index ", "Indexes ") + f.Crop(h.Indexes, indexesLimit) + " " + h.Text + "."
-		lines = append(lines, f.Wrap(layout.Plainly(text), 2)...)
-	}
-	if rest > 0 {
-		lines = append(lines, cell(layout.Muted, f.Glyphs.More+" "+wording.Plural(int64(rest), "more index that failed", "more indexes that failed")))
-	}
-	return lines
 }

@@ -149,14 +149,6 @@ func (f *Frame) When(t *metav1.Time) string {
 	return wording.Duration(max(0, f.Now.Sub(t.Time))) + " ago"
 }
 
-// since returns "for 3m", or "" for no time.
-func (f *Frame) since(t *metav1.Time) string {
-	if t.IsZero() {
-		return ""
-	}
-	return "for " + wording.Duration(max(0, f.Now.Sub(t.Time)))
-}
-
 // Countdown returns "in 1m20s", "now", "3s overdue", or the time of day.
 func (f *Frame) Countdown(t time.Time) string {
 	left := t.Sub(f.Now)

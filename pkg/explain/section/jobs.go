@@ -124,3 +124,16 @@ func Ran(o *explain.Outline, now time.Time) time.Duration {
 	}
 	return max(0, now.Sub(o.Started.Time))
 }
+
+// NotStarted returns a text for a Job without a start time. A suspended Job loses its start time, and may have run before.
+func NotStarted(r *explain.Report) string {
+	if HasRun(r) {
+		return "stopped when it was suspended"
+	}
+	return "not started"
+}
+
+// HasRun reports whether pods of a Job without a start time have ended.
+func HasRun(r *explain.Report) bool {
+	return r.Job.Suspend && r.Counts.Succeeded+r.Counts.Failed > 0
+}

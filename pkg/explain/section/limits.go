@@ -3,6 +3,8 @@ package section
 import (
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -33,22 +35,17 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	return all
 }
 
-// backoffMeter returns the meter of failures, or of restarts if those are closer to the limit.
+// backoffMeter returns the meter of failures, or of restarts if those are closer to the limit. The meter of restarts is full
+// when they reach the limit, while failures have to exceed it.
 func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
 	const name = "backoffLimit"
-	used, limit := int64(l.Used), int64(l.Limit)
-	if l.Unit == explain.LimitRestarts {
-		return restartsMeter(r, name, l)
+	if l.Unit != explain.LimitRestarts {
+		m := limitMeter(r, name, limitUse{int64(l.Used), int64(l.Limit), "failure", "failures", "the Job"})
+		if r.Job.RestartPolicy == "OnFailure" {
+			m.Text = append(m.Text, layout.Text(layout.Muted, ", restarts count too"))
+		}
+		return m
 	}
-	m := limitMeter(r, name, limitUse{used, limit, "failure", "failures", "the Job"})
-	if r.Job.RestartPolicy == "OnFailure" {
-		m.Text = append(m.Text, layout.Text(layout.Muted, ", restarts count too"))
-	}
-	return m
-}
-
-// restartsMeter returns the meter of restarts. It is full when restarts reach the limit, while failures have to exceed it.
-func restartsMeter(r *explain.Report, name string, l *explain.BackoffLimit) Meter {
 	if l.Left == 0 {
 		full := max(int64(l.Limit), 1)
 		return Meter{name, full, full, layout.Bad, layout.Of(layout.Text(layout.Bad|layout.Bold, "used up"), layout.Text(layout.Plain, " by restarts"))}
@@ -75,10 +72,6 @@ func (u limitUse) line(style layout.Style, left int64) layout.Line {
 	return layout.Of(layout.Text(layout.Plain, wording.Plural(u.used, u.one, u.many)+"; "), layout.Text(style&^layout.Bold, end))
 }
 
-func (u limitUse) text() string {
-	return wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many)
-}
-
 // limitMeter returns a meter with a text such as "2 failures; the Job fails at 7" or "exceeded: 3 failures, 2 allowed".
 func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Limit 0 is full at the first.
@@ -89,7 +82,9 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 	case isDecided(r):
 		// The distance to the limit no longer matters, as something else decided.
 		m.Style = layout.Info
-		m.Text = layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(layout.Muted, notAbove(u.used, u.limit)))
+		use := wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many) + ", "
+		ended := either(u.used == u.limit, "not exceeded", "not reached") // A Job may reach its limit without failing.
+		m.Text = layout.Of(layout.Text(layout.Plain, use), layout.Text(layout.Muted, ended))
 	default:
 		m.Text = u.line(m.Style, u.limit-u.used+1)
 	}
@@ -99,14 +94,6 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 // isDecided reports whether the Job has ended or will end, whatever its pods do.
 func isDecided(r *explain.Report) bool {
 	return !r.Job.Finished.IsZero() || (r.Verdict.Outcome != reconcile.OutcomeOpen && r.Verdict.Outcome != "")
-}
-
-// notAbove describes how a Job has ended below or at a limit.
-func notAbove(used, limit int64) string {
-	if used == limit {
-		return "not exceeded" // A Job may reach its limit without failing.
-	}
-	return "not reached"
 }
 
 func limitStyle(used, limit int64) layout.Style {
@@ -122,9 +109,9 @@ func limitStyle(used, limit int64) layout.Style {
 // perIndexMeter returns the meter of the index with the most failures.
 func perIndexMeter(r *explain.Report, limit int32) Meter {
 	most, index, n := int32(0), int32(0), 0
-	details := detailsOf(r)
-	for i := range details {
-		switch info := &details[i]; {
+	x := ptr.Deref(r.Indexes, explain.Indexes{})
+	for i := range x.Details {
+		switch info := &x.Details[i]; {
 		case info.Failures > most:
 			most, index, n = info.Failures, info.Index, 1
 		case info.Failures == most:
@@ -138,9 +125,9 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	case most == 0:
 		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
-	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || r.Indexes.DetailsOmitted > 0, "an index", "the index")
+	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || x.DetailsOmitted > 0, "an index", "the index")
 	switch {
-	case r.Indexes.DetailsOmitted > 0:
+	case x.DetailsOmitted > 0:
 		whose = " (at least " + wording.Plural(int64(n), "index", "indexes") + ")"
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
@@ -155,16 +142,15 @@ const DeadlineMeter = "deadline"
 
 // deadlineMeter returns the meter of activeDeadlineSeconds and the time that has passed.
 func deadlineMeter(f *Frame, r *explain.Report, limit int64) Meter {
-	const name = DeadlineMeter
 	end := f.Now
 	if !r.Job.Finished.IsZero() {
 		end = r.Job.Finished.Time
 	}
 	if r.Job.Started.IsZero() {
-		return Meter{name, 0, 1, layout.Info, layout.Of(layout.Text(layout.Plain, wording.Seconds(limit)+" from its start"))}
+		return Meter{DeadlineMeter, 0, 1, layout.Info, layout.Plainly(wording.Seconds(limit) + " from its start")}
 	}
 	used := max(0, end.Unix()-r.Job.Started.Unix())
-	m := Meter{Name: name, Have: used, Total: limit, Style: limitStyle(used, limit)}
+	m := Meter{Name: DeadlineMeter, Have: used, Total: limit, Style: limitStyle(used, limit)}
 	m.Text = layout.Of(layout.Textf(layout.Plain, "%s of %s", wording.Seconds(used), wording.Seconds(limit)))
 	switch {
 	case used >= limit:
@@ -177,11 +163,4 @@ func deadlineMeter(f *Frame, r *explain.Report, limit int64) Meter {
 		m.Text = append(m.Text, layout.Textf(m.Style, ", %s left", wording.Seconds(limit-used)))
 	}
 	return m
-}
-
-func detailsOf(r *explain.Report) []explain.IndexInfo {
-	if r.Indexes == nil {
-		return nil
-	}
-	return r.Indexes.Details
 }

@@ -30,7 +30,14 @@ func Meters(f *Frame, all []Meter) []layout.Line {
 	for i := range all {
 		names = max(names, layout.Width(all[i].Name))
 	}
-	bar := barFor(f, all, names)
+	// Bars are narrow on narrow screens, and if that keeps a text on one line.
+	bar := wideBar
+	for i := range all {
+		room := f.Width - names - 4 - all[i].Text.Width()
+		if f.Width < wideMeter || room < wideBar && room >= narrowBar {
+			bar = narrowBar
+		}
+	}
 	var lines []layout.Line
 	for i := range all {
 		m := &all[i]
@@ -42,19 +49,6 @@ func Meters(f *Frame, all []Meter) []layout.Line {
 		lines = append(lines, f.Wrap(l, names+2+bar+2)...)
 	}
 	return lines
-}
-
-// barFor returns the width of the bars of meters. Bars are also narrow if that keeps a text on one line.
-func barFor(f *Frame, all []Meter, names int) int {
-	if f.Width < wideMeter {
-		return narrowBar
-	}
-	for i := range all {
-		if room := f.Width - names - 4 - all[i].Text.Width(); room < wideBar && room >= narrowBar {
-			return narrowBar
-		}
-	}
-	return wideBar
 }
 
 // Success draws the progress towards each rule of the successPolicy, and towards the completions.
@@ -81,7 +75,16 @@ func SuccessMeters(f *Frame, r *explain.Report, pods PodCounts) []Meter {
 	name := "all "
 	if r.SuccessPolicy != nil {
 		for i := range r.SuccessPolicy.Rules {
-			all = append(all, successMeter(f, &r.SuccessPolicy.Rules[i]))
+			rule := &r.SuccessPolicy.Rules[i]
+			m := Meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), layout.Good, layout.Plainly(rule.Text)}
+			switch {
+			case rule.Met:
+				m.Text = append(m.Text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
+			case rule.Impossible:
+				m.Style = layout.Bad
+				m.Text = append(m.Text, layout.Text(layout.Bad|layout.Bold, " "+f.Glyphs.Bad+" out of reach"))
+			}
+			all = append(all, m)
 		}
 		name = "or all "
 	}
@@ -95,16 +98,4 @@ func SuccessMeters(f *Frame, r *explain.Report, pods PodCounts) []Meter {
 		text = append(text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
 	}
 	return append(all, Meter{name + wording.Thousands(total), int64(done), int64(total), layout.Good, text})
-}
-
-func successMeter(f *Frame, rule *explain.SuccessRule) Meter {
-	m := Meter{fmt.Sprintf("rule %d", rule.Index), int64(rule.Have), int64(rule.Need), layout.Good, layout.Plainly(rule.Text)}
-	switch {
-	case rule.Met:
-		m.Text = append(m.Text, layout.Text(layout.Good|layout.Bold, " "+f.Glyphs.Good+" met"))
-	case rule.Impossible:
-		m.Style = layout.Bad
-		m.Text = append(m.Text, layout.Text(layout.Bad|layout.Bold, " "+f.Glyphs.Bad+" out of reach"))
-	}
-	return m
 }

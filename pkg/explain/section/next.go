@@ -1,6 +1,8 @@
 package section
 
 import (
+	"cmp"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -12,12 +14,18 @@ type Step struct {
 	Text string
 }
 
+// waitStyles are the colors of timers: timers that end something warn.
+var waitStyles = map[explain.WaitKind]layout.Style{
+	explain.WaitDeadline: layout.Warn, explain.WaitTTL: layout.Warn, explain.WaitGrace: layout.Special,
+}
+
 // Steps returns the running timers, the first to end first, and then the steps without a timer.
 func Steps(f *Frame, r *explain.Report) []Step {
 	var all []Step
 	for i := range r.Waits {
 		w := &r.Waits[i]
-		all = append(all, Step{cell(waitStyle(w.Kind), f.deadline(w.Until.Time)), wording.Sentence(w.Text)})
+		style := cmp.Or(waitStyles[w.Kind], layout.Info) | layout.Bold
+		all = append(all, Step{cell(style, f.deadline(w.Until.Time)), wording.Sentence(w.Text)})
 	}
 	for i := range r.Next {
 		step := &r.Next[i]
@@ -47,15 +55,4 @@ func Next(f *Frame, r *explain.Report) Section {
 		s.Lines = append(s.Lines, f.Wrap(l, width+2)...)
 	}
 	return s
-}
-
-// waitStyle returns the color of a timer: the ones that end something warn.
-func waitStyle(kind explain.WaitKind) layout.Style {
-	switch kind {
-	case explain.WaitDeadline, explain.WaitTTL:
-		return layout.Warn | layout.Bold
-	case explain.WaitGrace:
-		return layout.Special | layout.Bold
-	}
-	return layout.Info | layout.Bold
 }

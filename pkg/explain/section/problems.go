@@ -2,7 +2,6 @@ package section
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -11,32 +10,39 @@ import (
 
 // Problems draws the problems that block the Job first, and then the others, with quoted details.
 func Problems(f *Frame, r *explain.Report) Section {
-	s := Section{Title: "Problems"}
-	for _, place := range problemOrder(r) {
-		problem := &r.Problems[place]
-		l := append(problemMark(f, problem), layout.Text(layout.Bold, wording.Sentence(problem.Text)))
-		s.Lines = append(s.Lines, f.Wrap(append(l, problemNotes(f, problem, f.examples(problem.Pods, 2))...), 2)...)
-		s.Lines = append(s.Lines, f.quote(2, problem.Details)...)
-	}
-	return s
+	return drawProblems(f, r, len(r.Problems), false)
 }
 
 // BriefProblems draws at most the given number of Problems, with two lines of details each. For the problem that the verdict
 // names, it only draws the kind.
 func BriefProblems(f *Frame, r *explain.Report, most int) Section {
+	return drawProblems(f, r, most, true)
+}
+
+func drawProblems(f *Frame, r *explain.Report, most int, brief bool) Section {
 	const details = 2
 	s := Section{Title: "Problems"}
-	order := problemOrder(r)
+	var order []int
+	for _, blocks := range []bool{true, false} {
+		for i := range r.Problems {
+			if r.Problems[i].Blocks == blocks {
+				order = append(order, i)
+			}
+		}
+	}
 	for _, place := range order[:min(most, len(order))] {
 		problem := &r.Problems[place]
-		text := wording.Sentence(problem.Text)
-		if v := r.Verdict.Problem; v != nil && *v == int32(place) {
+		text, examples := wording.Sentence(problem.Text), f.examples(problem.Pods, 2)
+		if brief {
+			examples = ""
+		}
+		if v := r.Verdict.Problem; brief && v != nil && *v == int32(place) {
 			text = string(problem.Kind)
 		}
 		l := append(problemMark(f, problem), layout.Text(layout.Bold, text))
-		s.Lines = append(s.Lines, f.Wrap(append(l, problemNotes(f, problem, "")...), 2)...)
+		s.Lines = append(s.Lines, f.Wrap(append(l, problemNotes(f, problem, examples)...), 2)...)
 		quoted := f.quote(2, problem.Details)
-		if len(quoted) > details {
+		if brief && len(quoted) > details {
 			quoted = quoted[:details]
 			quoted[details-1] = f.Cut(append(quoted[details-1], layout.Text(layout.Muted, f.Glyphs.More)), f.Width)
 		}
@@ -47,19 +53,6 @@ func BriefProblems(f *Frame, r *explain.Report, most int) Section {
 		s.Lines = append(s.Lines, f.Cut(layout.Of(more), f.Width))
 	}
 	return s
-}
-
-// problemOrder returns the positions of the problems, blocking problems first.
-func problemOrder(r *explain.Report) []int {
-	var blocks, others []int
-	for i := range r.Problems {
-		if r.Problems[i].Blocks {
-			blocks = append(blocks, i)
-			continue
-		}
-		others = append(others, i)
-	}
-	return slices.Concat(blocks, others)
 }
 
 func problemMark(f *Frame, problem *explain.Problem) layout.Line {
@@ -79,7 +72,10 @@ func ProblemLine(f *Frame, problem *explain.Problem) layout.Line {
 
 // problemNotes draws "(blocks, 3 pods: a, b, …, for 2m)".
 func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Line {
-	blocks, pods := "", ""
+	blocks, pods, since := "", "", ""
+	if !problem.Since.IsZero() {
+		since = "for " + wording.Duration(max(0, f.Now.Sub(problem.Since.Time)))
+	}
 	if problem.Blocks && problem.Kind != explain.ProblemSuspended {
 		blocks = "blocks"
 	}
@@ -89,7 +85,7 @@ func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Li
 	case len(problem.Pods) > 0:
 		pods = "pod " + problem.Pods[0]
 	}
-	notes := wording.Join(", ", blocks, pods, f.since(problem.Since))
+	notes := wording.Join(", ", blocks, pods, since)
 	if notes == "" {
 		return nil
 	}

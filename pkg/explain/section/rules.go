@@ -64,8 +64,21 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	}
 	var rows [][]layout.Line
 	for i := range policy.Rules {
-		rows = append(rows, failureRuleCells(&policy.Rules[i]))
-		rows = append(rows, below(len(columns), failureRuleNotes(f, &policy.Rules[i], brief)...)...)
+		rule, style := &policy.Rules[i], layout.Plain
+		var notes []layout.Line // whether the rule decided, and why it did not match pods
+		if rule.Decided {
+			style = layout.Bad | layout.Bold
+			notes = append(notes, cell(style, f.Glyphs.Decided+" ended the Job"))
+		}
+		if rule.PassedOver > 0 && !brief {
+			passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")
+			notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
+		}
+		rows = append(rows, []layout.Line{
+			cell(style, fmt.Sprint(rule.Index)), cell(layout.Accent|style&layout.Bold, rule.Name), cell(style, rule.Action),
+			matchedCell(rule.Matched, style), cell(style, rule.Requirement),
+		})
+		rows = append(rows, below(len(columns), notes...)...)
 	}
 	if !brief || ptr.Deref(policy.Unmatched, 0) > 0 {
 		rows = append(rows, []layout.Line{
@@ -81,17 +94,6 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	return s
 }
 
-func failureRuleCells(rule *explain.FailureRule) []layout.Line {
-	style := layout.Plain
-	if rule.Decided {
-		style = layout.Bad | layout.Bold
-	}
-	return []layout.Line{
-		cell(style, fmt.Sprint(rule.Index)), cell(layout.Accent|style&layout.Bold, rule.Name), cell(style, rule.Action),
-		matchedCell(rule.Matched, style), cell(style, rule.Requirement),
-	}
-}
-
 // matchedCell draws a count, "-" if it is unknown; 0 is muted.
 func matchedCell(n *int32, style layout.Style) layout.Line {
 	switch {
@@ -101,17 +103,4 @@ func matchedCell(n *int32, style layout.Style) layout.Line {
 		style = layout.Muted
 	}
 	return cell(style, wording.Thousands(*n))
-}
-
-// failureRuleNotes draws whether the rule decided, and why it did not match pods.
-func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.Line {
-	var notes []layout.Line
-	if rule.Decided {
-		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" ended the Job"))
-	}
-	if rule.PassedOver > 0 && !brief {
-		passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")
-		notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
-	}
-	return notes
 }

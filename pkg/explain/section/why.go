@@ -9,6 +9,11 @@ import (
 // maxDepth limits the indentation, so that the end of a long chain stays readable on a narrow terminal.
 const maxDepth = 6
 
+// evidenceStyles are the colors of evidence; other kinds are plain.
+var evidenceStyles = map[explain.EvidenceKind]layout.Style{
+	explain.EvidenceContainer: layout.Bad, explain.EvidenceNote: layout.Warn, explain.EvidenceLogs: layout.Muted,
+}
+
 // Why draws the chain of evidence, each link below and to the right of the link that it explains.
 func Why(f *Frame, r *explain.Report) Section {
 	s := Section{Title: "Why"}
@@ -19,7 +24,7 @@ func Why(f *Frame, r *explain.Report) Section {
 			indent = layout.Width(branch) * (depth - 1)
 		}
 		at := indent + layout.Width(branch)
-		l := layout.Of(layout.Text(layout.Muted, branch), layout.Text(evidenceStyle(link.Kind), wording.Sentence(link.Text)))
+		l := layout.Of(layout.Text(layout.Muted, branch), layout.Text(evidenceStyles[link.Kind], wording.Sentence(link.Text)))
 		if !link.Time.IsZero() {
 			l = append(l, layout.Textf(layout.Muted, " (%s)", f.offset(r, link.Time.Time)))
 		}
@@ -27,16 +32,4 @@ func Why(f *Frame, r *explain.Report) Section {
 		s.Lines = append(s.Lines, f.quote(at, link.Lines)...)
 	}
 	return s
-}
-
-func evidenceStyle(kind explain.EvidenceKind) layout.Style {
-	switch kind {
-	case explain.EvidenceContainer:
-		return layout.Bad
-	case explain.EvidenceNote:
-		return layout.Warn
-	case explain.EvidenceLogs:
-		return layout.Muted
-	}
-	return layout.Plain
 }

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -48,19 +47,15 @@ func (v *view) activePods() string {
 	status, now := v.report.Counts.Active, &v.pods
 	switch {
 	case now.Active < status:
-		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(status), wording.Thousands(now.Active), runs(now.Active))
+		verb := "run"
+		if now.Active == 1 {
+			verb = "runs"
+		}
+		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(status), wording.Thousands(now.Active), verb)
 	case now.Ready >= 0 && now.Active > 0:
 		return fmt.Sprintf("%s active (%s ready)", wording.Thousands(now.Active), wording.Thousands(now.Ready))
 	}
 	return wording.Count(now.Active, "active")
-}
-
-// runs returns the verb for a number of pods.
-func runs(pods int32) string {
-	if pods == 1 {
-		return "runs"
-	}
-	return "run"
 }
 
 // failedPods returns "3 failed", or "5 failed (3 in the status)" as in the verdict.
@@ -74,14 +69,14 @@ func (v *view) failedPods() string {
 
 // uncounted returns "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
-	var parts []string
+	succeeded, failed := "", ""
 	if c.UncountedSucceeded > 0 {
-		parts = append(parts, wording.Count(c.UncountedSucceeded, "succeeded"))
+		succeeded = wording.Count(c.UncountedSucceeded, "succeeded")
 	}
 	if c.UncountedFailed > 0 {
-		parts = append(parts, wording.Count(c.UncountedFailed, "failed"))
+		failed = wording.Count(c.UncountedFailed, "failed")
 	}
-	return strings.Join(parts, " and ")
+	return wording.Join(" and ", succeeded, failed)
 }
 
 // accounting returns sentences about pods that the counters do not show.
@@ -98,17 +93,13 @@ func (v *view) accounting() []string {
 		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" in the status only once the index has its next pod")
 	}
 	if c.Pods != nil && !v.brief {
-		notes = append(notes, podsThere(c, v.finalizersStuck()))
+		// Running pods normally have the tracking finalizer: whether a controller should have removed it by now.
+		stuck := slices.ContainsFunc(v.report.Problems, func(p explain.Problem) bool {
+			return p.Kind == explain.ProblemFinalizerStuck || p.Kind == explain.ProblemControllerGone && p.Count > 0
+		})
+		notes = append(notes, podsThere(c, stuck))
 	}
 	return notes
-}
-
-// finalizersStuck reports whether a controller should have removed the tracking finalizer of pods by now. Running pods
-// normally have it.
-func (v *view) finalizersStuck() bool {
-	return slices.ContainsFunc(v.report.Problems, func(p explain.Problem) bool {
-		return p.Kind == explain.ProblemFinalizerStuck || p.Kind == explain.ProblemControllerGone && p.Count > 0
-	})
 }
 
 // podsThere returns "4 pods exist: 1 succeeded, 3 failed"; stuck adds "2 held by the tracking finalizer".

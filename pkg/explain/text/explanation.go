@@ -1,8 +1,8 @@
 package text
 
 import (
-	"fmt"
 	"io"
+	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -45,11 +45,11 @@ func Explanation(w io.Writer, r explain.Report, o Options) error {
 func (v *view) explanation() {
 	f, r := v.frame, v.report
 	v.head()
-	v.about()
 	if !v.brief {
+		v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
 		v.page.section(section.Why(f, r))
 	}
-	v.advice(r.Advice)
+	v.page.advice(sharedAdvice(r.Advice), 1)
 	v.page.section(section.Family(f, r, historiesLimit))
 	v.page.section(section.Problems(f, r))
 	v.page.section(section.Causes(f, r, causesLimit))
@@ -65,7 +65,7 @@ func (v *view) explanation() {
 	v.timeline()
 	v.page.section(section.Next(f, r))
 	v.podTable()
-	v.gaps()
+	v.page.gaps(sharedGaps(r.Gaps), 1)
 }
 
 // hasSuccess reports whether the progress of a Job is of interest: not if it failed without a success.
@@ -90,22 +90,8 @@ func newView(r *explain.Report, o Options) *view {
 	}
 }
 
-// head writes the name of the Job, and what happened to it.
+// head writes "✗ Failed job ml/train, after 3m4s", and the verdict.
 func (v *view) head() {
-	v.headline()
-	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
-}
-
-// about writes the mode of the Job, and when it ran.
-func (v *view) about() {
-	if v.brief {
-		return
-	}
-	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
-}
-
-// headline writes "✗ Failed job ml/train, after 3m4s".
-func (v *view) headline() {
 	job := &v.report.Job
 	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
 	if job.Owner != nil {
@@ -119,32 +105,28 @@ func (v *view) headline() {
 		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
 	}
 	v.page.Para(0, indentSection, spans...)
+	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
 }
 
-// advice writes the recommended actions, with their commands.
-func (v *view) advice(all []explain.Advice) {
-	if len(all) == 0 {
-		return
-	}
-	v.page.Title("What to do", "")
-	for i, a := range all {
-		number := fmt.Sprintf("%d. ", i+1)
-		v.page.Para(indentSection, indentSection+len(number), plain(number+wording.Sentence(a.Text)))
-		if a.WhatIf != nil {
-			v.page.Para(indentCommand, indentCommand, plain(wording.Sentence(a.WhatIf.Text)))
-		}
-		v.page.Command(indentCommand, a.Command)
-	}
-}
+const (
+	timelineHead = 4
+	timelineTail = 11
+)
 
-// gaps writes which data could not be read.
-func (v *view) gaps() {
-	if len(v.report.Gaps) == 0 {
+// timeline writes the moments of the timeline, relative to the start of the Job.
+func (v *view) timeline() {
+	if v.brief {
 		return
 	}
-	v.page.Title("What could not be read", "")
-	for _, g := range v.report.Gaps {
-		v.page.Para(indentSection, indentSection+2, layout.Text(layout.Warn, v.page.Glyphs.Warn+" "), plain(wording.Sentence(g.Text)))
-		v.page.Command(indentCommand, g.Command)
+	var moments []*explain.Moment
+	for i := range v.report.Timeline {
+		moments = append(moments, &v.report.Timeline[i])
 	}
+	all := section.Moments(v.frame, v.report, moments)
+	if skipped := len(all) - timelineHead - timelineTail; skipped > 1 && !v.page.opts.Full {
+		more := layout.Textf(layout.Muted, "%s %s, see --full", v.page.Glyphs.More, wording.Count(skipped, "more"))
+		all = slices.Replace(all, timelineHead, timelineHead+skipped, []layout.Line{layout.Of(more)})
+	}
+	since := "since " + v.frame.Clock(section.Start(v.report))
+	v.page.section(section.Section{Title: "Timeline", Note: since, Lines: slices.Concat(all...)})
 }

@@ -12,21 +12,19 @@ const indexesLimit = 50
 
 // indexes writes the lists by state, and the details of indexes with failures.
 func (v *view) indexes() {
-	if v.report.Indexes == nil || v.brief {
+	x := v.report.Indexes
+	if x == nil || v.brief {
 		return
 	}
-	v.page.Title("Indexes", wording.Count(v.report.Indexes.Total, "total"))
+	v.page.Title("Indexes", wording.Count(x.Total, "total"))
 	var rows [][]layout.Line
-	for _, s := range section.IndexStates(v.report.Indexes) {
+	for _, s := range section.IndexStates(x) {
 		if s.Count > 0 {
 			rows = append(rows, []layout.Line{cell(s.Style, s.Word), layout.Plainly(wording.Thousands(s.Count)), layout.Plainly(v.frame.Crop(s.List, indexesLimit))})
 		}
 	}
 	v.page.Table(indentSection, []layout.Column{{}, {Right: true}, prose("")}, rows)
-	v.indexDetails(v.report.Indexes)
-}
 
-func (v *view) indexDetails(x *explain.Indexes) {
 	shown, omitted := x.Details, x.DetailsOmitted
 	if !v.page.opts.Full && len(shown) > rowsLimit {
 		omitted += int32(len(shown) - rowsLimit)
@@ -35,13 +33,11 @@ func (v *view) indexDetails(x *explain.Indexes) {
 	if len(shown) == 0 {
 		return
 	}
-	v.page.Blank()
-	v.page.Place(indentSection, section.FailedIndexes(v.frame, shown, v.stateOf)...)
-	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
-}
-
-// stateOf draws the state of an index.
-func (v *view) stateOf(info *explain.IndexInfo) layout.Line {
 	styles := map[string]layout.Style{explain.IndexFailed: layout.Bad, explain.IndexBackingOff: layout.Warn}
-	return cell(styles[info.State], wording.Sentence(section.IndexWord(v.report.Indexes, info)))
+	state := func(info *explain.IndexInfo) layout.Line {
+		return cell(styles[info.State], wording.Sentence(section.IndexWord(x, info)))
+	}
+	v.page.Blank()
+	v.page.Place(indentSection, section.FailedIndexes(v.frame, shown, state)...)
+	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
 }

@@ -39,9 +39,9 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	all := together(l)
 	p.section(section.Causes(p.frame(all.ObservedAt.Time), all, causesLimit))
 	if !grouped {
-		p.sharedAdvice(l.Items)
+		p.advice(share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(r.Advice) }), len(l.Items))
 	}
-	p.sharedGaps(l.Items)
+	p.gaps(share(l.Items, func(r *explain.Report) []shared { return sharedGaps(r.Gaps) }), len(l.Items))
 	return p.writeTo(w)
 }
 
@@ -103,72 +103,94 @@ func (p *page) jobTable(items []explain.Report) {
 // shared is an advice or a gap, with its commands for several Jobs.
 type shared struct {
 	text     string
+	whatIf   string
 	commands []string
 	jobs     int
 	job      string // the first of these Jobs
 }
 
-// share groups items by text, in the order of appearance.
-func share[T any](items []explain.Report, of func(*explain.Report) []T, parts func(T) (text, command string)) []shared {
+// of returns the Job, or the number of Jobs.
+func (s *shared) of() string {
+	if s.jobs > 1 {
+		return wording.Count(s.jobs, "Jobs")
+	}
+	return s.job
+}
+
+// sharedAdvice returns the advice of one report.
+func sharedAdvice(all []explain.Advice) (out []shared) {
+	for _, a := range all {
+		one := shared{text: a.Text, commands: []string{a.Command}}
+		if a.WhatIf != nil {
+			one.whatIf = a.WhatIf.Text
+		}
+		out = append(out, one)
+	}
+	return out
+}
+
+// sharedGaps returns the gaps of one report.
+func sharedGaps(all []explain.Gap) (out []shared) {
+	for _, g := range all {
+		out = append(out, shared{text: g.Text, commands: []string{g.Command}})
+	}
+	return out
+}
+
+// share joins the items of several reports by text, in the order of appearance.
+func share(reports []explain.Report, of func(*explain.Report) []shared) []shared {
 	var all []shared
 	place := map[string]int{}
-	for i := range items {
+	for i := range reports {
 		seen := map[string]bool{}
-		for _, one := range of(&items[i]) {
-			text, command := parts(one)
-			at, known := place[text]
+		for _, one := range of(&reports[i]) {
+			at, known := place[one.text]
 			if !known {
 				at = len(all)
-				place[text] = at
-				all = append(all, shared{text: text, job: section.JobName(&items[i].Job)})
+				place[one.text] = at
+				all = append(all, shared{text: one.text, job: section.JobName(&reports[i].Job)})
 			}
-			if !seen[text] {
-				seen[text] = true
+			if !seen[one.text] {
+				seen[one.text] = true
 				all[at].jobs++
 			}
-			if command != "" && !slices.Contains(all[at].commands, command) {
-				all[at].commands = append(all[at].commands, command)
+			if !slices.Contains(all[at].commands, one.commands[0]) {
+				all[at].commands = append(all[at].commands, one.commands[0])
 			}
 		}
 	}
 	return all
 }
 
-func (p *page) sharedAdvice(items []explain.Report) {
-	all := share(items, func(r *explain.Report) []explain.Advice { return r.Advice },
-		func(a explain.Advice) (string, string) { return a.Text, a.Command })
-	if len(all) == 0 {
-		return
+// advice writes the recommended actions for a number of Jobs, with their commands.
+func (p *page) advice(all []shared, jobs int) {
+	if len(all) > 0 {
+		p.Title("What to do", "")
 	}
-	p.Title("What to do", "")
-	for i, advice := range all {
-		number := fmt.Sprintf("%d. ", i+1)
-		p.sharedItem(number, layout.Plain, advice, len(items))
+	for i := range all {
+		p.sharedItem(fmt.Sprintf("%d. ", i+1), layout.Plain, &all[i], jobs)
 	}
 }
 
-func (p *page) sharedGaps(items []explain.Report) {
-	all := share(items, func(r *explain.Report) []explain.Gap { return r.Gaps },
-		func(g explain.Gap) (string, string) { return g.Text, g.Command })
-	if len(all) == 0 {
-		return
+// gaps writes which data about a number of Jobs could not be read.
+func (p *page) gaps(all []shared, jobs int) {
+	if len(all) > 0 {
+		p.Title("What could not be read", "")
 	}
-	p.Title("What could not be read", "")
-	for _, gap := range all {
-		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, gap, len(items))
+	for i := range all {
+		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, &all[i], jobs)
 	}
 }
 
-func (p *page) sharedItem(mark string, style layout.Style, s shared, jobs int) {
+func (p *page) sharedItem(mark string, style layout.Style, s *shared, jobs int) {
 	spans := layout.Of(layout.Text(style, mark), plain(wording.Sentence(s.text)))
 	if jobs > 1 {
-		of := s.job
-		if s.jobs > 1 {
-			of = wording.Count(s.jobs, "Jobs")
-		}
-		spans = append(spans, layout.Text(layout.Muted, " ("+of+")"))
+		spans = append(spans, layout.Text(layout.Muted, " ("+s.of()+")"))
 	}
 	p.Para(indentSection, indentSection+layout.Width(mark), spans...)
+	if s.whatIf != "" {
+		p.Para(indentCommand, indentCommand, plain(wording.Sentence(s.whatIf)))
+	}
 	for _, command := range s.commands {
 		p.Command(indentCommand, command)
 	}

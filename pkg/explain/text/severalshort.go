@@ -33,7 +33,20 @@ func (p *page) shortList(l *explain.ReportList) {
 		p.Blank()
 		p.shortGroup(l, &shown[i])
 	}
-	rows := slices.Concat(p.groupRows(l, l.Groups[len(shown):]), p.wellRows(l))
+
+	// One line per other group, and per Job that is in no group.
+	var rows []layout.Line
+	for i := range l.Groups[len(shown):] {
+		g := &l.Groups[len(shown)+i]
+		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(g, newestOf(l, g)))))
+	}
+	for i := range l.Items {
+		r := &l.Items[i]
+		isThis := func(name string) bool { return isNamed(&r.Job, name) }
+		if !slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return slices.ContainsFunc(g.Jobs, isThis) }) {
+			rows = append(rows, (&short{view: newView(r, p.opts)}).headline())
+		}
+	}
 	if len(rows) > 0 {
 		p.Blank()
 	}
@@ -43,9 +56,18 @@ func (p *page) shortList(l *explain.ReportList) {
 	if rest := len(rows) - shortRows; rest > 0 {
 		p.Para(0, indentSection, layout.Text(layout.Muted, p.Glyphs.More+" "+wording.Count(rest, "more")))
 	}
-	more := []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, p.again()), plain(": each Job, all causes and all advice"))}}
+
+	// The data that could not be read, and the command for the full explanation.
+	var last []labeled
+	unread := share(l.Items, func(r *explain.Report) []shared {
+		return sharedGaps(slices.DeleteFunc(slices.Clone(r.Gaps), func(g explain.Gap) bool { return isLogGap(&g) }))
+	})
+	for _, gap := range first(unread, shortGaps) {
+		last = append(last, labelOf("Unread", layout.Warn, fmt.Sprintf("%s (%s)", wording.Sentence(gap.text), gap.of()))...)
+	}
+	more := layout.Of(layout.Text(layout.Accent, p.again()), plain(": each Job, all causes and all advice"))
 	p.Blank()
-	p.labeled(0, append(p.shortUnread(l.Items), more...))
+	p.labeled(0, append(last, labeled{label: "More", text: more}))
 }
 
 // shortGroup writes the Jobs of one cause, the cause, and the advice.
@@ -122,47 +144,4 @@ func newestOf(l *explain.ReportList, g *explain.JobGroup) *explain.Report {
 // isNamed reports whether a name in a group is the Job's: the name includes the namespace if the list has several.
 func isNamed(j *explain.Job, name string) bool {
 	return name == j.Name || name == j.Namespace+"/"+j.Name
-}
-
-// groupRows returns one line per group.
-func (p *page) groupRows(l *explain.ReportList, groups []explain.JobGroup) []layout.Line {
-	rows := make([]layout.Line, 0, len(groups))
-	for i := range groups {
-		g := &groups[i]
-		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(g, newestOf(l, g)))))
-	}
-	return rows
-}
-
-// wellRows returns one line per Job that is in no group.
-func (p *page) wellRows(l *explain.ReportList) []layout.Line {
-	var rows []layout.Line
-	for i := range l.Items {
-		r := &l.Items[i]
-		grouped := slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool {
-			return slices.ContainsFunc(g.Jobs, func(name string) bool { return isNamed(&r.Job, name) })
-		})
-		if grouped {
-			continue
-		}
-		v := &short{view: newView(r, p.opts)}
-		rows = append(rows, v.headline())
-	}
-	return rows
-}
-
-// shortUnread returns which data could not be read about the Jobs.
-func (p *page) shortUnread(items []explain.Report) (out []labeled) {
-	all := share(items, func(r *explain.Report) []explain.Gap {
-		return slices.DeleteFunc(slices.Clone(r.Gaps), func(g explain.Gap) bool { return isLogGap(&g) })
-	},
-		func(g explain.Gap) (string, string) { return g.Text, g.Command })
-	for _, gap := range first(all, shortGaps) {
-		of := gap.job
-		if gap.jobs > 1 {
-			of = wording.Count(gap.jobs, "Jobs")
-		}
-		out = append(out, labelOf("Unread", layout.Warn, fmt.Sprintf("%s (%s)", wording.Sentence(gap.text), of))...)
-	}
-	return out
 }

@@ -20,12 +20,14 @@ func (v *short) answer() {
 	if ended := v.report.Verdict.EndedBy; ended != "" {
 		v.sentence(layout.Plain, ended)
 	}
-	if v.isSingle() && v.isFailing() {
+	if v.isSingle() && v.report.Verdict.Outcome.Fails() { // The number of failures is not worth a line.
 		v.sentence(layout.Plain, words.CauseSentence(&v.own[0]))
 	} else {
 		v.causes()
 	}
-	v.stopped()
+	if text := section.StoppedNote(v.report); text != "" {
+		v.sentence(layout.Muted, text)
+	}
 }
 
 // isSingle reports whether the cause of all failures is the same.
@@ -33,28 +35,11 @@ func (v *short) isSingle() bool {
 	return len(v.own) == 1 && v.report.FailuresWithoutPod == 0
 }
 
-// isFailing reports whether the Job failed, or will, so that the number of its failures is not worth a line.
-func (v *short) isFailing() bool {
-	outcome := v.report.Verdict.Outcome
-	return outcome.Fails()
-}
-
 // causes writes the causes of all failures, each with its indexes and one command.
 func (v *short) causes() {
 	if len(v.own) > 0 {
-		v.knownCauses()
+		v.page.Blank()
 	}
-	if unknown := v.report.FailuresWithoutPod; unknown > 0 {
-		style, others := layout.Plain, len(v.own) > 0
-		if others {
-			style = layout.Muted
-		}
-		v.sentence(style, words.UnknownText(unknown, section.PodsUnread(v.report), others))
-	}
-}
-
-func (v *short) knownCauses() {
-	v.page.Blank()
 	shown := v.own
 	if len(shown) > shortCauses+1 {
 		shown = shown[:shortCauses]
@@ -73,6 +58,13 @@ func (v *short) knownCauses() {
 		}
 		v.sentence(layout.Muted, fmt.Sprintf("%s of %s", wording.Plural(int64(len(rest)), "other cause", "other causes"), wording.Plural(int64(pods), "pod", "pods")))
 	}
+	if unknown := v.report.FailuresWithoutPod; unknown > 0 {
+		style, others := layout.Plain, len(v.own) > 0
+		if others {
+			style = layout.Muted
+		}
+		v.sentence(style, words.UnknownText(unknown, section.PodsUnread(v.report), others))
+	}
 }
 
 // cause writes one of several causes.
@@ -80,7 +72,9 @@ func (v *short) cause(c *explain.Cause, width int) {
 	label := countLabel(c)
 	hang := indentSection + width + 2
 	text := words.CauseSentence(c)
-	if rule := section.CauseRule(c); rule != "" && !v.isDecisive(c) {
+	// The rule that failed the Job is shown anyway.
+	decisive := v.report.Verdict.Rule
+	if rule := section.CauseRule(c); rule != "" && (decisive == nil || c.Rule == nil || *decisive != *c.Rule) {
 		text += " (" + rule + ")"
 	}
 	v.page.Para(indentSection, hang, layout.Text(layout.Bad|layout.Bold, fmt.Sprintf("%*s  ", width, label)), layout.Text(layout.Bold, wording.Sentence(text)))
@@ -92,25 +86,12 @@ func (v *short) cause(c *explain.Cause, width int) {
 	}
 }
 
-// isDecisive reports whether the cause matched the rule that failed the Job, which is shown anyway.
-func (v *short) isDecisive(c *explain.Cause) bool {
-	rule := v.report.Verdict.Rule
-	return rule != nil && c.Rule != nil && *rule == *c.Rule
-}
-
 // countLabel returns the number of indexes that failed for good, "15 indexes", or else the number of pods, "3 pods".
 func countLabel(c *explain.Cause) string {
 	if c.FailedIndexes != "" {
 		return wording.Plural(int64(c.FailedIndexCount), "index", "indexes")
 	}
 	return wording.Plural(int64(c.Count), "pod", "pods")
-}
-
-// stopped writes the number of pods that did not fail on their own.
-func (v *short) stopped() {
-	if text := section.StoppedNote(v.report); text != "" {
-		v.sentence(layout.Muted, text)
-	}
 }
 
 // rank returns a higher number for causes that decided something.

@@ -163,7 +163,8 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	if quoted == "" || p.Quoted || isUnderstood(p) {
+	isUnderstood := p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
+	if quoted == "" || p.Quoted || isUnderstood { // Details that the text explains would only repeat it.
 		return nil
 	}
 	text := layout.Plainly(quoted)
@@ -171,11 +172,6 @@ func (v *short) details() []labeled {
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
-}
-
-// isUnderstood reports whether the text of the problem explains its details, so that these would only repeat it.
-func isUnderstood(p *explain.Problem) bool {
-	return p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
 }
 
 // others returns the problems that the answer does not name.
@@ -203,24 +199,27 @@ func (v *short) waits() (out []labeled) {
 		return labelOf("Waits", layout.Plain, "for "+r.Verdict.WaitsFor)
 	}
 	for _, step := range first(v.steps(), shortSteps) {
-		l := step.When
-		if len(l) > 0 {
-			l = append(l, plain(": "))
-		}
-		out = append(out, labeled{label: "Next", text: append(l, plain(step.Text))})
+		out = append(out, labeled{label: "Next", text: step})
 	}
 	return out
 }
 
 // steps returns the next steps, without the ones that the blocking problem covers: that nothing happens, or that terminating
 // pods are replaced.
-func (v *view) steps() []section.Step {
+func (v *view) steps() (lines []layout.Line) {
 	r, p := *v.report, v.named()
-	isSaid := func(s explain.Step) bool {
+	isCovered := func(s explain.Step) bool {
 		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
 	}
-	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isSaid)
-	return section.Steps(v.frame, &r)
+	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isCovered)
+	for _, step := range section.Steps(v.frame, &r) {
+		l := step.When
+		if len(l) > 0 {
+			l = append(l, plain(": "))
+		}
+		lines = append(lines, append(l, plain(step.Text)))
+	}
+	return lines
 }
 
 // retries returns the state of the Job's family.

@@ -26,48 +26,47 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.brief = false
 	v.head()
 	v.page.Blank()
-	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), v.uncountedNote())))
-	v.summaryTime()
+	pods, ran := v.countsLine(), ""
+	if u := uncounted(&r.Counts); u != "" {
+		pods = wording.Join(", ", pods, "not in the status yet: "+u)
+	}
+	v.page.Field("Pods", plain(pods))
+	if n := r.Job.DurationSeconds; n != nil {
+		ran = "took " + wording.Seconds(*n)
+		if r.Job.Finished == nil {
+			ran = wording.Seconds(*n) + " so far"
+		}
+	}
+	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 	v.page.Field("Mode", plain(v.mode()))
 	v.summaryLimits()
 	v.page.Field("Run by", v.runBy()...)
 	v.summaryIndexes()
 	if v.hasSuccess() {
-		v.summarySuccess()
+		for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
+			l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
+			v.page.Field("Success", append(l, m.Text...)...)
+		}
 	}
 	v.summaryRule()
 	v.summaryProblems()
 	for _, step := range first(v.steps(), summarySteps) {
-		l := step.When
-		if len(l) > 0 {
-			l = append(l, plain(": "))
-		}
-		v.page.Field("Next", append(l, plain(step.Text))...)
+		v.page.Field("Next", step...)
 	}
 	for _, gap := range first(r.Gaps, summaryProblems) {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
 	}
 	v.page.section(section.Family(v.frame, v.report, summaryHistories))
-	v.hint()
+
+	// The command for the whole explanation of a problem, unless a name needs quotes in a shell.
+	verdict, job := &r.Verdict, &r.Job
+	isPlain := explain.ShellWord(job.Name) == job.Name && explain.ShellWord(job.Namespace) == job.Namespace
+	if (verdict.Outcome.Fails() || verdict.Stalled) && isPlain {
+		v.page.Blank()
+		v.page.Para(0, 0, plain("For details and what to do:"))
+		v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
+	}
 	return v.page.writeTo(w)
-}
-
-func (v *view) uncountedNote() string {
-	if u := uncounted(&v.report.Counts); u != "" {
-		return "not in the status yet: " + u
-	}
-	return ""
-}
-
-func (v *view) summaryTime() {
-	ran := ""
-	if n := v.report.Job.DurationSeconds; n != nil {
-		ran = "took " + wording.Seconds(*n)
-		if v.report.Job.Finished == nil {
-			ran = wording.Seconds(*n) + " so far"
-		}
-	}
-	v.page.Field("Time", plain(wording.Join(", ", v.times(), ran)))
 }
 
 // times returns when the Job started and finished.
@@ -101,8 +100,11 @@ func (v *view) mode() string {
 // summaryLimits writes the limits without their bars.
 func (v *view) summaryLimits() {
 	var spans layout.Line
+	// The next steps may show the end of the deadline.
+	isDeadline := func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline }
+	countsDown := slices.ContainsFunc(first(v.report.Waits, summarySteps), isDeadline)
 	for _, m := range section.LimitMeters(v.frame, v.report) {
-		if m.Name == section.DeadlineMeter && v.countsDownToDeadline() {
+		if m.Name == section.DeadlineMeter && countsDown {
 			continue
 		}
 		if len(spans) > 0 {
@@ -111,11 +113,6 @@ func (v *view) summaryLimits() {
 		spans = append(append(spans, plain(m.Name+" ")), m.Text...)
 	}
 	v.page.Field("Limits", spans...)
-}
-
-// countsDownToDeadline reports whether the next steps show the end of the deadline.
-func (v *view) countsDownToDeadline() bool {
-	return slices.ContainsFunc(first(v.report.Waits, summarySteps), func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline })
 }
 
 func (v *view) runBy() layout.Line {
@@ -140,28 +137,17 @@ func (v *view) summaryIndexes() {
 	if x == nil {
 		return
 	}
+	rest := ""
 	for _, s := range section.IndexStates(x) {
 		switch {
 		case s.Count == 0:
-		case s.List == x.Completed || s.List == x.Failed:
+		case s.Word == section.IndexCompleted || s.Word == section.IndexFailed:
 			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, indexesLimit)))
-		}
-	}
-	rest := ""
-	for _, s := range section.IndexStates(x)[2:] {
-		if s.Count > 0 {
+		default:
 			rest = wording.Join(", ", rest, wording.Count(s.Count, s.Word))
 		}
 	}
 	v.page.Field("Indexes", plain(rest))
-}
-
-// summarySuccess writes the progress as bars.
-func (v *view) summarySuccess() {
-	for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
-		l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
-		v.page.Field("Success", append(l, m.Text...)...)
-	}
 }
 
 // summaryRule writes the rule of the podFailurePolicy that decided.
@@ -185,7 +171,7 @@ func (v *view) summaryProblems() {
 	var all []explain.Problem
 	for i, problem := range v.report.Problems {
 		// The problem in the verdict is not repeated.
-		if said := v.report.Verdict.Problem; said == nil || *said != int32(i) {
+		if named := v.report.Verdict.Problem; named == nil || *named != int32(i) {
 			all = append(all, problem)
 		}
 	}
@@ -195,29 +181,6 @@ func (v *view) summaryProblems() {
 	if n := len(all) - summaryProblems; n > 0 {
 		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
 	}
-}
-
-// hint writes the command for the whole explanation of a problem.
-func (v *view) hint() {
-	verdict := &v.report.Verdict
-	failing := verdict.Outcome.Fails()
-	job := &v.report.Job
-	if !failing && !verdict.Stalled || !plainName(job.Name) || !plainName(job.Namespace) {
-		return
-	}
-	v.page.Blank()
-	v.page.Para(0, 0, plain("For details and what to do:"))
-	v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
-}
-
-// plainName reports whether the name needs no quotes in a shell.
-func plainName(name string) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' {
-			return false
-		}
-	}
-	return name != "" && name[0] != '-'
 }
 
 // first returns at most the first n elements of a list.

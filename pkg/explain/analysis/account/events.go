@@ -26,7 +26,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		if r := e.Failed; r != nil && !r.Others {
 			known, seen = inPods[r.Cause]
 		}
-		if c.Count -= known.pods; !isIgnored(&c) {
+		if c.Count -= known.pods; c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
 			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
 		}
 		switch {
@@ -35,7 +35,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 			a.Causes[known.place].Count += c.Count
 		default:
 			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
-				addEnding(&c, c.Failure, fs.Witnesses)
+				addEnding(&c, c.Failure, fs.EventEnds)
 			}
 			a.Causes = append(a.Causes, c)
 		}
@@ -64,21 +64,16 @@ func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explai
 	return c
 }
 
-// isIgnored reports whether the failures do not count.
-func isIgnored(c *explain.Cause) bool {
-	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
-}
-
 // addEnding adds the end of pods that no longer exist to the cause from an event of the controller. It is the end
 // of the pod that the event names, if at least as many pods as the event counts ended in the same way; or else the end by
 // the event's reason of the condition DisruptionTarget.
-func addEnding(c *explain.Cause, of *cause.Failure, events map[string]endings.Witness) {
+func addEnding(c *explain.Cause, of *cause.Failure, ends map[string]endings.PodEnd) {
 	if len(c.Pods) == 0 {
 		return
 	}
-	w := events[c.Pods[0]]
+	w := ends[c.Pods[0]]
 	alike := int32(0)
-	for _, other := range events {
+	for _, other := range ends {
 		if other.Ending == w.Ending {
 			alike++
 		}

@@ -37,7 +37,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
-	for _, c := range killedCauses(in, fs.Witnesses, a.Unexplained) {
+	for _, c := range killedCauses(in, fs.EventEnds, a.Unexplained) {
 		add(c)
 	}
 	if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
@@ -69,57 +69,48 @@ func stoppedCause(reason explain.StopReason) explain.Cause {
 // deletionMessage matches the event SuccessfulDelete of the built-in controller and of ours.
 var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: )`)
 
-// stoppedPods collects the pods that the controller deleted, by reason.
-type stoppedPods struct {
-	// known are the pods that already have a cause.
-	known  map[string]bool
-	causes []explain.Cause
-}
-
-// stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already counted.
-func stoppedCauses(in *facts.Facts, fs *failures.Failures) []explain.Cause {
-	s := stoppedPods{known: map[string]bool{}}
+// stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already
+// counted, by the reason for the deletion.
+func stoppedCauses(in *facts.Facts, fs *failures.Failures) (causes []explain.Cause) {
+	known := map[string]bool{} // the pods that already have a cause
 	for i := range fs.All {
-		s.known[fs.All[i].Pod.Name] = true
+		known[fs.All[i].Pod.Name] = true
+	}
+	add := func(reason explain.StopReason, source explain.CauseSource, pod string, n int32) {
+		if known[pod] {
+			return
+		}
+		place := slices.IndexFunc(causes, func(c explain.Cause) bool { return c.Stopped == reason })
+		if place < 0 {
+			place = len(causes)
+			causes = append(causes, stoppedCause(reason))
+			causes[place].Source = source
+		}
+		c := &causes[place]
+		if c.Count += n; pod == "" {
+			return
+		}
+		if known[pod] = true; len(c.Pods) < explain.MaxExamples {
+			c.Pods = append(c.Pods, pod)
+		}
 	}
 	for _, p := range in.Terminating {
 		if !p.Finalizer && failures.IsConsequence(in, p) {
-			s.add(in.StopReason(p.DeletedAt), explain.SourcePods, p.Name, 1)
+			add(in.StopReason(p.DeletedAt), explain.SourcePods, p.Name, 1)
 		}
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
 		if m := deletionMessage.FindStringSubmatch(e.Message); m != nil && e.Pod == "" && e.Reason == "SuccessfulDelete" {
 			n, _ := strconv.ParseInt("0"+m[2], 10, 32)
-			s.add(in.StopReason(e.First), explain.SourceEvents, m[1], max(int32(n), 1))
+			add(in.StopReason(e.First), explain.SourceEvents, m[1], max(int32(n), 1))
 		}
 	}
-	return s.causes
-}
-
-// add counts n pods, or the named pod.
-func (s *stoppedPods) add(reason explain.StopReason, source explain.CauseSource, pod string, n int32) {
-	if s.known[pod] {
-		return
-	}
-	place := slices.IndexFunc(s.causes, func(c explain.Cause) bool { return c.Stopped == reason })
-	if place < 0 {
-		place = len(s.causes)
-		s.causes = append(s.causes, stoppedCause(reason))
-		s.causes[place].Source = source
-	}
-	c := &s.causes[place]
-	if c.Count += n; pod == "" {
-		return
-	}
-	s.known[pod] = true
-	if len(c.Pods) < explain.MaxExamples {
-		c.Pods = append(c.Pods, pod)
-	}
+	return causes
 }
 
 // killedCauses returns the causes of killedPods, grouped by their Ending; unexplained is the number of failures without a cause.
-func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []explain.Cause {
+func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int32) []explain.Cause {
 	var causes []explain.Cause
 	for _, pod := range killedPods(in, ends, unexplained) {
 		w := ends[pod]
@@ -138,7 +129,7 @@ func killedCauses(in *facts.Facts, ends map[string]endings.Witness, unexplained 
 }
 
 // goneCause returns the cause of pods that only events still show.
-func goneCause(w endings.Witness) explain.Cause {
+func goneCause(w endings.PodEnd) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
 	case explain.EndProbe, explain.EndPostStart, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
@@ -156,7 +147,7 @@ func goneCause(w endings.Witness) explain.Cause {
 
 // killedPods returns pods that no longer exist and were ended by a kubelet or by another actor than the Job's controller. A
 // kubelet's event about a container that will be restarted does not show an end.
-func killedPods(in *facts.Facts, ends map[string]endings.Witness, unexplained int32) []string {
+func killedPods(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int32) []string {
 	seen := map[string]bool{}
 	for name, p := range facts.PodsOfEvents(&in.Input) {
 		seen[name] = p != nil

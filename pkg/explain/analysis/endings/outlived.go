@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -23,12 +24,12 @@ type Outlived struct {
 	Running []string
 }
 
-// WhatOutlived returns the first such pod that pods and events show, nil if there is none.
-func WhatOutlived(in *facts.Facts) *Outlived {
+// FindOutlived returns the first such pod that pods and events show, nil if there is none.
+func FindOutlived(in *facts.Facts) *Outlived {
 	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded {
 		return nil
 	}
-	known := map[string]bool{}
+	known := map[string]bool{"": true} // no pod means the Job
 	for _, p := range in.Pods {
 		known[p.Name] = true
 		if o := outlivedPod(in, p); o != nil {
@@ -46,14 +47,12 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	o := &Outlived{Pod: p.Name}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if !endedForGood(c) {
-			continue
-		}
-		if !c.EndedAt.Before(p.DeletedAt) {
+		switch {
+		case c.Init || !c.Ended || c.Before || c.EndedAt.IsZero(): // It has not ended for good.
+		case !c.EndedAt.Before(p.DeletedAt):
 			o.Running = append(o.Running, c.Name)
-		} else if o.Exit == nil && !facts.IsStopped(c) && !in.OnlyServes(c.Name) {
-			exit := facts.ExitOf(c)
-			o.Ended, o.Exit = c.Name, &exit
+		case o.Exit == nil && !facts.IsStopped(c) && !in.OnlyServes(c.Name):
+			o.Ended, o.Exit = c.Name, ptr.To(facts.ExitOf(c))
 		}
 	}
 	o.Running = append(o.Running, p.Lineup.Running()...)
@@ -63,41 +62,23 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	return o
 }
 
-func endedForGood(c *explain.Container) bool {
-	return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero()
-}
-
 // outlivedGonePod finds such a pod from events alone. A kubelet reports each container that it stops: a container without
 // that event had ended.
 func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 	if !in.PodsRead || !in.EventsRead {
 		return nil
 	}
-	stopped, names := stoppedContainers(in)
-	for _, pod := range names {
-		if known[pod] {
-			continue
-		}
-		for i := range in.Spec.Template.Spec.Containers {
-			name := in.Spec.Template.Spec.Containers[i].Name
-			if !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
-				if running := withoutInit(in, stopped[pod]); len(running) > 0 {
-					return &Outlived{Pod: pod, Ended: name, Running: running}
-				}
-			}
-		}
-	}
-	return nil
-}
 
-// stoppedContainers returns the containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the
-// order of time.
-func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []string) {
-	stopped = map[string][]string{}
+	// The containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the order of time. Native sidecars
+	// are left out, as they keep no pod running.
+	stopped := map[string][]string{}
+	var pods []string
 	for i := range in.Events {
 		e := &in.Events[i]
 		container, is := strings.CutPrefix(e.Message, "Stopping container ")
-		if !is || e.Reason != "Killing" || e.Pod == "" || in.StopReason(e.Last) != explain.StoppedAtDeadline {
+		isSidecar := func(c corev1.Container) bool { return c.Name == container }
+		if !is || e.Reason != "Killing" || known[e.Pod] || in.StopReason(e.Last) != explain.StoppedAtDeadline ||
+			slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, isSidecar) {
 			continue
 		}
 		if stopped[e.Pod] == nil {
@@ -105,12 +86,12 @@ func stoppedContainers(in *facts.Facts) (stopped map[string][]string, pods []str
 		}
 		stopped[e.Pod] = append(stopped[e.Pod], container)
 	}
-	return stopped, pods
-}
-
-// withoutInit removes native sidecars of the template: they keep no pod running.
-func withoutInit(in *facts.Facts, names []string) []string {
-	return slices.DeleteFunc(names, func(name string) bool {
-		return slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == name })
-	})
+	for _, pod := range pods {
+		for i := range in.Spec.Template.Spec.Containers {
+			if name := in.Spec.Template.Spec.Containers[i].Name; !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
+				return &Outlived{Pod: pod, Ended: name, Running: stopped[pod]}
+			}
+		}
+	}
+	return nil
 }

@@ -12,7 +12,7 @@ import (
 
 // OfPod returns the end of the pod from outside. Its status is the best source, then the condition DisruptionTarget, whose
 // actor an event may name, then events.
-func OfPod(p *explain.Pod, events map[string]Witness) Witness {
+func OfPod(p *explain.Pod, events map[string]PodEnd) PodEnd {
 	if w := statusEnding(p); w.Kind != "" {
 		return w
 	}
@@ -25,53 +25,46 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 		}
 		return w
 	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
-		if hasFailedContainer(p, event.Container) {
+		failed := func(c explain.Container) bool {
+			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
+		}
+		if slices.ContainsFunc(p.Containers, failed) {
 			return event
 		}
 	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
 		return event
 	}
-	return Witness{}
+	return PodEnd{}
 }
 
-// hasFailedContainer reports whether the container's last run failed.
-func hasFailedContainer(p *explain.Pod, name string) bool {
-	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
-		return c.Name == name && c.Ended && !c.Before && c.ExitCode != 0
-	})
+// statusEnds maps reasons that the kubelet writes into the status of a pod that it ends.
+var statusEnds = map[string]explain.EndKind{
+	"Evicted": explain.EndEvicted, "Preempting": explain.EndPreempted, "DeadlineExceeded": explain.EndPodDeadline,
+	"NodeShutdown": explain.EndNodeShutdown, "Shutdown": explain.EndNodeShutdown,
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.
-func statusEnding(p *explain.Pod) Witness {
+func statusEnding(p *explain.Pod) PodEnd {
+	if p.Phase != corev1.PodFailed {
+		return PodEnd{}
+	}
 	message := strings.TrimSpace(p.Message)
-	w := Witness{explain.Ending{By: explain.ByKubelet, Reason: p.StatusReason}, message}
+	w := PodEnd{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
+	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
 	switch {
-	case p.Phase != corev1.PodFailed || p.StatusReason == "":
-		return Witness{}
-	case !ran(p) && eventtext.IsRejection(p.StatusReason, message):
+	case p.StatusReason != "" && !ran && eventtext.IsRejection(p.StatusReason, message):
 		w.Kind, w.Message = explain.EndRejected, strings.TrimPrefix(message, "Pod was rejected: ")
-	case p.StatusReason == "Evicted":
-		w.Kind = explain.EndEvicted
-	case p.StatusReason == "Preempting":
-		w.Kind = explain.EndPreempted
-	case p.StatusReason == "DeadlineExceeded":
-		w.Kind = explain.EndPodDeadline
-	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"), p.StatusReason == "NodeShutdown", p.StatusReason == "Shutdown":
+	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"):
 		w.Kind = explain.EndNodeShutdown
-	default:
-		return Witness{}
+	case w.Kind == "":
+		return PodEnd{}
 	}
 	return w
 }
 
-// ran reports whether a container of the pod has started.
-func ran(p *explain.Pod) bool {
-	return !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
-}
-
 // OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.
-func OfDisruption(reason, message string) Witness {
-	w := Witness{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
+func OfDisruption(reason, message string) PodEnd {
+	w := PodEnd{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
 	switch reason {
 	case "EvictionByEvictionAPI":
 		w.Kind, w.Message = explain.EndEvicted, strings.TrimPrefix(w.Message, "Eviction API: evicting")

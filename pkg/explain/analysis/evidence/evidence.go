@@ -1,5 +1,5 @@
 // Package evidence builds the chain behind the end of a Job: the condition, its limit or rule, the most informative pod,
-// its container, and its last words.
+// its container, its termination message, and the end of its log.
 package evidence
 
 import (
@@ -32,8 +32,11 @@ func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 	var chain []explain.Evidence
 	end := &in.Decision
 	if !o.IsNarrow() {
-		chain = append(conditionEvidence(in), limitEvidence(in, failed, v)...)
-		if end.Failing() && hasRule(in, end.Rule) {
+		chain = conditionEvidence(in)
+		if text := limitText(in, failed, v); text != "" {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceLimit, Text: text})
+		}
+		if policy := in.Spec.PodFailurePolicy; end.Failing() && policy != nil && end.HasRule() && int(end.Rule) < len(policy.Rules) {
 			chain = append(chain, ruleEvidence(in, end.Rule))
 		}
 	}
@@ -64,16 +67,7 @@ func conditionEvidence(in *facts.Facts) []explain.Evidence {
 	return nil
 }
 
-// limitEvidence returns the limit of the spec that was exceeded.
-func limitEvidence(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Evidence {
-	text := limitText(in, failed, v)
-	if text == "" {
-		return nil
-	}
-	return []explain.Evidence{{Kind: explain.EvidenceLimit, Text: text}}
-}
-
-// limitText returns "" if no limit was exceeded, or if it is unknown.
+// limitText returns the limit of the spec that was exceeded, "" if none was, or if it is unknown.
 func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	spec, counted, lost := in.Spec, in.CountedFailures(), in.Plan.Findings.FailedIndexes
 	switch in.Decision.Reason {
@@ -88,8 +82,12 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 		}
 		return words.RestartsEvidence(limit, restarts, counted)
 	case batchv1.JobReasonDeadlineExceeded:
+		var ran *time.Duration
+		if start := in.Job.Status.StartTime; !start.IsZero() && !in.Decision.Since.IsZero() {
+			ran = ptr.To(in.Decision.Since.Sub(start.Time))
+		}
 		if spec.ActiveDeadlineSeconds != nil {
-			return words.DeadlineEvidence(*spec.ActiveDeadlineSeconds, ranUntilDecided(in))
+			return words.DeadlineEvidence(*spec.ActiveDeadlineSeconds, ran)
 		}
 	case batchv1.JobReasonMaxFailedIndexesExceeded:
 		return words.MaxFailedIndexesEvidence(ptr.Deref(spec.MaxFailedIndexes, 0), int32(lost.Len()), lost.String())
@@ -105,20 +103,6 @@ func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 		}
 	}
 	return ""
-}
-
-// ranUntilDecided returns how long the Job ran before its outcome was decided, nil if it is unknown.
-func ranUntilDecided(in *facts.Facts) *time.Duration {
-	start := in.Job.Status.StartTime
-	if start.IsZero() || in.Decision.Since.IsZero() {
-		return nil
-	}
-	return ptr.To(in.Decision.Since.Sub(start.Time))
-}
-
-// hasRule reports whether the podFailurePolicy has a rule with the index.
-func hasRule(in *facts.Facts, index int32) bool {
-	return index >= 0 && in.Spec.PodFailurePolicy != nil && int(index) < len(in.Spec.PodFailurePolicy.Rules)
 }
 
 func ruleEvidence(in *facts.Facts, index int32) explain.Evidence {

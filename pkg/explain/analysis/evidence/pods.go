@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// podEvidence returns the evidence of a failed pod: its container, and its last words.
+// podEvidence returns the evidence of a failed pod: its container, and the end of its log.
 func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	p := f.Pod
 	attempts := int32(0)
@@ -76,7 +76,12 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 	switch {
 	case o.IsNarrow():
 	case in.Decision.MatchedPod.Name != "":
-		chain = matchedPodEvidence(in)
+		// What the condition's message reports about a pod that no longer exists.
+		p := &in.Decision.MatchedPod
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
+		if p.Container != "" {
+			chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
+		}
 	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
 		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
 		deleted := a.Unexplained == 0 && !slices.ContainsFunc(a.Causes, failedOnItsOwn)
@@ -96,30 +101,15 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 	return chain
 }
 
-// matchedPodEvidence returns what the condition's message reports about a pod that no longer exists.
-func matchedPodEvidence(in *facts.Facts) []explain.Evidence {
-	p := &in.Decision.MatchedPod
-	chain := []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
-	if p.Container != "" {
-		chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
-	}
-	return chain
-}
-
 // isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
 // or about any pod.
 func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
+	ending, _ := eventtext.EndingOf(e)
 	switch {
-	case !o.HasEvent(e) || !e.Warning() && !isEnding(e) || e.IsAboutNodeSetup():
+	case !o.HasEvent(e) || !e.Warning() && ending == nil || e.IsAboutNodeSetup():
 		return false
 	case e.Pod == "":
 		return e.Reason == failures.EventPodFailed
 	}
 	return in.Decision.MatchedPod.Name == "" || e.Pod == in.Decision.MatchedPod.Name
-}
-
-// isEnding reports whether the event shows why its pod ended.
-func isEnding(e *explain.Event) bool {
-	end, _ := eventtext.EndingOf(e)
-	return end != nil
 }

@@ -14,7 +14,7 @@ var proxies = []string{
 	"istio-proxy", "linkerd-proxy", "cloudsql-proxy", "cloud-sql-proxy", "alloydb-auth-proxy", "consul-dataplane", "daprd", "vault-agent",
 }
 
-// IsInjected reports whether a container of a pod is not in the Job's template: something added it to the pod.
+// IsInjected reports whether a container of a pod is not in the Job's template: admission may have added it to the pod.
 func (in *Facts) IsInjected(container string) bool { return in.templateContainer(container) == nil }
 
 // OnlyServes reports whether a container has no work of its own: it was injected, or is a well-known proxy.

@@ -47,9 +47,7 @@ func (p *MatchedPod) Failure() cause.Failure {
 func (o *Decision) Decided() bool { return o.Outcome != reconcile.OutcomeOpen }
 
 // Failing reports whether the Job failed or will fail.
-func (o *Decision) Failing() bool {
-	return o.Outcome.Fails()
-}
+func (o *Decision) Failing() bool { return o.Fails() }
 
 // HasRule reports whether the rule that failed the Job is known.
 func (o *Decision) HasRule() bool { return o.Rule != failurepolicy.NoRule }

@@ -43,25 +43,51 @@ type Facts struct {
 // Establish returns the facts about the Job of the input, which it does not change.
 func Establish(input explain.Input) *Facts {
 	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Decision: DecisionOf(input.Job)}
-	in.Events = eventsOf(&input)
-	slices.SortFunc(in.Events, func(x, y explain.Event) int {
-		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
-	})
-	in.Pods = sortedPods(input.Pods)
-	undoLastDeletions(in)
-	sortByState(in)
-	review(in)
-	in.Decision = in.Decision.WithRule(in.Job, in.Names)
-	return in
-}
 
-// eventsOf removes events about earlier pods of the same name, for example of an earlier Job with the same name.
-func eventsOf(input *explain.Input) []explain.Event {
-	pods := PodsOfEvents(input)
-	return slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
+	// Events about earlier pods of the same name are left out, for example of an earlier Job with the same name.
+	pods := PodsOfEvents(&input)
+	in.Events = slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
 		p := pods[e.Pod]
 		return p != nil && e.PodUID != "" && p.UID != "" && p.UID != e.PodUID
 	})
+	slices.SortFunc(in.Events, func(x, y explain.Event) int {
+		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
+	})
+
+	// The pods by state.
+	in.Pods = sortedPods(input.Pods)
+	undoLastDeletions(in)
+	in.Active = make([]*explain.Pod, 0, len(in.Pods))
+	observed := make([]*reconcile.Pod, 0, len(in.Pods))
+	for _, p := range in.Pods {
+		switch {
+		case p.IsActive():
+			in.Active = append(in.Active, p)
+		case p.IsTerminating():
+			in.Terminating = append(in.Terminating, p)
+		default:
+			in.Terminal = append(in.Terminal, p)
+		}
+		if p.Phase == corev1.PodFailed {
+			in.FailedPods++
+		}
+		if p.Finalizer {
+			in.TrackedPods++
+		}
+		observed = append(observed, &p.Pod)
+	}
+
+	// The next changes of the decision core.
+	config := reconcile.DefaultConfig()
+	config.SchedulingDone = in.SchedulingDone()
+	in.Plan = reconcile.Review(reconcile.Observation{Job: in.Job, Pods: observed, PodsUnknown: !in.PodsRead, RuleNames: in.RuleNames, Now: in.Now}, config)
+	in.Names = in.Plan.Findings.RuleNames
+	in.Matches = make(map[types.UID]*failurepolicy.Match, len(in.Plan.Findings.Verdicts))
+	for _, v := range in.Plan.Findings.Verdicts {
+		in.Matches[v.Pod.UID] = v.Match
+	}
+	in.Decision = in.Decision.WithRule(in.Job, in.Names)
+	return in
 }
 
 // PodsOfEvents returns the pods that events are about, by name, nil for pods that do not exist. It is small: a huge Job has
@@ -82,43 +108,6 @@ func PodsOfEvents(input *explain.Input) map[string]*explain.Pod {
 		}
 	}
 	return pods
-}
-
-// sortByState sets the pods by state.
-func sortByState(in *Facts) {
-	in.Active = make([]*explain.Pod, 0, len(in.Pods))
-	for _, p := range in.Pods {
-		switch {
-		case p.IsActive():
-			in.Active = append(in.Active, p)
-		case p.IsTerminating():
-			in.Terminating = append(in.Terminating, p)
-		default:
-			in.Terminal = append(in.Terminal, p)
-		}
-		if p.Phase == corev1.PodFailed {
-			in.FailedPods++
-		}
-		if p.Finalizer {
-			in.TrackedPods++
-		}
-	}
-}
-
-// review runs the decision core to find out its next changes.
-func review(in *Facts) {
-	pods := make([]*reconcile.Pod, len(in.Pods))
-	for i := range in.Pods {
-		pods[i] = &in.Pods[i].Pod
-	}
-	config := reconcile.DefaultConfig()
-	config.SchedulingDone = in.SchedulingDone()
-	in.Plan = reconcile.Review(reconcile.Observation{Job: in.Job, Pods: pods, PodsUnknown: !in.PodsRead, RuleNames: in.RuleNames, Now: in.Now}, config)
-	in.Names = in.Plan.Findings.RuleNames
-	in.Matches = make(map[types.UID]*failurepolicy.Match, len(in.Plan.Findings.Verdicts))
-	for _, v := range in.Plan.Findings.Verdicts {
-		in.Matches[v.Pod.UID] = v.Match
-	}
 }
 
 // uncountedPods returns the pods in status.uncountedTerminatedPods, with their recorded phase.

@@ -9,17 +9,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
-
-// textOf returns the text of a cause.
-func textOf(c *cause.Cause, hidden *explain.Hidden) string {
-	if hidden.Container == "" {
-		return c.Failure.Text()
-	}
-	return words.HiddenText(hidden, c)
-}
 
 // hiddenBy returns the failure that a rule on exit codes hides, the zero value if it hides none. A rule without a container
 // name matches any container of the pod: a sidecar that is killed at the end of each pod, or another container that was
@@ -29,15 +20,7 @@ func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.H
 		return explain.Hidden{}
 	}
 	on, matched := in.Spec.PodFailurePolicy.Rules[m.Rule].OnExitCodes, p.EndOf(m.Container, m.ExitCode)
-	if on == nil || on.ContainerName != nil || matched == nil {
-		return explain.Hidden{}
-	}
-	return hiddenBehind(p, matched)
-}
-
-// hiddenBehind returns the failure of another container if the rule matched a sidecar or a stopped container.
-func hiddenBehind(p *explain.Pod, matched *explain.Container) explain.Hidden {
-	if !matched.Init && !facts.IsStopped(matched) {
+	if on == nil || on.ContainerName != nil || matched == nil || !matched.Init && !facts.IsStopped(matched) {
 		return explain.Hidden{}
 	}
 	for _, c := range failedContainers(p) {
@@ -71,7 +54,7 @@ func (f *Failure) Others() []*explain.Container {
 // others returns the containers that failed in the same way in all of the latest pods.
 func (g *Group) others() []cause.Exit {
 	var common []cause.Exit
-	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {
+	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
 		var all []cause.Exit
 		for _, c := range f.Others() {
 			all = append(all, facts.ExitOf(c))
@@ -102,14 +85,14 @@ func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
 	return nil
 }
 
-// maxWitnesses is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
-const maxWitnesses = 10
+// maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
+const maxSearched = 10
 
 // knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if
 // it differs.
 func (g *Group) knownError(in *facts.Facts) *explain.KnownError {
 	var common *explain.KnownError
-	for i, f := range g.Failures[:min(len(g.Failures), maxWitnesses)] {
+	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
 		known := f.KnownError(in)
 		switch c := f.Container(); {
 		case known == nil && i > 0 && (c == nil || c.Message == ""):

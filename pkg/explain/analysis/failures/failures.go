@@ -14,7 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Failure is a pod that failed.
@@ -42,25 +44,6 @@ type Kind struct {
 	Hidden explain.Hidden
 }
 
-// kindKey is the identity of a Kind.
-type kindKey struct {
-	cause.Cause
-	explain.Hidden
-}
-
-// kinds are the Kinds so far, so that each text is made once.
-type kinds map[kindKey]*Kind
-
-func (k kinds) of(c cause.Cause, hidden explain.Hidden) *Kind {
-	key := kindKey{c, hidden}
-	known := k[key]
-	if known == nil {
-		known = &Kind{Cause: c, Hidden: hidden, Text: textOf(&c, &hidden)}
-		k[key] = known
-	}
-	return known
-}
-
 // Failures are the failed pods that a report is about, and their evaluation.
 type Failures struct {
 	// All are the failures, the latest first.
@@ -77,8 +60,8 @@ type Failures struct {
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if the Job's reason distinguishes them from others.
 	Decisive []*Group
-	// Witnesses are the ends of pods that events show, by pod name.
-	Witnesses map[string]endings.Witness
+	// EventEnds are the ends of pods that events show, by pod name.
+	EventEnds map[string]endings.PodEnd
 	// lastOfIndexes are the last failures of indexes that have failed.
 	lastOfIndexes []*Failure
 	// Examples are failures worth a look, the most informative first. Example is the first of them, nil if it explains
@@ -89,7 +72,7 @@ type Failures struct {
 
 // Find returns the failures of the pods that the report is about.
 func Find(in *facts.Facts, o explain.Options) *Failures {
-	fs := &Failures{All: collect(in, o), Witnesses: endings.Witnesses(in)}
+	fs := &Failures{All: collect(in, o), EventEnds: endings.FromEvents(in)}
 
 	// Pods that were stopped because the Job ended are consequences. But if no other failures explain why the backoffLimit
 	// was exceeded, the deletions in that very second are the reason.
@@ -113,14 +96,21 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	// Common causes, and the most informative failures.
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = endings.WhyNeverStarted(in)
-	fs.Outlived = endings.WhatOutlived(in)
-	fs.Groups = group(pointers(fs.All))
+	fs.Outlived = endings.FindOutlived(in)
+	all := make([]*Failure, len(fs.All))
+	for i := range fs.All {
+		all[i] = &fs.All[i]
+	}
+	fs.Groups = group(all)
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
-	if isDecidedByIndexes(in) {
+	reason := in.Decision.Reason
+	if reason == batchv1.JobReasonFailedIndexes || reason == batchv1.JobReasonMaxFailedIndexesExceeded {
 		fs.Decisive = group(fs.lastOfIndexes)
 	}
 	fs.Examples = examples(in, fs, o)
-	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain(in)) {
+	// A stopped pod may explain the failure of the Job if it ran at the deadline, or if its containers had been restarted.
+	stopsExplain := reason == batchv1.JobReasonDeadlineExceeded || in.RestartsCount()
+	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain) {
 		fs.Example = fs.Examples[0]
 	}
 	return fs
@@ -133,7 +123,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 	for _, f := range in.Plan.Findings.RecordedFailed {
 		recorded[f.Pod.UID] = true
 	}
-	known := kinds{}
+	known := map[Kind]*Kind{} // by Kinds without Text, which is made once
 	all := make([]Failure, 0, int(in.FailedPods)+len(in.Terminating))
 	for _, p := range in.Pods {
 		counts := !p.IsTerminal() && (recorded[p.UID] || in.Uncounted[p.UID] == corev1.PodFailed)
@@ -141,7 +131,15 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 			continue
 		}
 		match := in.Matches[p.UID]
-		all = append(all, Failure{Pod: p, Match: match, Kind: known.of(cause.Of(p.AtItsEnd(), match, in.Names), hiddenBy(in, p, match)), Consequence: IsConsequence(in, p)})
+		key := Kind{Cause: cause.Of(p.AtItsEnd(), match, in.Names), Hidden: hiddenBy(in, p, match)}
+		if known[key] == nil {
+			kind := key
+			if kind.Text = kind.Cause.Failure.Text(); kind.Hidden.Container != "" {
+				kind.Text = words.HiddenText(&kind.Hidden, &kind.Cause)
+			}
+			known[key] = &kind
+		}
+		all = append(all, Failure{Pod: p, Match: match, Kind: known[key], Consequence: IsConsequence(in, p)})
 	}
 	return all
 }
@@ -156,7 +154,7 @@ func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 
 // ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
-	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
+	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > jobspec.BackoffLimit(in.Spec) || restartsExceeded(in, fs)
 }
 
 // own returns the number of failures that are not a consequence of the end of the Job.
@@ -191,13 +189,15 @@ func setEndings(fs *Failures) {
 		if f.Consequence || f.Stopped != "" {
 			continue // The Job's controller deleted it.
 		}
-		w := endings.OfPod(f.Pod, fs.Witnesses)
+		w := endings.OfPod(f.Pod, fs.EventEnds)
 		if w.Kind == "" {
 			continue
 		}
 		kind := *f.Kind
 		kind.Ending = w.Ending
-		kind.Text = endingText(&kind)
+		c := CauseOf(&kind.Cause, "")
+		c.Ending = &kind.Ending
+		kind.Text = words.EndingText(&c)
 		if known[kind] == nil {
 			known[kind] = &kind
 		}

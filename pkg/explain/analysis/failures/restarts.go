@@ -37,8 +37,9 @@ func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 	if !in.RestartsCount() {
 		return Restarts{}
 	}
-	r := Restarts{MayHaveFailedJob: mayHaveFailedJob(in), FailedJob: restartsExceeded(in, fs), Count: countRestarts(in), Exit: exitInEvents(in)}
-	r.Pod, r.Container = mostRestarted(in)
+	r := Restarts{MayHaveFailedJob: mayHaveFailedJob(in), FailedJob: restartsExceeded(in, fs)}
+	r.Count, r.Pod, r.Container = restartsInPods(in)
+	_, r.Exit = stopsInEvents(in)
 	if r.FailedJob {
 		r.Ending, r.ProbeMessage = restartedByProbe(in, &r)
 	}
@@ -55,12 +56,12 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 		return eventtext.RestartedByProbe(in.Events, r.Pod.Name, r.Container.Name)
 	}
 	for i := range in.Events {
-		for j := range in.Spec.Template.Spec.Containers {
-			e, name := &in.Events[i], in.Spec.Template.Spec.Containers[j].Name
-			if e.Reason != "Killing" || e.Pod == "" {
-				break
-			}
-			if end, message := eventtext.RestartedByProbe(in.Events, e.Pod, name); end != nil {
+		e := &in.Events[i]
+		if e.Reason != "Killing" || e.Pod == "" {
+			continue
+		}
+		for _, c := range in.Spec.Template.Spec.Containers {
+			if end, message := eventtext.RestartedByProbe(in.Events, e.Pod, c.Name); end != nil {
 				return end, message
 			}
 		}
@@ -68,33 +69,40 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 	return nil, ""
 }
 
-func backoffLimit(in *facts.Facts) int32 { return jobspec.BackoffLimit(in.Spec) }
-
 func mayHaveFailedJob(in *facts.Facts) bool {
 	return in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
 }
 
 // restartsExceeded returns the value of Restarts.FailedJob.
 func restartsExceeded(in *facts.Facts, fs *Failures) bool {
-	limit := backoffLimit(in)
-	switch {
-	case !mayHaveFailedJob(in):
+	if !mayHaveFailedJob(in) {
 		return false
-	case countRestarts(in) >= max(limit, 1):
+	}
+	limit, failed := jobspec.BackoffLimit(in.Spec), max(in.CountedFailures(), fs.Own)
+	if restarts, _, _ := restartsInPods(in); restarts >= max(limit, 1) || failed <= limit {
 		return true
 	}
-	failed := max(in.CountedFailures(), fs.Own)
-	return failed <= limit || exitInEvents(in) != nil && failed-stoppedAtTheEnd(in, fs) <= limit
+	// Pods that were stopped because the outcome was decided are failures too: by the controller's events, or by the pods.
+	stopped, exit := stopsInEvents(in)
+	return exit != nil && failed-max(stopped, int32(len(fs.All))-fs.Own) <= limit
 }
 
-func countRestarts(in *facts.Facts) int32 {
-	n := int32(0)
+// restartsInPods returns the number of restarts in the pods that ran when the outcome was decided, the pod among these with
+// the most restarts, and the last failure of its container; nil if no pod shows one.
+func restartsInPods(in *facts.Facts) (n int32, most *explain.Pod, last *explain.Container) {
 	for _, p := range in.Pods {
-		if ranAtTheEnd(in, p) {
-			n += p.Restarts
+		if p.Restarts == 0 || !ranAtTheEnd(in, p) {
+			continue
+		}
+		n += p.Restarts
+		if most != nil && p.Restarts <= most.Restarts {
+			continue
+		}
+		if c := p.LastFailure(); c != nil {
+			most, last = p, c
 		}
 	}
-	return n
+	return n, most, last
 }
 
 // ranAtTheEnd reports whether the pod still runs, or was stopped when the outcome of the Job was decided. A container that
@@ -107,18 +115,6 @@ func ranAtTheEnd(in *facts.Facts, p *explain.Pod) bool {
 	return p.Deleting && !p.DeletedAt.Before(in.Decision.Since) && (waited || !p.FinishedAt.Before(in.Decision.Since))
 }
 
-func mostRestarted(in *facts.Facts) (most *explain.Pod, last *explain.Container) {
-	for _, p := range in.Pods {
-		if !ranAtTheEnd(in, p) || p.Restarts == 0 || most != nil && p.Restarts <= most.Restarts {
-			continue
-		}
-		if c := p.LastFailure(); c != nil {
-			most, last = p, c
-		}
-	}
-	return most, last
-}
-
 // restartedFailure represents restarts that failed the Job although the accounting has no failed pod: the pod is still
 // ending, and is counted already. It returns nil if no pod shows it.
 func restartedFailure(r *Restarts, o explain.Options) *Failure {
@@ -129,36 +125,20 @@ func restartedFailure(r *Restarts, o explain.Options) *Failure {
 	return &Failure{Pod: r.Pod, Kind: &Kind{Cause: c, Text: c.Failure.Text()}, Consequence: true}
 }
 
-func exitInEvents(in *facts.Facts) *cause.Exit {
-	for _, e := range stopsInEvents(in) {
-		if e.Failed.Restarted.Container != "" {
-			return &e.Failed.Restarted
-		}
-	}
-	return nil
-}
-
-// stoppedAtTheEnd returns how many failures are pods that were stopped because the outcome of the Job was decided: by the
-// controller's events, or by the pods that exist.
-func stoppedAtTheEnd(in *facts.Facts, fs *Failures) int32 {
-	n := int32(0)
-	for _, e := range stopsInEvents(in) {
-		if e.Failed.IsDeletion() {
-			n += max(e.Count, 1)
-		}
-	}
-	return max(n, int32(len(fs.All))-fs.Own)
-}
-
-// stopsInEvents returns the controller's events of failures since the outcome was decided, except disruptions, which the
-// controller does not cause.
-func stopsInEvents(in *facts.Facts) []*explain.Event {
-	var out []*explain.Event
+// stopsInEvents returns the number of pods that were stopped since the outcome was decided, by the controller's events, and how
+// a container had ended before its last restart; nil if no event shows it. The controller does not cause disruptions.
+func stopsInEvents(in *facts.Facts) (stopped int32, exit *cause.Exit) {
 	for i := range in.Events {
 		e := &in.Events[i]
-		if IsAboutFailures(e) && e.Failed != nil && !e.First.Before(in.Decision.Since) && e.Failed.Condition != corev1.DisruptionTarget {
-			out = append(out, e)
+		if !IsAboutFailures(e) || e.Failed == nil || e.First.Before(in.Decision.Since) || e.Failed.Condition == corev1.DisruptionTarget {
+			continue
+		}
+		if e.Failed.IsDeletion() {
+			stopped += max(e.Count, 1)
+		}
+		if exit == nil && e.Failed.Restarted.Container != "" {
+			exit = &e.Failed.Restarted
 		}
 	}
-	return out
+	return stopped, exit
 }

@@ -27,6 +27,7 @@ type details struct {
 	failed *failures.Failures
 	o      explain.Options
 	sets   *sets
+	most   int // how many indexes are listed one by one
 	// infos are unordered and have no State before sorted; places maps an index to its position in infos.
 	infos  []explain.IndexInfo
 	places map[int32]int
@@ -34,15 +35,17 @@ type details struct {
 
 // detailsOf returns the indexes that failed, wait, or run again, and the number of indexes left out.
 func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, sets *sets) ([]explain.IndexInfo, int32) {
-	d := &details{in: in, failed: failed, o: o, sets: sets}
-	again := 0
+	d := &details{in: in, failed: failed, o: o, sets: sets, most: maxDetails}
+	if o.MaxPods < 0 {
+		d.most = math.MaxInt32
+	}
+	capacity := len(failed.All)
 	for _, p := range in.Active {
 		if d.isAgain(p) {
-			again++
+			capacity++
 		}
 	}
-	most := len(failed.All) + again
-	d.places, d.infos = make(map[int32]int, most), make([]explain.IndexInfo, 0, most)
+	d.places, d.infos = make(map[int32]int, capacity), make([]explain.IndexInfo, 0, capacity)
 	for i := range failed.All { // The latest first.
 		if f := &failed.All[i]; d.has(f.Pod.Index) && !f.Consequence {
 			d.addFailure(f)
@@ -51,25 +54,19 @@ func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, se
 	for _, pods := range [][]*explain.Pod{in.Active, in.Terminal} {
 		for _, p := range pods {
 			if d.isAgain(p) {
-				d.latest(p)
+				info := d.at(p.Index)
+				info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
+				info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
 			}
 		}
 	}
-	for _, w := range waits(in) {
-		if o.HasIndex(w.index) && sets.backingOff.Contains(w.index) {
-			d.at(w.index).Until = explain.TimeOf(w.until)
+	for _, w := range in.Plan.Findings.AwaitReplacement {
+		if index := w.Pod.Index; in.Now.Before(w.Until) && o.HasIndex(index) && sets.backingOff.Contains(index) {
+			d.at(index).Until = explain.TimeOf(w.Until)
 		}
 	}
 	d.withoutPods()
 	return d.sorted()
-}
-
-// most returns the maximum number of indexes that are listed one by one.
-func (d *details) most() int {
-	if d.o.MaxPods < 0 {
-		return math.MaxInt32
-	}
-	return maxDetails
 }
 
 func (d *details) has(index int32) bool {
@@ -117,64 +114,28 @@ func (d *details) isAgain(p *explain.Pod) bool {
 	return (failedBefore || p.Attempt > 1) && d.o.HasPod(p) && d.has(p.Index)
 }
 
-// latest adds a pod that runs, or has succeeded, after failures of its index.
-func (d *details) latest(p *explain.Pod) {
-	info := d.at(p.Index)
-	info.Attempt, info.Pod = max(info.Attempt, p.Attempt), p.Name
-	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
-}
-
-// withoutPods adds the failed indexes whose pods no longer exist, or the selected indexes, up to the limits.
+// withoutPods adds the selected indexes, or else the failed indexes whose pods no longer exist, up to the limits.
 func (d *details) withoutPods() {
 	if d.o.Pod != "" {
 		return
 	}
-	if !d.o.Indexes.IsEmpty() {
-		d.chosen()
-		return
+	indexes, selected := d.sets.failed, !d.o.Indexes.IsEmpty()
+	if selected {
+		indexes = d.o.Indexes
 	}
-	for index := range d.sets.failed.All() {
-		if len(d.infos) >= min(d.most(), maxPodless) {
+	for index := range indexes.All() {
+		if len(d.infos) >= min(d.most, maxPodless) {
 			return
 		}
-		d.at(index)
-	}
-}
-
-// chosen adds the selected indexes, up to the limits.
-func (d *details) chosen() {
-	for index := range d.o.Indexes.All() {
-		if len(d.infos) >= min(d.most(), maxPodless) {
-			return
-		}
-		if d.has(index) {
+		if !selected || d.has(index) {
 			d.at(index)
 		}
 	}
 }
 
-// sorted returns the indexes by state, then by index, and the number left out.
-func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
-	byState := d.byState()
-	list = make([]explain.IndexInfo, 0, min(len(d.infos), d.most()))
-	for _, places := range byState {
-		for _, place := range places[:min(len(places), cap(list)-len(list))] {
-			info := &d.infos[place]
-			if d.in.PerIndex() {
-				info.Attempts = d.in.AllowedAttempts(info.Ignored)
-			}
-			list = append(list, *info)
-		}
-	}
-	if len(list) == 0 {
-		return nil, 0
-	}
-	return list, int32(len(d.infos) - len(list))
-}
-
-// byState sets the state of each index, and returns the positions by state. It walks the sorted indexes and the sets in
+// sorted returns the indexes by state, then by index, and the number left out. It walks the sorted indexes and the sets in
 // parallel, once.
-func (d *details) byState() [][]int {
+func (d *details) sorted() (list []explain.IndexInfo, omitted int32) {
 	order := make([]uint64, len(d.infos))
 	for i := range d.infos {
 		order[i] = facts.SortKey(d.infos[i].Index, i)
@@ -195,5 +156,19 @@ func (d *details) byState() [][]int {
 			}
 		}
 	}
-	return byState
+
+	list = make([]explain.IndexInfo, 0, min(len(d.infos), d.most))
+	for _, places := range byState {
+		for _, place := range places[:min(len(places), cap(list)-len(list))] {
+			info := &d.infos[place]
+			if d.in.PerIndex() {
+				info.Attempts = d.in.AllowedAttempts(info.Ignored)
+			}
+			list = append(list, *info)
+		}
+	}
+	if len(list) == 0 {
+		return nil, 0
+	}
+	return list, int32(len(d.infos) - len(list))
 }

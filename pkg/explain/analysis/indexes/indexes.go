@@ -36,23 +36,6 @@ func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *ex
 	return out
 }
 
-// indexWait is an index whose latest pod failed, and which gets no other pod before until.
-type indexWait struct {
-	index int32
-	until time.Time
-}
-
-// waits returns the indexes in back-off, in order.
-func waits(in *facts.Facts) []indexWait {
-	var out []indexWait
-	for _, w := range in.Plan.Findings.AwaitReplacement {
-		if in.Now.Before(w.Until) {
-			out = append(out, indexWait{w.Pod.Index, w.Until})
-		}
-	}
-	return out
-}
-
 // Backoff is the back-off of indexes whose latest pod failed.
 type Backoff struct {
 	// Indexes are the indexes in back-off. The first of them may be retried at Until.
@@ -66,10 +49,13 @@ type Backoff struct {
 func BackoffOf(in *facts.Facts) Backoff {
 	b := Backoff{NoRoom: !in.Plan.Findings.RetryHeld}
 	var waiting []int32
-	for _, w := range waits(in) {
-		waiting = append(waiting, w.index)
-		if b.Until.IsZero() || w.until.Before(b.Until) {
-			b.Until = w.until
+	for _, w := range in.Plan.Findings.AwaitReplacement {
+		if !in.Now.Before(w.Until) {
+			continue
+		}
+		waiting = append(waiting, w.Pod.Index)
+		if b.Until.IsZero() || w.Until.Before(b.Until) {
+			b.Until = w.Until
 		}
 	}
 	b.Indexes = indexset.Of(waiting...)

@@ -45,15 +45,11 @@ func setsOf(in *facts.Facts) sets {
 	} else {
 		s.unknown = rest
 	}
-	dividePending(in, &s)
-	return s
-}
 
-// dividePending divides the pending indexes by the reason why they have no pod.
-func dividePending(in *facts.Facts, s *sets) {
+	// The pending indexes by the reason why they have no pod.
 	if in.Decision.Decided() {
 		s.willNotComplete = s.pending
-		return
+		return s
 	}
 	var failed []int32
 	for _, p := range in.Terminal {
@@ -63,6 +59,7 @@ func dividePending(in *facts.Facts, s *sets) {
 	}
 	s.retrying = s.pending.Intersection(indexset.Of(failed...))
 	s.notStarted = s.pending.Difference(s.retrying)
+	return s
 }
 
 // indexesBelow returns the indexes of pods, and separately indexes beyond the completions: after an elastic Indexed Job was

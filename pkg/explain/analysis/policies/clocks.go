@@ -16,14 +16,11 @@ import (
 // century limits countdowns, because activeDeadlineSeconds has no upper bound.
 const century = 100 * 365 * 24 * time.Hour
 
-// isAhead reports whether t is in the future, and within a century.
-func isAhead(in *facts.Facts, t time.Time) bool { return t.After(in.Now) && t.Sub(in.Now) < century }
-
 // Clocks returns the running clocks, sorted by their ends.
 func Clocks(in *facts.Facts) []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {
-		if isAhead(in, until) {
+		if until.After(in.Now) && until.Sub(in.Now) < century {
 			w.Until = metav1.NewTime(until)
 			out = append(out, w)
 		}
@@ -38,23 +35,16 @@ func Clocks(in *facts.Facts) []explain.Wait {
 	if end := in.Plan.Findings.Deadline; !end.IsZero() && !in.Decision.Decided() && !suspended {
 		add(explain.Wait{Kind: explain.WaitDeadline, Seconds: *in.Spec.ActiveDeadlineSeconds}, end)
 	}
-	if last, n := lastGrace(in); n > 0 {
-		add(explain.Wait{Kind: explain.WaitGrace, Count: n}, last)
+	var lastGrace time.Time // when the last terminating pod should have ended
+	for _, p := range in.Terminating {
+		if end := p.DeletedAt.Add(p.Grace); end.After(lastGrace) {
+			lastGrace = end
+		}
 	}
+	add(explain.Wait{Kind: explain.WaitGrace, Count: int32(len(in.Terminating))}, lastGrace)
 	if end, ttl := facts.FinishedAt(in.Job), in.Spec.TTLSecondsAfterFinished; end != nil && ttl != nil && in.Job.DeletionTimestamp == nil {
 		add(explain.Wait{Kind: explain.WaitTTL, Seconds: int64(*ttl)}, end.Add(time.Duration(*ttl)*time.Second))
 	}
 	slices.SortStableFunc(out, func(x, y explain.Wait) int { return cmp.Or(x.Until.Compare(y.Until.Time), cmp.Compare(x.Kind, y.Kind)) })
 	return out
-}
-
-// lastGrace returns when the last terminating pod should have ended, and the number of terminating pods.
-func lastGrace(in *facts.Facts) (last time.Time, n int32) {
-	for _, p := range in.Terminating {
-		n++
-		if end := p.DeletedAt.Add(p.Grace); end.After(last) {
-			last = end
-		}
-	}
-	return last, n
 }

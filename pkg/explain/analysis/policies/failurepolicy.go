@@ -25,14 +25,11 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 	for _, v := range in.Plan.Findings.Violations {
 		out.NameViolations = append(out.NameViolations, v.String())
 	}
-	if in.PodsRead {
-		countMatches(failed, out)
+	if !in.PodsRead {
+		return out
 	}
-	return out
-}
 
-// countMatches counts how many failed pods each rule matched, and the reasons why it did not match others.
-func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
+	// How many failed pods each rule matched, and the reasons why it did not match others.
 	out.Unmatched = new(int32)
 	for i := range out.Rules {
 		out.Rules[i].Matched = new(int32)
@@ -62,6 +59,7 @@ func countMatches(failed *failures.Failures, out *explain.FailurePolicy) {
 			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may no longer exist.
 		}
 	}
+	return out
 }
 
 func mostFrequent(counts map[failurepolicy.Why]int) string {

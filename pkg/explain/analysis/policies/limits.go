@@ -20,8 +20,14 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 		return nil
 	}
 	f := in.Plan.Findings.BackoffLimit
-	if f == nil {
-		f = storedBackoffLimit(in, failed)
+	if f == nil { // The outcome is decided, or the pods could not be read: the status has numbers.
+		f = &reconcile.BackoffLimit{Failures: in.CountedFailures(), Limit: jobspec.BackoffLimit(in.Spec)}
+		if in.PodsRead && !in.Finished() && in.RestartsCount() {
+			f.OnFailure, f.Restarts = true, failed.Restarts.Count
+		}
+		if failed.Restarts.FailedJob { // The pods may no longer exist, but their restarts reached the limit.
+			f.OnFailure, f.Restarts = true, max(f.Restarts, f.Limit, 1)
+		}
 	}
 	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
 	if in.Decision.Decided() {
@@ -36,18 +42,4 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 		u.Unit, u.Used, u.Left = explain.LimitRestarts, f.Restarts, max(f.RestartsLeft(), 0)
 	}
 	return u
-}
-
-// storedBackoffLimit returns the status's numbers if the decision core has none, because the outcome is decided or the pods
-// could not be read.
-func storedBackoffLimit(in *facts.Facts, failed *failures.Failures) *reconcile.BackoffLimit {
-	f := &reconcile.BackoffLimit{Failures: in.CountedFailures(), Limit: jobspec.BackoffLimit(in.Spec)}
-	if in.PodsRead && !in.Finished() && in.RestartsCount() {
-		f.OnFailure, f.Restarts = true, failed.Restarts.Count
-	}
-	if failed.Restarts.FailedJob {
-		// The pods may no longer exist, but their restarts reached the limit.
-		f.OnFailure, f.Restarts = true, max(f.Restarts, f.Limit, 1)
-	}
-	return f
 }

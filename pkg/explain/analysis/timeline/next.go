@@ -26,25 +26,27 @@ type Values struct {
 
 // NextSteps returns what happens next without any intervention.
 func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
-	steps := nextSteps(in, failed, v)
+	var steps []explain.Step
+	switch {
+	case in.Finished():
+		steps = nextAt(v, explain.WaitTTL, explain.StepTTL)
+	case in.Job.DeletionTimestamp != nil:
+		steps = []explain.Step{{Kind: explain.StepGone}}
+	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
+		steps = []explain.Step{{Kind: explain.StepBlocked}}
+	case in.Decision.Decided():
+		terminal := reconcile.OutcomeFailed
+		if in.Decision.Outcome == reconcile.OutcomeSucceeding {
+			terminal = reconcile.OutcomeComplete
+		}
+		steps = append(nextAt(v, explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
+	default:
+		steps = append(nextPods(in, failed, v), nextLimits(in, v)...)
+	}
 	for i := range steps {
 		steps[i].Text = words.StepText(&steps[i])
 	}
 	return steps
-}
-
-func nextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
-	switch {
-	case in.Finished():
-		return nextAt(v, explain.WaitTTL, explain.StepTTL)
-	case in.Job.DeletionTimestamp != nil:
-		return []explain.Step{{Kind: explain.StepGone}}
-	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
-		return []explain.Step{{Kind: explain.StepBlocked}}
-	case in.Decision.Decided():
-		return nextEnd(in, v)
-	}
-	return append(nextPods(in, failed, v), nextLimits(in, v)...)
 }
 
 // nextAt returns the step at the end of a clock, if it runs.
@@ -55,15 +57,6 @@ func nextAt(v *Values, wait explain.WaitKind, kind explain.StepKind) []explain.S
 		}
 	}
 	return nil
-}
-
-// nextEnd returns the next steps of a Job whose outcome is decided.
-func nextEnd(in *facts.Facts, v *Values) []explain.Step {
-	terminal := reconcile.OutcomeFailed
-	if in.Decision.Outcome == reconcile.OutcomeSucceeding {
-		terminal = reconcile.OutcomeComplete
-	}
-	return append(nextAt(v, explain.WaitGrace, explain.StepTerminated), explain.Step{Kind: explain.StepEnd, Condition: string(terminal)})
 }
 
 func nextPods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
@@ -86,10 +79,13 @@ func nextPods(in *facts.Facts, failed *failures.Failures, v *Values) []explain.S
 // nextCreation returns the creation of pods, now or after others have ended.
 func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Step {
 	var steps []explain.Step
+	isRefusal := func(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused }
+	// The failed pods that start the back-off may no longer exist.
+	backoffUnknown := in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
 	switch n := int32(len(in.Plan.Create)); {
 	case n > 0 && slices.ContainsFunc(v.Problems, isRefusal):
 		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})
-	case n > 0 && backoffUnknown(in, failed):
+	case n > 0 && backoffUnknown:
 		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n})
 	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
 		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
@@ -98,11 +94,6 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 		steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
 	}
 	return steps
-}
-
-// backoffUnknown reports whether the failed pods that start the back-off no longer exist.
-func backoffUnknown(in *facts.Facts, failed *failures.Failures) bool {
-	return in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
 }
 
 // nextLimits returns how far the Job is from failing.
@@ -119,6 +110,3 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	}
 	return append(steps, nextAt(v, explain.WaitDeadline, explain.StepDeadline)...)
 }
-
-// isRefusal reports whether the problem is that the API server refuses the Job's pods.
-func isRefusal(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused }

@@ -11,15 +11,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
-// Witness is the end of a pod from outside, and the message of the component that caused it.
-type Witness struct {
+// PodEnd is the end of a pod from outside, and the message of the component that caused it.
+type PodEnd struct {
 	explain.Ending
 	Message string
 }
 
-// Witnesses returns the ends of pods that events show, by pod name: the latest event counts.
-func Witnesses(in *facts.Facts) map[string]Witness {
-	var known map[string]Witness
+// FromEvents returns the ends of pods that events show, by pod name: the latest event counts.
+func FromEvents(in *facts.Facts) map[string]PodEnd {
+	known := map[string]PodEnd{}
 	probes := map[[2]string]string{}
 	for i := range in.Events { // In the order of time.
 		e := &in.Events[i]
@@ -30,13 +30,10 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 		if end == nil {
 			continue
 		}
-		if known == nil {
-			known = map[string]Witness{}
-		}
 		if before := known[e.Pod]; before.Kind == end.Kind && message == "" && (end.Container == "" || before.Ending == *end) {
 			continue // The earlier event is more specific.
 		}
-		known[e.Pod] = Witness{*end, message}
+		known[e.Pod] = PodEnd{*end, message}
 	}
 	for pod, w := range known {
 		if w.Kind == explain.EndProbe {
@@ -44,28 +41,18 @@ func Witnesses(in *facts.Facts) map[string]Witness {
 			known[pod] = w
 		}
 	}
-	return withRemovedNodes(in, known)
-}
-
-// withRemovedNodes adds pods that no longer exist, like their node, and whose end no event explains.
-func withRemovedNodes(in *facts.Facts, known map[string]Witness) map[string]Witness {
-	if len(in.GoneNodes) == 0 {
-		return known
-	}
+	// Pods that no longer exist, like their node, and whose end no event explains.
 	for i := range in.Events {
 		e := &in.Events[i]
 		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == explain.NodeRemoved && known[e.Pod].Kind == "" {
-			if known == nil {
-				known = map[string]Witness{}
-			}
-			known[e.Pod] = Witness{Ending: explain.Ending{Kind: explain.EndNodeGone}}
+			known[e.Pod] = PodEnd{Ending: explain.Ending{Kind: explain.EndNodeGone}}
 		}
 	}
 	return known
 }
 
 // Fits reports whether a pod with this end may have failed with f.
-func (w Witness) Fits(f *cause.Failure) bool {
+func (w PodEnd) Fits(f *cause.Failure) bool {
 	switch w.Kind {
 	case "":
 		return false
@@ -78,4 +65,4 @@ func (w Witness) Fits(f *cause.Failure) bool {
 }
 
 // IsRemoved reports whether only the removal of its node explains why a pod no longer exists.
-func (w Witness) IsRemoved() bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }
+func (w PodEnd) IsRemoved() bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }
