@@ -3,6 +3,7 @@ package cmdutil
 import (
 	"context"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
@@ -34,50 +36,34 @@ func (f *KubeFlags) AddTo(cmd *cobra.Command) {
 		names := ObjectNames(cmd.Context(), f, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 		return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 	})
-	for _, flag := range []string{"context", "cluster", "user"} {
+	for flag, names := range map[string]func(clientcmdapi.Config) iter.Seq[string]{
+		"context": func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.Contexts) },
+		"cluster": func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.Clusters) },
+		"user":    func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.AuthInfos) },
+	} {
 		MustCompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return WithPrefix(kubeconfigNames(f, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
+			raw, _ := f.Loader().RawConfig() // empty after an error
+			return WithPrefix(slices.Sorted(names(raw)), toComplete), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-}
-
-// kubeconfigNames returns the kubeconfig entries that a flag can choose: contexts, clusters or users.
-func kubeconfigNames(flags *KubeFlags, flag string) []string {
-	raw, err := flags.Loader().RawConfig()
-	switch {
-	case err != nil:
-		return nil
-	case flag == "cluster":
-		return slices.Sorted(maps.Keys(raw.Clusters))
-	case flag == "user":
-		return slices.Sorted(maps.Keys(raw.AuthInfos))
-	}
-	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
 // CompleteJobs completes names of Jobs, in the form that the user began. If flags choose the Jobs, it offers none.
 func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp
 		prefix := ""
 		if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
 			if !isJobResource(resource) {
-				return nil, directive
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			prefix = resource + "/"
 		}
-		namespace, err := KubeNamespace(flags)
-		if err != nil || byFlags() {
-			return nil, directive
-		}
 		given, _ := ParseJobArgs(args)
-		var candidates []string
-		for _, name := range ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Namespace: namespace}) {
-			if !slices.Contains(given, name) {
-				candidates = append(candidates, prefix+name)
-			}
+		for i := range given {
+			given[i] = prefix + given[i]
 		}
-		return WithPrefix(candidates, toComplete), directive
+		jobs := ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("jobs")}
+		return completeObjects(cmd.Context(), flags, byFlags, jobs, prefix, given, toComplete)
 	}
 }
 
@@ -90,18 +76,22 @@ func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource st
 		if !qualified || q == (ObjectQuery{}) {
 			return jobs(cmd, args, toComplete)
 		}
-		var err error
-		if q.Namespace, err = KubeNamespace(flags); err != nil || byFlags() {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var candidates []string
-		for _, name := range ObjectNames(cmd.Context(), flags, q) {
-			if candidate := resource + "/" + name; !slices.Contains(args, candidate) {
-				candidates = append(candidates, candidate)
-			}
-		}
-		return WithPrefix(candidates, toComplete), cobra.ShellCompDirectiveNoFileComp
+		return completeObjects(cmd.Context(), flags, byFlags, q, resource+"/", args, toComplete)
 	}
+}
+
+// completeObjects offers the names that q selects in the current namespace, after prefix, without the ones given.
+func completeObjects(ctx context.Context, flags *KubeFlags, byFlags func() bool, q ObjectQuery, prefix string, given []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	var err error
+	if q.Namespace, err = KubeNamespace(flags); err != nil || byFlags() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := ObjectNames(ctx, flags, q)
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
+	return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 }
 
 // WithPrefix keeps the candidates that begin with prefix and contain nothing that would have to be escaped for a
@@ -152,6 +142,6 @@ func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (ans
 // CompleteWords completes the values of a flag that has a fixed set of them.
 func CompleteWords(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return WithPrefix(append([]string(nil), words...), toComplete), cobra.ShellCompDirectiveNoFileComp
+		return WithPrefix(slices.Clone(words), toComplete), cobra.ShellCompDirectiveNoFileComp
 	}
 }

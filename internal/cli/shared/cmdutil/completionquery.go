@@ -20,15 +20,6 @@ type ObjectQuery struct {
 	Limit     int64 // 0 for no limit
 }
 
-// options lets the API server answer from its cache if there is no limit: the cache ignores limits.
-func (q ObjectQuery) options() metav1.ListOptions {
-	options := metav1.ListOptions{LabelSelector: q.Labels, FieldSelector: q.Fields, Limit: q.Limit}
-	if q.Limit == 0 {
-		options.ResourceVersion = "0"
-	}
-	return options
-}
-
 // ObjectNames requests only the metadata of objects. It returns the names of each query sorted, one query after the
 // other. It reports no errors, and returns nothing if the cluster does not answer in time.
 func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) []string {
@@ -42,7 +33,11 @@ func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) 
 			return nil
 		}
 		for _, q := range queries {
-			list, err := client.Resource(q.Resource).Namespace(q.Namespace).List(ctx, q.options())
+			options := metav1.ListOptions{LabelSelector: q.Labels, FieldSelector: q.Fields, Limit: q.Limit}
+			if q.Limit == 0 { // The API server may answer from its cache, which ignores limits.
+				options.ResourceVersion = "0"
+			}
+			list, err := client.Resource(q.Resource).Namespace(q.Namespace).List(ctx, options)
 			if err != nil {
 				return names
 			}
@@ -71,10 +66,7 @@ func jobToComplete(ctx context.Context, flags *KubeFlags, args []string) *batchv
 		if err != nil {
 			return nil
 		}
-		job, err := ToJob(object)
-		if err != nil {
-			return nil
-		}
+		job, _ := ToJob(object)
 		return job
 	})
 }

@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -64,7 +65,7 @@ func TestExplainError(t *testing.T) {
 		{"unresolved", &url.Error{Op: "Get", URL: "https://h.example/", Err: &net.DNSError{Name: "h.example", IsNotFound: true}}, KindUnreachable, 1, []string{"h.example"}},
 		{"timeout", &url.Error{Op: "Get", URL: "https://h/", Err: context.DeadlineExceeded}, KindUnreachable, 1, []string{"https://h"}},
 		{"bare timeout", context.DeadlineExceeded, KindUnreachable, 1, nil},
-		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: x509.UnknownAuthorityError{}}, kindUntrusted, 1, []string{"https://h", "authority"}},
+		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, kindUntrusted, 1, []string{"https://h", "authority"}},
 		{"exec plugin", &url.Error{Op: "Get", URL: "https://h/", Err: errors.New("getting credentials: exec: aws not found")}, KindCredentials, 1, []string{"aws"}},
 		{"empty configuration", clientcmd.ErrEmptyConfig, KindKubeconfig, 1, []string{"--kubeconfig"}},
 		{"hostile", list.Wrap(apierrors.NewInternalError(errors.New("a\x1b[2J\r\nb\u202e\x9b"))), KindServerFailed, 1, []string{`\x1b`, `\u202e`, `\x9b`}},

@@ -22,10 +22,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	if !started {
 		err = UsageErrorf("%v", err)
 	}
-	return withUsageHint(ExplainError(err), cmd)
-}
-
-func withUsageHint(err error, cmd *cobra.Command) error {
+	err = ExplainError(err)
 	if usage, is := errors.AsType[*UserError](err); is && usage.kind == KindUsage && usage.Hint == "" {
 		return NewUserError(KindUsage, usage.cause, usage.What, "see: "+cmd.CommandPath()+" --help")
 	}
