@@ -64,22 +64,8 @@ func readServerInfo(ctx context.Context, client kube.Interface) serverInfo {
 	}()
 	release, err := readVersion(ctx, client)
 	s.release, s.minor = release, minorOf(release)
-	s.problem = joinProblems(err, <-schema)
+	s.problem = errors.Join(err, <-schema)
 	return s
-}
-
-// joinProblems joins the errors in one line.
-func joinProblems(problems ...error) error {
-	var texts []string
-	for _, err := range problems {
-		if err != nil {
-			texts = append(texts, err.Error())
-		}
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(texts, "; "))
 }
 
 // readingError wraps the error of a read. client-go words errors for objects, and calls a plain 403 "unknown".
@@ -156,7 +142,8 @@ func (s serverInfo) check(byName bool) (advice string, err error) {
 		}
 		return advice + "resourceVersions can be compared only if the store is etcd", nil
 	case byName && s.minor < 0 && s.managedBy == nil:
-		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %v", promisedSince, s.problem), nil
+		why := strings.ReplaceAll(fmt.Sprint(s.problem), "\n", "; ") // joined errors
+		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %s", promisedSince, why), nil
 	}
 	return "", nil
 }
@@ -170,13 +157,7 @@ func (s serverInfo) refuse(what string) error {
 		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
 }
 
-// checkServer rejects an API server that cannot assign Jobs to this controller. If the server does not answer, the
-// check of permissions, which comes next, reports it; so the advice is to be printed after that check.
-func (o *Options) checkServer(ctx context.Context) (advice string, err error) {
-	return readServerInfo(ctx, o.config.Client).check(!o.config.ReplaceBuiltin)
-}
-
-// advise prints the advice of checkServer.
+// advise prints the advice of check.
 func (o *Options) advise(ctx context.Context, advice string) {
 	switch {
 	case advice == "":
