@@ -39,11 +39,11 @@ const (
 	maxAnswers = 1000
 )
 
-// Reviewed allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
+// WithAuthorization allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
 // (SubjectAccessReview of the non-resource URL). It caches the results for a short time. Tokens that were allowed before are
 // reviewed with the client known, and all others with unknown: if each client has its own rate limit, a flood of invalid
 // tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary (docs/adr/0006).
-func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
+func WithAuthorization(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	answers := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, now) }
 	v := &reviewer{
 		unknown: reviews{unknown, newSlots(maxReviews)}, known: reviews{known, newSlots(maxReviews)},
@@ -119,9 +119,9 @@ func (v *reviewer) check(r *http.Request, token string) error {
 		return err
 	}
 	defer with.slots.release(peer)
-	user, err := whoIs(ctx, with.client, token)
+	user, err := authenticate(ctx, with.client, token)
 	if err == nil {
-		err = mayGet(ctx, with.client, user, r.URL.Path)
+		err = authorize(ctx, with.client, user, r.URL.Path)
 	}
 	switch { // Only answers of the API server are cached.
 	case err == nil:
@@ -135,8 +135,8 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	return err
 }
 
-// whoIs returns the user of a token, or errInvalid.
-func whoIs(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
+// authenticate returns the user of a token, or errInvalid.
+func authenticate(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
@@ -148,8 +148,8 @@ func whoIs(ctx context.Context, client kube.Interface, token string) (*authentic
 	return &answer.Status.User, nil
 }
 
-// mayGet returns nil if the user may get the path, or errDenied.
-func mayGet(ctx context.Context, client kube.Interface, user *authenticationv1.UserInfo, path string) error {
+// authorize returns nil if the user may get the path, or errDenied.
+func authorize(ctx context.Context, client kube.Interface, user *authenticationv1.UserInfo, path string) error {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)

@@ -44,7 +44,7 @@ func newReviewing() *reviewing {
 		users: map[string]string{"good": "prometheus"}, mayGet: map[string]string{"prometheus": "/metrics"},
 	}
 	ok := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusOK) })
-	api.Handler = Reviewed(ok, reviewClient{api: api, name: "unknown"}, reviewClient{api: api, name: "known"}, api.clock)
+	api.Handler = WithAuthorization(ok, reviewClient{api: api, name: "unknown"}, reviewClient{api: api, name: "known"}, api.clock)
 	return api
 }
 

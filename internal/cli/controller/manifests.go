@@ -171,7 +171,7 @@ func (o *Options) chooseImage() string {
 // flagOfDeployment returns a given flag that affects only the Deployment, "" for none.
 func flagOfDeployment(flags *pflag.FlagSet, parts []string) (name string) {
 	heeded := []string{"print-manifests", "managed-by"}
-	if givesJobs(parts) {
+	if assignsJobs(parts) {
 		heeded = append(heeded, "namespaces")
 	}
 	flags.Visit(func(f *pflag.Flag) {

@@ -46,8 +46,8 @@ type manifests struct {
 	shards     int      // 1 for a single active replica
 }
 
-// givesJobs reports whether the parts include the policy that assigns Jobs to the controller.
-func givesJobs(parts []string) bool {
+// assignsJobs reports whether the parts include the policy that assigns Jobs to the controller.
+func assignsJobs(parts []string) bool {
 	return slices.Contains(parts, "admission") || slices.Contains(parts, "admission/managed-by")
 }
 
@@ -137,7 +137,7 @@ func (m manifests) kustomization() (types.Kustomization, error) {
 			change{"Role", electionRole, "replace", "/rules/0/verbs", shardRule.Verbs})
 	}
 	// In other namespaces than the watched ones, a label would assign Jobs to the controller that never start.
-	if len(m.namespaces) > 0 && givesJobs(m.parts) {
+	if len(m.namespaces) > 0 && assignsJobs(m.parts) {
 		selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
 			{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: m.namespaces},
 		}}

@@ -11,10 +11,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// checkVersions rejects an API server whose resourceVersions cannot be compared (KEP-5504): the controller needs them
+// checkResourceVersions rejects an API server whose resourceVersions cannot be compared (KEP-5504): the controller needs them
 // to find out which of its own writes a watch has delivered, and would stop in the middle of its work. It ignores a
 // list that fails or takes too long; the watches retry and report it.
-func checkVersions(ctx context.Context, client kube.Interface, namespaces []string) error {
+func checkResourceVersions(ctx context.Context, client kube.Interface, namespaces []string) error {
 	namespace := metav1.NamespaceAll
 	if len(namespaces) > 0 {
 		namespace = namespaces[0]
@@ -28,7 +28,7 @@ func checkVersions(ctx context.Context, client kube.Interface, namespaces []stri
 	version := list.ResourceVersion
 	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
 		return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the resourceVersions of this API server cannot be compared (such as %q), so the controller could not tell what it has already counted", version),
-			fmt.Sprintf("Kubernetes 1.%d and newer guarantee that they can be compared; with older versions, the store must be etcd", promisedSince))
+			fmt.Sprintf("Kubernetes 1.%d and newer guarantee that they can be compared; with older versions, the store must be etcd", guaranteedSince))
 	}
 	return nil
 }

@@ -27,7 +27,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace(), o.leaseRule()); err != nil {
 		return err
 	}
-	if err := checkVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
+	if err := checkResourceVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
 		return err
 	}
 	defer logs.FlushLogs()
@@ -62,7 +62,7 @@ func (o *Options) lead(ctx context.Context) error {
 	if err != nil {
 		return cmdutil.UsageErrorf("%v", err)
 	}
-	defer o.working.add(runtime)()
+	defer o.running.add(runtime)()
 	return runtime.Run(ctx)
 }
 
@@ -81,7 +81,7 @@ func (o *Options) leadShards(ctx context.Context) error {
 		if err != nil {
 			return cmdutil.UsageErrorf("%v", err)
 		}
-		defer o.working.add(runtime)()
+		defer o.running.add(runtime)()
 		defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
 		return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
 	})

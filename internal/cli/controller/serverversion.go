@@ -26,10 +26,10 @@ const (
 	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default (KEP-4368: alpha
 	// in 1.30, beta and on in 1.32). Older API servers silently drop it from new Jobs.
 	managedBySince = 32
-	// promisedSince is the first minor version that guarantees all required features: managedBy cannot be turned off,
+	// guaranteedSince is the first minor version that guarantees all required features: managedBy cannot be turned off,
 	// and resourceVersions can be compared (KEP-5504). On older servers, they are etcd's revisions, which can be
 	// compared, too, but that is not documented.
-	promisedSince = 35
+	guaranteedSince = 35
 )
 
 // serverInfoTimeout is the time limit for reading serverInfo; the controller starts without it.
@@ -135,15 +135,15 @@ func (s serverInfo) check(byName bool) (advice string, err error) {
 		return "", s.refuse("does not support spec.managedBy")
 	case byName && s.before(managedBySince):
 		return "", s.refuse("drops spec.managedBy from new Jobs")
-	case s.before(promisedSince):
-		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, which this controller is designed for: ", s.release, promisedSince)
+	case s.before(guaranteedSince):
+		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, which this controller is designed for: ", s.release, guaranteedSince)
 		if byName {
 			advice += "Jobs keep spec.managedBy unless the feature gate JobManagedBy is turned off, and "
 		}
 		return advice + "resourceVersions can be compared only if the store is etcd", nil
 	case byName && s.minor < 0 && s.managedBy == nil:
 		why := strings.ReplaceAll(fmt.Sprint(s.problem), "\n", "; ") // joined errors
-		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %s", promisedSince, why), nil
+		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %s", guaranteedSince, why), nil
 	}
 	return "", nil
 }
@@ -154,7 +154,7 @@ func (s serverInfo) refuse(what string) error {
 		release = "Kubernetes " + s.release
 	}
 	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server (%s) %s, so no Job could be assigned to this controller", release, what),
-		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
+		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, guaranteedSince))
 }
 
 // advise prints the advice of check.

@@ -32,17 +32,17 @@ type servingOptions struct {
 	// reviews reviews unknown tokens, and knownReviews tokens that were allowed before.
 	reviews, knownReviews kube.Interface
 	gatherer              kubemetrics.Gatherer
-	working               workingSet
+	running               runtimeSet
 }
 
-// workingSet holds the running Runtimes: none while the process waits for the lead, starts or stops; with shards, one
+// runtimeSet holds the running Runtimes: none while the process waits for the lead, starts or stops; with shards, one
 // for each shard.
-type workingSet struct {
+type runtimeSet struct {
 	mu       sync.Mutex
 	runtimes []*controller.Runtime
 }
 
-func (w *workingSet) add(r *controller.Runtime) (remove func()) {
+func (w *runtimeSet) add(r *controller.Runtime) (remove func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runtimes = append(w.runtimes, r)
@@ -54,7 +54,7 @@ func (w *workingSet) add(r *controller.Runtime) (remove func()) {
 }
 
 // state reports whether there are Runtimes, and whether all are ready.
-func (w *workingSet) state() (working, ready bool) {
+func (w *runtimeSet) state() (working, ready bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	unready := slices.ContainsFunc(w.runtimes, func(r *controller.Runtime) bool { return !r.Ready() })
@@ -104,7 +104,7 @@ func (o *Options) listen() ([]namedServer, error) {
 		if config, err = serving.NewTLS(o.certFile, o.keyFile, hosts...); err != nil {
 			return nil, cmdutil.UsageErrorf("%v", err)
 		}
-		handler = serving.Reviewed(handler, o.reviews, o.knownReviews, clock.RealClock{})
+		handler = serving.WithAuthorization(handler, o.reviews, o.knownReviews, clock.RealClock{})
 	}
 	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(), o.readyChecks()), nil)
 	if err != nil {
@@ -137,7 +137,7 @@ func (o *Options) healthChecks() map[string]serving.Check {
 // readyChecks succeed if Jobs are being reconciled, or would be if the leader stopped.
 func (o *Options) readyChecks() map[string]serving.Check {
 	return map[string]serving.Check{"watches": func() error {
-		if working, ready := o.working.state(); ready && (working || o.election != nil) {
+		if working, ready := o.running.state(); ready && (working || o.election != nil) {
 			return nil
 		}
 		return errors.New("still listing Jobs and pods")

@@ -136,7 +136,7 @@ func TestStandbyIsReady_JOB_56(t *testing.T) {
 	} {
 		o := completed(t, c.args...)
 		if c.working != nil {
-			defer o.working.add(c.working)()
+			defer o.running.add(c.working)()
 		}
 		answer := httptest.NewRecorder()
 		serving.Probes(o.healthChecks(), o.readyChecks()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))

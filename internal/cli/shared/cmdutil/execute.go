@@ -49,8 +49,8 @@ func NewRoot(env Env) *cobra.Command {
 	return root
 }
 
-// Then runs another verb after cmd, with the connection flags that cmd was given.
-func Then(cmd *cobra.Command, verb string, args ...string) error {
+// RunVerb runs another verb after cmd, with the connection flags that cmd was given.
+func RunVerb(cmd *cobra.Command, verb string, args ...string) error {
 	next, _, err := cmd.Root().Find([]string{verb})
 	if err != nil {
 		return fmt.Errorf("verb %s: %w", verb, err)

@@ -53,8 +53,8 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	version := CurrentVersion() // The audit log of the API server shows it.
 	config.UserAgent = fmt.Sprintf("kubectl-batchjob/%s (%s)", strings.Trim(version.Version, "()"), version.Platform)
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
-	if flags.server != nil {
-		config.Wrap(flags.server.Wrap)
+	if flags.serverClock != nil {
+		config.Wrap(flags.serverClock.Wrap)
 	}
 	config.WarningHandler = printWarnings(warnings)
 	return config, nil
