@@ -23,7 +23,7 @@ type Env struct {
 	Retry       feed.Retry         // after the connection is lost
 
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
-	Ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
+	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
 	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
 }
 
@@ -76,7 +76,7 @@ func (e Env) columns(w io.Writer) (columns int, terminal bool) {
 }
 
 // ticks returns a channel that receives the time every d until stop is called.
-func (e Env) ticks(d time.Duration) (beats <-chan time.Time, stop func()) {
+func (e Env) ticks(d time.Duration) (ticks <-chan time.Time, stop func()) {
 	if e.Ticker != nil {
 		return e.Ticker(d)
 	}

@@ -17,7 +17,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
@@ -163,7 +162,7 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()), hint)
 	case status.Details != nil && status.Details.Name != "":
 		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
-	case call.Group == manifest.JobSetGroup:
+	case call.Resource == "jobsets":
 		return NewUserError(KindNotFound, err, "the cluster has no JobSets ("+status.Message+")",
 			"install JobSet (https://jobset.sigs.k8s.io), or use another context")
 	default:
