@@ -3,9 +3,6 @@ package manifest
 // jobSetV1 has the same fields as JobSetVersion, as far as this package reads them.
 const jobSetV1 = JobSetGroup + "/v1"
 
-// IsJobSetVersion reports whether version is an API version of JobSet.
-func IsJobSetVersion(version string) bool { return version == JobSetVersion || version == jobSetV1 }
-
 // ClaimedVolumes returns the names of the volumes in spec.volumeClaimPolicies, which JobSet adds to the pods of all its Jobs.
 // It returns nil for other kinds.
 func (o *Object) ClaimedVolumes() []string {

@@ -33,14 +33,6 @@ func (o *Object) Name() string { return text(o.metadata()["name"]) }
 // Namespace returns metadata.namespace; "" if it is missing.
 func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
 
-// As returns the object with another API version and kind. Both objects share all other fields.
-func (o *Object) As(apiVersion, kind string) *Object {
-	as := *o
-	as.Content = maps.Clone(o.Content)
-	as.Content["apiVersion"], as.Content["kind"] = apiVersion, kind
-	return &as
-}
-
 func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
 
 // Errorf returns an *Error for the field at path, see Position.

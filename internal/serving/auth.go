@@ -8,12 +8,12 @@ import (
 	"errors"
 	"net/http"
 	"strings"
-	"sync"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/cache"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
@@ -39,14 +39,15 @@ const (
 	maxAnswers = 1000
 )
 
-// Reviewed allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
+// WithAuthorization allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
 // (SubjectAccessReview of the non-resource URL). It caches the results for a short time. Tokens that were allowed before are
 // reviewed with the client known, and all others with unknown: if each client has its own rate limit, a flood of invalid
 // tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary (docs/adr/0006).
-func Reviewed(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
+func WithAuthorization(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
+	answers := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, now) }
 	v := &reviewer{
-		clock: now, allowed: answers{}, refused: answers{},
 		unknown: reviews{unknown, newSlots(maxReviews)}, known: reviews{known, newSlots(maxReviews)},
+		allowed: answers(), allowedBefore: answers(), refused: answers(),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, found := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -81,13 +82,11 @@ var (
 
 // reviewer reviews tokens and caches the results.
 type reviewer struct {
-	clock          clock.PassiveClock
 	unknown, known reviews
 	peers          peers
-
-	mu sync.Mutex
-	// Invalid tokens add only refusals, so they never evict a permission.
-	allowed, refused answers
+	// Each cache has hashes of a token and a path; tokens themselves are not stored. Invalid tokens add only refusals, so
+	// they never evict a permission.
+	allowed, allowedBefore, refused *cache.LRUExpireCache
 }
 
 // reviews are the reviews in progress with one client.
@@ -98,13 +97,15 @@ type reviews struct {
 
 // check returns nil if the token may get the path of the request.
 func (v *reviewer) check(r *http.Request, token string) error {
-	q := sha256.Sum256([]byte(token + "\x00" + r.URL.Path))
-	last, known := v.recall(q)
-	if last != nil {
-		return last.err
+	question := sha256.Sum256([]byte(token + "\x00" + r.URL.Path))
+	if _, is := v.allowed.Get(question); is {
+		return nil
+	}
+	if err, is := v.refused.Get(question); is {
+		return err.(error)
 	}
 	with, peer := v.known, hostOf(r.RemoteAddr)
-	if !known {
+	if _, known := v.allowedBefore.Get(question); !known {
 		with = v.unknown
 		waiting := v.peers.enter(peer)
 		defer v.peers.leave(peer)
@@ -118,70 +119,24 @@ func (v *reviewer) check(r *http.Request, token string) error {
 		return err
 	}
 	defer with.slots.release(peer)
-	user, err := whoIs(ctx, with.client, token)
+	user, err := authenticate(ctx, with.client, token)
 	if err == nil {
-		err = mayGet(ctx, with.client, user, r.URL.Path)
+		err = authorize(ctx, with.client, user, r.URL.Path)
 	}
-	v.remember(q, err)
+	switch { // Only answers of the API server are cached.
+	case err == nil:
+		v.allowed.Add(question, nil, permissionTime)
+		v.allowedBefore.Add(question, nil, knownTime)
+	case errors.Is(err, errInvalid), errors.Is(err, errDenied):
+		v.allowed.Remove(question)
+		v.allowedBefore.Remove(question)
+		v.refused.Add(question, err, refusalTime)
+	}
 	return err
 }
 
-// question is the hash of a token and a path. Tokens themselves are not stored.
-type question = [sha256.Size]byte
-
-type answer struct {
-	err error
-	at  time.Time
-}
-
-// answers holds the latest permissions or refusals, at most maxAnswers.
-type answers map[question]answer
-
-func (a answers) add(q question, latest answer) {
-	if _, replaces := a[q]; !replaces && len(a) >= maxAnswers {
-		oldest := q
-		for other, old := range a {
-			if oldest == q || old.at.Before(a[oldest].at) {
-				oldest = other
-			}
-		}
-		delete(a, oldest)
-	}
-	a[q] = latest
-}
-
-// recall returns the cached answer if it is current, otherwise nil, and whether the token was allowed before.
-func (v *reviewer) recall(q question) (last *answer, known bool) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	if yes, is := v.allowed[q]; is {
-		if age := v.clock.Since(yes.at); age >= permissionTime {
-			return nil, age < knownTime
-		}
-		return &yes, true
-	}
-	if no, is := v.refused[q]; is && v.clock.Since(no.at) < refusalTime {
-		return &no, false
-	}
-	return nil, false
-}
-
-// remember caches an answer of the API server; other errors are not cached.
-func (v *reviewer) remember(q question, err error) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	switch latest := (answer{err, v.clock.Now()}); {
-	case err == nil:
-		delete(v.refused, q)
-		v.allowed.add(q, latest)
-	case errors.Is(err, errInvalid), errors.Is(err, errDenied):
-		delete(v.allowed, q)
-		v.refused.add(q, latest)
-	}
-}
-
-// whoIs returns the user of a token, or errInvalid.
-func whoIs(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
+// authenticate returns the user of a token, or errInvalid.
+func authenticate(ctx context.Context, client kube.Interface, token string) (*authenticationv1.UserInfo, error) {
 	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: token}}
 	answer, err := client.AuthenticationV1().TokenReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
@@ -193,8 +148,8 @@ func whoIs(ctx context.Context, client kube.Interface, token string) (*authentic
 	return &answer.Status.User, nil
 }
 
-// mayGet returns nil if the user may get the path, or errDenied.
-func mayGet(ctx context.Context, client kube.Interface, user *authenticationv1.UserInfo, path string) error {
+// authorize returns nil if the user may get the path, or errDenied.
+func authorize(ctx context.Context, client kube.Interface, user *authenticationv1.UserInfo, path string) error {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)

@@ -36,14 +36,6 @@ func Listen(name, address string, handler http.Handler, config *tls.Config) (*Se
 	return &Server{name: name, listener: listener, handler: handler, tls: config}, nil
 }
 
-// Address returns the address on which the server listens, or nil if it is off.
-func (s *Server) Address() net.Addr {
-	if s.listener == nil {
-		return nil
-	}
-	return s.listener.Addr()
-}
-
 // URL returns the server's base URL, "" if it is off.
 func (s *Server) URL() string {
 	switch {

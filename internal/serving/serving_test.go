@@ -32,7 +32,7 @@ func run(t *testing.T, handler http.Handler, config *tls.Config) *Server {
 		if err := <-done; err != nil {
 			t.Errorf("the server ended with %v", err)
 		}
-		if conn, err := net.Dial("tcp", s.Address().String()); err == nil {
+		if conn, err := net.Dial("tcp", s.listener.Addr().String()); err == nil {
 			_ = conn.Close()
 			t.Error("it still listens")
 		}
@@ -100,7 +100,7 @@ func TestProbesReportEachCheck(t *testing.T) {
 
 func TestListenReportsBadAddresses(t *testing.T) {
 	s := run(t, http.NotFoundHandler(), nil)
-	if _, err := Listen("metrics", s.Address().String(), nil, nil); err == nil || !strings.Contains(err.Error(), s.Address().String()) {
+	if _, err := Listen("metrics", s.listener.Addr().String(), nil, nil); err == nil || !strings.Contains(err.Error(), s.listener.Addr().String()) {
 		t.Errorf("an address in use: %v", err)
 	}
 	if _, err := Listen("metrics", "nonsense", nil, nil); err == nil {
@@ -149,7 +149,7 @@ func TestCertificateIsReloaded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	address := run(t, http.NotFoundHandler(), config).Address().String()
+	address := run(t, http.NotFoundHandler(), config).listener.Addr().String()
 	want := func(name string) {
 		t.Helper()
 		if got := seen(t, address); !strings.HasPrefix(got, name+"@") {
@@ -173,7 +173,7 @@ func TestCertificateIsMadeWithoutFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := run(t, http.NotFoundHandler(), config)
-	if got := seen(t, s.Address().String()); !strings.HasPrefix(got, "localhost@") || !strings.HasPrefix(s.URL(), "https://") {
+	if got := seen(t, s.listener.Addr().String()); !strings.HasPrefix(got, "localhost@") || !strings.HasPrefix(s.URL(), "https://") {
 		t.Errorf("got %s at %s", got, s.URL())
 	}
 }

@@ -13,12 +13,24 @@ import (
 // NewTLS returns a configuration with the key pair in the two files, which is reloaded when either changes; or, if both names
 // are "", with a self-signed certificate for the hosts.
 func NewTLS(certFile, keyFile string, hosts ...string) (*tls.Config, error) {
-	source, err := newKeyPair(certFile, keyFile, hosts)
-	if err != nil {
-		return nil, err
+	k := &keyPair{certFile: certFile, keyFile: keyFile}
+	if certFile != "" {
+		if err := k.load(); err != nil {
+			return nil, err
+		}
+	} else {
+		certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", nil, hosts)
+		if err != nil {
+			return nil, fmt.Errorf("making a certificate: %w", err)
+		}
+		pair, err := tls.X509KeyPair(certificate, key)
+		if err != nil {
+			return nil, fmt.Errorf("making a certificate: %w", err)
+		}
+		k.loaded = &pair
 	}
 	// HTTP/2 is off: scrapes do not need it, and it has had many vulnerabilities.
-	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: source.certificate}, nil
+	return &tls.Config{MinVersion: tls.VersionTLS12, NextProtos: []string{"http/1.1"}, GetCertificate: k.certificate}, nil
 }
 
 // keyPair is a certificate whose files may change.
@@ -28,23 +40,6 @@ type keyPair struct {
 	mu      sync.Mutex
 	loaded  *tls.Certificate
 	changed [2]time.Time
-}
-
-func newKeyPair(certFile, keyFile string, hosts []string) (*keyPair, error) {
-	k := &keyPair{certFile: certFile, keyFile: keyFile}
-	if certFile != "" {
-		return k, k.load()
-	}
-	certificate, key, err := cert.GenerateSelfSignedCertKey("localhost", nil, hosts)
-	if err != nil {
-		return nil, fmt.Errorf("making a certificate: %w", err)
-	}
-	pair, err := tls.X509KeyPair(certificate, key)
-	if err != nil {
-		return nil, fmt.Errorf("making a certificate: %w", err)
-	}
-	k.loaded = &pair
-	return k, nil
 }
 
 // certificate is called for each handshake. If the files cannot be read, or are being changed, it returns the last good pair.

@@ -77,8 +77,8 @@ func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.R
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &errOut}
 	env := cmdutil.NewEnv(streams)
-	env.Server = serverclock.New(func() time.Time { return time.Now().Add(ahead) })
-	env.Now = env.Server.Now
+	env.ServerClock = serverclock.New(func() time.Time { return time.Now().Add(ahead) })
+	env.Now = env.ServerClock.Now
 	args := []string{"explain-failure", "a", "-n", namespace, "--kubeconfig", kubeconfig, "-o", "json"}
 	root := cmdutil.NewRoot(env)
 	root.AddCommand(explaincmd.NewCommand(env))

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/test/mutations"
@@ -43,11 +43,11 @@ func triedObjects(m mutations.Mutation) []tried {
 	var all []tried
 	for _, o := range objects {
 		for _, job := range o.Jobs() {
-			if cmdutil.BatchKind(o) == "JobSet" {
+			if manifest.BatchKind(o) == "JobSet" {
 				continue
 			}
 			names, bad := job.TakeNames()
-			input := cmdutil.LintInput(job)
+			input := manifests.LintInput(job)
 			input.Names, input.Incomplete = names, len(bad) > 0
 			found := tried{mutation: m, object: o}
 			for _, f := range lint.Check(input) {

@@ -1,8 +1,6 @@
 package controller
 
 import (
-	"os"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -56,12 +54,4 @@ func (o *Options) runningConfig() runningConfig {
 		}
 	}
 	return e
-}
-
-// hostNames returns the host names for a self-signed certificate.
-func hostNames() []string {
-	if host, err := os.Hostname(); err == nil {
-		return []string{host, "localhost"}
-	}
-	return []string{"localhost"}
 }

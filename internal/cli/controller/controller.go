@@ -22,6 +22,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -179,6 +180,12 @@ func (o *Options) Validate() error {
 		return cmdutil.UsageErrorf("--kube-api-burst must be at least 1, not %d", o.burst)
 	case o.config.Workers < 1:
 		return cmdutil.UsageErrorf("--concurrent-job-syncs must be at least 1, not %d", o.config.Workers)
+	case o.shards < 1 || o.shards > shard.Max:
+		return cmdutil.UsageErrorf("--shards must be 1 to %d, not %d", shard.Max, o.shards)
+	case (o.certFile == "") != (o.keyFile == ""):
+		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file must be used together")
+	case o.certFile != "" && !o.metricsSecure:
+		return cmdutil.UsageErrorf("--tls-cert-file cannot be used with --metrics-secure=false")
 	}
 	if err := controller.ValidateManagedBy(o.config.ManagedBy, o.config.ReplaceBuiltin); err != nil {
 		return cmdutil.UsageErrorf("--managed-by: %v", err)
@@ -189,10 +196,7 @@ func (o *Options) Validate() error {
 	if list := logsapi.Validate(o.logging, nil, nil); len(list) > 0 {
 		return cmdutil.UsageErrorf("--logging-format and other log flags: %v", list.ToAggregate())
 	}
-	if err := o.validateShards(); err != nil {
-		return err
-	}
-	return o.validate()
+	return nil
 }
 
 // Complete creates the clients, the election and the logger.
@@ -208,10 +212,10 @@ func (o *Options) Complete() error {
 	if o.config.EventClient, err = newControllerClient(config, eventQPS, 2*eventQPS, eventTimeout); err != nil {
 		return err
 	}
-	if err := o.electionOptions.complete(o, config); err != nil {
+	if err := o.completeElection(config); err != nil {
 		return err
 	}
-	if err := o.servingOptions.complete(o, config); err != nil {
+	if err := o.completeServing(config); err != nil {
 		return err
 	}
 	if err := logsapi.ValidateAndApplyWithOptions(o.logging, &logsapi.LoggingOptions{ErrorStream: o.ErrOut, InfoStream: o.ErrOut}, nil); err != nil {

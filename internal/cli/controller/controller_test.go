@@ -47,7 +47,7 @@ func checkFlags(t *testing.T, lines map[string]string) {
 }
 
 func TestControllerNamespacesAreSortedAndUnique(t *testing.T) {
-	streams, _, _, _ := genericiooptions.NewTestIOStreams()
+	streams, _, _, greeting := genericiooptions.NewTestIOStreams()
 	o := &Options{IOStreams: streams}
 	if err := newCommandFor(o).ParseFlags([]string{"--namespaces", "b,a", "-n", "b"}); err != nil {
 		t.Fatal(err)
@@ -58,7 +58,10 @@ func TestControllerNamespacesAreSortedAndUnique(t *testing.T) {
 	if want := []string{"a", "b"}; !slices.Equal(o.config.Namespaces, want) {
 		t.Errorf("got %v, want %v", o.config.Namespaces, want)
 	}
-	if got := namespacesText(o.config.Namespaces) + "; " + namespacesText(nil); got != "namespace a, b; all namespaces" {
+	o.greet(nil)
+	o.config.Namespaces = nil
+	o.greet(nil)
+	if got := greeting.String(); !strings.Contains(got, " in namespace a, b. ") || !strings.Contains(got, " in all namespaces. ") {
 		t.Errorf("got %q", got)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/client-go/rest"
@@ -14,7 +15,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
 // electionOptions are the --leader-elect flags and --shards, and the election made from them.
@@ -56,16 +56,8 @@ func (o *electionOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.shards, "shards", 1, "Number of shards to divide the namespaces into, by a hash of their names. Above 1, it requires --leader-elect, and all replicas work, each on its fair share of the shards.")
 }
 
-// validateShards checks --shards.
-func (o *electionOptions) validateShards() error {
-	if o.shards < 1 || o.shards > shard.Max {
-		return cmdutil.UsageErrorf("--shards must be 1 to %d, not %d", shard.Max, o.shards)
-	}
-	return nil
-}
-
-// complete creates the election; it leaves it nil without --leader-elect.
-func (o *electionOptions) complete(c *Options, config *rest.Config) error {
+// completeElection creates the election; it leaves it nil without --leader-elect.
+func (o *Options) completeElection(config *rest.Config) error {
 	if !o.leader.LeaderElect {
 		if o.shards > 1 {
 			return cmdutil.UsageErrorf("--shards requires --leader-elect")
@@ -76,10 +68,10 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 		return cmdutil.UsageErrorf("--leader-elect-resource-lock must be %s, not %s", leasesLock, o.leader.ResourceLock)
 	}
 	if o.leader.ResourceName == "" {
-		o.leader.ResourceName = leader.LeaseName(c.config.ManagedBy, c.config.Namespaces...)
+		o.leader.ResourceName = leader.LeaseName(o.config.ManagedBy, o.config.Namespaces...)
 	}
 	if o.leader.ResourceNamespace == "" {
-		namespace, _, err := c.kube.Loader().Namespace()
+		namespace, _, err := o.kube.Loader().Namespace()
 		if err != nil {
 			return cmdutil.ExplainConfigError(err)
 		}
@@ -106,12 +98,12 @@ func (o *electionOptions) complete(c *Options, config *rest.Config) error {
 	return err
 }
 
-// leasePermission returns the permission that the Leases require.
-func (o *electionOptions) leasePermission() permission {
+// leaseRule returns the permission that the Leases require.
+func (o *electionOptions) leaseRule() rbacv1.PolicyRule {
 	if o.shards > 1 {
-		return shardPermission
+		return shardRule
 	}
-	return leasePermission
+	return leaseRule
 }
 
 // leaseNamespace returns the namespace of the Lease, or "" without an election.

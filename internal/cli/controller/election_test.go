@@ -60,10 +60,10 @@ func completed(t *testing.T, args ...string) *Options {
 		t.Fatal(err)
 	}
 	config := &rest.Config{Host: "127.0.0.1:1"}
-	if err := o.electionOptions.complete(o, config); err != nil {
+	if err := o.completeElection(config); err != nil {
 		t.Fatal(err)
 	}
-	if err := o.servingOptions.complete(o, config); err != nil {
+	if err := o.completeServing(config); err != nil {
 		t.Fatal(err)
 	}
 	return o
@@ -78,7 +78,7 @@ func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
 	if s := o.sharding; s.Shards != 6 || s.Name != leader.LeaseName("example.com/jobs") || s.Client == nil || s.Identity != o.election.Identity || o.runningConfig().Shards != 6 {
 		t.Errorf("the shards are %+v", s)
 	}
-	if got := o.leasePermission(); !slices.Contains(got.verbs, "list") || !slices.Contains(got.verbs, "delete") {
+	if got := o.leaseRule(); !slices.Contains(got.Verbs, "list") || !slices.Contains(got.Verbs, "delete") {
 		t.Errorf("the permissions are %v", got)
 	}
 }

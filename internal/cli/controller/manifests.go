@@ -42,30 +42,26 @@ func (o *manifestOptions) addFlags(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "print-manifests", cobra.FixedCompletions(manifestParts(), cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveNoSpace))
 }
 
-// manifestParts returns the names of the kustomizations that can be printed. The bases of the controller's
+// manifestParts returns the names of the kustomizations that can be printed, controllerPart first. The bases of the controller's
 // kustomization are no parts.
 func manifestParts() (parts []string) {
 	// Reading embedded files cannot fail.
 	_ = fs.WalkDir(config.Files(), ".", func(name string, _ fs.DirEntry, _ error) error {
-		if dir := path.Dir(name); path.Base(name) == kustomizationFile && dir != "manager" && dir != "rbac" {
+		switch dir := path.Dir(name); {
+		case path.Base(name) != kustomizationFile || dir == "manager" || dir == "rbac":
+		case dir == controllerPart:
+			parts = slices.Insert(parts, 0, dir)
+		default:
 			parts = append(parts, dir)
 		}
 		return nil
-	})
-	slices.SortFunc(parts, func(a, b string) int {
-		switch {
-		case a == controllerPart:
-			return -1
-		case b == controllerPart:
-			return 1
-		}
-		return strings.Compare(a, b)
 	})
 	return parts
 }
 
 // controllerArguments is NoArguments with a hint: the value of --print-manifests needs a "=". It also rejects flags
-// given without a value, which only the command line shows.
+// that are empty, as "$NS" is in a shell without that variable: they would mean all namespaces, or the image of a
+// release.
 func controllerArguments(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 && cmd.Flags().Changed("print-manifests") && slices.Contains(manifestParts(), args[0]) {
 		return cmdutil.UsageErrorf("takes no arguments, but got %q; to select a part, use --print-manifests=%s", args[0], args[0])
@@ -73,14 +69,8 @@ func controllerArguments(cmd *cobra.Command, args []string) error {
 	if err := cmdutil.NoArguments(cmd, args); err != nil {
 		return err
 	}
-	return validateGiven(cmd.Flags())
-}
-
-// validateGiven rejects flags that are empty, as "$NS" is in a shell without that variable: they would mean all
-// namespaces, or the image of a release.
-func validateGiven(flags *pflag.FlagSet) error {
 	for _, name := range []string{"namespaces", "namespace", "image"} {
-		f := flags.Lookup(name)
+		f := cmd.Flags().Lookup(name)
 		empty := f.Value.String() == ""
 		if list, ok := f.Value.(pflag.SliceValue); ok {
 			empty = len(list.GetSlice()) == 0
@@ -126,7 +116,9 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 		if flags.Changed("managed-by") && !flags.Changed("leader-elect-resource-name") {
 			arguments = append(arguments, "--leader-elect-resource-name="+leader.LeaseName(o.config.ManagedBy))
 		}
-		if err := o.validateElection(); err != nil {
+		// The checks that creating an election makes; it makes no connection.
+		o.leader.LeaderElect, o.leader.ResourceNamespace = true, systemNamespace
+		if err := o.completeElection(&rest.Config{}); err != nil {
 			return err
 		}
 		m.arguments = arguments
@@ -140,12 +132,6 @@ func (o *Options) printManifests(flags *pflag.FlagSet) error {
 	}
 	_, err = o.Out.Write(text)
 	return err
-}
-
-// validateElection makes the checks that creating an election makes. It makes no connection.
-func (o *Options) validateElection() error {
-	o.leader.LeaderElect, o.leader.ResourceNamespace = true, systemNamespace
-	return o.electionOptions.complete(o, &rest.Config{})
 }
 
 // validateImage rejects strings that cannot be an image reference, except "". It leaves other checks to the container
@@ -185,7 +171,7 @@ func (o *Options) chooseImage() string {
 // flagOfDeployment returns a given flag that affects only the Deployment, "" for none.
 func flagOfDeployment(flags *pflag.FlagSet, parts []string) (name string) {
 	heeded := []string{"print-manifests", "managed-by"}
-	if givesJobs(parts) {
+	if assignsJobs(parts) {
 		heeded = append(heeded, "namespaces")
 	}
 	flags.Visit(func(f *pflag.Flag) {

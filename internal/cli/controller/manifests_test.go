@@ -143,25 +143,21 @@ func (p printed) grants() sets.Set[string] {
 }
 
 // wanted returns the permissions that the code asks for.
-func wanted(leases permission, namespaces ...string) sets.Set[string] {
+func wanted(leases rbacv1.PolicyRule, namespaces ...string) sets.Set[string] {
 	all := sets.New[string]()
-	add := func(p permission, namespace string) {
-		resource := p.resource
-		if p.subresource != "" {
-			resource += "/" + p.subresource
-		}
-		for _, verb := range p.verbs {
-			all.Insert(fmt.Sprintf("%s %s.%s in %q", verb, resource, p.group, namespace))
+	add := func(rule rbacv1.PolicyRule, namespace string) {
+		for _, verb := range rule.Verbs {
+			all.Insert(fmt.Sprintf("%s %s.%s in %q", verb, rule.Resources[0], rule.APIGroups[0], namespace))
 		}
 	}
 	for _, namespace := range namespaces {
-		for _, p := range controllerPermissions {
+		for _, p := range controllerRules {
 			add(p, namespace)
 		}
 	}
 	add(leases, systemNamespace)
-	add(permission{"authentication.k8s.io", "tokenreviews", "", []string{"create"}}, "")
-	add(permission{"authorization.k8s.io", "subjectaccessreviews", "", []string{"create"}}, "")
+	add(policyRule("authentication.k8s.io", "tokenreviews", "create"), "")
+	add(policyRule("authorization.k8s.io", "subjectaccessreviews", "create"), "")
 	return all
 }
 
@@ -171,12 +167,12 @@ func TestManifestsGrantWhatIsNeeded_JOB_48(t *testing.T) {
 	for _, c := range []struct {
 		args       []string
 		namespaces []string
-		leases     permission
+		leases     rbacv1.PolicyRule
 	}{
-		{nil, []string{metav1.NamespaceAll}, leasePermission},
-		{[]string{"--namespaces", "b,a,b"}, []string{"a", "b"}, leasePermission},
-		{[]string{"--namespaces", "b", "--shards", "6"}, []string{"b"}, shardPermission},
-		{[]string{"--namespaces", systemNamespace}, []string{systemNamespace}, leasePermission},
+		{nil, []string{metav1.NamespaceAll}, leaseRule},
+		{[]string{"--namespaces", "b,a,b"}, []string{"a", "b"}, leaseRule},
+		{[]string{"--namespaces", "b", "--shards", "6"}, []string{"b"}, shardRule},
+		{[]string{"--namespaces", systemNamespace}, []string{systemNamespace}, leaseRule},
 	} {
 		p := manifestsOf(t, append([]string{"--print-manifests"}, c.args...)...)
 		have, want := p.grants(), wanted(c.leases, c.namespaces...)

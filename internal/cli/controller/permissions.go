@@ -2,13 +2,13 @@ package controller
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -16,34 +16,25 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
-// permission is the right to use some verbs on a resource.
-type permission struct {
-	group, resource, subresource string
-	verbs                        []string
+// policyRule allows verbs on one resource, or on a subresource as in "jobs/status".
+func policyRule(group, resource string, verbs ...string) rbacv1.PolicyRule {
+	return rbacv1.PolicyRule{APIGroups: []string{group}, Resources: []string{resource}, Verbs: verbs}
 }
 
-// target returns the resource with its subresource, as RBAC rules name it.
-func (p permission) target() string {
-	if p.subresource == "" {
-		return p.resource
-	}
-	return p.resource + "/" + p.subresource
-}
+// leaseRule is required by --leader-elect.
+var leaseRule = policyRule("coordination.k8s.io", "leases", "get", "create", "update")
 
-// leasePermission is required by --leader-elect.
-var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
+// shardRule is required by --shards: replicas list each other's Leases, and remove the Leases of dead ones.
+var shardRule = policyRule("coordination.k8s.io", "leases", "get", "list", "create", "update", "delete")
 
-// shardPermission is required by --shards: replicas list each other's Leases, and remove the Leases of dead ones.
-var shardPermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "list", "create", "update", "delete"}}
-
-// controllerPermissions are all permissions that the controller requires (JOB-48).
-var controllerPermissions = []permission{
-	{"batch", "jobs", "", []string{"get", "list", "watch"}},
-	{"batch", "jobs", "status", []string{"update"}},
+// controllerRules are all permissions that the controller requires (JOB-48).
+var controllerRules = []rbacv1.PolicyRule{
+	policyRule("batch", "jobs", "get", "list", "watch"),
+	policyRule("batch", "jobs/status", "update"),
 	// Required if the admission plugin OwnerReferencesPermissionEnforcement is on.
-	{"batch", "jobs", "finalizers", []string{"update"}},
-	{"", "pods", "", []string{"list", "watch", "create", "delete", "patch"}},
-	{"", "events", "", []string{"create", "patch"}},
+	policyRule("batch", "jobs/finalizers", "update"),
+	policyRule("", "pods", "list", "watch", "create", "delete", "patch"),
+	policyRule("", "events", "create", "patch"),
 }
 
 // permissionTimeout is the time limit for checking the permissions in one namespace, or in all. Nothing is served
@@ -52,13 +43,13 @@ const permissionTimeout = 30 * time.Second
 
 // checkPermissions checks all permissions before anything starts, so that a missing permission, or an API server that
 // does not answer, is one clear error instead of a log message that repeats.
-func checkPermissions(ctx context.Context, client kube.Interface, namespaces []string, leaseNamespace string, leases permission) error {
+func checkPermissions(ctx context.Context, client kube.Interface, namespaces []string, leaseNamespace string, leases rbacv1.PolicyRule) error {
 	if len(namespaces) == 0 {
 		namespaces = []string{metav1.NamespaceAll}
 	}
-	needed := make(map[string][]permission, len(namespaces)+1)
+	needed := make(map[string][]rbacv1.PolicyRule, len(namespaces)+1)
 	for _, namespace := range namespaces {
-		needed[namespace] = controllerPermissions
+		needed[namespace] = controllerRules
 	}
 	if leaseNamespace != "" {
 		needed[leaseNamespace] = append(slices.Clone(needed[leaseNamespace]), leases)
@@ -78,15 +69,20 @@ func checkPermissions(ctx context.Context, client kube.Interface, namespaces []s
 		"ask a cluster administrator for a role that allows this, or choose other namespaces with --namespaces")
 }
 
-// deniedIn returns the permissions that are missing in one namespace.
-func deniedIn(ctx context.Context, client kube.Interface, namespace string, needed []permission) (missing []string, err error) {
+// deniedIn describes the permissions that are missing in one namespace.
+func deniedIn(ctx context.Context, client kube.Interface, namespace string, needed []rbacv1.PolicyRule) (missing []string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, permissionTimeout)
 	defer cancel()
-	for _, p := range needed {
+	where := "in namespace " + namespace
+	if namespace == "" {
+		where = "in all namespaces"
+	}
+	for _, rule := range needed {
+		resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
 		var denied []string
-		for _, verb := range p.verbs {
+		for _, verb := range rule.Verbs {
 			allowed, err := cmdutil.IsAllowed(ctx, client, authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
+				Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
 			})
 			if err != nil {
 				return nil, err
@@ -96,15 +92,8 @@ func deniedIn(ctx context.Context, client kube.Interface, namespace string, need
 			}
 		}
 		if len(denied) > 0 {
-			missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.target(), namespace)))
+			missing = append(missing, strings.Join(denied, "/")+" "+rule.Resources[0]+" "+where)
 		}
 	}
 	return missing, nil
-}
-
-func permissionTarget(resource, namespace string) string {
-	if namespace == "" {
-		return resource + " in all namespaces"
-	}
-	return resource + " in namespace " + namespace
 }

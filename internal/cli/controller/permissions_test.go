@@ -57,13 +57,13 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 func TestEachNamespaceHasTimeForItsPermissions_JOB_48(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
-		if err := checkPermissions(t.Context(), controllerClient(t, slowServer(time.Second)), []string{"a", "b", "c"}, "d", leasePermission); err != nil {
+		if err := checkPermissions(t.Context(), controllerClient(t, slowServer(time.Second)), []string{"a", "b", "c"}, "d", leaseRule); err != nil {
 			t.Error(err)
 		}
 		if took := time.Since(begin); took <= permissionTimeout {
 			t.Errorf("it took only %v, which shows nothing", took)
 		}
-		err := checkPermissions(t.Context(), controllerClient(t, slowServer(10*time.Second)), []string{"a"}, "", leasePermission)
+		err := checkPermissions(t.Context(), controllerClient(t, slowServer(10*time.Second)), []string{"a"}, "", leaseRule)
 		if cmdutil.KindOf(cmdutil.ExplainError(err)) != cmdutil.KindUnreachable {
 			t.Errorf("a server too slow for one namespace: %v", err)
 		}

@@ -30,6 +30,10 @@ const (
 	controllerName = "batchjob-controller"
 	// electionRole is the Role for Leases.
 	electionRole = "batchjob-leader-election"
+	// rolesFile is the file with the Roles of namespaces.
+	rolesFile = "roles.yaml"
+	// shardReplicas is the maximum number of replicas that share the shards.
+	shardReplicas = 3
 )
 
 // manifests describes the output: parts of config, and the changes to them.
@@ -42,8 +46,8 @@ type manifests struct {
 	shards     int      // 1 for a single active replica
 }
 
-// givesJobs reports whether the parts include the policy that assigns Jobs to the controller.
-func givesJobs(parts []string) bool {
+// assignsJobs reports whether the parts include the policy that assigns Jobs to the controller.
+func assignsJobs(parts []string) bool {
 	return slices.Contains(parts, "admission") || slices.Contains(parts, "admission/managed-by")
 }
 
@@ -69,14 +73,13 @@ func (m manifests) render() ([]byte, error) {
 	if err := addManifest(files, kustomizationFile, kustomization); err != nil {
 		return nil, err
 	}
+	var roles []any
 	for _, namespace := range m.roles() {
 		role, binding := namespacedRole(namespace)
-		if err := addManifest(files, roleFile(namespace), role); err != nil {
-			return nil, err
-		}
-		if err := addManifest(files, bindingFile(namespace), binding); err != nil {
-			return nil, err
-		}
+		roles = append(roles, role, binding)
+	}
+	if err := addManifest(files, rolesFile, map[string]any{"apiVersion": "v1", "kind": "List", "items": roles}); err != nil {
+		return nil, err
 	}
 	options := krusty.MakeDefaultOptions()
 	options.Reorder = krusty.ReorderOptionLegacy // as in kubectl: dependencies come first
@@ -86,9 +89,6 @@ func (m manifests) render() ([]byte, error) {
 	}
 	return resources.AsYaml()
 }
-
-func roleFile(namespace string) string    { return "role-" + namespace + ".yaml" }
-func bindingFile(namespace string) string { return "rolebinding-" + namespace + ".yaml" }
 
 // files returns the files of config, with managedBy in the policy that sets spec.managedBy.
 func (m manifests) files() (filesys.FileSystem, error) {
@@ -109,102 +109,57 @@ func (m manifests) files() (filesys.FileSystem, error) {
 	return files, err
 }
 
+// kustomization returns the kustomization of the parts, with JSON patches for the changes.
 func (m manifests) kustomization() (types.Kustomization, error) {
 	k := types.Kustomization{TypeMeta: types.TypeMeta{Kind: types.KustomizationKind, APIVersion: types.KustomizationVersion}}
 	for _, part := range m.parts {
 		k.Resources = append(k.Resources, path.Join("..", part))
 	}
-	var changes []map[string]any
+	type change struct {
+		kind, name, op, path string
+		value                any
+	}
+	var changes []change
+	const container = "/spec/template/spec/containers/0/"
 	if len(m.arguments) > 0 {
 		arguments, err := deploymentArguments()
 		if err != nil {
 			return k, err
 		}
-		changes = append(changes, replaceInContainer("args", mergeArguments(arguments, m.arguments)))
+		changes = append(changes, change{"Deployment", controllerName, "replace", container + "args", mergeArguments(arguments, m.arguments)})
 	}
 	if m.image != "" {
-		changes = append(changes, replaceInContainer("image", m.image))
+		changes = append(changes, change{"Deployment", controllerName, "replace", container + "image", m.image})
 	}
-	if len(changes) > 0 {
-		patch, err := json.Marshal(changes)
-		if err != nil {
-			return k, err
-		}
-		k.Patches = append(k.Patches, types.Patch{Patch: string(patch), Target: &types.Selector{
-			ResId: resid.ResId{Gvk: resid.Gvk{Kind: "Deployment"}, Name: controllerName},
-		}})
-	}
+	// With shards, there are more replicas, and they list each other's Leases.
 	if slices.Contains(m.parts, controllerPart) && m.shards > 1 {
-		patches, err := forShards(m.shards)
+		changes = append(changes, change{"Deployment", controllerName, "replace", "/spec/replicas", min(m.shards, shardReplicas)},
+			change{"Role", electionRole, "replace", "/rules/0/verbs", shardRule.Verbs})
+	}
+	// In other namespaces than the watched ones, a label would assign Jobs to the controller that never start.
+	if len(m.namespaces) > 0 && assignsJobs(m.parts) {
+		selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
+			{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: m.namespaces},
+		}}
+		changes = append(changes, change{"MutatingAdmissionPolicyBinding", "", "add", "/spec/matchResources", map[string]any{"namespaceSelector": selector}})
+	}
+	for _, c := range changes {
+		patch, err := json.Marshal([]map[string]any{{"op": c.op, "path": c.path, "value": c.value}})
 		if err != nil {
 			return k, err
 		}
-		k.Patches = append(k.Patches, patches...)
+		target := &types.Selector{ResId: resid.ResId{Gvk: resid.Gvk{Kind: c.kind}, Name: c.name}}
+		k.Patches = append(k.Patches, types.Patch{Patch: string(patch), Target: target})
 	}
-	err := m.limitToNamespaces(&k)
-	return k, err
-}
-
-// limitToNamespaces replaces the ClusterRole by a Role in each namespace, and limits the policy to the namespaces.
-func (m manifests) limitToNamespaces(k *types.Kustomization) error {
-	if len(m.namespaces) > 0 && givesJobs(m.parts) {
-		patch, err := onlyInNamespaces(m.namespaces)
-		if err != nil {
-			return err
-		}
-		k.Patches = append(k.Patches, patch)
-	}
-	for _, namespace := range m.roles() {
-		k.Resources = append(k.Resources, roleFile(namespace), bindingFile(namespace))
-	}
+	// Roles replace the ClusterRole.
 	if len(m.roles()) > 0 {
+		k.Resources = append(k.Resources, rolesFile)
 		for _, kind := range []string{"ClusterRole", "ClusterRoleBinding"} {
 			k.Patches = append(k.Patches, types.Patch{Patch: fmt.Sprintf(
 				"$patch: delete\napiVersion: %s\nkind: %s\nmetadata: {name: %s}\n", rbacv1.SchemeGroupVersion, kind, controllerName)})
 		}
 	}
-	return nil
-}
-
-// shardReplicas is the maximum number of replicas that share the shards.
-const shardReplicas = 3
-
-// forShards adds replicas, and lets them list each other's Leases.
-func forShards(shards int) (patches []types.Patch, err error) {
-	for _, change := range []struct {
-		kind, name, path string
-		value            any
-	}{
-		{"Deployment", controllerName, "/spec/replicas", min(shards, shardReplicas)},
-		{"Role", electionRole, "/rules/0/verbs", shardPermission.verbs},
-	} {
-		patch, err := json.Marshal([]map[string]any{{"op": "replace", "path": change.path, "value": change.value}})
-		if err != nil {
-			return nil, err
-		}
-		patches = append(patches, types.Patch{Patch: string(patch), Target: &types.Selector{
-			ResId: resid.ResId{Gvk: resid.Gvk{Kind: change.kind}, Name: change.name},
-		}})
-	}
-	return patches, nil
-}
-
-// onlyInNamespaces limits the policy to the namespaces that the controller watches: in others, a label would assign
-// Jobs to it that never start.
-func onlyInNamespaces(namespaces []string) (types.Patch, error) {
-	selector := metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{
-		{Key: corev1.LabelMetadataName, Operator: metav1.LabelSelectorOpIn, Values: namespaces},
-	}}
-	patch, err := json.Marshal([]map[string]any{
-		{"op": "add", "path": "/spec/matchResources", "value": map[string]any{"namespaceSelector": selector}},
-	})
-	return types.Patch{Patch: string(patch), Target: &types.Selector{
-		ResId: resid.ResId{Gvk: resid.Gvk{Kind: "MutatingAdmissionPolicyBinding"}},
-	}}, err
-}
-
-func replaceInContainer(field string, value any) map[string]any {
-	return map[string]any{"op": "replace", "path": "/spec/template/spec/containers/0/" + field, "value": value}
+	return k, nil
 }
 
 // deploymentArguments returns the controller's arguments in the files.
@@ -222,28 +177,16 @@ func deploymentArguments() ([]string, error) {
 
 // mergeArguments appends more to arguments, replacing arguments for the same flag in place.
 func mergeArguments(arguments, more []string) []string {
-	var merged []string
-	flagOf := func(argument string) string {
+	for _, argument := range more {
 		name, _, _ := strings.Cut(argument, "=")
-		return name
-	}
-	given := map[string]string{}
-	for _, argument := range more {
-		given[flagOf(argument)] = argument
-	}
-	for _, argument := range arguments {
-		if other, ok := given[flagOf(argument)]; ok {
-			argument = other
-			delete(given, flagOf(other))
+		i := slices.IndexFunc(arguments, func(other string) bool { return other == name || strings.HasPrefix(other, name+"=") })
+		if i < 0 {
+			arguments = append(arguments, argument)
+			continue
 		}
-		merged = append(merged, argument)
+		arguments[i] = argument
 	}
-	for _, argument := range more {
-		if _, ok := given[flagOf(argument)]; ok {
-			merged = append(merged, argument)
-		}
-	}
-	return merged
+	return arguments
 }
 
 // namespacedRole returns the Role and RoleBinding for a controller that watches one namespace.
@@ -254,9 +197,7 @@ func namespacedRole(namespace string) (rbacv1.Role, rbacv1.RoleBinding) {
 	role := rbacv1.Role{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "Role"},
 		ObjectMeta: meta,
-	}
-	for _, p := range controllerPermissions {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{p.group}, Resources: []string{p.target()}, Verbs: p.verbs})
+		Rules:      controllerRules,
 	}
 	return role, rbacv1.RoleBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},

@@ -19,19 +19,20 @@ import (
 
 // Run runs the controller until ctx is done.
 func (o *Options) Run(ctx context.Context) error {
-	advice, err := o.checkServer(ctx)
+	// If the server does not answer, the check of permissions reports it, so the advice is printed after that check.
+	advice, err := readServerInfo(ctx, o.config.Client).check(!o.config.ReplaceBuiltin)
 	if err != nil {
 		return err
 	}
-	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace(), o.leasePermission()); err != nil {
+	if err := checkPermissions(ctx, o.config.Client, o.config.Namespaces, o.leaseNamespace(), o.leaseRule()); err != nil {
 		return err
 	}
-	if err := checkVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
+	if err := checkResourceVersions(ctx, o.config.Client, o.config.Namespaces); err != nil {
 		return err
 	}
 	defer logs.FlushLogs()
 	o.advise(ctx, advice)
-	servers, err := o.listen(o)
+	servers, err := o.listen()
 	if err != nil {
 		return err
 	}
@@ -61,7 +62,7 @@ func (o *Options) lead(ctx context.Context) error {
 	if err != nil {
 		return cmdutil.UsageErrorf("%v", err)
 	}
-	defer o.working.add(runtime)()
+	defer o.running.add(runtime)()
 	return runtime.Run(ctx)
 }
 
@@ -74,21 +75,16 @@ func (o *Options) leadShards(ctx context.Context) error {
 	return o.sharding.Run(ctx, func(ctx context.Context, i int) error {
 		// The first replica briefly has all shards: without this, its memory stays that large for minutes.
 		defer func() { go debug.FreeOSMemory() }()
-		return o.leadShard(ctx, i, unfiltered)
+		config := o.config
+		config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered
+		runtime, err := controller.New(config)
+		if err != nil {
+			return cmdutil.UsageErrorf("%v", err)
+		}
+		defer o.running.add(runtime)()
+		defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
+		return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
 	})
-}
-
-// leadShard runs one shard until ctx is done.
-func (o *Options) leadShard(ctx context.Context, i int, unfiltered func()) error {
-	config := o.config
-	config.Shard, config.Unfiltered = shard.Of(i, o.shards), unfiltered
-	runtime, err := controller.New(config)
-	if err != nil {
-		return cmdutil.UsageErrorf("%v", err)
-	}
-	defer o.working.add(runtime)()
-	defer o.config.Metrics.ShardTaken(i, runtime.Pods)()
-	return runtime.Run(klog.NewContext(ctx, klog.FromContext(ctx).WithValues("shard", i)))
 }
 
 func (o *Options) greet(servers []namedServer) {
@@ -96,24 +92,17 @@ func (o *Options) greet(servers []namedServer) {
 	if o.config.ReplaceBuiltin {
 		whose += " and all Jobs of the built-in controller"
 	}
-	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with %s in %s%s. Stop with Ctrl-C.\n", whose, namespacesText(o.config.Namespaces), o.sharesText())
+	where := "all namespaces"
+	if len(o.config.Namespaces) > 0 {
+		where = "namespace " + strings.Join(o.config.Namespaces, ", ")
+	}
+	if o.sharding != nil {
+		where += fmt.Sprintf(", divided among the replicas as %d shards", o.shards)
+	}
+	fmt.Fprintf(o.ErrOut, "Reconciling Jobs with %s in %s. Stop with Ctrl-C.\n", whose, where)
 	for _, s := range servers {
 		if s.URL() != "" {
 			fmt.Fprintf(o.ErrOut, "%s at %s.\n", s.serves, s.URL())
 		}
 	}
-}
-
-func (o *Options) sharesText() string {
-	if o.sharding == nil {
-		return ""
-	}
-	return fmt.Sprintf(", divided among the replicas as %d shards", o.shards)
-}
-
-func namespacesText(namespaces []string) string {
-	if len(namespaces) == 0 {
-		return "all namespaces"
-	}
-	return "namespace " + strings.Join(namespaces, ", ")
 }

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/client-go/rest"
 	logsapi "k8s.io/component-base/logs/api/v1"
@@ -26,10 +28,10 @@ const (
 	// managedBySince is the first minor version of Kubernetes that keeps spec.managedBy by default (KEP-4368: alpha
 	// in 1.30, beta and on in 1.32). Older API servers silently drop it from new Jobs.
 	managedBySince = 32
-	// promisedSince is the first minor version that guarantees all required features: managedBy cannot be turned off,
+	// guaranteedSince is the first minor version that guarantees all required features: managedBy cannot be turned off,
 	// and resourceVersions can be compared (KEP-5504). On older servers, they are etcd's revisions, which can be
 	// compared, too, but that is not documented.
-	promisedSince = 35
+	guaranteedSince = 35
 )
 
 // serverInfoTimeout is the time limit for reading serverInfo; the controller starts without it.
@@ -64,22 +66,8 @@ func readServerInfo(ctx context.Context, client kube.Interface) serverInfo {
 	}()
 	release, err := readVersion(ctx, client)
 	s.release, s.minor = release, minorOf(release)
-	s.problem = joinProblems(err, <-schema)
+	s.problem = errors.Join(err, <-schema)
 	return s
-}
-
-// joinProblems joins the errors in one line.
-func joinProblems(problems ...error) error {
-	var texts []string
-	for _, err := range problems {
-		if err != nil {
-			texts = append(texts, err.Error())
-		}
-	}
-	if len(texts) == 0 {
-		return nil
-	}
-	return errors.New(strings.Join(texts, "; "))
 }
 
 // readingError wraps the error of a read. client-go words errors for objects, and calls a plain 403 "unknown".
@@ -149,14 +137,15 @@ func (s serverInfo) check(byName bool) (advice string, err error) {
 		return "", s.refuse("does not support spec.managedBy")
 	case byName && s.before(managedBySince):
 		return "", s.refuse("drops spec.managedBy from new Jobs")
-	case s.before(promisedSince):
-		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, which this controller is designed for: ", s.release, promisedSince)
+	case s.before(guaranteedSince):
+		advice = fmt.Sprintf("Kubernetes %s is older than 1.%d, which this controller is designed for: ", s.release, guaranteedSince)
 		if byName {
 			advice += "Jobs keep spec.managedBy unless the feature gate JobManagedBy is turned off, and "
 		}
 		return advice + "resourceVersions can be compared only if the store is etcd", nil
 	case byName && s.minor < 0 && s.managedBy == nil:
-		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %v", promisedSince, s.problem), nil
+		why := strings.ReplaceAll(fmt.Sprint(s.problem), "\n", "; ") // joined errors
+		return fmt.Sprintf("cannot determine whether the API server keeps spec.managedBy, as Kubernetes 1.%d and newer do: %s", guaranteedSince, why), nil
 	}
 	return "", nil
 }
@@ -167,16 +156,33 @@ func (s serverInfo) refuse(what string) error {
 		release = "Kubernetes " + s.release
 	}
 	return cmdutil.NewUserError(kindUnsupported, nil, fmt.Sprintf("the API server (%s) %s, so no Job could be assigned to this controller", release, what),
-		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, promisedSince))
+		fmt.Sprintf("Kubernetes 1.%d or newer is required, and 1.%d or newer is recommended; if kube-controller-manager runs with --controllers=*,-job-controller, use --replace-builtin", managedBySince, guaranteedSince))
 }
 
-// checkServer rejects an API server that cannot assign Jobs to this controller. If the server does not answer, the
-// check of permissions, which comes next, reports it; so the advice is to be printed after that check.
-func (o *Options) checkServer(ctx context.Context) (advice string, err error) {
-	return readServerInfo(ctx, o.config.Client).check(!o.config.ReplaceBuiltin)
+// checkResourceVersions rejects an API server whose resourceVersions cannot be compared (KEP-5504): the controller needs them
+// to find out which of its own writes a watch has delivered, and would stop in the middle of its work. It ignores a
+// list that fails or takes too long; the watches retry and report it.
+func checkResourceVersions(ctx context.Context, client kube.Interface, namespaces []string) error {
+	namespace := metav1.NamespaceAll
+	if len(namespaces) > 0 {
+		namespace = namespaces[0]
+	}
+	ctx, cancel := context.WithTimeout(ctx, serverInfoTimeout)
+	defer cancel()
+	list, err := client.BatchV1().Jobs(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+	if err != nil {
+		return nil
+	}
+	version := list.ResourceVersion
+	if _, err := resourceversion.CompareResourceVersion(version, version); err != nil {
+		return cmdutil.NewUserError(kindUnsupported, nil,
+			fmt.Sprintf("the resourceVersions of this API server cannot be compared (such as %q), so the controller could not tell what it has already counted", version),
+			fmt.Sprintf("Kubernetes 1.%d and newer guarantee that they can be compared; with older versions, the store must be etcd", guaranteedSince))
+	}
+	return nil
 }
 
-// advise prints the advice of checkServer.
+// advise prints the advice of check.
 func (o *Options) advise(ctx context.Context, advice string) {
 	switch {
 	case advice == "":

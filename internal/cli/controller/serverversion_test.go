@@ -76,7 +76,7 @@ func checkServer(t *testing.T, server *aboutServer, flags ...string) (advice str
 		t.Fatal(err)
 	}
 	o.config.Client = controllerClient(t, controllerConfig(t, "server: "+s.URL, ""))
-	return o.checkServer(t.Context())
+	return readServerInfo(t.Context(), o.config.Client).check(!o.config.ReplaceBuiltin)
 }
 
 // Issue 7, point 7; MGB-01: if managedBy is not served, the controller does not start, and prints what it found, what

@@ -1,7 +1,9 @@
 package controller
 
 import (
+	"crypto/tls"
 	"errors"
+	"os"
 	"slices"
 	"sync"
 
@@ -30,17 +32,17 @@ type servingOptions struct {
 	// reviews reviews unknown tokens, and knownReviews tokens that were allowed before.
 	reviews, knownReviews kube.Interface
 	gatherer              kubemetrics.Gatherer
-	working               workingSet
+	running               runtimeSet
 }
 
-// workingSet holds the running Runtimes: none while the process waits for the lead, starts or stops; with shards, one
+// runtimeSet holds the running Runtimes: none while the process waits for the lead, starts or stops; with shards, one
 // for each shard.
-type workingSet struct {
+type runtimeSet struct {
 	mu       sync.Mutex
 	runtimes []*controller.Runtime
 }
 
-func (w *workingSet) add(r *controller.Runtime) (remove func()) {
+func (w *runtimeSet) add(r *controller.Runtime) (remove func()) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.runtimes = append(w.runtimes, r)
@@ -52,7 +54,7 @@ func (w *workingSet) add(r *controller.Runtime) (remove func()) {
 }
 
 // state reports whether there are Runtimes, and whether all are ready.
-func (w *workingSet) state() (working, ready bool) {
+func (w *runtimeSet) state() (working, ready bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	unready := slices.ContainsFunc(w.runtimes, func(r *controller.Runtime) bool { return !r.Ready() })
@@ -72,20 +74,10 @@ func (o *servingOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.healthAddress, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, as HOST:PORT or :PORT; 0 to turn it off.")
 }
 
-func (o *servingOptions) validate() error {
-	switch {
-	case (o.certFile == "") != (o.keyFile == ""):
-		return cmdutil.UsageErrorf("--tls-cert-file and --tls-private-key-file must be used together")
-	case o.certFile != "" && !o.metricsSecure:
-		return cmdutil.UsageErrorf("--tls-cert-file cannot be used with --metrics-secure=false")
-	}
-	return nil
-}
-
-// complete creates the metrics, and the clients that review tokens.
-func (o *servingOptions) complete(c *Options, config *rest.Config) (err error) {
+// completeServing creates the metrics, and the clients that review tokens.
+func (o *Options) completeServing(config *rest.Config) (err error) {
 	registry := kubemetrics.NewKubeRegistry()
-	c.config.Metrics = metrics.New(registry, clock.RealClock{})
+	o.config.Metrics = metrics.New(registry, clock.RealClock{})
 	o.gatherer = prometheus.Gatherers{registry, legacyregistry.DefaultGatherer}
 	if o.reviews, err = newControllerClient(config, reviewQPS, reviewQPS, eventTimeout); err != nil {
 		return err
@@ -101,56 +93,51 @@ type namedServer struct {
 }
 
 // listen opens the health and the metrics address.
-func (o *servingOptions) listen(c *Options) ([]namedServer, error) {
-	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(c), o.readyChecks(c)), nil)
+func (o *Options) listen() ([]namedServer, error) {
+	handler, config := serving.Metrics(o.gatherer, o.runningConfig(), o.profiling), (*tls.Config)(nil)
+	if o.metricsSecure {
+		hosts := []string{"localhost"}
+		if host, err := os.Hostname(); err == nil {
+			hosts = append(hosts, host)
+		}
+		var err error
+		if config, err = serving.NewTLS(o.certFile, o.keyFile, hosts...); err != nil {
+			return nil, cmdutil.UsageErrorf("%v", err)
+		}
+		handler = serving.WithAuthorization(handler, o.reviews, o.knownReviews, clock.RealClock{})
+	}
+	health, err := serving.Listen("health probes", o.healthAddress, serving.Probes(o.healthChecks(), o.readyChecks()), nil)
 	if err != nil {
 		return nil, listenError("--health-probe-bind-address", err)
 	}
-	metricsServer, err := o.listenMetrics(c)
+	metricsServer, err := serving.Listen("metrics", o.metricsAddress, handler, config)
 	if err != nil {
 		health.Close()
-		return nil, err
+		return nil, listenError("--metrics-bind-address", err)
 	}
 	return []namedServer{{health, "Health probes"}, {metricsServer, "Metrics"}}, nil
 }
 
-func (o *servingOptions) listenMetrics(c *Options) (*serving.Server, error) {
-	handler := serving.Metrics(o.gatherer, c.runningConfig(), o.profiling)
-	if !o.metricsSecure {
-		server, err := serving.Listen("metrics", o.metricsAddress, handler, nil)
-		return server, listenError("--metrics-bind-address", err)
-	}
-	config, err := serving.NewTLS(o.certFile, o.keyFile, hostNames()...)
-	if err != nil {
-		return nil, cmdutil.UsageErrorf("%v", err)
-	}
-	server, err := serving.Listen("metrics", o.metricsAddress, serving.Reviewed(handler, o.reviews, o.knownReviews, clock.RealClock{}), config)
-	return server, listenError("--metrics-bind-address", err)
-}
-
 func listenError(flag string, err error) error {
-	if err == nil {
-		return nil
-	}
 	return cmdutil.NewUserError(cmdutil.KindUsage, err, err.Error(), "choose another address with "+flag+", or turn it off with "+flag+" 0")
 }
 
 // healthChecks fail if the process cannot recover by itself, such as a leader that cannot step down.
-func (o *servingOptions) healthChecks(c *Options) map[string]serving.Check {
+func (o *Options) healthChecks() map[string]serving.Check {
 	checks := map[string]serving.Check{"ping": func() error { return nil }}
 	switch {
-	case c.sharding != nil:
-		checks["leaderElection"] = c.sharding.Check
-	case c.watchdog != nil:
-		checks["leaderElection"] = c.watchdog.Check
+	case o.sharding != nil:
+		checks["leaderElection"] = o.sharding.Check
+	case o.watchdog != nil:
+		checks["leaderElection"] = o.watchdog.Check
 	}
 	return checks
 }
 
 // readyChecks succeed if Jobs are being reconciled, or would be if the leader stopped.
-func (o *servingOptions) readyChecks(c *Options) map[string]serving.Check {
+func (o *Options) readyChecks() map[string]serving.Check {
 	return map[string]serving.Check{"watches": func() error {
-		if working, ready := o.working.state(); ready && (working || c.election != nil) {
+		if working, ready := o.running.state(); ready && (working || o.election != nil) {
 			return nil
 		}
 		return errors.New("still listing Jobs and pods")

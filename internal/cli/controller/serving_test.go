@@ -41,15 +41,17 @@ func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
 		says []string
 	}{
 		"metrics": {[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=" + taken.Addr().String()}, []string{"--metrics-bind-address", "in use", taken.Addr().String()}},
-		"metrics without TLS": {[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-secure=false", "--metrics-bind-address=" + taken.Addr().String()},
-			[]string{"--metrics-bind-address", "in use", taken.Addr().String()}},
+		"metrics without TLS": {
+			[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-secure=false", "--metrics-bind-address=" + taken.Addr().String()},
+			[]string{"--metrics-bind-address", "in use", taken.Addr().String()},
+		},
 		"probes":                {[]string{"--health-probe-bind-address=" + taken.Addr().String()}, []string{"--health-probe-bind-address", "in use"}},
 		"nonsense":              {[]string{"--health-probe-bind-address=nonsense"}, []string{"--health-probe-bind-address", "nonsense"}},
 		"no such certificate":   {[]string{"--health-probe-bind-address=0", "--metrics-bind-address=127.0.0.1:0", "--tls-cert-file=/no/such/file", "--tls-private-key-file=/no/key"}, []string{"/no/such/file"}},
 		"metrics, probes first": {[]string{"--health-probe-bind-address=" + freeAddress(t), "--metrics-bind-address=nonsense"}, []string{"--metrics-bind-address"}},
 	} {
 		o := completed(t, c.args...)
-		servers, err := o.listen(o)
+		servers, err := o.listen()
 		if err == nil || cmdutil.ExitCode(err) != cmdutil.ExitUsage || servers != nil {
 			t.Errorf("%s: exit code %d, %v", name, cmdutil.ExitCode(err), err)
 			continue
@@ -134,17 +136,17 @@ func TestStandbyIsReady_JOB_56(t *testing.T) {
 	} {
 		o := completed(t, c.args...)
 		if c.working != nil {
-			defer o.working.add(c.working)()
+			defer o.running.add(c.working)()
 		}
 		answer := httptest.NewRecorder()
-		serving.Probes(o.healthChecks(o), o.readyChecks(o)).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		serving.Probes(o.healthChecks(), o.readyChecks()).ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
 		if ready := answer.Code == http.StatusOK; ready != c.ready {
 			t.Errorf("%s: %d %s", name, answer.Code, answer.Body)
 		}
-		if err := o.healthChecks(o)["ping"](); err != nil {
+		if err := o.healthChecks()["ping"](); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		if check := o.healthChecks(o)["leaderElection"]; (check != nil) != slices.Contains(c.args, "--leader-elect") || check != nil && check() != nil {
+		if check := o.healthChecks()["leaderElection"]; (check != nil) != slices.Contains(c.args, "--leader-elect") || check != nil && check() != nil {
 			t.Errorf("%s: the check of the election", name)
 		}
 	}

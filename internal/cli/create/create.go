@@ -160,7 +160,7 @@ func (o *Options) Run(ctx context.Context) error {
 
 // createAll creates the objects that can be created. problems are the errors of reading manifests.
 func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
-	objects = o.manifests.Choose(objects, cmdutil.IsBatch, o.dryRun == dryRunClient && o.printsManifests())
+	objects = o.manifests.Choose(objects, manifest.IsBatch, o.dryRun == dryRunClient && o.printsManifests())
 	var ready []*manifest.Object
 	for _, object := range objects {
 		if bad := o.manifests.Prepare(object, o.dryRun == dryRunClient); len(bad) > 0 {

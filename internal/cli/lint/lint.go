@@ -15,6 +15,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -59,7 +60,7 @@ const notChecked = "not checked: admission webhooks and policies, quotas, and wh
 // Options are the flags of the lint verb.
 type Options struct {
 	genericiooptions.IOStreams
-	manifests cmdutil.ManifestFlags
+	manifests manifests.InputFlags
 	output    cmdutil.DocumentFlag
 	strict    bool
 	ignored   []string
@@ -187,11 +188,11 @@ type objectKey struct{ folder, kind, namespace, name string }
 
 // again reports an object that is defined twice: kubectl apply would treat one as an update of the other.
 func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
-	if !cmdutil.IsBatch(object) || object.Name() == "" {
+	if !manifest.IsBatch(object) || object.Name() == "" {
 		return
 	}
 	at := object.Position("metadata.name")
-	key := objectKey{filepath.Dir(at.File), cmdutil.BatchKind(object), object.Namespace(), object.Name()}
+	key := objectKey{filepath.Dir(at.File), manifest.BatchKind(object), object.Namespace(), object.Name()}
 	first, found := seen[key]
 	if !found {
 		seen[key] = at
@@ -204,14 +205,14 @@ func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.
 }
 
 func (r *lintResult) lint(object *manifest.Object) {
-	if !cmdutil.IsBatch(object) {
+	if !manifest.IsBatch(object) {
 		r.Summary.Skipped++
 		return
 	}
 	r.count(object)
-	served, changed := cmdutil.AsServed(object)
+	served, changed := manifest.AsServed(object)
 	if changed { // check the rest as if these fields were correct
-		path, problem, fix := cmdutil.WhyNoJob(object)
+		path, problem, fix := manifest.WhyNoJob(object)
 		r.about(object, lint.Finding{ID: "api-version-wrong", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix})
 	}
 	jobs := served.Jobs()
@@ -249,7 +250,7 @@ func withoutJob(object *manifest.Object) []lint.Finding {
 	if len(found) > 0 {
 		return found
 	}
-	path, problem, fix := cmdutil.WhyNoJob(object)
+	path, problem, fix := manifest.WhyNoJob(object)
 	return []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
 }
 
@@ -263,7 +264,7 @@ func lintJob(job *manifest.Job) []lint.Finding {
 		}
 		findings = append(findings, lint.Finding{ID: "rule-name-invalid", Severity: lint.Error, Field: job.At(p.Path), Message: p.Text, Fix: fix})
 	}
-	input := cmdutil.LintInput(job)
+	input := manifests.LintInput(job)
 	input.Names, input.Incomplete = names, len(problems) > 0
 	return append(findings, lint.Check(input)...)
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -124,7 +123,7 @@ func (r *lintResult) skipPatch(file string) {
 // count counts a Job, CronJob or JobSet.
 func (r *lintResult) count(object *manifest.Object) {
 	r.Summary.Jobs++
-	switch cmdutil.BatchKind(object) {
+	switch manifest.BatchKind(object) {
 	case "CronJob":
 		r.Summary.cronJobs++
 	case "JobSet":

@@ -249,11 +249,11 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 func (o *Options) follow(cmd *cobra.Command, name string) error {
 	switch {
 	case o.wait && cmd.Flags().Changed("timeout"):
-		return cmdutil.Then(cmd, "wait", "job/"+name, fmt.Sprintf("--timeout=%s", o.timeout))
+		return cmdutil.RunVerb(cmd, "wait", "job/"+name, fmt.Sprintf("--timeout=%s", o.timeout))
 	case o.wait:
-		return cmdutil.Then(cmd, "wait", "job/"+name)
+		return cmdutil.RunVerb(cmd, "wait", "job/"+name)
 	case o.watch:
-		return cmdutil.Then(cmd, "watch", "job/"+name)
+		return cmdutil.RunVerb(cmd, "watch", "job/"+name)
 	}
 	return nil
 }

@@ -66,7 +66,7 @@ func (o *Options) read(ctx context.Context) (jobs, others []*manifest.Object, er
 
 // isJob reports whether the object is a Job, or is meant to be one.
 func isJob(object *manifest.Object) bool {
-	return cmdutil.IsBatch(object) && cmdutil.BatchKind(object) == "Job"
+	return manifest.IsBatch(object) && manifest.BatchKind(object) == "Job"
 }
 
 // checkPermissions checks the permissions that are needed after the creation, so that nothing is created without

@@ -48,7 +48,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 // warn prints problems that would keep the Job from running in a cluster, but not in the simulation; and which rules
 // match sidecars, which exit with 0 in the simulation unless a flag says otherwise.
 func (o *Options) warn(job *manifest.Job) {
-	for _, f := range lint.Check(cmdutil.LintInput(job)) {
+	for _, f := range lint.Check(manifests.LintInput(job)) {
 		if f.ID == lint.MisspelledManagedBy || f.ID == lint.RuleMatchesSidecars && f.Severity == lint.Warning {
 			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(job.Object.Errorf(f.Field, "%s", f.Message).Error()))
 		}

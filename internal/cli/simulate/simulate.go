@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -79,7 +80,7 @@ const simulateExample = `  # What if every pod exits with 42?
 // Options are the flags of the simulate verb.
 type Options struct {
 	cmdutil.Env
-	manifests cmdutil.ManifestFlags
+	manifests manifests.InputFlags
 	color     cmdutil.ColorFlag
 	pods      []string
 	limit     time.Duration

@@ -2,10 +2,8 @@ package cmdutil
 
 import (
 	"cmp"
-	"fmt"
 	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 // Set by the linker in releases:
@@ -18,8 +16,6 @@ var (
 	Version   string
 	GitCommit string
 )
-
-const unknownVersion = "unknown"
 
 // VersionInfo identifies a build. It is also the JSON and YAML output.
 type VersionInfo struct {
@@ -42,17 +38,6 @@ func newVersionInfo(version, commit string, build *debug.BuildInfo) VersionInfo 
 	if build == nil {
 		build = &debug.BuildInfo{}
 	}
-	return VersionInfo{
-		APIVersion: OutputAPIVersion,
-		Kind:       "Version",
-		Version:    cmp.Or(version, build.Main.Version, unknownVersion),
-		GitCommit:  cmp.Or(commit, builtFrom(build), unknownVersion),
-		GoVersion:  runtime.Version(),
-		Platform:   runtime.GOOS + "/" + runtime.GOARCH,
-	}
-}
-
-func builtFrom(build *debug.BuildInfo) string {
 	settings := map[string]string{}
 	for _, s := range build.Settings {
 		settings[s.Key] = s.Value
@@ -61,11 +46,12 @@ func builtFrom(build *debug.BuildInfo) string {
 	if revision != "" && settings["vcs.modified"] == "true" {
 		revision += "-dirty"
 	}
-	return revision
-}
-
-// userAgent returns the User-Agent header, which the API server's audit log shows.
-func userAgent() string {
-	v := CurrentVersion()
-	return fmt.Sprintf("kubectl-batchjob/%s (%s)", strings.Trim(v.Version, "()"), v.Platform)
+	return VersionInfo{
+		APIVersion: OutputAPIVersion,
+		Kind:       "Version",
+		Version:    cmp.Or(version, build.Main.Version, "unknown"),
+		GitCommit:  cmp.Or(commit, revision, "unknown"),
+		GoVersion:  runtime.Version(),
+		Platform:   runtime.GOOS + "/" + runtime.GOARCH,
+	}
 }

@@ -70,20 +70,15 @@ func (c *ColorFlag) display(terminal bool, columns int, getenv func(string) stri
 		d.Color = terminal && getenv("NO_COLOR") == "" && getenv("TERM") != "dumb"
 	}
 	if terminal {
-		d.Width = terminalWidth(columns, getenv)
+		if columns <= 0 {
+			columns, _ = strconv.Atoi(getenv("COLUMNS")) // of the shell
+		}
+		if columns <= 0 {
+			columns = defaultWidth
+		}
+		d.Width = max(columns, minWidth)
 	}
 	return d
-}
-
-// terminalWidth prefers the terminal's own size to the shell's COLUMNS.
-func terminalWidth(columns int, getenv func(string) string) int {
-	if columns <= 0 {
-		columns, _ = strconv.Atoi(getenv("COLUMNS"))
-	}
-	if columns <= 0 {
-		columns = defaultWidth
-	}
-	return max(columns, minWidth)
 }
 
 // showsUnicode reports whether the locale uses UTF-8 and the terminal has the glyphs. As in POSIX, the first variable

@@ -3,6 +3,8 @@ package cmdutil
 import (
 	"context"
 	"fmt"
+	"io"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -12,6 +14,10 @@ import (
 	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/metadata"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
@@ -34,50 +40,34 @@ func (f *KubeFlags) AddTo(cmd *cobra.Command) {
 		names := ObjectNames(cmd.Context(), f, ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 		return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 	})
-	for _, flag := range []string{"context", "cluster", "user"} {
+	for flag, names := range map[string]func(clientcmdapi.Config) iter.Seq[string]{
+		"context": func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.Contexts) },
+		"cluster": func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.Clusters) },
+		"user":    func(c clientcmdapi.Config) iter.Seq[string] { return maps.Keys(c.AuthInfos) },
+	} {
 		MustCompleteFlag(cmd, flag, func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return WithPrefix(kubeconfigNames(f, flag), toComplete), cobra.ShellCompDirectiveNoFileComp
+			raw, _ := f.Loader().RawConfig() // empty after an error
+			return WithPrefix(slices.Sorted(names(raw)), toComplete), cobra.ShellCompDirectiveNoFileComp
 		})
 	}
-}
-
-// kubeconfigNames returns the kubeconfig entries that a flag can choose: contexts, clusters or users.
-func kubeconfigNames(flags *KubeFlags, flag string) []string {
-	raw, err := flags.Loader().RawConfig()
-	switch {
-	case err != nil:
-		return nil
-	case flag == "cluster":
-		return slices.Sorted(maps.Keys(raw.Clusters))
-	case flag == "user":
-		return slices.Sorted(maps.Keys(raw.AuthInfos))
-	}
-	return slices.Sorted(maps.Keys(raw.Contexts))
 }
 
 // CompleteJobs completes names of Jobs, in the form that the user began. If flags choose the Jobs, it offers none.
 func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		const directive = cobra.ShellCompDirectiveNoFileComp
 		prefix := ""
 		if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
 			if !isJobResource(resource) {
-				return nil, directive
+				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			prefix = resource + "/"
 		}
-		namespace, err := KubeNamespace(flags)
-		if err != nil || byFlags() {
-			return nil, directive
-		}
 		given, _ := ParseJobArgs(args)
-		var candidates []string
-		for _, name := range ObjectNames(cmd.Context(), flags, ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("jobs"), Namespace: namespace}) {
-			if !slices.Contains(given, name) {
-				candidates = append(candidates, prefix+name)
-			}
+		for i := range given {
+			given[i] = prefix + given[i]
 		}
-		return WithPrefix(candidates, toComplete), directive
+		jobs := ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("jobs")}
+		return completeObjects(cmd.Context(), flags, byFlags, jobs, prefix, given, toComplete)
 	}
 }
 
@@ -90,18 +80,22 @@ func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource st
 		if !qualified || q == (ObjectQuery{}) {
 			return jobs(cmd, args, toComplete)
 		}
-		var err error
-		if q.Namespace, err = KubeNamespace(flags); err != nil || byFlags() {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		var candidates []string
-		for _, name := range ObjectNames(cmd.Context(), flags, q) {
-			if candidate := resource + "/" + name; !slices.Contains(args, candidate) {
-				candidates = append(candidates, candidate)
-			}
-		}
-		return WithPrefix(candidates, toComplete), cobra.ShellCompDirectiveNoFileComp
+		return completeObjects(cmd.Context(), flags, byFlags, q, resource+"/", args, toComplete)
 	}
+}
+
+// completeObjects offers the names that q selects in the current namespace, after prefix, without the ones given.
+func completeObjects(ctx context.Context, flags *KubeFlags, byFlags func() bool, q ObjectQuery, prefix string, given []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	var err error
+	if q.Namespace, err = KubeNamespace(flags); err != nil || byFlags() {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names := ObjectNames(ctx, flags, q)
+	for i := range names {
+		names[i] = prefix + names[i]
+	}
+	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(given, name) })
+	return WithPrefix(names, toComplete), cobra.ShellCompDirectiveNoFileComp
 }
 
 // WithPrefix keeps the candidates that begin with prefix and contain nothing that would have to be escaped for a
@@ -152,6 +146,66 @@ func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (ans
 // CompleteWords completes the values of a flag that has a fixed set of them.
 func CompleteWords(words ...string) cobra.CompletionFunc {
 	return func(_ *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-		return WithPrefix(append([]string(nil), words...), toComplete), cobra.ShellCompDirectiveNoFileComp
+		return WithPrefix(slices.Clone(words), toComplete), cobra.ShellCompDirectiveNoFileComp
 	}
+}
+
+// ObjectQuery selects the objects whose names complete a word.
+type ObjectQuery struct {
+	Resource  schema.GroupVersionResource
+	Namespace string // empty for all namespaces, and for resources without any
+	Labels    string
+	Fields    string
+	Limit     int64 // 0 for no limit
+}
+
+// ObjectNames requests only the metadata of objects. It returns the names of each query sorted, one query after the
+// other. It reports no errors, and returns nothing if the cluster does not answer in time.
+func ObjectNames(ctx context.Context, flags *KubeFlags, queries ...ObjectQuery) []string {
+	return withinTimeout(ctx, func(ctx context.Context) (names []string) {
+		config, err := RESTConfig(flags, io.Discard)
+		if err != nil {
+			return nil
+		}
+		client, err := metadata.NewForConfig(config)
+		if err != nil {
+			return nil
+		}
+		for _, q := range queries {
+			options := metav1.ListOptions{LabelSelector: q.Labels, FieldSelector: q.Fields, Limit: q.Limit}
+			if q.Limit == 0 { // The API server may answer from its cache, which ignores limits.
+				options.ResourceVersion = "0"
+			}
+			list, err := client.Resource(q.Resource).Namespace(q.Namespace).List(ctx, options)
+			if err != nil {
+				return names
+			}
+			first := len(names)
+			for i := range list.Items {
+				names = append(names, list.Items[i].Name)
+			}
+			slices.Sort(names[first:])
+		}
+		return names
+	})
+}
+
+// jobToComplete returns the Job that the command line names; nil without an answer in time.
+func jobToComplete(ctx context.Context, flags *KubeFlags, args []string) *batchv1.Job {
+	names, err := ParseJobArgs(args)
+	if err != nil || len(names) != 1 {
+		return nil
+	}
+	return withinTimeout(ctx, func(ctx context.Context) *batchv1.Job {
+		_, set, err := NewJobSet(flags, JobChoice{}, io.Discard)
+		if err != nil {
+			return nil
+		}
+		object, err := set.Get(ctx, names[0])
+		if err != nil {
+			return nil
+		}
+		job, _ := ToJob(object)
+		return job
+	})
 }

@@ -26,11 +26,15 @@ func CompleteIndexes(flags *KubeFlags, list bool) cobra.CompletionFunc {
 		if err != nil || before != "" && !list {
 			return nil, directive
 		}
+		last := int32(-1)
+		for run := range given.Intervals() {
+			last = run.Last
+		}
 		job := jobToComplete(cmd.Context(), flags, args)
 		if job == nil || job.Spec.Completions == nil || jobspec.CompletionMode(&job.Spec) != batchv1.IndexedCompletion {
 			return nil, directive
 		}
-		return indexCandidates(job, before, toComplete, highest(given)), directive
+		return indexCandidates(job, before, toComplete, last), directive
 	}
 }
 
@@ -86,15 +90,6 @@ func CompleteContainers(flags *KubeFlags) cobra.CompletionFunc {
 		}
 		return WithPrefix(names, toComplete), directive
 	}
-}
-
-// highest returns the last index of a set, -1 if it is empty.
-func highest(set indexset.Set) int32 {
-	last := int32(-1)
-	for run := range set.Intervals() {
-		last = run.Last
-	}
-	return last
 }
 
 // cutList splits "a,b,c" into "a,b," and the names a and b.

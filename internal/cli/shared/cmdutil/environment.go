@@ -4,8 +4,10 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
+	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -16,12 +18,12 @@ import (
 type Env struct {
 	genericiooptions.IOStreams
 
-	Now    func() time.Time
-	Server *serverclock.Clock // set by answers of the API server; nil if Now does not depend on them
-	Retry  feed.Retry         // after the connection is lost
+	Now         func() time.Time
+	ServerClock *serverclock.Clock // set by answers of the API server; nil if Now does not depend on them
+	Retry       feed.Retry         // after the connection is lost
 
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
-	Ticker   func(time.Duration) (beats <-chan time.Time, stop func()) // nil for time's own
+	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
 	Timer    func(d time.Duration, fire func()) (stop func())          // nil for time's own
 }
 
@@ -29,10 +31,10 @@ type Env struct {
 func NewEnv(streams genericiooptions.IOStreams) Env {
 	clock := serverclock.New(time.Now)
 	return Env{
-		IOStreams: streams,
-		Now:       clock.Now,
-		Server:    clock,
-		Retry:     feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
+		IOStreams:   streams,
+		Now:         clock.Now,
+		ServerClock: clock,
+		Retry:       feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 	}
 }
 
@@ -44,4 +46,63 @@ func Editor() []string {
 		}
 	}
 	return []string{"vi"}
+}
+
+// TerminalWidth returns the number of columns of the terminal behind w, or 0 without a terminal that can rewrite a
+// line.
+func (e Env) TerminalWidth(w io.Writer) int {
+	columns, terminal := e.columns(w)
+	switch {
+	case !terminal || e.Terminal == nil && os.Getenv("TERM") == "dumb":
+		return 0
+	case columns <= 0:
+		return minWidth
+	}
+	return columns
+}
+
+// columns reports whether w is a terminal, and its width, 0 if the terminal does not report it.
+func (e Env) columns(w io.Writer) (columns int, terminal bool) {
+	if e.Terminal != nil {
+		columns = e.Terminal(w)
+		return columns, columns > 0
+	}
+	file, ok := w.(interface{ Fd() uintptr })
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return 0, false
+	}
+	columns, _, _ = term.GetSize(int(file.Fd())) // It stays 0 after an error.
+	return columns, true
+}
+
+// ticks returns a channel that receives the time every d until stop is called.
+func (e Env) ticks(d time.Duration) (ticks <-chan time.Time, stop func()) {
+	if e.Ticker != nil {
+		return e.Ticker(d)
+	}
+	ticker := time.NewTicker(d) //nolint:forbidigo // the shell's own; tests set another
+	return ticker.C, ticker.Stop
+}
+
+// After calls fire once d has passed, unless stop is called first.
+func (e Env) After(d time.Duration, fire func()) (stop func()) {
+	if e.Timer != nil {
+		return e.Timer(d, fire)
+	}
+	timer := time.AfterFunc(d, fire)
+	return func() { timer.Stop() }
+}
+
+// Synchronized returns a writer to w that several goroutines may use.
+func Synchronized(w io.Writer) io.Writer { return &lockedWriter{w: w} }
+
+type lockedWriter struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *lockedWriter) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }

@@ -34,10 +34,10 @@ const (
 	kindInterrupted  ErrorKind = "Interrupted"  // Ctrl-C: not printed
 	KindKubeconfig   ErrorKind = "Kubeconfig"   // missing, unreadable or invalid
 	KindContext      ErrorKind = "Context"      // the kubeconfig has no such context
-	KindCredentials  ErrorKind = "Credentials"  // 401, or they could not be obtained
-	KindForbidden    ErrorKind = "Forbidden"    // 401, or the credentials could not be obtained
+	KindCredentials  ErrorKind = "Credentials"  // 401, or the credentials could not be obtained
+	KindForbidden    ErrorKind = "Forbidden"    // 403 for a missing permission
 	KindNotFound     ErrorKind = "NotFound"     // 404
-	KindUnreachable  ErrorKind = "Unreachable"  // 404
+	KindUnreachable  ErrorKind = "Unreachable"  // no answer of the API server
 	kindUntrusted    ErrorKind = "Untrusted"    // TLS certificate not accepted
 	KindServerFailed ErrorKind = "ServerFailed" // any other answer of the API server
 	kindJobFailed    ErrorKind = "JobFailed"    // an awaited Job failed; not printed, as the verb has printed it
@@ -137,7 +137,18 @@ func Flatten(err error) []error {
 	if err == nil {
 		return nil
 	}
-	parts := joinedIn(err)
+	var parts []error
+	switch joined := err.(type) { //nolint:errorlint // asks what this very error is made of
+	case utilerrors.Aggregate:
+		if !clientcmd.IsConfigurationInvalid(err) {
+			parts = joined.Errors()
+		}
+	case interface{ Unwrap() []error }:
+		// fmt.Errorf with several %w has text of its own, which must be kept.
+		if all := joined.Unwrap(); err.Error() == errors.Join(all...).Error() {
+			parts = all
+		}
+	}
 	if parts == nil {
 		return []error{err}
 	}
@@ -146,21 +157,6 @@ func Flatten(err error) []error {
 		all = append(all, Flatten(part)...)
 	}
 	return all
-}
-
-func joinedIn(err error) []error {
-	switch joined := err.(type) { //nolint:errorlint // asks what this very error is made of
-	case utilerrors.Aggregate:
-		if !clientcmd.IsConfigurationInvalid(err) {
-			return joined.Errors()
-		}
-	case interface{ Unwrap() []error }:
-		// fmt.Errorf with several %w has text of its own, which must be kept.
-		if parts := joined.Unwrap(); err.Error() == errors.Join(parts...).Error() {
-			return parts
-		}
-	}
-	return nil
 }
 
 // JobFailed returns the error of a verb that waited for Jobs and has printed which ones failed.

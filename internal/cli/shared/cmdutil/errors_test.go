@@ -2,6 +2,7 @@ package cmdutil
 
 import (
 	"context"
+	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -47,12 +48,16 @@ func TestExplainError(t *testing.T) {
 		{"forbidden everywhere", apicall.Call{Verb: "watch", Group: "batch", Resource: "jobs"}.Wrap(forbidden), KindForbidden, 1, []string{"watch", "all namespaces", "-A"}},
 		{"forbidden of unknown call", forbidden, KindForbidden, 1, []string{"eve", "ask for"}},
 		{"forbidden to impersonate", list.Wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "users"}, "bob", errors.New("cannot impersonate"))), KindForbidden, 1, []string{"users", "bob", "--as"}},
-		{"exceeded quota", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("exceeded quota: few, requested: count/jobs.batch=1, used: count/jobs.batch=3, limited: count/jobs.batch=3"))), KindServerFailed, 1,
-			[]string{"count/jobs.batch=3", "kubectl describe resourcequota few -n prod"}},
+		{
+			"exceeded quota", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("exceeded quota: few, requested: count/jobs.batch=1, used: count/jobs.batch=3, limited: count/jobs.batch=3"))), KindServerFailed, 1,
+			[]string{"count/jobs.batch=3", "kubectl describe resourcequota few -n prod"},
+		},
 		{"terminating namespace", create.Wrap(terminating), KindServerFailed, 1, []string{"being terminated", "another one with -n"}},
 		{"policy", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no"))), KindServerFailed, 1, []string{"validatingadmissionpolicy p"}},
-		{"webhook", create.Wrap(&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "w.example" denied the request: no`}}), KindServerFailed, 1,
-			[]string{"w.example", "webhook"}},
+		{
+			"webhook", create.Wrap(&apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: 403, Reason: metav1.StatusReasonForbidden, Message: `admission webhook "w.example" denied the request: no`}}), KindServerFailed, 1,
+			[]string{"w.example", "webhook"},
+		},
 		{"Pod Security", create.Wrap(apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "train", errors.New(`violates PodSecurity "restricted:latest": privileged`))), KindServerFailed, 1, []string{"restricted:latest", "this is not about permissions"}},
 		{"unknown admission plugin", create.Wrap(apierrors.NewForbidden(jobs, "train", errors.New("pod does not have the right shape"))), KindServerFailed, 1, []string{"right shape", "this is not about permissions"}},
 		{"no such Job", get.Wrap(apierrors.NewNotFound(jobs, "train")), KindNotFound, 1, []string{"train", `"prod"`}},
@@ -64,7 +69,7 @@ func TestExplainError(t *testing.T) {
 		{"unresolved", &url.Error{Op: "Get", URL: "https://h.example/", Err: &net.DNSError{Name: "h.example", IsNotFound: true}}, KindUnreachable, 1, []string{"h.example"}},
 		{"timeout", &url.Error{Op: "Get", URL: "https://h/", Err: context.DeadlineExceeded}, KindUnreachable, 1, []string{"https://h"}},
 		{"bare timeout", context.DeadlineExceeded, KindUnreachable, 1, nil},
-		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: x509.UnknownAuthorityError{}}, kindUntrusted, 1, []string{"https://h", "authority"}},
+		{"certificate", &url.Error{Op: "Get", URL: "https://h/", Err: &tls.CertificateVerificationError{Err: x509.UnknownAuthorityError{}}}, kindUntrusted, 1, []string{"https://h", "authority"}},
 		{"exec plugin", &url.Error{Op: "Get", URL: "https://h/", Err: errors.New("getting credentials: exec: aws not found")}, KindCredentials, 1, []string{"aws"}},
 		{"empty configuration", clientcmd.ErrEmptyConfig, KindKubeconfig, 1, []string{"--kubeconfig"}},
 		{"hostile", list.Wrap(apierrors.NewInternalError(errors.New("a\x1b[2J\r\nb\u202e\x9b"))), KindServerFailed, 1, []string{`\x1b`, `\u202e`, `\x9b`}},

@@ -22,10 +22,7 @@ func Execute(ctx context.Context, root *cobra.Command, args []string) error {
 	if !started {
 		err = UsageErrorf("%v", err)
 	}
-	return withUsageHint(ExplainError(err), cmd)
-}
-
-func withUsageHint(err error, cmd *cobra.Command) error {
+	err = ExplainError(err)
 	if usage, is := errors.AsType[*UserError](err); is && usage.kind == KindUsage && usage.Hint == "" {
 		return NewUserError(KindUsage, usage.cause, usage.What, "see: "+cmd.CommandPath()+" --help")
 	}
@@ -52,8 +49,8 @@ func NewRoot(env Env) *cobra.Command {
 	return root
 }
 
-// Then runs another verb after cmd, with the connection flags that cmd was given.
-func Then(cmd *cobra.Command, verb string, args ...string) error {
+// RunVerb runs another verb after cmd, with the connection flags that cmd was given.
+func RunVerb(cmd *cobra.Command, verb string, args ...string) error {
 	next, _, err := cmd.Root().Find([]string{verb})
 	if err != nil {
 		return fmt.Errorf("verb %s: %w", verb, err)

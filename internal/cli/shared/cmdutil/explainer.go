@@ -52,12 +52,9 @@ func OpenJobs(kube *KubeFlags, choice JobChoice, warnings io.Writer, env Env) (f
 // default saves a third of the memory, and costs up to a third more CPU time.
 const gcPercent = 25
 
-// SaveMemory sets gcPercent, for verbs that hold all pods of a Job.
-func SaveMemory() { debug.SetGCPercent(gcPercent) }
-
 // NewExplainer returns an Explainer that uses protobuf, which costs a fifth of JSON for a Job with 10,000 pods.
 func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error) {
-	SaveMemory()
+	debug.SetGCPercent(gcPercent)
 	config = rest.CopyConfig(config)
 	config.ContentType = runtime.ContentTypeProtobuf
 	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON

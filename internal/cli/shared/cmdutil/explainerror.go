@@ -3,7 +3,6 @@ package cmdutil
 import (
 	"context"
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,7 +17,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
@@ -120,25 +118,21 @@ func IsMissingPermission(err error) bool {
 	if !apierrors.IsForbidden(err) || !errors.As(err, &answer) {
 		return false
 	}
-	why, ofResource := forbiddenWhy(answer.Status().Message)
-	if ofResource {
+	if _, why, found := strings.Cut(answer.Status().Message, afterResource); found {
 		return strings.HasPrefix(why, "User ") || strings.HasPrefix(why, "cannot ")
 	}
-	return eventtext.RefusalOf(why).Reason == explain.RefusalOther // Webhooks give their own reasons.
+	return eventtext.RefusalOf(answer.Status().Message).Reason == explain.RefusalOther // Webhooks give their own reasons.
 }
 
-// forbiddenWhy returns the reason in a 403 message, without the name of the forbidden resource, and whether there is
-// such a name.
-func forbiddenWhy(message string) (why string, ofResource bool) {
-	if _, why, found := strings.Cut(message, " is forbidden: "); found {
-		return why, true
-	}
-	return message, false
-}
+// afterResource is the text between the forbidden resource and the reason in a 403 message; webhooks omit both.
+const afterResource = " is forbidden: "
 
 // explainAdmission explains a 403 response of admission, where permissions do not help.
 func explainAdmission(err error, status *metav1.Status, call apicall.Call) *UserError {
-	why, _ := forbiddenWhy(status.Message)
+	why := status.Message
+	if _, reason, found := strings.Cut(why, afterResource); found {
+		why = reason
+	}
 	refusal := eventtext.RefusalOf(why)
 	hint := "change the request as the message says; this is not about permissions"
 	switch {
@@ -168,7 +162,7 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()), hint)
 	case status.Details != nil && status.Details.Name != "":
 		return NewUserError(KindNotFound, err, status.Message, "check the name and the namespace")
-	case call.Group == manifest.JobSetGroup:
+	case call.Resource == "jobsets":
 		return NewUserError(KindNotFound, err, "the cluster has no JobSets ("+status.Message+")",
 			"install JobSet (https://jobset.sigs.k8s.io), or use another context")
 	default:
@@ -197,7 +191,7 @@ func explainTransport(err error) *UserError {
 	if u, parseErr := url.Parse(failed.URL); parseErr == nil && u.Host != "" {
 		server += fmt.Sprintf(" at %s://%s", u.Scheme, u.Host)
 	}
-	if certificateProblem(failed.Err) {
+	if _, is := errors.AsType[*tls.CertificateVerificationError](failed.Err); is {
 		return NewUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", server, failed.Err),
 			"check the server address and certificate authority of this context (kubectl config view --minify)")
 	}
@@ -205,27 +199,16 @@ func explainTransport(err error) *UserError {
 		return NewUserError(KindCredentials, err, fmt.Sprintf("cannot get credentials for %s: %s", server, failed.Err),
 			"check the user of this context (kubectl config view --minify)")
 	}
-	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, transportCause(failed)),
-		"check that it is running and that the context is correct (kubectl config view --minify)")
-}
-
-func certificateProblem(err error) bool {
-	var verification *tls.CertificateVerificationError
-	var authority x509.UnknownAuthorityError
-	var host x509.HostnameError
-	var invalid x509.CertificateInvalidError
-	return errors.As(err, &verification) || errors.As(err, &authority) || errors.As(err, &host) || errors.As(err, &invalid)
-}
-
-func transportCause(failed *url.Error) string {
+	why := failed.Err.Error()
 	var dns *net.DNSError
 	switch {
 	case errors.Is(failed.Err, syscall.ECONNREFUSED):
-		return "connection refused"
+		why = "connection refused"
 	case errors.As(failed.Err, &dns):
-		return fmt.Sprintf("cannot resolve the host name %q", dns.Name)
+		why = fmt.Sprintf("cannot resolve the host name %q", dns.Name)
 	case failed.Timeout():
-		return "no answer in time"
+		why = "no answer in time"
 	}
-	return failed.Err.Error()
+	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, why),
+		"check that it is running and that the context is correct (kubectl config view --minify)")
 }

@@ -79,31 +79,22 @@ func ParseJobArgs(args []string) ([]string, error) {
 	}
 	var names []string
 	for _, arg := range args {
-		name, err := parseJobArg(arg)
-		if err != nil {
-			return nil, err
+		resource, name, qualified := strings.Cut(arg, "/")
+		if !qualified {
+			name = resource
 		}
-		if !slices.Contains(names, name) {
+		switch problems := content.IsPathSegmentName(name); {
+		case qualified && !isJobResource(resource):
+			return nil, UsageErrorf("%q is not a Job; use NAME or job/NAME", arg)
+		case name == "":
+			return nil, UsageErrorf("%q has no Job name; use NAME or job/NAME", arg)
+		case len(problems) > 0:
+			return nil, UsageErrorf("%q is not a Job name: it %s", name, strings.Join(problems, ", "))
+		case !slices.Contains(names, name):
 			names = append(names, name)
 		}
 	}
 	return names, nil
-}
-
-func parseJobArg(arg string) (string, error) {
-	resource, name, qualified := strings.Cut(arg, "/")
-	if !qualified {
-		name = resource
-	} else if !isJobResource(resource) {
-		return "", UsageErrorf("%q is not a Job; use NAME or job/NAME", arg)
-	}
-	if name == "" {
-		return "", UsageErrorf("%q has no Job name; use NAME or job/NAME", arg)
-	}
-	if problems := content.IsPathSegmentName(name); len(problems) > 0 {
-		return "", UsageErrorf("%q is not a Job name: it %s", name, strings.Join(problems, ", "))
-	}
-	return name, nil
 }
 
 // isJobResource reports whether kubectl accepts resource as a name of batch/v1 Jobs.

@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -75,10 +75,9 @@ func ToJob(object *unstructured.Unstructured) (*batchv1.Job, error) {
 // TemplateContainers returns the names of the containers in the Job's template; a webhook may add others to pods.
 func TemplateContainers(job *batchv1.Job) []string {
 	var names []string
-	for _, list := range [][]corev1.Container{job.Spec.Template.Spec.InitContainers, job.Spec.Template.Spec.Containers} {
-		for i := range list {
-			names = append(names, list[i].Name)
-		}
+	pod := &job.Spec.Template.Spec
+	for _, container := range slices.Concat(pod.InitContainers, pod.Containers) {
+		names = append(names, container.Name)
 	}
 	return names
 }

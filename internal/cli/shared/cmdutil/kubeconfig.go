@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"strings"
-	"sync"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/client-go/rest"
@@ -30,13 +29,15 @@ const (
 // RESTConfig returns the client configuration from the flags, the kubeconfig or the pod's service account. Its errors
 // are explained. Each distinct warning of the API server is written to warnings once.
 func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
-	if err := validateKubeFlags(flags); err != nil {
-		return nil, err
+	if timeout := flags.Overrides.Timeout; timeout != "" {
+		if _, err := clientcmd.ParseTimeout(timeout); err != nil {
+			return nil, UsageErrorf("--request-timeout=%s: %v", timeout, err)
+		}
 	}
 	loader := flags.Loader()
-	raw, err := loadKubeconfig(loader)
-	if err != nil {
-		return nil, err
+	raw, err := loader.RawConfig()
+	if err != nil && !clientcmd.IsEmptyConfig(err) {
+		return nil, ExplainConfigError(err)
 	}
 	if err := checkContext(flags, raw, loader); err != nil {
 		return nil, err
@@ -49,12 +50,13 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig found in "+kubeconfigPaths(loader), kubeconfigHint)
 	}
 	config = rest.CopyConfig(config)
-	config.UserAgent = userAgent()
+	version := CurrentVersion() // The audit log of the API server shows it.
+	config.UserAgent = fmt.Sprintf("kubectl-batchjob/%s (%s)", strings.Trim(version.Version, "()"), version.Platform)
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
-	if flags.server != nil {
-		config.Wrap(flags.server.Wrap)
+	if flags.serverClock != nil {
+		config.Wrap(flags.serverClock.Wrap)
 	}
-	config.WarningHandler = &warningWriter{out: warnings, seen: map[string]bool{}}
+	config.WarningHandler = printWarnings(warnings)
 	return config, nil
 }
 
@@ -82,23 +84,6 @@ func CurrentNamespace(flags *KubeFlags) string {
 		return ""
 	}
 	return namespace
-}
-
-func validateKubeFlags(flags *KubeFlags) error {
-	if flags.Overrides.Timeout != "" {
-		if _, err := clientcmd.ParseTimeout(flags.Overrides.Timeout); err != nil {
-			return UsageErrorf("--request-timeout=%s: %v", flags.Overrides.Timeout, err)
-		}
-	}
-	return nil
-}
-
-func loadKubeconfig(loader clientcmd.ClientConfig) (clientcmdapi.Config, error) {
-	raw, err := loader.RawConfig()
-	if err != nil && !clientcmd.IsEmptyConfig(err) {
-		return raw, ExplainConfigError(err)
-	}
-	return raw, nil
 }
 
 // ExplainConfigError explains an error in loading or reading the kubeconfig.
@@ -140,21 +125,14 @@ func kubeconfigPaths(loader clientcmd.ClientConfig) string {
 	return strings.Join(access.GetLoadingPrecedence(), string(os.PathListSeparator))
 }
 
-// warningWriter writes each distinct warning of the API server once.
-type warningWriter struct {
-	out io.Writer
-
-	mu   sync.Mutex
-	seen map[string]bool
+// printWarnings returns a handler that writes each distinct warning of the API server once.
+func printWarnings(out io.Writer) rest.WarningHandler {
+	return safeWarnings{rest.NewWarningWriter(out, rest.WarningWriterOptions{Deduplicate: true})}
 }
 
-// HandleWarningHeader implements rest.WarningHandler.
-func (w *warningWriter) HandleWarningHeader(code int, _ string, text string) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if code != 299 || text == "" || w.seen[text] {
-		return
-	}
-	w.seen[text] = true
-	fmt.Fprintf(w.out, "Warning: %s\n", sanitize.Line(text))
+// safeWarnings makes warnings safe for a terminal.
+type safeWarnings struct{ rest.WarningHandler }
+
+func (s safeWarnings) HandleWarningHeader(code int, agent, text string) {
+	s.WarningHandler.HandleWarningHeader(code, agent, sanitize.Line(text))
 }

@@ -7,7 +7,7 @@ import (
 
 func TestServerWarningsAreShownSafely(t *testing.T) {
 	var b strings.Builder
-	w := &warningWriter{out: &b, seen: map[string]bool{}}
+	w := printWarnings(&b)
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(299, "-", "old\x1b[2J")
 	w.HandleWarningHeader(199, "-", "other")

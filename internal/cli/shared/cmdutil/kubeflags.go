@@ -18,10 +18,10 @@ type KubeFlags struct {
 	// Overrides are the values of flags, which take precedence over the kubeconfig.
 	Overrides clientcmd.ConfigOverrides
 
-	server    *serverclock.Clock // nil for none
-	userExtra []string
-	load      sync.Once
-	loader    clientcmd.ClientConfig
+	serverClock *serverclock.Clock // nil for none
+	userExtra   []string
+	load        sync.Once
+	loader      clientcmd.ClientConfig
 }
 
 // NewKubeFlags returns kubectl's connection flags.
@@ -30,10 +30,10 @@ func NewKubeFlags() *KubeFlags {
 }
 
 // KubeFlags returns kubectl's connection flags, for a verb that connects to the cluster. Responses set the clock
-// e.Server.
+// e.ServerClock.
 func (e Env) KubeFlags() *KubeFlags {
 	flags := NewKubeFlags()
-	flags.server = e.Server
+	flags.serverClock = e.ServerClock
 	return flags
 }
 

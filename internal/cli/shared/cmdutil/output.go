@@ -19,95 +19,74 @@ import (
 // OutputAPIVersion is the API group and version of the JSON and YAML output that this program defines.
 const OutputAPIVersion = "batchjob.dev/v1alpha1"
 
-// DocumentFlag is --output of a verb that writes an object of this program as JSON or YAML, and with AddPrintersTo in
-// the other formats of kubectl.
+// DocumentFlag is --output of a verb that writes an object of this program: in the formats of AddTo, or with
+// AddPrintersTo in all of kubectl's.
 type DocumentFlag struct {
-	format   string
-	own      []string    // formats that the verb writes itself
-	printers *PrintFlags // nil for JSON and YAML only
+	PrintFlags
+	hasPrinters bool
 }
 
-func documentFormats() []string { return []string{"json", "yaml"} }
-
-// AddTo adds the flag and its completion to a command, with formats that the verb writes itself.
+// AddTo adds the flag and its completion to a command, with JSON, YAML and formats that the verb writes itself.
 func (f *DocumentFlag) AddTo(cmd *cobra.Command, own ...string) {
-	f.own = own
-	addOutputFlag(cmd, &f.format, f.formats())
+	f.formats = append([]string{"json", "yaml"}, own...)
+	addOutputFlag(cmd, &f.options.Format, f.formats)
 }
-
-// formats returns the formats that need none of kubectl's printers.
-func (f *DocumentFlag) formats() []string { return slices.Concat(documentFormats(), f.own) }
-
-// Format returns the format that was chosen, or "".
-func (f *DocumentFlag) Format() string { return f.format }
 
 // AddPrintersTo adds the flag and its companions, with all formats of kubectl.
 func (f *DocumentFlag) AddPrintersTo(cmd *cobra.Command) {
-	f.printers = NewPrintFlags()
-	f.printers.AddDocumentTo(cmd)
+	f.hasPrinters, f.formats = true, printer.Formats()
+	f.addFlags(cmd)
 }
 
 // Validate returns a usage error for an unknown format or an invalid template.
 func (f *DocumentFlag) Validate() error {
-	if f.printers != nil {
-		f.format = f.printers.Format()
-		if !f.isDocument() && f.IsSet() {
-			_, err := f.printers.Printer()
-			return err
-		}
-	}
-	if f.IsSet() && !slices.Contains(f.formats(), f.format) {
-		return unknownFormat(f.format, f.formats())
+	switch format := f.Format(); {
+	case format == "" || slices.Contains([]string{"json", "yaml"}, format):
+		return nil
+	case f.hasPrinters:
+		_, err := f.Printer()
+		return err
+	case !slices.Contains(f.formats, format):
+		return unknownFormat(format, f.formats)
 	}
 	return nil
 }
 
-func (f *DocumentFlag) isDocument() bool { return slices.Contains(documentFormats(), f.format) }
-
 // IsSet reports whether the user asked for a document instead of text.
-func (f *DocumentFlag) IsSet() bool {
-	return f.format != "" || f.printers != nil && f.printers.Format() != ""
-}
+func (f *DocumentFlag) IsSet() bool { return f.Format() != "" }
 
 // Write writes an object of this program in the format of the flag; jobs are the names of its Jobs, for -o name.
 func (f *DocumentFlag) Write(w io.Writer, object any, jobs ...string) error {
-	switch {
-	case f.format == "name":
+	encode := json.Marshal
+	switch f.Format() {
+	case "name":
 		for _, job := range jobs {
 			if _, err := fmt.Fprintln(w, "job.batch/"+OneLine(job)); err != nil {
 				return err
 			}
 		}
 		return nil
-	case !f.isDocument():
-		return f.print(w, object)
-	}
-	encode := printer.JSON
-	if f.format == "yaml" {
+	case "json":
+		encode = printer.JSON
+	case "yaml":
 		encode = printer.YAML
 	}
 	data, err := encode(object)
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.format, err)
+		return fmt.Errorf("writing %s: %w", f.Format(), err)
 	}
-	_, err = w.Write(data)
-	return err
-}
-
-// print writes the object with one of kubectl's printers. They need it as unstructured content, so it goes through
-// JSON.
-func (f *DocumentFlag) print(w io.Writer, object any) error {
-	p, err := f.printers.Printer()
-	if err != nil {
+	if f.Format() == "json" || f.Format() == "yaml" {
+		_, err = w.Write(data)
 		return err
 	}
-	data, err := json.Marshal(object)
-	if err != nil {
-		return fmt.Errorf("writing %s: %w", f.format, err)
-	}
+	// The printers of kubectl take unstructured content.
 	document := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(data, &document.Object); err != nil {
-		return fmt.Errorf("writing %s: %w", f.format, err)
+		return fmt.Errorf("writing %s: %w", f.Format(), err)
+	}
+	p, err := f.Printer()
+	if err != nil {
+		return err
 	}
 	return p.PrintObj(document, w)
 }
@@ -126,11 +105,11 @@ func NewPrintFlags(own ...string) *PrintFlags {
 // AddTo adds the flags and their completion to a command.
 func (f *PrintFlags) AddTo(cmd *cobra.Command) {
 	cmd.Flags().BoolVar(&f.options.ShowManagedFields, "show-managed-fields", false, "Keep metadata.managedFields in JSON and YAML.")
-	f.AddDocumentTo(cmd)
+	f.addFlags(cmd)
 }
 
-// AddDocumentTo adds the flags for objects without managed fields.
-func (f *PrintFlags) AddDocumentTo(cmd *cobra.Command) {
+// addFlags adds the flags for objects without managed fields.
+func (f *PrintFlags) addFlags(cmd *cobra.Command) {
 	o, flags := &f.options, cmd.Flags()
 	addOutputFlag(cmd, &o.Format, f.formats)
 	flags.StringVar(&o.Template, "template", "", "Template for -o go-template, or its file for -o go-template-file.")
@@ -163,27 +142,21 @@ func (f *PrintFlags) Printer() (printers.ResourcePrinter, error) {
 	return p, nil
 }
 
+// addOutputFlag adds --output. Its description has the most common formats on the first line, which is all that help
+// shows, and then all formats.
 func addOutputFlag(cmd *cobra.Command, format *string, formats []string) {
-	cmd.Flags().StringVarP(format, "output", "o", "", outputUsage(formats))
-	MustCompleteFlag(cmd, "output", CompleteWords(formats...))
-}
-
-// outputUsage returns the usage text: the most common formats on the first line, which is all that help shows, and
-// then all formats.
-func outputUsage(formats []string) string {
 	var common []string
 	for _, format := range []string{"wide", "json", "yaml", "sarif", "name", "jsonpath"} {
-		if slices.Contains(formats, format) {
+		if slices.Contains(formats, format) && len(common) < 4 {
 			common = append(common, format)
 		}
 	}
-	if len(common) > 4 {
-		common = common[:4]
+	usage := "Output format: " + strings.Join(common, ", ") + "."
+	if len(common) < len(formats) {
+		usage = "Output format, e.g. " + strings.Join(common, ", ") + ".\nOne of: (" + strings.Join(formats, ", ") + ")."
 	}
-	if len(common) == len(formats) {
-		return "Output format: " + strings.Join(common, ", ") + "."
-	}
-	return "Output format, e.g. " + strings.Join(common, ", ") + ".\nOne of: (" + strings.Join(formats, ", ") + ")."
+	cmd.Flags().StringVarP(format, "output", "o", "", usage)
+	MustCompleteFlag(cmd, "output", CompleteWords(formats...))
 }
 
 func unknownFormat(format string, allowed []string) error {

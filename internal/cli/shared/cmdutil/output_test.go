@@ -38,7 +38,8 @@ func FuzzDocumentsParseBackToWhatTheyWere(f *testing.F) {
 		}
 		for _, format := range []string{"json", "yaml"} {
 			var out bytes.Buffer
-			flag := DocumentFlag{format: format}
+			flag := DocumentFlag{}
+			flag.options.Format = format
 			if err := flag.Write(&out, document{Message: text, Labels: map[string]string{string(key): "v"}}); err != nil {
 				t.Fatalf("%s of %q: %v", format, text, err)
 			}

@@ -2,92 +2,76 @@ package help
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // flagGap is the number of spaces between a flag and its description.
 const flagGap = 2
 
-// flagLayout is the layout of a list of flags.
-type flagLayout struct {
-	// column is the maximum column at which descriptions begin.
-	column int
-	// brief prints one line for each flag: the first line of its description, right behind the flag if the flag is
-	// long. The reference has the rest.
-	brief bool
-}
-
-func oneLineEach() flagLayout { return flagLayout{column: 28, brief: true} }
-func inFull() flagLayout      { return flagLayout{column: 30} }
-
 // writeFlags lists the flags of the verb itself. The command options lists those that most verbs have. The flags of a
 // server, which has flags for logging, are described in full, as it is not for everyday use.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
-	groups := map[FlagGroup][]*pflag.Flag{}
+	own, logging := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
 	global := false
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case f.Hidden || f.Name == "help":
 		case isGlobal(f):
 			global = true
+		case GroupOf(f) == LoggingFlags:
+			logging.AddFlag(f)
 		default:
-			groups[GroupOf(f)] = append(groups[GroupOf(f)], f)
+			own.AddFlag(f)
 		}
 	})
-	layout := oneLineEach()
-	if len(groups[LoggingFlags]) > 0 {
-		layout = inFull()
-	}
-	layout.write(b, "Flags", groups[OwnFlags])
-	layout.write(b, "Logging flags", groups[LoggingFlags])
+	writeFlagList(b, "Flags", own, !logging.HasFlags())
+	writeFlagList(b, "Logging flags", logging, false)
 	if global {
 		fmt.Fprintf(b, "\nUse %q for global flags.\n", cmd.Root().CommandPath()+" "+optionsName)
 	}
 }
 
-func (l flagLayout) write(b *strings.Builder, title string, flags []*pflag.Flag) {
-	if len(flags) == 0 {
+// writeFlagList lists flags under a title, in lines of at most Width. If brief, there is one line for each flag: the first
+// line of its description, right behind the flag if the flag is long. The reference has the rest.
+func writeFlagList(b *strings.Builder, title string, flags *pflag.FlagSet, brief bool) {
+	if !flags.HasFlags() {
 		return
 	}
 	fmt.Fprintf(b, "\n%s:\n", title)
-	column := 0
-	for _, f := range flags {
-		column = max(column, min(len(flagSyntax(f))+flagGap, l.column))
+	maxColumn, column := 30, 0
+	if brief {
+		maxColumn = 28
 	}
-	for _, f := range flags {
-		fmt.Fprintln(b, l.flag(f, column))
-	}
-}
-
-// flag returns the description of one flag, in lines of at most Width.
-func (l flagLayout) flag(f *pflag.Flag, column int) string {
-	syntax, text := flagSyntax(f), l.text(f)
-	lines := wrapText(text, column)
-	switch line := syntax + strings.Repeat(" ", flagGap) + text; {
-	case len(syntax)+flagGap <= column:
-		lines[0] = syntax + lines[0][len(syntax):]
-	case l.brief && len(line) <= Width:
-		return line
-	default:
-		lines = slices.Insert(lines, 0, syntax)
-	}
-	return strings.Join(lines, "\n")
-}
-
-// text returns the description of a flag, with its default.
-func (l flagLayout) text(f *pflag.Flag) string {
-	_, text := pflag.UnquoteUsage(f)
-	if l.brief {
-		text, _, _ = strings.Cut(text, "\n")
-	}
-	if value := DefaultOf(f); value != "" {
-		text += " (default " + value + ")"
-	}
-	return text
+	flags.VisitAll(func(f *pflag.Flag) { column = max(column, min(len(flagSyntax(f))+flagGap, maxColumn)) })
+	flags.VisitAll(func(f *pflag.Flag) {
+		syntax := flagSyntax(f)
+		_, text := pflag.UnquoteUsage(f)
+		if brief {
+			text, _, _ = strings.Cut(text, "\n")
+		}
+		if value := DefaultOf(f); value != "" {
+			text += " (default " + value + ")"
+		}
+		if len(syntax)+flagGap > column {
+			if brief && len(syntax)+flagGap+len(text) <= Width {
+				fmt.Fprintf(b, "%s%*s%s\n", syntax, flagGap, "", text)
+				return
+			}
+			fmt.Fprintln(b, syntax)
+			syntax = ""
+		}
+		for paragraph := range strings.Lines(text) {
+			for _, line := range layout.Wrap(layout.Plainly(strings.TrimSpace(paragraph)), Width-column, 0) {
+				fmt.Fprintf(b, "%-*s%s\n", column, syntax, line)
+				syntax = ""
+			}
+		}
+	})
 }
 
 // flagSyntax returns the syntax of a flag.
@@ -127,24 +111,4 @@ func DefaultOf(f *pflag.Flag) string {
 		return ""
 	}
 	return f.DefValue
-}
-
-// wrapText breaks text into lines of at most Width, indented by indent spaces. It keeps newlines in text.
-func wrapText(text string, indent int) (lines []string) {
-	margin := strings.Repeat(" ", indent)
-	for paragraph := range strings.Lines(text) {
-		line := margin
-		for _, word := range strings.Fields(paragraph) {
-			if line != margin && len(line)+1+len(word) > Width {
-				lines = append(lines, line)
-				line = margin
-			}
-			if line != margin {
-				line += " "
-			}
-			line += word
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }

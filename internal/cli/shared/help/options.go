@@ -13,14 +13,10 @@ import (
 // optionsName is the command that lists the flags which the help of other commands omits.
 const optionsName = "options"
 
-// outputFlags returns the flags that belong to --output, and are the same in all verbs.
-func outputFlags() []string {
-	return []string{"allow-missing-template-keys", "field-manager", "show-managed-fields", "template"}
-}
-
-// isGlobal reports whether the help of verbs omits a flag.
+// isGlobal reports whether the help of verbs omits a flag: it is the same in all verbs.
 func isGlobal(f *pflag.Flag) bool {
-	return GroupOf(f) == KubectlFlags || f.Name == "help" || slices.Contains(outputFlags(), f.Name)
+	ofOutput := []string{"allow-missing-template-keys", "field-manager", "show-managed-fields", "template"}
+	return GroupOf(f) == KubectlFlags || f.Name == "help" || slices.Contains(ofOutput, f.Name)
 }
 
 // newOptions returns the command that lists the global flags of all commands below root.
@@ -34,30 +30,24 @@ func newOptions(root *cobra.Command) *cobra.Command {
 		Args:                  cobra.NoArgs,
 		ValidArgsFunction:     cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), globalFlags(root))
+			kubectl, output := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
+			EachCommand(root, func(cmd *cobra.Command) {
+				cmd.Flags().VisitAll(func(f *pflag.Flag) {
+					group := output
+					if GroupOf(f) == KubectlFlags {
+						group = kubectl
+					}
+					if isGlobal(f) && !f.Hidden && f.Name != "help" && group.Lookup(f.Name) == nil {
+						group.AddFlag(f)
+					}
+				})
+			})
+			var b strings.Builder
+			fmt.Fprintln(&b, "  -h, --help  Show the help of a command.")
+			writeFlagList(&b, "Of commands that talk to a cluster, as in kubectl", kubectl, false)
+			writeFlagList(&b, "Of commands that print or create objects", output, false)
+			_, err := io.WriteString(cmd.OutOrStdout(), b.String())
 			return err
 		},
 	}
-}
-
-func globalFlags(root *cobra.Command) string {
-	groups, seen := map[FlagGroup][]*pflag.Flag{}, map[string]bool{"help": true}
-	EachCommand(root, func(cmd *cobra.Command) {
-		cmd.Flags().VisitAll(func(f *pflag.Flag) {
-			if isGlobal(f) && !f.Hidden && !seen[f.Name] {
-				seen[f.Name] = true
-				groups[GroupOf(f)] = append(groups[GroupOf(f)], f)
-			}
-		})
-	})
-	var b strings.Builder
-	fmt.Fprintln(&b, "  -h, --help  Show the help of a command.")
-	inFull().write(&b, "Of commands that talk to a cluster, as in kubectl", byName(groups[KubectlFlags]))
-	inFull().write(&b, "Of commands that print or create objects", byName(groups[OwnFlags]))
-	return b.String()
-}
-
-func byName(flags []*pflag.Flag) []*pflag.Flag {
-	slices.SortFunc(flags, func(a, b *pflag.Flag) int { return strings.Compare(a.Name, b.Name) })
-	return flags
 }

@@ -20,12 +20,10 @@ func spellings() [][2]string {
 func acceptSpellings(cmd *cobra.Command) {
 	names := map[string]string{}
 	for _, pair := range spellings() {
-		first, second := cmd.Flags().Lookup(pair[0]) != nil, cmd.Flags().Lookup(pair[1]) != nil
-		switch {
-		case first && !second:
-			names[pair[1]] = pair[0]
-		case second && !first:
-			names[pair[0]] = pair[1]
+		for i, other := range [2]string{pair[1], pair[0]} {
+			if cmd.Flags().Lookup(pair[i]) != nil && cmd.Flags().Lookup(other) == nil {
+				names[other] = pair[i]
+			}
 		}
 	}
 	if len(names) == 0 {

@@ -14,7 +14,7 @@ import (
 
 // Flags choose the manifests that a verb creates, and how.
 type Flags struct {
-	cmdutil.ManifestFlags
+	InputFlags
 	kube     *cmdutil.KubeFlags
 	warnings io.Writer
 
@@ -36,7 +36,7 @@ func NewFlags(kube *cmdutil.KubeFlags, warnings io.Writer) Flags {
 // AddTo adds the flags and their completion to a command.
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	f.ManifestFlags.AddTo(cmd)
+	f.InputFlags.AddTo(cmd)
 	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy; by default, it is left alone.\nFor example "+controller.DefaultManagedBy+".")
 	flags.BoolVar(&f.force, "force", false, "Create them even if their controller is absent.\nIt is absent if no Lease shows that it is running.")
 	flags.BoolVar(&f.allKinds, "all-kinds", false, "Create objects of other kinds, too.\nBy default, they are skipped.")
@@ -49,7 +49,7 @@ func (f *Flags) AddTo(cmd *cobra.Command) {
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (f *Flags) Validate(args []string) error {
-	if err := f.ManifestFlags.Validate(args); err != nil {
+	if err := f.InputFlags.Validate(args); err != nil {
 		return err
 	}
 	switch f.validate {

@@ -119,8 +119,8 @@ func listOf(objects []*manifest.Object) string {
 
 // prepareOther checks an object without a Job. Objects of other kinds that are only printed stay unchanged.
 func (f *Flags) prepareOther(object *manifest.Object) []error {
-	if cmdutil.IsBatch(object) {
-		path, problem, fix := cmdutil.WhyNoJob(object)
+	if manifest.IsBatch(object) {
+		path, problem, fix := manifest.WhyNoJob(object)
 		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
 	switch f.others {

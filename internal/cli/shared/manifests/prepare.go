@@ -68,7 +68,7 @@ func notForCreate(object *manifest.Object) error {
 func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) []error {
 	var findings []lint.Finding
 	for _, job := range jobs {
-		findings = append(findings, lint.Check(cmdutil.LintInput(job))...)
+		findings = append(findings, lint.Check(LintInput(job))...)
 	}
 	var problems []error
 	for _, found := range findings {

@@ -34,29 +34,29 @@ type liveLog struct {
 	env       cmdutil.Env
 	namespace string
 	target    snapshot.LogTarget
-	touched   func()        // requests a Snapshot
+	changed   func()        // requests a Snapshot
 	news      chan struct{} // signals a change of the pod
 
 	line []byte // incomplete last line; only the reading goroutine uses it
 
 	mu        sync.Mutex
 	pod       live.PodState
-	book      *logs.Pod // the pod's containers and logs; nil if the pod does not exist
-	answered  bool      // there is something to show
+	podLogs   *logs.Pod // the pod's containers and logs; nil if the pod does not exist
+	known     bool      // there is something to show
 	container string
 	lines     []snapshot.LogLine // only appended to and cut at the front, as Snapshots share it
 	bytes     int
 	dropped   int
 	ended     bool
 	why       string
-	again     bool          // the lines are from a failed read, and are dropped at the first line of the next one
-	shown     *snapshot.Log // nil if something has changed
+	stale     bool          // the lines are from a failed read, and are dropped at the first line of the next one
+	cached    *snapshot.Log // nil if something has changed
 }
 
 // openLiveLog returns a function that creates the log of a container.
 func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
-	return func(namespace string, target snapshot.LogTarget, touched func()) live.Log {
-		return &liveLog{client: client, env: env, namespace: namespace, target: target, touched: touched, news: make(chan struct{}, 1)}
+	return func(namespace string, target snapshot.LogTarget, changed func()) live.Log {
+		return &liveLog{client: client, env: env, namespace: namespace, target: target, changed: changed, news: make(chan struct{}, 1)}
 	}
 }
 
@@ -64,9 +64,9 @@ func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.L
 func (l *liveLog) SetPod(pod live.PodState) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.pod, l.book = pod, nil
+	l.pod, l.podLogs = pod, nil
 	if pod.Pod != nil {
-		l.book = logs.NewPod(pod.Pod)
+		l.podLogs = logs.NewPod(pod.Pod)
 	}
 	select {
 	case l.news <- struct{}{}:
@@ -77,7 +77,7 @@ func (l *liveLog) SetPod(pod live.PodState) {
 // Run reads the log to its end, once there is one.
 func (l *liveLog) Run(ctx context.Context) error {
 	for {
-		source, ready := l.choose()
+		source, ready := l.chooseContainer()
 		if !ready {
 			select {
 			case <-l.news:
@@ -101,8 +101,8 @@ func (l *liveLog) Run(ctx context.Context) error {
 	}
 }
 
-// choose finds the container, and reports whether it has a log to read. If not, Snapshots have the reason.
-func (l *liveLog) choose() (logs.Source, bool) {
+// chooseContainer finds the container, and reports whether it has a log to read. If not, Snapshots have the reason.
+func (l *liveLog) chooseContainer() (logs.Source, bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.pod.Read {
@@ -111,13 +111,13 @@ func (l *liveLog) choose() (logs.Source, bool) {
 		}
 		return logs.Source{}, false
 	}
-	pod := l.book
+	pod := l.podLogs
 	if pod == nil {
 		l.report("the pod is gone, along with its log", true)
 		return logs.Source{}, false
 	}
 	if name := cmp.Or(l.target.Container, pod.DefaultContainer); name != l.container {
-		l.container, l.shown = name, nil
+		l.container, l.cached = name, nil
 	}
 	container := pod.Container(l.container)
 	switch {
@@ -131,7 +131,7 @@ func (l *liveLog) choose() (logs.Source, bool) {
 		l.report("the container was not restarted, so it has no previous log", container.Ended)
 	default:
 		l.report("", false)
-		l.again = true
+		l.stale = true
 		return logs.Source{Pod: pod, Container: l.container, Previous: l.target.Previous}, true
 	}
 	return logs.Source{}, false
@@ -149,16 +149,16 @@ func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
 		HasEnded: func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()
-			return source.HasEnded(l.book)
+			return source.HasEnded(l.podLogs)
 		},
 	}
 	return tail.Run(ctx)
 }
 
-// forget drops the lines of a previous read, once. The caller holds l.mu.
-func (l *liveLog) forget() {
-	if l.again {
-		l.again, l.lines, l.bytes, l.dropped, l.shown = false, nil, 0, 0, nil
+// dropStale drops the lines of a previous read, once. The caller holds l.mu.
+func (l *liveLog) dropStale() {
+	if l.stale {
+		l.stale, l.lines, l.bytes, l.dropped, l.cached = false, nil, 0, 0, nil
 	}
 }
 
@@ -169,7 +169,7 @@ func (l *liveLog) finish(source logs.Source, err error) bool {
 	defer l.mu.Unlock()
 	switch {
 	case err == nil:
-		l.forget()
+		l.dropStale()
 		l.report("", true)
 		return true
 	case apierrors.IsForbidden(err):
@@ -183,11 +183,11 @@ func (l *liveLog) finish(source logs.Source, err error) bool {
 
 // report sets the status that is shown besides the lines. The caller holds l.mu.
 func (l *liveLog) report(why string, ended bool) {
-	if l.answered && l.why == why && l.ended == ended {
+	if l.known && l.why == why && l.ended == ended {
 		return
 	}
-	l.answered, l.why, l.ended, l.shown = true, why, ended, nil
-	l.touched()
+	l.known, l.why, l.ended, l.cached = true, why, ended, nil
+	l.changed()
 }
 
 // interrupted reports why the log temporarily cannot be read, nil when it can again. It makes nothing else stale.
@@ -226,7 +226,7 @@ func (l *liveLog) print(line logs.Line) error {
 func (l *liveLog) add(at time.Time, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.forget()
+	l.dropStale()
 	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
 	l.bytes += len(text)
 	for len(l.lines) > maxLiveLines || l.bytes > maxLiveLog {
@@ -234,18 +234,18 @@ func (l *liveLog) add(at time.Time, text string) {
 		l.lines = l.lines[1:]
 		l.dropped++
 	}
-	l.shown = nil
-	l.touched()
+	l.cached = nil
+	l.changed()
 }
 
 // Snapshot returns the current log: the previous pointer if nothing has changed.
 func (l *liveLog) Snapshot() *snapshot.Log {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.answered && l.shown == nil {
-		l.shown = &snapshot.Log{
+	if l.known && l.cached == nil {
+		l.cached = &snapshot.Log{
 			Target: l.target, Container: l.container, Lines: l.lines[:len(l.lines):len(l.lines)], Dropped: l.dropped, Ended: l.ended, Why: l.why,
 		}
 	}
-	return l.shown
+	return l.cached
 }

@@ -148,7 +148,7 @@ func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
 
 // Issue 6: the kept part of a log is bounded, in lines and in bytes; earlier Snapshots stay unchanged.
 func TestLiveLogIsBounded(t *testing.T) {
-	l := &liveLog{touched: func() {}}
+	l := &liveLog{changed: func() {}}
 	l.report("", false)
 	for i := range maxLiveLines {
 		l.add(clitest.Now(), fmt.Sprint(i))

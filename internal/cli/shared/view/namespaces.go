@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -27,7 +26,7 @@ func (v *Live) Namespaces() tui.Namespaces {
 func (n namespaces) Current() string { return n.live.set.Namespace }
 
 func (n namespaces) Names(ctx context.Context) []string {
-	return slices.Clone(cmdutil.ObjectNames(ctx, n.live.kube, cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")}))
+	return cmdutil.ObjectNames(ctx, n.live.kube, cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("namespaces")})
 }
 
 func (n namespaces) Open(namespace string) (snapshot.Source, string, error) {

@@ -57,7 +57,9 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 		o.Retrier, o.Changer = nil, nil
 	}
 	model := tui.New(o)
-	environ := v.environ()
+	environ := slices.DeleteFunc(os.Environ(), func(variable string) bool { // --color overrides NO_COLOR.
+		return v.Display.Color && strings.HasPrefix(variable, "NO_COLOR=")
+	})
 	program := tea.NewProgram(model, tea.WithInput(v.In), tea.WithOutput(v.Out), tea.WithFPS(framesPerSecond),
 		tea.WithoutSignalHandler(), tea.WithEnvironment(environ))
 	// Signals end ctx; a view that quits restores the terminal.
@@ -69,7 +71,9 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	if errors.Is(err, tea.ErrProgramPanic) {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "the interactive view crashed; this is a bug, please report it with the output above", "use --interactive=false in the meantime")
 	}
-	v.leave(model.Scrollback(), environ)
+	if text := model.Scrollback(); text != "" { // It stays on the terminal above the shell's prompt.
+		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), text)
+	}
 	switch {
 	case errors.Is(err, tea.ErrInterrupted), ctx.Err() != nil:
 		return context.Canceled
@@ -111,20 +115,6 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
 		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What(), Namespace: live.CurrentNamespace()})
-	})
-}
-
-// leave prints the text that stays on the terminal above the shell's prompt.
-func (v *Viewer) leave(text string, environ []string) {
-	if text != "" {
-		fmt.Fprintln(colorprofile.NewWriter(v.Out, environ), text)
-	}
-}
-
-// environ returns the environment for the view, without NO_COLOR if --color overrides it.
-func (v *Viewer) environ() []string {
-	return slices.DeleteFunc(os.Environ(), func(variable string) bool {
-		return v.Display.Color && strings.HasPrefix(variable, "NO_COLOR=")
 	})
 }
 
