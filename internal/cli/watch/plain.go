@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -137,7 +136,7 @@ func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
 		job = &printedJob{}
 		v.jobs[key] = job
 	}
-	line := plainLine(o)
+	line := section.JobLine(o)
 	status := section.RowStatus(o)
 	if line == job.line || !now && status == job.status && at.Sub(job.at) < plainPause {
 		return
@@ -156,62 +155,6 @@ func (v *plainView) print(at time.Time, key types.NamespacedName, line string) {
 
 func (v *plainView) clock(at time.Time) string {
 	return at.In(v.now().Location()).Format("15:04:05")
-}
-
-// plainLine returns the state of a Job in words.
-func plainLine(o *explain.Outline) string {
-	parts := []string{section.RowStatus(o), doneOf(o)}
-	if o.Active > 0 {
-		active := wording.Count(o.Active, "active")
-		if o.Ready != nil {
-			active += " (" + wording.Count(*o.Ready, "ready)")
-		}
-		parts = append(parts, active)
-	}
-	if o.Terminating != nil && *o.Terminating > 0 {
-		parts = append(parts, wording.Count(*o.Terminating, "terminating"))
-	}
-	if o.Failed > 0 {
-		parts = append(parts, wording.Count(o.Failed, "failed"))
-	}
-	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, jobprinter.IndexesLimit))
-	}
-	if o.Reason != "" {
-		parts = append(parts, "reason "+o.Reason)
-	}
-	if o.Rule != nil {
-		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
-	}
-	return wording.Join(", ", strings.Join(parts, ", "), stallOf(o))
-}
-
-// stallOf returns why the Job is stalled, "" if it is not.
-func stallOf(o *explain.Outline) string {
-	switch {
-	case o.Neglected:
-		return "no controller " + orBuiltIn(o.ManagedBy)
-	case o.Stalled != nil:
-		return "reason " + o.Stalled.Reason
-	}
-	return ""
-}
-
-func doneOf(o *explain.Outline) string {
-	switch {
-	case o.Completions != nil:
-		return wording.Of(o.Succeeded, *o.Completions) + " done"
-	case o.Parallelism != nil && *o.Parallelism > 1:
-		return wording.Count(o.Succeeded, "done, work queue of ") + wording.Thousands(*o.Parallelism)
-	}
-	return wording.Of(o.Succeeded, 1) + " done"
-}
-
-func orBuiltIn(managedBy string) string {
-	if managedBy == "" {
-		return "the built-in controller"
-	}
-	return managedBy
 }
 
 // details prints facts about the one Job that its line does not show: problems, causes of failures, conditions, each

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -188,7 +189,7 @@ func (o *Options) Run(ctx context.Context) error {
 
 // show draws or prints the Snapshots of the source.
 func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
-	end := &exitStatus{names: o.Names, label: live.Label}
+	end := &exitStatus{names: o.Names, words: follow.Words{Past: "finished", Namespaces: o.AllNamespaces, Selected: o.Selector != ""}}
 	var err error
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}

@@ -104,7 +104,10 @@ func JobLine(o *explain.Outline) string {
 	if reason != "" {
 		parts = append(parts, "reason "+reason)
 	}
-	return wording.Join(", ", append(parts, RuleLabel(o.Rule, o.RuleName))...)
+	if o.Rule != nil { // The name alone is in the reason.
+		parts = append(parts, RuleLabel(o.Rule, o.RuleName))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // lineIndexes is the soft limit of an index list in a JobLine, see explain.Crop.
