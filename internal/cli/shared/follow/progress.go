@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -62,7 +63,7 @@ func (s *Set) show(changed []*Job) {
 			o := s.outline(j.Job)
 			if line := s.line(&o); line != j.printed {
 				j.printed = line
-				fmt.Fprintln(s.ErrOut, line+s.elapsed(&o)+s.hint(j.Job, &o))
+				fmt.Fprintln(s.ErrOut, line+s.suffix(&o))
 			}
 		}
 	}
@@ -126,7 +127,7 @@ func (s *Set) draw() {
 		return
 	}
 	o := s.outline(first.Job)
-	text := s.line(&o) + s.elapsed(&o) + s.hint(first.Job, &o)
+	text := s.line(&o) + s.suffix(&o)
 	if s.Bar {
 		text = section.ProgressOf(&o).Bar(&section.Frame{ASCII: s.ASCII}, barWidth).String() + "  " + text
 	}
@@ -158,20 +159,15 @@ func (s *Set) Describe(job *batchv1.Job) string {
 	return section.JobLine(&o)
 }
 
-func (s *Set) elapsed(o *explain.Outline) string {
-	ran := section.Ran(o, s.now())
-	if ran < 0 {
-		return ""
+// suffix returns how long the Job has run, and the command that explains it if it is stalled.
+func (s *Set) suffix(o *explain.Outline) (text string) {
+	if ran := section.Ran(o, s.now()); ran >= 0 {
+		text = ", " + wording.Duration(ran)
 	}
-	return ", " + wording.Duration(ran)
-}
-
-// hint returns the command that explains the Job if it is stalled, "" otherwise.
-func (s *Set) hint(job *batchv1.Job, o *explain.Outline) string {
-	if o.Stalled == nil {
-		return ""
+	if o.Stalled != nil {
+		text += "; see: " + sanitize.Line(cmdutil.WhyCommand(s.Kube, o.Namespace, o.Name))
 	}
-	return "; see: " + sanitize.Line(s.why(job))
+	return text
 }
 
 // outline returns the outline of a Job, with its stall as far as lists show it.

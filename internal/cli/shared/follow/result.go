@@ -152,7 +152,7 @@ func (s *Set) stalledError() error {
 		if stall := s.Blockers[job.UID]; stall != nil {
 			what += ": " + stall.Text
 		}
-		return what, "see: " + s.why(job)
+		return what, "see: " + cmdutil.WhyCommand(s.Kube, job.Namespace, job.Name)
 	})
 }
 
@@ -168,9 +168,4 @@ func (s *Set) limitError(kind cmdutil.ErrorKind, cause error, prefix string, lin
 		lines = append(lines, cmdutil.NewUserError(kind, cause, prefix+wording.Count(more, "more"), ""))
 	}
 	return errors.Join(lines...)
-}
-
-// why returns the command that explains a Job.
-func (s *Set) why(job *batchv1.Job) string {
-	return cmdutil.WhyCommand(s.Kube, job.Namespace, job.Name)
 }

@@ -167,6 +167,7 @@ func (s *Set) Follow(ctx context.Context, jobs *feed.Jobs, own ...*Job) error {
 	if err := jobs.Run(ctx); !errors.Is(err, errOver) {
 		return s.Explain(ctx, err)
 	}
+	jobs.Connection.Connected() // The last update may be a list after an outage.
 	return result
 }
 

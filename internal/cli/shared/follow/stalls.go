@@ -42,31 +42,37 @@ func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func
 		return func() {}
 	}
 	for _, namespace := range namespaces {
-		stalls := s.Explainer.Stalls(namespace, s.Timing())
-		stalls.Read(ctx, s.openIn(namespace))
-		s.stalls = append(s.stalls, stalls)
+		s.stalls = append(s.stalls, s.Explainer.Stalls(namespace, s.Timing()))
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	limit := stallLimit{s: s, noted: !s.NoteGaps, since: feed.StallLimit{After: s.Stalled.After}}
+	s.readStalls(ctx)
 	var reading sync.WaitGroup
-	for _, stalls := range s.stalls {
-		reading.Go(func() {
-			_ = stalls.Run(ctx, nil, func() []*batchv1.Job { return s.openIn(stalls.Namespace) }, func() error { // It returns only the context's error.
-				s.showAll()
-				limit.check(ctx)
-				return nil
-			})
-		})
-	}
+	reading.Go(func() {
+		limit, noted := feed.StallLimit{After: s.Stalled.After}, !s.NoteGaps
+		for s.Timing().Pause(ctx, feed.StallsEvery, nil) == nil {
+			s.readStalls(ctx)
+			s.showAll()
+			if s.Stalled.After > 0 {
+				for _, stalls := range s.stalls {
+					cmdutil.NoteStalls(s, stalls.Gaps(), &noted)
+				}
+				s.checkStalls(ctx, &limit)
+			}
+		}
+	})
 	return func() {
 		cancel()
 		reading.Wait()
 	}
 }
 
-// openIn returns the open Jobs of a namespace, or all of them with "".
-func (s *Set) openIn(namespace string) []*batchv1.Job {
-	return slices.DeleteFunc(s.Open(), func(job *batchv1.Job) bool { return namespace != "" && job.Namespace != namespace })
+func (s *Set) readStalls(ctx context.Context) {
+	open := s.Open()
+	for _, stalls := range s.stalls {
+		stalls.Read(ctx, slices.DeleteFunc(slices.Clone(open), func(job *batchv1.Job) bool {
+			return stalls.Namespace != "" && job.Namespace != stalls.Namespace
+		}))
+	}
 }
 
 // showAll shows the open Jobs once more, as their stalls may have changed although the objects have not.
@@ -76,28 +82,10 @@ func (s *Set) showAll() {
 	s.show(slices.DeleteFunc(slices.Clone(s.jobs), func(j *Job) bool { return j.End != "" }))
 }
 
-// stallLimit applies --fail-if-stalled.
-type stallLimit struct {
-	s *Set
-
-	mu    sync.Mutex
-	since feed.StallLimit
-	noted bool // the notice about gaps is printed
-}
-
-// check cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
-func (l *stallLimit) check(ctx context.Context) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	s := l.s
-	if s.Stalled.After == 0 || ctx.Err() != nil {
-		return
-	}
-	for _, stalls := range s.stalls {
-		cmdutil.NoteStalls(s, stalls.Gaps(), &l.noted)
-	}
+// checkStalls cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
+func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
 	open := s.Open()
-	if !l.since.Exceeded(s.now(), open, s.Stall) {
+	if !limit.Exceeded(s.now(), open, s.Stall) {
 		return
 	}
 	blockers := map[types.UID]*explain.Stall{}
@@ -107,7 +95,7 @@ func (l *stallLimit) check(ctx context.Context) {
 			return
 		}
 		if stall == nil || stall.MayContinue {
-			l.since.Restart(job)
+			limit.Restart(job)
 			return
 		}
 		blockers[job.UID] = stall
