@@ -31,10 +31,10 @@ type plainView struct {
 	// job is the Job whose problems and causes are printed, too; zero for none.
 	job types.NamespacedName
 
-	jobs    map[types.NamespacedName]*printedJob
-	printed map[string]bool // what was printed about job
-	of      string          // namespace, name and UID of job
-	lost    snapshot.Link   // as printed; zero while connected
+	jobs    map[string]*printedJob // by UID
+	printed map[string]bool        // what was printed about job
+	of      string                 // namespace, name and UID of job
+	lost    snapshot.Link          // as printed; zero while connected
 	listed  *snapshot.Jobs
 	report  *explain.Report
 	noted   bool // the notice that stalls may be missing was printed
@@ -42,32 +42,33 @@ type plainView struct {
 
 // printedJob is the last line printed for a Job.
 type printedJob struct {
-	uid          string
+	key          types.NamespacedName
 	line, status string
 	at           time.Time
 }
 
 // follow prints until the Source ends or done returns true.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
-	v.jobs, v.printed = map[types.NamespacedName]*printedJob{}, map[string]bool{}
+	v.jobs, v.printed = map[string]*printedJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
 	var last *snapshot.Snapshot
-	for seen := uint64(0); ; {
+	for seen := uint64(0); ; seen = last.Seq {
 		s, err := source.Next(ctx, seen)
-		if errors.Is(err, io.EOF) {
-			v.flush(last)
-			return nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		seen, last = s.Seq, s
-		v.show(s)
-		if done(s) {
-			v.flush(s)
-			return nil
+		if err == nil {
+			last = s
+			v.show(s)
+		}
+		if err != nil || done(s) {
+			break
 		}
 	}
+	if last != nil && last.Jobs != nil {
+		v.changes(last, true) // which plainPause has held back
+	}
+	return nil
 }
 
 func (v *plainView) show(s *snapshot.Snapshot) {
@@ -89,60 +90,38 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 	}
 }
 
-// list prints each Job that has changed or is gone.
+// list prints each Job that is gone or has changed.
 func (v *plainView) list(s *snapshot.Snapshot) {
 	if len(s.Jobs.Items) == 0 && v.listed == nil {
 		fmt.Fprintf(v.errOut, "%s  No jobs found yet.\n", v.clock(s.Time))
 	}
-	present := map[types.NamespacedName]bool{}
-	for i := range s.Jobs.Items {
-		o := &s.Jobs.Items[i]
-		present[feed.KeyOfOutline(o)] = true
-		v.jobLine(s.Time, o, false)
-	}
-	if s.Jobs == v.listed {
-		return
-	}
-	v.listed = s.Jobs
-	cmdutil.NoteStalls(v.errOut, s.Jobs.Gaps, &v.noted)
-	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
-		if !present[key] {
-			v.print(s.Time, key, jobprinter.StatusDeleted+", was "+v.jobs[key].line)
-			delete(v.jobs, key)
+	if s.Jobs != v.listed {
+		v.listed = s.Jobs
+		cmdutil.NoteStalls(v.errOut, s.Jobs.Gaps, &v.noted)
+		gone := maps.Clone(v.jobs)
+		for i := range s.Jobs.Items {
+			delete(gone, s.Jobs.Items[i].UID)
+		}
+		for _, uid := range slices.SortedFunc(maps.Keys(gone), func(a, b string) int { return feed.CompareKeys(gone[a].key, gone[b].key) }) {
+			v.print(s.Time, gone[uid].key, jobprinter.StatusDeleted+", was "+gone[uid].line)
+			delete(v.jobs, uid)
 		}
 	}
+	v.changes(s, false)
 }
 
-// flush prints the changes that plainPause has held back.
-func (v *plainView) flush(s *snapshot.Snapshot) {
-	if s == nil || s.Jobs == nil {
-		return
-	}
-	for i := range s.Jobs.Items {
-		v.jobLine(s.Time, &s.Jobs.Items[i], true)
-	}
-}
-
-// jobLine prints one Job if its line has changed; unless its status has changed or now is set, at most once per
+// changes prints the Jobs whose lines have changed; unless its status has changed or all is set, each at most once per
 // plainPause.
-func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
-	key := feed.KeyOfOutline(o)
-	job := v.jobs[key]
-	if job != nil && job.uid != o.UID {
-		v.print(at, key, jobprinter.StatusDeleted+", was "+job.line)
-		job = nil
+func (v *plainView) changes(s *snapshot.Snapshot, all bool) {
+	for i := range s.Jobs.Items {
+		o := &s.Jobs.Items[i]
+		next := printedJob{key: feed.KeyOfOutline(o), line: section.JobLine(o), status: section.RowStatus(o), at: s.Time}
+		last := v.jobs[o.UID]
+		if last == nil || next.line != last.line && (all || next.status != last.status || next.at.Sub(last.at) >= plainPause) {
+			v.jobs[o.UID] = &next
+			v.print(s.Time, next.key, next.line)
+		}
 	}
-	if job == nil {
-		job = &printedJob{}
-		v.jobs[key] = job
-	}
-	line := section.JobLine(o)
-	status := section.RowStatus(o)
-	if line == job.line || !now && status == job.status && at.Sub(job.at) < plainPause {
-		return
-	}
-	*job = printedJob{uid: o.UID, line: line, status: status, at: at}
-	v.print(at, key, line)
 }
 
 func (v *plainView) print(at time.Time, key types.NamespacedName, line string) {
