@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -43,11 +44,7 @@ func (r *runner) finish(ctx context.Context, err error) error {
 	}
 	look, stop := r.o.limit(ctx, explainTime)
 	defer stop()
-	result := err
-	if result == nil {
-		result = r.set.Result(r.set.Ends())
-	}
-	problems := []error{result}
+	problems := []error{cmp.Or(err, r.set.Result(r.set.Ends()))}
 	open := r.readReports(look)
 	if r.o.logs == logsFailed {
 		for _, t := range r.tasks {

@@ -124,10 +124,13 @@ func (o *Options) Validate(args []string) error {
 }
 
 func (o *Options) validateReplay(args []string) error {
-	if o.replay == "" {
-		return o.validateNoReplay()
-	}
 	switch {
+	case o.replay == "" && o.replayGiven:
+		return cmdutil.UsageErrorf("--replay requires a file name")
+	case o.replay == "" && o.speedGiven:
+		return cmdutil.UsageErrorf("--speed requires --replay")
+	case o.replay == "":
+		return nil
 	case len(args) > 0 || o.ExcludesNames():
 		return cmdutil.UsageErrorf("--replay shows the recorded Jobs; omit names, -A and -l")
 	case o.record != "":
@@ -136,16 +139,6 @@ func (o *Options) validateReplay(args []string) error {
 		return cmdutil.UsageErrorf("--exit-status and --replay cannot be used together")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
 		return cmdutil.UsageErrorf("--speed=%g: must be between 0 and 1000000", o.speed)
-	}
-	return nil
-}
-
-func (o *Options) validateNoReplay() error {
-	switch {
-	case o.replayGiven:
-		return cmdutil.UsageErrorf("--replay requires a file name")
-	case o.speedGiven:
-		return cmdutil.UsageErrorf("--speed requires --replay")
 	}
 	return nil
 }
