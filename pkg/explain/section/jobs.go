@@ -1,7 +1,6 @@
 package section
 
 import (
-	"fmt"
 	"strings"
 	"time"
 
@@ -67,18 +66,16 @@ func RowStatus(o *explain.Outline) string {
 	return o.Status
 }
 
-// JobLine returns the state and the progress of a Job as one line, without durations: "Running, 3/10 done, 2 active, 1 pod failed".
+// JobLine returns the state and the progress of a Job as one line, without durations: "Running, 3/10 done, 2 active, 1 pod
+// failed".
 func JobLine(o *explain.Outline) string {
-	parts := []string{RowStatus(o)}
-	if done, total := o.Done(); total == nil && o.Parallelism != nil && *o.Parallelism > 1 {
-		parts = append(parts, wording.Count(done, "done"), "work queue of "+wording.Thousands(*o.Parallelism))
-	} else {
-		parts = append(parts, Completions(o)+" done")
-	}
-	if o.Active > 0 && o.Ready != nil {
-		parts = append(parts, fmt.Sprintf("%s active (%s ready)", wording.Thousands(o.Active), wording.Thousands(*o.Ready)))
-	} else if o.Active > 0 {
-		parts = append(parts, wording.Count(o.Active, "active"))
+	parts := []string{RowStatus(o), doneText(o)}
+	if o.Active > 0 {
+		active := wording.Count(o.Active, "active")
+		if o.Ready != nil {
+			active += " (" + wording.Count(*o.Ready, "ready)")
+		}
+		parts = append(parts, active)
 	}
 	if o.Failed > 0 {
 		parts = append(parts, wording.Plural(int64(o.Failed), "pod failed", "pods failed"))
@@ -108,6 +105,13 @@ func JobLine(o *explain.Outline) string {
 		parts = append(parts, RuleLabel(o.Rule, o.RuleName))
 	}
 	return strings.Join(parts, ", ")
+}
+
+func doneText(o *explain.Outline) string {
+	if done, total := o.Done(); total == nil && o.Parallelism != nil && *o.Parallelism > 1 {
+		return wording.Count(done, "done, work queue of ") + wording.Thousands(*o.Parallelism)
+	}
+	return Completions(o) + " done"
 }
 
 // lineIndexes is the soft limit of an index list in a JobLine, see explain.Crop.
