@@ -696,3 +696,25 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 		t.Error(xml)
 	}
 }
+
+// A Job that ended during an outage does not leave its connection lost, which would stop the clock of the other Jobs.
+//
+// Requirements: RUN-10
+func TestEndDuringAnOutageRestoresTheConnection(t *testing.T) {
+	server := newServer(t)
+	server.API.SetRefuse(func(r *http.Request) *clitest.Status {
+		if r.URL.Query().Get("fieldSelector") == "metadata.name=train" {
+			return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}
+		}
+		return nil
+	})
+	s := server.start("-f", clitest.WriteManifest(t, train+other), "--logs=none")
+	s.WaitErr("other  Running")
+	s.WaitErr("Requests to the API server fail")
+	server.finish("train", "Complete", "", nil)
+	server.API.SetRefuse(nil)
+	s.WaitErr("Requests to the API server succeed again.\n")
+	s.WaitErr("job.batch/train Complete")
+	server.finish("other", "Complete", "", nil)
+	expect(t, s, cmdutil.ExitDone, "", "succeed again", "job.batch/other Complete")
+}
