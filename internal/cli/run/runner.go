@@ -80,7 +80,7 @@ func (r *runner) follow(ctx context.Context) error {
 	reading.Wait()
 	stopWatching()
 	r.watching.Wait()
-	return r.set.Explain(ctx, context.Cause(ctx))
+	return r.set.Cause(ctx, context.Cause(ctx))
 }
 
 // followTask follows a Job and its retries. watching is the context for their pods.

@@ -352,6 +352,32 @@ func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
 	}
 }
 
+// A Job that ended before the timeout decides the result, even if the time runs out while its failure is explained.
+func TestWaitTimeoutAfterTheEndDoesNotCount_CLI_03(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	fires := make(chan func(), 1)
+	env := clitest.NewEnv()
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == 5*time.Minute {
+			fires <- fire
+		}
+		return func() {}
+	}
+	s := program.Start(t, api, env, "wait", "a", "--timeout=5m", "-q")
+	clitest.WaitFor(t, func() bool { return api.Opened() > 0 }, s.ErrOut.String)
+	fire := <-fires
+	api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/pods") {
+			fire()
+		}
+		return nil
+	})
+	api.Put(clitest.FailedJob("a"))
+	if code := s.End(); code != cmdutil.ExitJobFailed || !strings.HasPrefix(s.Out.String(), "job.batch/a Failed: ") || s.ErrOut.String() != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
 func TestWaitTimeoutListsSome(t *testing.T) {
 	var jobs []*unstructured.Unstructured
 	for i := range 13 {

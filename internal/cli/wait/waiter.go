@@ -28,7 +28,7 @@ func (w *waiter) run(ctx context.Context) error {
 	jobs := &feed.Jobs{Watch: w.NewWatch(), Set: o.set}
 	first, err := jobs.First(ctx)
 	if err != nil {
-		return w.Explain(ctx, err)
+		return w.Cause(ctx, err)
 	}
 	if err := w.checkPresent(first); err != nil {
 		return err

@@ -25,9 +25,9 @@ var (
 // maxLines is the maximum number of Jobs that the error of a limit lists.
 const maxLines = 10
 
-// Words choose the words of results.
+// Words name Jobs and their ends in messages.
 type Words struct {
-	Past       string // past participle of what Jobs are to do, such as "finished"
+	Past       string // past participle for ended Jobs, such as "finished"
 	Namespaces bool   // Jobs are named with their namespaces
 	Selected   bool   // a label selector chose the Jobs, so that a Job is lost if its labels change
 }
@@ -99,7 +99,7 @@ func (s *Set) Ends() (ends []Ended) {
 	return ends
 }
 
-// EndLine returns a line that says how a Job ended, unless it is lost.
+// EndLine returns a line that says how a Job ended: "job.batch/train Complete in 5m".
 func (s *Set) EndLine(j *Job) string {
 	line := s.Label(j.Namespace, j.Name) + " " + string(j.End)
 	switch o := s.outline(j.Job); j.End {
@@ -122,15 +122,14 @@ func (j *Job) WhyFailed() string {
 	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message)
 }
 
-// Explain returns the error of the limit that canceled the context, nil if all Jobs have ended nevertheless; or else err.
-func (s *Set) Explain(ctx context.Context, err error) error {
-	if err == nil {
+// Cause returns the error of the limit that canceled the context, nil if all Jobs have ended nevertheless; or else err.
+func (s *Set) Cause(ctx context.Context, err error) error {
+	switch cause := context.Cause(ctx); {
+	case err == nil:
 		return nil
-	}
-	switch cause := context.Cause(ctx); cause { //nolint:errorlint // the very causes that the Set sets
-	case ErrTimeout:
+	case errors.Is(cause, ErrTimeout):
 		return s.Unfinished(fmt.Sprintf("timed out after %s", s.Timeout))
-	case ErrStalled:
+	case errors.Is(cause, ErrStalled):
 		return s.stalledError()
 	}
 	return err

@@ -65,7 +65,7 @@ type Options struct {
 	Bar, ASCII bool
 }
 
-// Set is the Jobs that a verb follows. Other output to the terminal must go through Write or Around.
+// Set holds the Jobs that a verb follows. Other output to the terminal must go through Write or Around.
 type Set struct {
 	Options
 	Link *feed.Link
@@ -147,25 +147,24 @@ var errOver = errors.New("the outcome is certain")
 // Follow follows Jobs of the Set with a feed that contains them, and returns when all of them have ended.
 func (s *Set) Follow(ctx context.Context, jobs *feed.Jobs, own ...*Job) error {
 	var result error
-	listed := false
+	listed, over := false, false
 	jobs.OnUpdates = func(updates []feed.Update) error {
 		ended, err := s.update(own, updates, !listed)
 		listed = true
 		if err != nil {
 			return err
 		}
-		over := false
 		if s.OnUpdate != nil {
 			over, err = s.OnUpdate(ended)
 		}
-		if over || !slices.ContainsFunc(own, func(j *Job) bool { return j.End == "" }) {
+		if over = over || !slices.ContainsFunc(own, func(j *Job) bool { return j.End == "" }); over {
 			result = err
 			return errOver
 		}
 		return err
 	}
-	if err := jobs.Run(ctx); !errors.Is(err, errOver) {
-		return s.Explain(ctx, err)
+	if err := jobs.Run(ctx); !over { // If ctx is done by now, too, the error is not errOver.
+		return s.Cause(ctx, err)
 	}
 	jobs.Connection.Connected() // The last update may be a list after an outage.
 	return result
