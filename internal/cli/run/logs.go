@@ -85,7 +85,8 @@ func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.
 	if follower == nil {
 		return func(context.Context) {}
 	}
-	pods := &logprinter.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job.Job}, Follower: follower.Follower, Watch: r.set.NewWatch()}
+	set := feed.PodSet{Client: r.o.explainer.Client, Job: a.job.Job}
+	pods := &logprinter.Pods{PodSet: set, Follower: follower.Follower, Watch: r.set.NewWatch()}
 	if err := pods.List(ctx); err != nil && r.isRefusal(ctx, err) {
 		return func(context.Context) {}
 	}

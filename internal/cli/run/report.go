@@ -59,14 +59,16 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 			suite.Time += junit.Seconds(time.Duration(min(*a.report.Job.DurationSeconds, math.MaxInt32)) * time.Second)
 		}
 		c.attempts = append(c.attempts, &outcome{
-			attempt: a, pods: podsByIndex(a.report), runs: retry.Runs(a.job.Job), completed: retry.Completed(a.job.Job), failed: retry.Failed(a.job.Job),
+			attempt: a, pods: podsByIndex(a.report),
+			runs: retry.Runs(a.job.Job), completed: retry.Completed(a.job.Job), failed: retry.Failed(a.job.Job),
 		})
 	}
 	if jobspec.IsIndexed(&last.job.Spec) {
 		suite.Cases = c.ofIndexes(ptr.Deref(last.job.Spec.Completions, 0))
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
-	if len(suite.Cases) == 0 || last.job.End != reconcile.OutcomeComplete && !failed { // or the Job failed for a reason of its own
+	// The Job may have failed for a reason of its own.
+	if len(suite.Cases) == 0 || last.job.End != reconcile.OutcomeComplete && !failed {
 		job := c.of(noIndex)
 		job.Time = suite.Time
 		suite.Cases = append(suite.Cases, job)
@@ -170,7 +172,8 @@ func (o *outcome) state(index int32) (runs, completed, failed bool) {
 	if index == noIndex {
 		return true, o.job.End == reconcile.OutcomeComplete, o.job.End == reconcile.OutcomeFailed
 	}
-	return o.runs.Contains(index), o.completed.Contains(index), o.failed.Contains(index) || o.job.End != "" && hasFailed(o.pods[index])
+	failed = o.failed.Contains(index) || o.job.End != "" && hasFailed(o.pods[index])
+	return o.runs.Contains(index), o.completed.Contains(index), failed
 }
 
 // failure returns why an index, or the Job, has failed.

@@ -44,8 +44,9 @@ func (o *Options) run(ctx context.Context, tasks []*task, report *junit.File) er
 	var following context.Context
 	var stop func()
 	r.set, following, stop = follow.Start(ctx, follow.Options{
-		Env: o.Env, Client: o.explainer.Client, Kube: o.kube, Explainer: o.explainer, Timeout: o.timeout, Stalled: o.stalled, NoteGaps: o.stalledSet,
-		Words: follow.Words{Past: "finished", Namespaces: len(namespaces) > 1},
+		Env: o.Env, Client: o.explainer.Client, Kube: o.kube,
+		Words:   follow.Words{Past: "finished", Namespaces: len(namespaces) > 1},
+		Timeout: o.timeout, Stalled: o.stalled, NoteGaps: o.stalledSet, Explainer: o.explainer,
 		Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII,
 	})
 	defer stop()

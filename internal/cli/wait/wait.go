@@ -149,16 +149,12 @@ func (o *Options) Complete(args []string) error {
 // Run waits.
 func (o *Options) Run(ctx context.Context) error {
 	w := &waiter{options: o}
-	options := follow.Options{
-		Env: o.Env, Client: o.explainer.Client, Kube: o.kube, Explainer: o.explainer, Quiet: o.quiet, Stalled: o.stalled, NoteGaps: true,
-		Words:    follow.Words{Past: o.goal.past, Namespaces: o.AllNamespaces, Selected: o.Selector != ""},
-		EndOf:    o.goal.endOf,
-		OnUpdate: func(ended []*follow.Job) (over bool, err error) { return w.onUpdate(ctx, ended) },
-	}
-	if o.limited {
-		options.Timeout = o.timeout
-	}
-	set, ctx, stop := follow.Start(ctx, options)
+	set, ctx, stop := follow.Start(ctx, follow.Options{
+		Env: o.Env, Client: o.explainer.Client, Kube: o.kube,
+		Words:   follow.Words{Past: o.goal.past, Namespaces: o.AllNamespaces, Selected: o.Selector != ""},
+		Timeout: max(0, o.timeout), Stalled: o.stalled, NoteGaps: true, Explainer: o.explainer, Quiet: o.quiet,
+		EndOf: o.goal.endOf, OnUpdate: w.onUpdate,
+	})
 	defer stop()
 	w.Set = set
 	return w.run(ctx)

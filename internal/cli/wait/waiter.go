@@ -114,18 +114,20 @@ func (w *waiter) printEnd(job *follow.Job) error {
 // outcome returns the result if no update can change it anymore.
 func (w *waiter) outcome() (over bool, result error) {
 	goal, ends := w.options.goal, w.Ends()
-	open, complete, failed := len(w.Labels(ends, "")), w.Labels(ends, reconcile.OutcomeComplete), w.Labels(ends, reconcile.OutcomeFailed)
-	lost := w.Lost(ends)
+	complete, failed := w.Labels(ends, reconcile.OutcomeComplete), w.Labels(ends, reconcile.OutcomeFailed)
+	open, lost := len(w.Open()), w.Lost(ends)
 	switch {
 	case goal.kind == goalDelete:
 		return open == 0, nil
 	case lost != nil:
 		return true, lost
 	case (goal.kind == goalFailed || goal.isMet != nil) && len(complete) > 0:
-		return true, cmdutil.NewUserError(cmdutil.KindOther, nil, "cannot "+goal.verb+" because it is already complete: "+strings.Join(complete, ", "), "")
+		what := fmt.Sprintf("cannot %s because it is already complete: %s", goal.verb, strings.Join(complete, ", "))
+		return true, cmdutil.NewUserError(cmdutil.KindOther, nil, what, "")
 	case (goal.kind == goalComplete || goal.isMet != nil) && len(failed) > 0:
 		if open > 0 {
-			fmt.Fprintf(w, "Not waiting for %s: %s has failed, so not all can %s.\n", wording.Count(open, "more"), sanitize.Line(failed[0]), goal.verb)
+			fmt.Fprintf(w, "Not waiting for %s: %s has failed, so not all can %s.\n",
+				wording.Count(open, "more"), sanitize.Line(failed[0]), goal.verb)
 		}
 		return true, cmdutil.JobFailed(failed)
 	case open == 0 && goal.kind == goalFinished && len(failed) > 0:

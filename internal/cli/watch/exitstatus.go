@@ -85,5 +85,7 @@ func (e *exitStatus) result() error {
 
 // ends returns the Jobs by name.
 func (e *exitStatus) ends() []follow.Ended {
-	return slices.SortedFunc(maps.Values(e.jobs), func(a, b follow.Ended) int { return feed.CompareKeys(a.NamespacedName, b.NamespacedName) })
+	return slices.SortedFunc(maps.Values(e.jobs), func(a, b follow.Ended) int {
+		return feed.CompareKeys(a.NamespacedName, b.NamespacedName)
+	})
 }

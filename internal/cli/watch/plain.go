@@ -66,7 +66,7 @@ func (v *plainView) follow(ctx context.Context, source snapshot.Source, done fun
 		}
 	}
 	if last != nil && last.Jobs != nil {
-		v.changes(last, true) // which plainPause has held back
+		v.changes(last, true) // plainPause may have held some back.
 	}
 	return nil
 }
@@ -102,7 +102,8 @@ func (v *plainView) list(s *snapshot.Snapshot) {
 		for i := range s.Jobs.Items {
 			delete(gone, s.Jobs.Items[i].UID)
 		}
-		for _, uid := range slices.SortedFunc(maps.Keys(gone), func(a, b string) int { return feed.CompareKeys(gone[a].key, gone[b].key) }) {
+		byKey := func(a, b string) int { return feed.CompareKeys(gone[a].key, gone[b].key) }
+		for _, uid := range slices.SortedFunc(maps.Keys(gone), byKey) {
 			v.print(s.Time, gone[uid].key, jobprinter.StatusDeleted+", was "+gone[uid].line)
 			delete(v.jobs, uid)
 		}

@@ -182,7 +182,8 @@ func (o *Options) Run(ctx context.Context) error {
 
 // show draws or prints the Snapshots of the source.
 func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
-	end := &exitStatus{names: o.Names, words: follow.Words{Past: "finished", Namespaces: o.AllNamespaces, Selected: o.Selector != ""}}
+	words := follow.Words{Past: "finished", Namespaces: o.AllNamespaces, Selected: o.Selector != ""}
+	end := &exitStatus{names: o.Names, words: words}
 	var err error
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}

@@ -140,28 +140,27 @@ func (s *Set) Unfinished(what string) error {
 	if len(s.Ends()) == 0 {
 		return cmdutil.NewUserError(cmdutil.KindTimeout, ErrTimeout, what+": no answer from the API server", "")
 	}
-	return s.limitError(cmdutil.KindTimeout, ErrTimeout, what+": ", func(job *batchv1.Job) (string, string) {
-		return what + ": " + s.Label(job.Namespace, job.Name) + " " + s.Describe(job), ""
+	return s.limitError(cmdutil.KindTimeout, ErrTimeout, what+": ", func(job *batchv1.Job) string {
+		return s.Label(job.Namespace, job.Name) + " " + s.Describe(job)
 	})
 }
 
 func (s *Set) stalledError() error {
-	return s.limitError(cmdutil.KindStalled, ErrStalled, "", func(job *batchv1.Job) (what, hint string) {
-		what = fmt.Sprintf("%s has been stalled for %s", s.Label(job.Namespace, job.Name), wording.Duration(s.Stalled.After))
+	return s.limitError(cmdutil.KindStalled, ErrStalled, "", func(job *batchv1.Job) string {
+		what := fmt.Sprintf("%s has been stalled for %s", s.Label(job.Namespace, job.Name), wording.Duration(s.Stalled.After))
 		if stall := s.Blockers[job.UID]; stall != nil {
 			what += ": " + stall.Text
 		}
-		return what, "see: " + cmdutil.WhyCommand(s.Kube, job.Namespace, job.Name)
+		return what + "; see: " + cmdutil.WhyCommand(s.Kube, job.Namespace, job.Name)
 	})
 }
 
 // limitError returns an error with a line for each open Job, but at most maxLines and the number of the others.
-func (s *Set) limitError(kind cmdutil.ErrorKind, cause error, prefix string, lineOf func(*batchv1.Job) (what, hint string)) error {
+func (s *Set) limitError(kind cmdutil.ErrorKind, cause error, prefix string, lineOf func(*batchv1.Job) string) error {
 	open := s.Open()
 	var lines []error
 	for _, job := range open[:min(len(open), maxLines)] {
-		what, hint := lineOf(job)
-		lines = append(lines, cmdutil.NewUserError(kind, cause, what, hint))
+		lines = append(lines, cmdutil.NewUserError(kind, cause, prefix+lineOf(job), ""))
 	}
 	if more := len(open) - maxLines; more > 0 {
 		lines = append(lines, cmdutil.NewUserError(kind, cause, prefix+wording.Count(more, "more"), ""))

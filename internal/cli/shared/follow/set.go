@@ -58,7 +58,7 @@ type Options struct {
 	EndOf func(*batchv1.Job, *feed.Update) (reconcile.Outcome, error)
 	// OnUpdate is called after each update with the Jobs that ended with it. If over is set, or if no Job is open, Follow
 	// returns err. It may be nil.
-	OnUpdate func(ended []*Job) (over bool, err error)
+	OnUpdate func(ctx context.Context, ended []*Job) (over bool, err error)
 
 	Quiet bool // show no progress
 	// Bar draws a bar on a terminal, in ASCII only if ASCII is set.
@@ -155,7 +155,7 @@ func (s *Set) Follow(ctx context.Context, jobs *feed.Jobs, own ...*Job) error {
 			return err
 		}
 		if s.OnUpdate != nil {
-			over, err = s.OnUpdate(ended)
+			over, err = s.OnUpdate(ctx, ended)
 		}
 		if over = over || !slices.ContainsFunc(own, func(j *Job) bool { return j.End == "" }); over {
 			result = err
