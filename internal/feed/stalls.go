@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// stallsEvery is how often the evidence for stalled Jobs is read again for a live list.
-const stallsEvery = 10 * time.Second
+// StallsEvery is how often the evidence for stalled Jobs is read again for a live list.
+const StallsEvery = 10 * time.Second
 
 // refusedEvery is how often refused failed pods are requested again if no more pods have failed.
 const refusedEvery = time.Minute
@@ -62,10 +62,10 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 	}
 }
 
-// Run reads every stallsEvery, and at once after news. It calls changed after each reading.
+// Run reads every StallsEvery, and at once after news. It calls changed after each reading.
 func (s *Stalls) Run(ctx context.Context, news <-chan struct{}, jobs func() []*batchv1.Job, changed func() error) error {
 	for {
-		if err := s.Pause(ctx, stallsEvery, news); err != nil {
+		if err := s.Pause(ctx, StallsEvery, news); err != nil {
 			return err
 		}
 		s.Read(ctx, jobs())

@@ -76,7 +76,7 @@ func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
 	f.untilCounts("a", counts{active: 2})
 	f.untilCounts("b", counts{active: 1})
 	wait := f.startPlugin("wait", "a", "b", "--server", "https://"+proxy.addr)
-	wait.untilSays(&wait.errOut, "a  Running  0/2 done, 2 active")
+	wait.untilSays(&wait.errOut, "a  Running, 0/2 done, 2 active")
 	proxy.close()
 	wait.untilSays(&wait.errOut, "Lost connection")
 	ofA := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "a" })

@@ -139,7 +139,7 @@ var (
 	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
 	termListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusTerminating, statusFailed)}
 	waitLine    = []sentence{
-		said(`(\d+)/\d+(?: of \d+)? done`, statusSucceeded), said(`(\d+) active`, statusActive), said(`(\d+) pods? failed`, statusFailed),
+		said(`(\d+)(?:/\d+)? done`, statusSucceeded), said(`(\d+) active(?: \((\d+) ready\))?`, statusActive, statusReady), said(`(\d+) pods? failed`, statusFailed),
 		said(`(\d+) terminating`, statusTerminating), said(`stopping (\d+) pods?`, statusTerminating), said(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
 	}
 	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)

@@ -254,7 +254,11 @@ func TestLogsFollowDeletedJob(t *testing.T) {
 		}
 		pods.Remove("train-a")
 		pods.End("train-a/main")
-		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != "error: job.batch/train was deleted before it finished\n" {
+		want := "error: job.batch/train was deleted before it finished\n"
+		if recreate {
+			want = "error: job.batch/train was deleted before it finished, and another was created\n"
+		}
+		if code := s.End(); code != cmdutil.ExitError || s.ErrOut.String() != want {
 			t.Errorf("exit %d, stderr %q", code, s.ErrOut.String())
 		}
 	}

@@ -17,7 +17,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -30,12 +29,11 @@ type loggedJob struct {
 	*batchv1.Job
 	o       *Options
 	pods    feed.PodSet
-	unknown []string          // names of --container that are not in its template
-	end     reconcile.Outcome // as last seen
+	unknown []string // names of --container that are not in its template
 }
 
 func newLoggedJob(o *Options, job *batchv1.Job) *loggedJob {
-	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}, end: feed.EndOf(job, "")}
+	j := &loggedJob{Job: job, o: o, pods: feed.PodSet{Client: o.client, Job: job}}
 	if len(o.options.Pods) == 0 && labelsIndexes(job) {
 		j.pods.Indexes = o.options.Indexes
 	}

@@ -155,12 +155,7 @@ func (o *Options) Validate(args []string) error {
 		}
 		o.options.Indexes = &set
 	}
-	for _, check := range []func() error{o.validateNumbers, o.validateSince, o.validateChoice} {
-		if err := check(); err != nil {
-			return err
-		}
-	}
-	return nil
+	return o.validateFlags()
 }
 
 // Complete reads the Jobs.

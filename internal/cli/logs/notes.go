@@ -9,10 +9,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -143,7 +143,7 @@ func (j *loggedJob) noPods() {
 		state = "run by " + view.ManagedBy()
 	}
 	text := fmt.Sprintf("%s has no pods (%s)", j.label(), cmdutil.OneLine(state))
-	if j.o.follow && feed.EndOf(j.Job, "") == "" {
+	if j.o.follow && !reconcile.IsFinished(j.Job) {
 		text += ", waiting for them"
 	}
 	j.note("%s.", text)

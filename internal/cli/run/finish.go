@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,7 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -31,26 +31,24 @@ const (
 	// CI system waits a few seconds before it ends the process.
 	explainTime  = time.Minute
 	canceledTime = 3 * time.Second
-	// explainedLines is the number of log lines in an explanation, and timeoutLines the maximum number of Jobs that a
-	// timeout lists.
+	// explainedLines is the number of log lines in an explanation.
 	explainedLines = 10
-	timeoutLines   = 10
 )
 
 // finish explains failures, writes the report, and deletes or keeps the Jobs, according to the flags. err is why the
 // Jobs are not followed to their end, nil if they were.
 func (r *runner) finish(ctx context.Context, err error) error {
-	r.progress.Close()
+	r.set.Close()
 	if ctx.Err() != nil {
 		return r.cancel(ctx)
 	}
 	look, stop := r.o.limit(ctx, explainTime)
 	defer stop()
-	problems := []error{r.result(err)}
+	problems := []error{cmp.Or(err, r.set.Result(r.set.Ends()))}
 	open := r.readReports(look)
 	if r.o.logs == logsFailed {
 		for _, t := range r.tasks {
-			if t.last().end == reconcile.OutcomeFailed {
+			if t.last().job.End == reconcile.OutcomeFailed {
 				problems = append(problems, r.printTails(look, t.last()))
 			}
 		}
@@ -82,7 +80,7 @@ func (r *runner) cancel(ctx context.Context) error {
 		err = r.o.deleteAll(ctx, r.tasks)
 	default:
 		for _, t := range r.tasks {
-			if a := t.last(); a.end == "" {
+			if a := t.last(); a.job.End == "" {
 				err = errors.Join(err, r.leave(ctx, a))
 			}
 		}
@@ -109,64 +107,15 @@ func (r *runner) leave(ctx context.Context, a *attempt) error {
 	return nil
 }
 
-// result returns the error of the command; err is why the Jobs are not followed to their end, nil if they were.
-func (r *runner) result(err error) error {
-	switch {
-	case errors.Is(err, errTimeout):
-		return r.timeoutError()
-	case errors.Is(err, errStalled):
-		return r.stalledError()
-	}
-	if err != nil {
-		return err
-	}
-	var lost []error
-	var failed []string
-	for _, t := range r.tasks {
-		switch a := t.last(); {
-		case a.isLost():
-			lost = append(lost, cmdutil.NewUserError(cmdutil.KindNotFound, nil, r.endLine(a), ""))
-		case a.end == reconcile.OutcomeFailed:
-			failed = append(failed, r.label(a))
-		}
-	}
-	if lost == nil && failed != nil {
-		return cmdutil.JobFailed(failed)
-	}
-	return errors.Join(lost...)
-}
-
-// timeoutError returns an error with a line for each unfinished Job.
-func (r *runner) timeoutError() error {
-	var lines []error
-	for _, job := range r.open() {
-		what := fmt.Sprintf("timed out after %s: %s %s", r.o.timeout, r.label(&attempt{job: job}), r.progress.Describe(job))
-		lines = append(lines, cmdutil.NewUserError(cmdutil.KindTimeout, errTimeout, what, ""))
-	}
-	if more := len(lines) - timeoutLines; more > 0 {
-		lines = append(lines[:timeoutLines], cmdutil.NewUserError(cmdutil.KindTimeout, errTimeout, fmt.Sprintf("timed out: %d more", more), ""))
-	}
-	return errors.Join(lines...)
-}
-
-// stalledError returns an error with a line for each unfinished Job.
-func (r *runner) stalledError() error {
-	var lines []error
-	for _, job := range r.open() {
-		lines = append(lines, follow.StalledError(r.label(&attempt{job: job}), r.o.stalled.After, r.stalls[job.UID], r.why(job)))
-	}
-	return errors.Join(follow.FirstErrors(lines, timeoutLines)...)
-}
-
 // readReports reads the missing reports on the Jobs, and returns the unfinished ones.
 func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 	for _, t := range r.tasks {
 		a := t.last()
-		if a.end == "" {
+		if a.job.End == "" {
 			open = append(open, a)
 		}
-		if a.report == nil && (a.end != reconcile.OutcomeComplete || r.report != nil) {
-			a.report = r.explain(ctx, a)
+		if a.report == nil && (a.job.End != reconcile.OutcomeComplete || r.report != nil) {
+			r.explain(ctx, a)
 		}
 	}
 	return open
@@ -176,7 +125,7 @@ func (r *runner) readReports(ctx context.Context) (open []*attempt) {
 func (r *runner) explainAll() error {
 	var reports []explain.Report
 	for _, t := range r.tasks {
-		if a := t.last(); a.report != nil && (a.end == "" || a.end == reconcile.OutcomeFailed) {
+		if a := t.last(); a.report != nil && (a.job.End == "" || a.job.End == reconcile.OutcomeFailed) {
 			reports = append(reports, *a.report)
 		}
 	}

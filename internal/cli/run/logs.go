@@ -23,12 +23,12 @@ const (
 
 // aside writes beside the progress line, which may be on the same terminal.
 type aside struct {
-	progress *follow.Progress
-	out      io.Writer
+	set *follow.Set
+	out io.Writer
 }
 
 func (a aside) Write(text []byte) (n int, err error) {
-	err = a.progress.Around(func() error {
+	err = a.set.Around(func() error {
 		n, err = a.out.Write(text)
 		return err
 	})
@@ -40,12 +40,12 @@ func (r *runner) logOptions(namespace string) logs.Options {
 	return logs.Options{
 		Selection: logs.Selection{AllContainers: true}, TailLines: -1, Concurrency: r.o.concurrency, Now: r.o.Now,
 		Open:    cmdutil.OpenLog(r.o.explainer.Client, namespace),
-		Connect: func() logs.Connection { return r.link.Open() },
+		Connect: func() logs.Connection { return r.set.Link.Open() },
 	}
 }
 
 func (r *runner) logOutput(ctx context.Context, follow bool) *logprinter.Output {
-	out := logprinter.NewOutput(aside{r.progress, r.o.Out}, r.progress, logprinter.Style{
+	out := logprinter.NewOutput(aside{r.set, r.o.Out}, r.set, logprinter.Style{
 		Prefix: true, Color: r.o.color.Display(r.o.Env).Color, Follow: follow, Concurrency: r.o.concurrency,
 		Jobs: len(r.tasks) > 1 || r.o.retries > 0,
 	})
@@ -71,10 +71,10 @@ func (r *runner) addFollowers(ctx context.Context) {
 }
 
 // printLogs prints logs until they end. Without the permission to read them, the Jobs are still followed.
-func (r *runner) printLogs(ctx context.Context, follower *followedLogs, cancel context.CancelCauseFunc) {
+func (r *runner) printLogs(ctx context.Context, follower *followedLogs) {
 	defer func() { _ = follower.out.ReportUnread() }() // It is not an error: the result depends only on the Jobs.
 	if err := follower.Run(ctx); err != nil && !r.isRefusal(ctx, err) {
-		cancel(err)
+		r.set.Cancel(err)
 	}
 }
 
@@ -85,13 +85,13 @@ func (r *runner) followPods(ctx context.Context, a *attempt) (last func(context.
 	if follower == nil {
 		return func(context.Context) {}
 	}
-	pods := &logprinter.Pods{PodSet: feed.PodSet{Client: r.o.explainer.Client, Job: a.job}, Follower: follower.Follower, Watch: r.watch}
+	set := feed.PodSet{Client: r.o.explainer.Client, Job: a.job.Job}
+	pods := &logprinter.Pods{PodSet: set, Follower: follower.Follower, Watch: r.set.NewWatch()}
 	if err := pods.List(ctx); err != nil && r.isRefusal(ctx, err) {
 		return func(context.Context) {}
 	}
-	pods.Watch.Connection = r.link.Open()
 	r.watching.Go(func() { r.isRefusal(ctx, pods.Run(ctx)) })
-	return func(ctx context.Context) { r.isRefusal(ctx, pods.ListLast(ctx, r.link.Open())) }
+	return func(ctx context.Context) { r.isRefusal(ctx, pods.ListLast(ctx, r.set.Link.Open())) }
 }
 
 // isRefusal reports whether pods or logs may not be read, and prints that once.
@@ -120,7 +120,7 @@ func (r *runner) printTails(ctx context.Context, a *attempt) error {
 
 // readTails reads the last lines of the failed pods of a Job.
 func (r *runner) readTails(ctx context.Context, a *attempt, out logs.Output) error {
-	pods, _, err := logprinter.List(ctx, feed.PodSet{Client: r.o.explainer.Client, Job: a.job})
+	pods, _, err := logprinter.List(ctx, feed.PodSet{Client: r.o.explainer.Client, Job: a.job.Job})
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -31,7 +32,7 @@ func (r *runner) writeReport(ctx context.Context, ended error) error {
 	}
 	var suites []junit.Suite
 	for _, t := range r.tasks {
-		if a := t.last(); a.end == reconcile.OutcomeFailed {
+		if a := t.last(); a.job.End == reconcile.OutcomeFailed {
 			a.tails = tails{}
 			if err := r.readTails(ctx, a, a.tails); err != nil {
 				r.isRefusal(ctx, err)
@@ -58,14 +59,16 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 			suite.Time += junit.Seconds(time.Duration(min(*a.report.Job.DurationSeconds, math.MaxInt32)) * time.Second)
 		}
 		c.attempts = append(c.attempts, &outcome{
-			attempt: a, pods: podsByIndex(a.report), runs: retry.Runs(a.job), completed: retry.Completed(a.job), failed: retry.Failed(a.job),
+			attempt: a, pods: podsByIndex(a.report),
+			runs: retry.Runs(a.job.Job), completed: retry.Completed(a.job.Job), failed: retry.Failed(a.job.Job),
 		})
 	}
 	if jobspec.IsIndexed(&last.job.Spec) {
 		suite.Cases = c.ofIndexes(ptr.Deref(last.job.Spec.Completions, 0))
 	}
 	failed := slices.ContainsFunc(suite.Cases, func(c junit.Case) bool { return c.Failure != nil || c.Error != nil })
-	if len(suite.Cases) == 0 || last.end != reconcile.OutcomeComplete && !failed { // or the Job failed for a reason of its own
+	// The Job may have failed for a reason of its own.
+	if len(suite.Cases) == 0 || last.job.End != reconcile.OutcomeComplete && !failed {
 		job := c.of(noIndex)
 		job.Time = suite.Time
 		suite.Cases = append(suite.Cases, job)
@@ -76,15 +79,15 @@ func (t *task) suite(unfinished *junit.Problem) junit.Suite {
 // whyUnfinished returns why a Job has not ended, or no longer exists; nil if it has ended.
 func (r *runner) whyUnfinished(a *attempt, ended error) *junit.Problem {
 	switch {
-	case a.isLost():
+	case a.job.IsLost():
 		return &junit.Problem{Type: "Deleted", Message: "the Job was deleted before it finished"}
-	case a.end != "":
+	case a.job.End != "":
 		return nil
-	case errors.Is(ended, errTimeout):
+	case errors.Is(ended, follow.ErrTimeout):
 		return &junit.Problem{Type: "Timeout", Message: "not finished when the time ran out"}
-	case errors.Is(ended, errStalled):
+	case errors.Is(ended, follow.ErrStalled):
 		p := &junit.Problem{Type: "Stalled", Message: "not finished when the Job had been stalled for too long"}
-		if stall := r.stalls[a.job.UID]; stall != nil {
+		if stall := r.set.Blockers[a.job.UID]; stall != nil {
 			p.Message = cmdutil.OneLine("stalled: " + stall.Text)
 		}
 		return p
@@ -167,9 +170,10 @@ func (c *cases) of(index int32) junit.Case {
 // state reports whether the attempt was to run an index, or the Job, and how that ended.
 func (o *outcome) state(index int32) (runs, completed, failed bool) {
 	if index == noIndex {
-		return true, o.end == reconcile.OutcomeComplete, o.end == reconcile.OutcomeFailed
+		return true, o.job.End == reconcile.OutcomeComplete, o.job.End == reconcile.OutcomeFailed
 	}
-	return o.runs.Contains(index), o.completed.Contains(index), o.failed.Contains(index) || o.end != "" && hasFailed(o.pods[index])
+	failed = o.failed.Contains(index) || o.job.End != "" && hasFailed(o.pods[index])
+	return o.runs.Contains(index), o.completed.Contains(index), failed
 }
 
 // failure returns why an index, or the Job, has failed.
@@ -195,9 +199,9 @@ func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 		what = "was stopped"
 	}
 	switch {
-	case a.end == reconcile.OutcomeComplete:
+	case a.job.End == reconcile.OutcomeComplete:
 		return what + ": the Job is complete without it"
-	case a.end == reconcile.OutcomeFailed && a.report != nil:
+	case a.job.End == reconcile.OutcomeFailed && a.report != nil:
 		return what + ": the Job failed: " + cmdutil.OneLine(a.report.Verdict.WithReason())
 	case c.unfinished != nil:
 		return what + ": " + c.unfinished.Message

@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -71,7 +72,7 @@ func ended(end reconcile.Outcome, completions int32, completed, failed string, p
 	job.Status.CompletedIndexes, job.Status.FailedIndexes = completed, &failed
 	report := &explain.Report{Pods: pods, Job: explain.Job{DurationSeconds: ptr.To[int64](5)}}
 	report.Verdict = explain.Verdict{Reason: "FailJob", Why: "rule 0 matched"}
-	return &attempt{job: job, end: end, report: report}
+	return &attempt{job: &follow.Job{Job: job, End: end}, report: report}
 }
 
 // pod returns a pod of an index.
@@ -117,9 +118,9 @@ index 3 skipped: was stopped: the Job failed: FailJob: rule 0 matched
 index 4 skipped: did not run: the Job failed: FailJob: rule 0 matched
 index 5 failure Failed: failed; its pods are gone`},
 		"successPolicy": {[]*attempt{ended(reconcile.OutcomeComplete, 3, "0", "", stopped)}, nil, "index 0 passed\nindex 1 skipped: did not run: the Job is complete without it\nindex 2 skipped: did not run: the Job is complete without it"},
-		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, errTimeout,
+		"timeout": {[]*attempt{ended("", 4, "0", "", running...)}, follow.ErrTimeout,
 			"index 0 passed\nindex 1 error Timeout: not finished when the time ran out\nindex 2 error Timeout: not finished when the time ran out\nindex 3 skipped: did not run: not finished when the time ran out"},
-		"stalled": {[]*attempt{ended("", 1, "", "")}, errStalled,
+		"stalled": {[]*attempt{ended("", 1, "", "")}, follow.ErrStalled,
 			"index 0 skipped: did not run: stalled: a volume cannot be mounted\ntrain error Stalled: stalled: a volume cannot be mounted"},
 		"canceled": {[]*attempt{ended("", 1, "", "")}, nil, "index 0 skipped: did not run: not finished when the command was interrupted\ntrain error Interrupted: not finished when the command was interrupted"},
 		"deleted":  {[]*attempt{ended(feed.Deleted, 1, "", "")}, nil, "index 0 skipped: did not run: the Job was deleted before it finished\ntrain error Deleted: the Job was deleted before it finished"},
@@ -132,7 +133,7 @@ index 5 failure Failed: failed; its pods are gone`},
 	} {
 		var got []string
 		task := &task{attempts: c.attempts}
-		r := &runner{stalls: map[types.UID]*explain.Stall{task.last().job.UID: {Text: "a volume cannot be mounted"}}}
+		r := &runner{set: &follow.Set{Blockers: map[types.UID]*explain.Stall{task.last().job.UID: {Text: "a volume cannot be mounted"}}}}
 		suite := task.suite(r.whyUnfinished(task.last(), c.ended))
 		for _, one := range suite.Cases {
 			got = append(got, lineOf(one))

@@ -232,5 +232,5 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return newRunner(o, tasks, report).run(ctx)
+	return o.run(ctx, tasks, report)
 }

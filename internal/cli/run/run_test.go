@@ -67,7 +67,7 @@ func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
 	server.Pods.Put(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)))
 	server.Pods.End("train-a/main")
 	expect(t, s, cmdutil.ExitDone, "[index 0 attempt 1] one\n[index 0 attempt 1] two\n",
-		"job.batch/train created\n", "train  Running  0/3 done", "job.batch/train Complete in ")
+		"job.batch/train created\n", "train  Running, 0/3 done", "job.batch/train Complete in ")
 	if got := server.written(); !slices.Equal(got, []string{"POST train"}) {
 		t.Errorf("%q", got)
 	}
@@ -608,11 +608,11 @@ func TestProgressOnATerminal_RUN_01(t *testing.T) {
 		env := clitest.NewEnv()
 		env.Terminal = func(io.Writer) int { return 80 }
 		s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, train))
-		s.WaitErr("  train  Running  0/3 done")
+		s.WaitErr("  train  Running, 0/3 done")
 		job := server.job("train")
 		job.Object["status"] = map[string]any{"succeeded": int64(1), "active": int64(1), "completedIndexes": "0"}
 		server.API.Put(job)
-		line := bar + "  train  Running  1/3 done, 1 active"
+		line := bar + "  train  Running, 1/3 done, 1 active"
 		s.WaitErr("\r" + line)
 		server.Pods.WithLog(clitest.TrainPod("a", 0, 1, corev1.PodSucceeded, clitest.Exited(0)), "one")
 		s.WaitOut("one\n")
@@ -695,4 +695,26 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	if xml := read(t, report); !strings.Contains(xml, `type="Stalled"`) {
 		t.Error(xml)
 	}
+}
+
+// A Job that ended during an outage does not leave its connection lost, which would stop the clock of the other Jobs.
+//
+// Requirements: RUN-10
+func TestEndDuringAnOutageRestoresTheConnection(t *testing.T) {
+	server := newServer(t)
+	server.API.SetRefuse(func(r *http.Request) *clitest.Status {
+		if r.URL.Query().Get("fieldSelector") == "metadata.name=train" {
+			return &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}
+		}
+		return nil
+	})
+	s := server.start("-f", clitest.WriteManifest(t, train+other), "--logs=none")
+	s.WaitErr("other  Running")
+	s.WaitErr("Requests to the API server fail")
+	server.finish("train", "Complete", "", nil)
+	server.API.SetRefuse(nil)
+	s.WaitErr("Requests to the API server succeed again.\n")
+	s.WaitErr("job.batch/train Complete")
+	server.finish("other", "Complete", "", nil)
+	expect(t, s, cmdutil.ExitDone, "", "succeed again", "job.batch/other Complete")
 }

@@ -9,10 +9,8 @@ import (
 	"strings"
 	"sync"
 
-	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -20,102 +18,59 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
-var (
-	errOver    = errors.New("the Job has ended")
-	errTimeout = errors.New("timed out")
-	errStalled = errors.New("stalled")
-)
-
 // runner follows the Jobs until all have ended.
 type runner struct {
 	o         *Options
+	tasks     []*task
 	report    *junit.File // nil for none
-	several   bool        // the Jobs are in several namespaces
-	progress  *follow.Progress
-	link      *feed.Link
-	watch     feed.Watch                   // template that is copied for each watch
-	followers map[string]*followedLogs     // by namespace; empty unless all logs are printed
-	unread    sync.Once                    // for the notice that logs cannot be read
-	watching  sync.WaitGroup               // for the goroutines that watch pods
-	stalls    map[types.UID]*explain.Stall // set before errStalled ends the run
-
-	mu    sync.Mutex
-	tasks []*task
+	set       *follow.Set
+	followers map[string]*followedLogs // by namespace; empty unless all logs are printed
+	unread    sync.Once                // for the notice that logs cannot be read
+	watching  sync.WaitGroup           // for the goroutines that watch pods
 }
 
-func newRunner(o *Options, tasks []*task, report *junit.File) *runner {
+// run follows the Jobs of the tasks, and then calls finish.
+func (o *Options) run(ctx context.Context, tasks []*task, report *junit.File) error {
 	r := &runner{o: o, tasks: tasks, report: report, followers: map[string]*followedLogs{}}
+	namespaces := sets.New[string]()
 	for _, t := range tasks {
-		r.several = r.several || t.last().job.Namespace != tasks[0].last().job.Namespace
-	}
-	return r
-}
-
-// run follows the Jobs, and then calls finish. The timeout cancels the context instead of setting a deadline, because
-// client-go fails early if it expects to exceed one.
-func (r *runner) run(ctx context.Context) error {
-	o := r.o
-	following, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if o.timeout > 0 {
-		defer o.After(o.timeout, func() { cancel(errTimeout) })()
-	}
-	r.progress = follow.New(o.Env, follow.Options{
-		Past: "finished", Namespaces: r.several, Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII, Why: r.why,
-	})
-	defer r.progress.Close()
-	link, stop := o.Connect(following, o.explainer.Client, r.progress)
-	defer stop()
-	defer r.progress.Start(link)()
-	r.link, r.watch = link, cmdutil.Watch(link, r.progress)
-	defer r.followStalls(following, cancel)()
-	return r.finish(ctx, r.follow(following, cancel))
-}
-
-// followStalls cancels following once all unfinished Jobs have been stalled for too long.
-func (r *runner) followStalls(following context.Context, cancel context.CancelCauseFunc) (stop func()) {
-	o, namespaces := r.o, sets.New[string]()
-	for _, t := range r.tasks {
 		namespaces.Insert(t.last().job.Namespace)
 	}
-	var stalls []*feed.Stalls
-	for _, namespace := range sets.List(namespaces) {
-		stalls = append(stalls, o.explainer.Stalls(namespace, o.Timing()))
-	}
-	return r.progress.FollowStalls(following, stalls, r.open(), follow.StallLimit{
-		After: o.stalled.After, Notes: o.stalledSet, Look: o.explainer.Stall,
-		Exceeded: func(found map[types.UID]*explain.Stall) {
-			r.stalls = found
-			cancel(errStalled)
-		},
+	var following context.Context
+	var stop func()
+	r.set, following, stop = follow.Start(ctx, follow.Options{
+		Env: o.Env, Client: o.explainer.Client, Kube: o.kube,
+		Words:   follow.Words{Past: "finished", Namespaces: len(namespaces) > 1},
+		Timeout: o.timeout, Stalled: o.stalled, NoteGaps: o.stalledSet, Explainer: o.explainer,
+		Quiet: o.quiet, Bar: true, ASCII: o.color.Display(o.Env).ASCII,
 	})
-}
-
-// why returns the command that explains a Job.
-func (r *runner) why(job *batchv1.Job) string {
-	return cmdutil.WhyCommand(r.o.kube, job.Namespace, job.Name)
+	defer stop()
+	for _, t := range tasks {
+		r.set.Add(t.last().job)
+	}
+	defer r.set.FollowStalls(following, sets.List(namespaces)...)()
+	return r.finish(ctx, r.follow(following))
 }
 
 // follow returns nil when all Jobs have ended and their logs are printed, or else the reason why it stopped.
-func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) error {
+func (r *runner) follow(ctx context.Context) error {
 	var reading, running sync.WaitGroup
 	if r.o.logs == logsAll {
 		r.addFollowers(ctx)
 	}
 	for _, follower := range r.followers {
-		reading.Go(func() { r.printLogs(ctx, follower, cancel) })
+		reading.Go(func() { r.printLogs(ctx, follower) })
 	}
 	watching, stopWatching := context.WithCancel(ctx)
 	for _, t := range r.tasks {
 		running.Go(func() {
 			if err := r.followTask(ctx, watching, t); err != nil {
-				cancel(err)
+				r.set.Cancel(err)
 			}
 		})
 	}
@@ -126,10 +81,7 @@ func (r *runner) follow(ctx context.Context, cancel context.CancelCauseFunc) err
 	reading.Wait()
 	stopWatching()
 	r.watching.Wait()
-	if cause := context.Cause(ctx); !errors.Is(cause, errTimeout) && !errors.Is(cause, errStalled) || len(r.open()) > 0 {
-		return cause // nil if all Jobs have ended
-	}
-	return nil
+	return r.set.Cause(ctx, context.Cause(ctx))
 }
 
 // followTask follows a Job and its retries. watching is the context for their pods.
@@ -137,17 +89,17 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 	for {
 		a := t.last()
 		lastPods := r.followPods(watching, a)
-		if err := r.followJob(ctx, a); err != nil {
+		if err := r.set.Follow(ctx, &feed.Jobs{Watch: r.set.NewWatch(), Set: r.o.setOf(a)}, a.job); err != nil {
 			return err
 		}
 		lastPods(ctx)
-		if a.end == reconcile.OutcomeFailed {
-			a.report = r.explain(ctx, a)
+		if a.job.End == reconcile.OutcomeFailed {
+			r.explain(ctx, a)
 		}
-		if !a.isLost() {
-			r.note(r.endLine(a))
+		if !a.job.IsLost() {
+			r.note(r.set.EndLine(a.job))
 		}
-		if a.end != reconcile.OutcomeFailed || len(t.attempts) > r.o.retries {
+		if a.job.End != reconcile.OutcomeFailed || len(t.attempts) > r.o.retries {
 			return nil
 		}
 		if err := r.retry(ctx, t); err != nil {
@@ -159,92 +111,23 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 	}
 }
 
-// followJob returns when the Job has ended.
-func (r *runner) followJob(ctx context.Context, a *attempt) error {
-	listed := false
-	jobs := feed.Jobs{Watch: r.watch, Set: r.o.setOf(a), OnUpdates: func(updates []feed.Update) error {
-		err := r.take(a, updates, !listed)
-		listed = true
-		return err
-	}}
-	jobs.Connection = r.link.Open()
-	if err := jobs.Run(ctx); !errors.Is(err, errOver) {
-		return err
+// explain reads the report on a Job; there is none if the Job cannot be explained.
+func (r *runner) explain(ctx context.Context, a *attempt) {
+	if report, err := r.o.explainer.Report(ctx, a.job.Object); err == nil {
+		a.report, a.job.Verdict = &report, report.Verdict
 	}
-	return nil
-}
-
-// take applies updates of a Job; all is set if they are the complete first list.
-func (r *runner) take(a *attempt, updates []feed.Update, all bool) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	found := false
-	for i := range updates {
-		own, err := a.take(&updates[i])
-		if err != nil {
-			return err
-		}
-		found = found || own
-	}
-	if all && !found {
-		a.end = feed.Deleted
-	}
-	r.show(a)
-	if a.end != "" {
-		return errOver
-	}
-	return nil
-}
-
-// show updates the progress after a change of one Job. The caller holds r.mu.
-func (r *runner) show(changed *attempt) {
-	news := follow.News{Total: len(r.tasks)}
-	for _, t := range r.tasks {
-		switch a := t.last(); a.end {
-		case "":
-			news.Open = append(news.Open, a.job)
-		case reconcile.OutcomeFailed:
-			news.Failed++
-		}
-	}
-	news.Ended = news.Total - len(news.Open)
-	if changed.end == "" {
-		news.Changed = []*batchv1.Job{changed.job}
-	}
-	r.progress.Show(news)
-}
-
-// open returns the unfinished Jobs.
-func (r *runner) open() (open []*batchv1.Job) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, t := range r.tasks {
-		if t.last().end == "" {
-			open = append(open, t.last().job)
-		}
-	}
-	return open
-}
-
-// explain returns nil if the Job cannot be explained.
-func (r *runner) explain(ctx context.Context, a *attempt) *explain.Report {
-	report, err := r.o.explainer.Report(ctx, a.object)
-	if err != nil {
-		return nil
-	}
-	return &report
 }
 
 // retry adds an attempt that runs what the last one has not completed. It retries until an API outage is over.
 func (r *runner) retry(ctx context.Context, t *task) error {
 	a := t.last()
 	client, err := rerun.New(r.o.kube, rerun.Options{
-		FieldManager: r.o.manifests.FieldManager, Namespace: a.job.Namespace, Out: r.progress,
+		FieldManager: r.o.manifests.FieldManager, Namespace: a.job.Namespace, Out: r.set,
 	})
 	if err != nil {
 		return err
 	}
-	connection := r.link.Open()
+	connection := r.set.Link.Open()
 	defer connection.Connected()
 	var sent *retry.Retry
 	for {
@@ -327,8 +210,7 @@ func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstruc
 		r.note("warning: " + rerun.DroppedText(dropped))
 	}
 	r.note(fmt.Sprintf("%s created (retry %d of %d). %s", r.label(a), len(t.attempts), r.o.retries, rerun.RunsText(plan)))
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.set.Replace(t.last().job, a.job)
 	t.attempts = append(t.attempts, a)
 	return nil
 }
@@ -347,4 +229,6 @@ func withoutHint(err error) string {
 }
 
 // note writes a line to stderr.
-func (r *runner) note(line string) { fmt.Fprintln(r.progress, sanitize.Line(line)) }
+func (r *runner) note(line string) { fmt.Fprintln(r.set, sanitize.Line(line)) }
+
+func (r *runner) label(a *attempt) string { return r.set.Label(a.job.Namespace, a.job.Name) }

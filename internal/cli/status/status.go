@@ -134,29 +134,19 @@ func (o *Options) Validate(args []string) error {
 	if err := o.ValidateChoice(args); err != nil {
 		return err
 	}
-	if err := o.validateTable(); err != nil {
-		return err
+	format := o.print.Format()
+	switch {
+	case (o.showLabels || len(o.labels) > 0) && format != "" && format != formatWide:
+		return cmdutil.UsageErrorf("-L and --show-labels add columns to the table; omit -o %s", format)
+	case o.sortBy != "" && o.watch:
+		return cmdutil.UsageErrorf("--sort-by and --watch cannot be used together: rows are printed as Jobs change")
+	case o.sortBy != "":
+		var err error
+		if o.order, err = jobprinter.NewSortBy(o.sortBy); err != nil {
+			return cmdutil.UsageErrorf("--sort-by: %v", err)
+		}
 	}
 	return o.color.Validate()
-}
-
-// validateTable checks the flags that shape the table.
-func (o *Options) validateTable() error {
-	format := o.print.Format()
-	if (o.showLabels || len(o.labels) > 0) && format != "" && format != formatWide {
-		return cmdutil.UsageErrorf("-L and --show-labels add columns to the table; omit -o %s", format)
-	}
-	if o.sortBy == "" {
-		return nil
-	}
-	if o.watch {
-		return cmdutil.UsageErrorf("--sort-by and --watch cannot be used together: rows are printed as Jobs change")
-	}
-	var err error
-	if o.order, err = jobprinter.NewSortBy(o.sortBy); err != nil {
-		return cmdutil.UsageErrorf("--sort-by: %v", err)
-	}
-	return nil
 }
 
 // Complete parses the names, and creates the printer and the client.

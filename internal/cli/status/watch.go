@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 )
 
@@ -20,20 +21,19 @@ import (
 type follower struct {
 	*Options
 	mu   sync.Mutex
-	jobs map[types.NamespacedName]*followedJob
+	jobs map[types.UID]*followedJob
 }
 
 // followedJob is a Job as last seen.
 type followedJob struct {
-	object  *unstructured.Unstructured
-	job     *batchv1.Job
+	*follow.Job
 	printed string // the signature of its last row; "" for none
 }
 
 // follow returns the context's error, or an error that is not retried: any error of the first list, or errors about
 // the names if none of them exists.
 func (o *Options) follow(ctx context.Context) error {
-	f := &follower{Options: o, jobs: map[types.NamespacedName]*followedJob{}}
+	f := &follower{Options: o, jobs: map[types.UID]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
 	defer stop()
 	jobs := &feed.Jobs{Watch: cmdutil.Watch(link, o.ErrOut), Set: o.set, OnUpdates: f.take}
@@ -71,7 +71,7 @@ func (f *follower) all() []*batchv1.Job {
 	defer f.mu.Unlock()
 	var jobs []*batchv1.Job
 	for _, followed := range f.jobs {
-		jobs = append(jobs, followed.job)
+		jobs = append(jobs, followed.Job.Job)
 	}
 	return jobs
 }
@@ -81,14 +81,16 @@ func (f *follower) again() error {
 	cmdutil.NoteStalls(f.ErrOut, f.stalls.Gaps(), &f.noted)
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.print(slices.SortedFunc(maps.Keys(f.jobs), feed.CompareKeys))
+	return f.print(slices.SortedFunc(maps.Values(f.jobs), func(a, b *followedJob) int {
+		return feed.CompareKeys(feed.KeyOf(a.Object), feed.KeyOf(b.Object))
+	}))
 }
 
 // take prints the last row of each deleted Job, and then the Jobs that look different from their last row.
 func (f *follower) take(updates []feed.Update) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	var changed []types.NamespacedName
+	var changed []*followedJob
 	for i := range updates {
 		u := &updates[i]
 		if u.Gone != "" {
@@ -97,27 +99,26 @@ func (f *follower) take(updates []feed.Update) error {
 			}
 			continue
 		}
-		job, err := cmdutil.ToJob(u.Job)
+		job, err := follow.NewJob(u.Job)
 		if err != nil {
 			return err
 		}
-		printed := ""
-		if before := f.jobs[u.Key]; before != nil && before.job.UID == u.UID {
-			printed = before.printed
+		next := &followedJob{Job: job}
+		if last := f.jobs[u.UID]; last != nil {
+			next.printed = last.printed
 		}
-		f.jobs[u.Key] = &followedJob{object: u.Job, job: job, printed: printed}
-		changed = append(changed, u.Key)
+		f.jobs[u.UID] = next
+		changed = append(changed, next)
 	}
 	return f.print(changed)
 }
 
 // print prints the Jobs that look different from their last row. With --problems, the first row of a Job is printed
 // when it has a problem.
-func (f *follower) print(keys []types.NamespacedName) error {
+func (f *follower) print(jobs []*followedJob) error {
 	var news []*unstructured.Unstructured
-	for _, key := range keys {
-		followed := f.jobs[key]
-		object, problem, err := f.mark(followed.object, followed.job)
+	for _, followed := range jobs {
+		object, problem, err := f.mark(followed.Object, followed.Job.Job)
 		if err != nil {
 			return err
 		}
@@ -139,14 +140,14 @@ func (f *follower) print(keys []types.NamespacedName) error {
 
 // remove prints the last row of a deleted Job; nothing if another Job replaces it.
 func (f *follower) remove(u *feed.Update) error {
-	last := f.jobs[u.Key]
-	delete(f.jobs, u.Key)
+	last := f.jobs[u.UID]
+	delete(f.jobs, u.UID)
 	if u.Gone == feed.Replaced || f.problems && (last == nil || last.printed == "") {
 		return nil
 	}
 	object := u.Job
 	if object == nil {
-		object = last.object
+		object = last.Object
 	}
 	return f.printer.Rows([]*unstructured.Unstructured{object}, true)
 }

@@ -35,7 +35,7 @@ const conditionMet = reconcile.Outcome("ConditionMet")
 // goal is the state that --for waits for.
 type goal struct {
 	kind string
-	// verb, past and pending are for "cannot VERB", "2 of 3 PAST" and "PENDING: train".
+	// verb, past and pending are for "cannot VERB", "2 of 3 PAST" and "PENDING: job.batch/train".
 	verb, past, pending string
 	// isMet is set for conditions and JSONPaths; nil for others.
 	isMet func(*batchv1.Job, *unstructured.Unstructured) (bool, error)

@@ -26,7 +26,7 @@ func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
 		{"paused --for=condition=Suspended", cmdutil.ExitDone, "job.batch/paused condition met\n", ""},
 		{"paused --for=condition=suspended=TRUE", cmdutil.ExitDone, "job.batch/paused condition met\n", ""},
 		{"paused running --for=condition=Suspended -q --timeout=0", cmdutil.ExitTimeout, "job.batch/paused condition met\n", "error: condition not met yet: job.batch/running Running, 3/10 done\n"},
-		{"paused --for=condition=Suspended=false -q --timeout=0", cmdutil.ExitTimeout, "", "error: condition not met yet: job.batch/paused Suspended, 3/10 done\n"},
+		{"paused --for=condition=Suspended=false -q --timeout=0", cmdutil.ExitTimeout, "", "error: condition not met yet: job.batch/paused Suspended, 3/10 done, reason JobSuspended\n"},
 		{"good --for=condition=Suspended", cmdutil.ExitError, "job.batch/good Complete in 32s\n", "error: cannot meet the condition because it is already complete: job.batch/good\n"},
 		{"bad paused running --for=condition=Suspended -q", cmdutil.ExitJobFailed, bad + "job.batch/paused condition met\n", "Not waiting for 1 more: job.batch/bad has failed, so not all can meet the condition.\n"},
 		{"good --for=condition=complete=true", cmdutil.ExitDone, "job.batch/good Complete in 32s\n", ""},
@@ -47,7 +47,7 @@ func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
 		{"--all -n ns2", cmdutil.ExitError, "", "error: there are no Jobs in namespace \"ns2\"\n"},
 		{"--all -n ns2 --for=delete", cmdutil.ExitDone, "", ""},
 		{"--all -l app=good", cmdutil.ExitDone, "job.batch/good Complete in 32s\n", ""},
-		{"--all -q --timeout=0", cmdutil.ExitTimeout, bad + "job.batch/good Complete in 32s\n", "error: not finished yet: job.batch/paused Suspended, 3/10 done\nerror: not finished yet: job.batch/running Running, 3/10 done\n"},
+		{"--all -q --timeout=0", cmdutil.ExitTimeout, bad + "job.batch/good Complete in 32s\n", "error: not finished yet: job.batch/paused Suspended, 3/10 done, reason JobSuspended\nerror: not finished yet: job.batch/running Running, 3/10 done\n"},
 		{"--all -A --for=complete -q", cmdutil.ExitJobFailed, strings.Replace(bad, "bad", "bad -n ns1", 1) + "job.batch/good -n ns1 Complete in 32s\n", "Not waiting for 2 more: "},
 	} {
 		got := program.Run(t, api, append([]string{"wait"}, strings.Fields(tc.args)...)...)
@@ -103,7 +103,7 @@ func TestWaitForDeletionIsNotFooledByLabels_CLI_03(t *testing.T) {
 	unlabeled := clitest.SimpleJob("ns1", "a", 2)
 	unlabeled.SetLabels(nil)
 	api.Put(unlabeled)
-	s.WaitErr("a  Running  2/10 done")
+	s.WaitErr("a  Running, 2/10 done")
 	api.Remove(unlabeled)
 	if code := s.End(); code != cmdutil.ExitDone || s.Out.String() != "job.batch/a Deleted\n" {
 		t.Errorf("exit %d, stdout %q", code, s.Out.String())

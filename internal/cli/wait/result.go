@@ -3,6 +3,8 @@ package wait
 import (
 	"cmp"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -45,30 +47,29 @@ type jobResult struct {
 // stillWaiting is the outcome of a Job that had not ended when the command did.
 const stillWaiting = reconcile.Outcome("Waiting")
 
-// writeResult writes the outcome of all Jobs; nothing if the Jobs are not known yet.
+// writeResult writes the outcome of all Jobs.
 func (w *waiter) writeResult(err error) error {
-	if w.byKey == nil {
-		return nil
-	}
 	result := waitResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "WaitResult", ExitCode: cmdutil.ExitCode(cmdutil.ExplainError(err)), Jobs: []jobResult{}}
-	for _, waited := range w.jobs {
-		one := jobResult{Namespace: waited.job.Namespace, Name: waited.job.Name, Outcome: cmp.Or(waited.end, stillWaiting)}
-		if end := waited.condition(); end != nil {
-			one.Reason, one.Message, one.Cause = end.Reason, cmp.Or(waited.why, end.Message), waited.cause
-		} else if one.Outcome == stillWaiting || one.Outcome == conditionMet {
-			one.Message = w.progress.Describe(waited.job)
-			if stall := w.progress.Stall(waited.job); stall != nil && one.Outcome == stillWaiting {
+	var names []string
+	for _, job := range w.jobs {
+		one := jobResult{Namespace: job.Namespace, Name: job.Name, Outcome: cmp.Or(job.End, stillWaiting)}
+		switch one.Outcome {
+		case reconcile.OutcomeComplete, reconcile.OutcomeFailed:
+			end := reconcile.TrueCondition(job.Job, batchv1.JobConditionType(job.End))
+			one.Reason, one.Message = end.Reason, end.Message
+			if job.End == reconcile.OutcomeFailed {
+				one.Message, one.Cause = job.WhyFailed(), job.Verdict.Cause
+			}
+		case stillWaiting, conditionMet:
+			one.Message = w.Describe(job.Job)
+			if stall := w.Stall(job.Job); stall != nil && one.Outcome == stillWaiting {
 				one.Reason, one.Stalled = string(stall.Kind), true
 			}
 		}
-		if failed := waited.job.Status.FailedIndexes; failed != nil {
+		if failed := job.Status.FailedIndexes; failed != nil {
 			one.FailedIndexes, one.FailedIndexList = *failed, explain.ListIndexes(*failed)
 		}
-		result.Jobs = append(result.Jobs, one)
+		result.Jobs, names = append(result.Jobs, one), append(names, job.Name)
 	}
-	var names []string
-	for i := range result.Jobs {
-		names = append(names, result.Jobs[i].Name)
-	}
-	return w.progress.Around(func() error { return w.options.output.Write(w.options.Out, result, names...) })
+	return w.Around(func() error { return w.options.output.Write(w.options.Out, result, names...) })
 }

@@ -4,17 +4,13 @@ package wait
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
-	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 const waitLong = `Wait until Jobs complete or fail. Results go to stdout, progress to stderr.
@@ -68,12 +64,6 @@ const waitExample = `  # Wait for a Job as long as it takes; exit code 3 if it f
   # In a script: 0 if complete, 3 if failed, 124 if not finished yet
   kubectl batchjob wait train --timeout=0 --quiet`
 
-// errWaitTimeout is the cause of a context canceled by --timeout.
-var errWaitTimeout = errors.New("timed out")
-
-// errStalled is the cause of a context canceled by --fail-if-stalled.
-var errStalled = errors.New("stalled")
-
 // Options are the flags of the wait verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
@@ -89,9 +79,8 @@ type Options struct {
 	stalled follow.StallFlag
 	quiet   bool
 
-	set feed.JobSet
-	// explainer explains why a Job has failed. If it is nil, the reason is taken from the Failed condition.
-	explainer *cmdutil.Explainer
+	set       feed.JobSet
+	explainer *cmdutil.Explainer // explains why a Job has failed
 }
 
 // NewCommand returns the command wait, with its flags.
@@ -157,59 +146,16 @@ func (o *Options) Complete(args []string) error {
 	return err
 }
 
-// verdict returns why a Job has failed, nil if that cannot be read.
-func (o *Options) verdict(ctx context.Context, job *unstructured.Unstructured) *explain.Verdict {
-	if o.explainer == nil {
-		return nil
-	}
-	report, err := o.explainer.Report(ctx, job)
-	if err != nil {
-		return nil
-	}
-	return &report.Verdict
-}
-
-// Run waits. The timeout cancels the context instead of setting a deadline, because client-go fails early if it
-// expects to exceed one.
+// Run waits.
 func (o *Options) Run(ctx context.Context) error {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	if o.limited && o.timeout > 0 {
-		defer o.After(o.timeout, func() { cancel(errWaitTimeout) })()
-	}
-	shown := follow.New(o.Env, follow.Options{
-		Past: o.goal.past, Namespaces: o.AllNamespaces, Quiet: o.quiet,
-		Why: func(job *batchv1.Job) string { return cmdutil.WhyCommand(o.kube, job.Namespace, job.Name) },
+	w := &waiter{options: o}
+	set, ctx, stop := follow.Start(ctx, follow.Options{
+		Env: o.Env, Client: o.explainer.Client, Kube: o.kube,
+		Words:   follow.Words{Past: o.goal.past, Namespaces: o.AllNamespaces, Selected: o.Selector != ""},
+		Timeout: max(0, o.timeout), Stalled: o.stalled, NoteGaps: true, Explainer: o.explainer, Quiet: o.quiet,
+		EndOf: o.goal.endOf, OnUpdate: w.onUpdate,
 	})
-	defer shown.Close()
-	link, stop := o.Connect(ctx, o.explainer.Client, shown)
 	defer stop()
-	defer shown.Start(link)()
-	w := &waiter{
-		options: o, progress: shown, link: link,
-		verdict:       func(job *unstructured.Unstructured) *explain.Verdict { return o.verdict(ctx, job) },
-		giveUpStalled: func() { cancel(errStalled) },
-	}
-	err := w.run(ctx)
-	if err != nil && errors.Is(context.Cause(ctx), errWaitTimeout) && !errors.Is(err, errOver) {
-		err = w.timeoutError()
-	}
-	if err != nil && errors.Is(context.Cause(ctx), errStalled) && !errors.Is(err, errOver) {
-		err = w.stalledError()
-	}
-	if errors.Is(err, errOver) {
-		err = w.result
-	}
-	if o.output.IsSet() {
-		err = errors.Join(err, w.writeResult(err))
-	}
-	return err
-}
-
-// label names a Job as kubectl does, with its namespace if there may be several.
-func (o *Options) label(namespace, name string) string {
-	if o.AllNamespaces {
-		return fmt.Sprintf("job.batch/%s -n %s", name, namespace)
-	}
-	return "job.batch/" + name
+	w.Set = set
+	return w.run(ctx)
 }

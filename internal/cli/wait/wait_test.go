@@ -120,8 +120,8 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 	if code := s.End(); code != cmdutil.ExitJobFailed {
 		t.Errorf("exit %d", code)
 	}
-	want := "a  Running  1/10 done, 5m\n" +
-		"a  FailureTarget  1/10 done, 2 active, 3 pods failed, failing: BackoffLimitExceeded, stopping 2 pods, 5m\n"
+	want := "a  Running, 1/10 done, 5m\n" +
+		"a  FailureTarget, 1/10 done, 2 active, 3 pods failed, failing, stopping 2 pods, reason BackoffLimitExceeded, 5m\n"
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
@@ -171,18 +171,18 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 		t.Helper()
 		clitest.WaitFor(t, func() bool { return screen(s.ErrOut.String()) == want }, func() string { return "screen: " + screen(s.ErrOut.String()) + "\nwant:   " + want })
 	}
-	shows("0 of 2 finished; a  Running  1/10 done, 5m")
+	shows("0 of 2 finished; a  Running, 1/10 done, 5m")
 	now.set(clitest.Now().Add(90 * time.Second))
 	beats <- now.get()
-	shows("0 of 2 finished; a  Running  1/10 done, 6m30s")
+	shows("0 of 2 finished; a  Running, 1/10 done, 6m30s")
 	busy := clitest.SimpleJob("ns1", "a", 1)
 	_ = unstructured.SetNestedField(busy.Object, int64(12), "status", "active")
 	api.Put(busy)
-	shows("0 of 2 finished; a  Running  1/10 done, 12 active, 6m30s")
+	shows("0 of 2 finished; a  Running, 1/10 done, 12 active, 6m30s")
 	api.Put(clitest.WithCondition(busy, "FailureTarget", "VeryLongReasonThatDoesNotFit", ""))
-	shows("0 of 2 finished; a  FailureTarget  1/10 done, 12 active, fail")
+	shows("0 of 2 finished; a  FailureTarget, 1/10 done, 12 active, fail")
 	api.Put(clitest.WithCondition(busy, "Failed", "Why", "message"))
-	shows("1 of 2 finished (1 failed); bee  Running  1/10 done, 6m30s")
+	shows("1 of 2 finished (1 failed); bee  Running, 1/10 done, 6m30s")
 	api.Stop()
 	clitest.WaitFor(t, func() bool {
 		lines := strings.Split(screen(s.ErrOut.String()), "\n")
@@ -224,7 +224,7 @@ func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
 	text := func(want string) func(string) bool {
 		return func(written string) bool { return strings.Contains(written, want) }
 	}
-	advance(text("a  Running  1/10 done, 5m1s"))
+	advance(text("a  Running, 1/10 done, 5m1s"))
 	resume := api.Hang()
 	advance(text("No answer from the API server"))
 	drawn := strings.Count(s.ErrOut.String(), "\r")
@@ -234,7 +234,7 @@ func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
 	}
 	resume()
 	advance(text("The API server answers again.\n"))
-	advance(text("a  Running  1/10 done, 6m"))
+	advance(text("a  Running, 1/10 done, 6m"))
 	s.Interrupt()
 	s.End()
 }
@@ -352,15 +352,41 @@ func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
 	}
 }
 
+// A Job that ended before the timeout decides the result, even if the time runs out while its failure is explained.
+func TestWaitTimeoutAfterTheEndDoesNotCount_CLI_03(t *testing.T) {
+	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
+	fires := make(chan func(), 1)
+	env := clitest.NewEnv()
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == 5*time.Minute {
+			fires <- fire
+		}
+		return func() {}
+	}
+	s := program.Start(t, api, env, "wait", "a", "--timeout=5m", "-q")
+	clitest.WaitFor(t, func() bool { return api.Opened() > 0 }, s.ErrOut.String)
+	fire := <-fires
+	api.SetRefuse(func(r *http.Request) *clitest.Status {
+		if strings.HasSuffix(r.URL.Path, "/pods") {
+			fire()
+		}
+		return nil
+	})
+	api.Put(clitest.FailedJob("a"))
+	if code := s.End(); code != cmdutil.ExitJobFailed || !strings.HasPrefix(s.Out.String(), "job.batch/a Failed: ") || s.ErrOut.String() != "" {
+		t.Errorf("exit %d, stdout %q, stderr %q", code, s.Out.String(), s.ErrOut.String())
+	}
+}
+
 func TestWaitTimeoutListsSome(t *testing.T) {
 	var jobs []*unstructured.Unstructured
-	for i := range timeoutLines + 3 {
+	for i := range 13 {
 		job := clitest.SimpleJob("ns1", fmt.Sprintf("job-%02d", i), 0)
 		job.SetLabels(map[string]string{"app": "x"})
 		jobs = append(jobs, job)
 	}
 	got := program.Run(t, clitest.NewAPI(t, jobs...), "wait", "-l", "app=x", "--timeout=0", "-q")
-	if got.Code != cmdutil.ExitTimeout || strings.Count(got.ErrOut, "\n") != timeoutLines+1 || !strings.HasSuffix(got.ErrOut, "error: not finished yet: 3 more\n") {
+	if got.Code != cmdutil.ExitTimeout || strings.Count(got.ErrOut, "\n") != 11 || !strings.HasSuffix(got.ErrOut, "error: not finished yet: 3 more\n") {
 		t.Errorf("exit %d, stderr:\n%s", got.Code, got.ErrOut)
 	}
 }
@@ -375,9 +401,11 @@ func TestWaitUsage(t *testing.T) {
 
 func TestWaitCompletion(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "alpha", 0))
-	for args, want := range map[string]string{"wait|": "alpha\n", "wait|-A|": "", "wait|--all|": "",
+	for args, want := range map[string]string{
+		"wait|": "alpha\n", "wait|-A|": "", "wait|--all|": "",
 		"wait|a|--for|":  "finished\ncomplete\nfailed\ndelete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\njsonpath=\n",
-		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|j": "json\njsonpath\njsonpath-as-json\njsonpath-file\n"} {
+		"wait|a|--for|c": "complete\ncondition=Suspended\ncondition=SuccessCriteriaMet\ncondition=FailureTarget\n", "wait|a|-o|j": "json\njsonpath\njsonpath-as-json\njsonpath-file\n",
+	} {
 		got := program.Run(t, api, append([]string{"__complete"}, strings.Split(args, "|")...)...)
 		if got.Out != want+":4\n" {
 			t.Errorf("%s: %q", args, got.Out)

@@ -7,7 +7,6 @@ import (
 	"io"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -32,10 +31,10 @@ type plainView struct {
 	// job is the Job whose problems and causes are printed, too; zero for none.
 	job types.NamespacedName
 
-	jobs    map[types.NamespacedName]*printedJob
-	printed map[string]bool // what was printed about job
-	of      string          // namespace, name and UID of job
-	lost    snapshot.Link   // as printed; zero while connected
+	jobs    map[string]*printedJob // by UID
+	printed map[string]bool        // what was printed about job
+	of      string                 // namespace, name and UID of job
+	lost    snapshot.Link          // as printed; zero while connected
 	listed  *snapshot.Jobs
 	report  *explain.Report
 	noted   bool // the notice that stalls may be missing was printed
@@ -43,32 +42,33 @@ type plainView struct {
 
 // printedJob is the last line printed for a Job.
 type printedJob struct {
-	uid          string
+	key          types.NamespacedName
 	line, status string
 	at           time.Time
 }
 
 // follow prints until the Source ends or done returns true.
 func (v *plainView) follow(ctx context.Context, source snapshot.Source, done func(*snapshot.Snapshot) bool) error {
-	v.jobs, v.printed = map[types.NamespacedName]*printedJob{}, map[string]bool{}
+	v.jobs, v.printed = map[string]*printedJob{}, map[string]bool{}
 	source.Look(snapshot.Focus{Job: v.job})
 	var last *snapshot.Snapshot
-	for seen := uint64(0); ; {
+	for seen := uint64(0); ; seen = last.Seq {
 		s, err := source.Next(ctx, seen)
-		if errors.Is(err, io.EOF) {
-			v.flush(last)
-			return nil
-		}
-		if err != nil {
+		if err != nil && !errors.Is(err, io.EOF) {
 			return err
 		}
-		seen, last = s.Seq, s
-		v.show(s)
-		if done(s) {
-			v.flush(s)
-			return nil
+		if err == nil {
+			last = s
+			v.show(s)
+		}
+		if err != nil || done(s) {
+			break
 		}
 	}
+	if last != nil && last.Jobs != nil {
+		v.changes(last, true) // plainPause may have held some back.
+	}
+	return nil
 }
 
 func (v *plainView) show(s *snapshot.Snapshot) {
@@ -90,60 +90,39 @@ func (v *plainView) link(s *snapshot.Snapshot) {
 	}
 }
 
-// list prints each Job that has changed or is gone.
+// list prints each Job that is gone or has changed.
 func (v *plainView) list(s *snapshot.Snapshot) {
 	if len(s.Jobs.Items) == 0 && v.listed == nil {
 		fmt.Fprintf(v.errOut, "%s  No jobs found yet.\n", v.clock(s.Time))
 	}
-	present := map[types.NamespacedName]bool{}
-	for i := range s.Jobs.Items {
-		o := &s.Jobs.Items[i]
-		present[feed.KeyOfOutline(o)] = true
-		v.jobLine(s.Time, o, false)
-	}
-	if s.Jobs == v.listed {
-		return
-	}
-	v.listed = s.Jobs
-	cmdutil.NoteStalls(v.errOut, s.Jobs.Gaps, &v.noted)
-	for _, key := range slices.SortedFunc(maps.Keys(v.jobs), feed.CompareKeys) {
-		if !present[key] {
-			v.print(s.Time, key, jobprinter.StatusDeleted+", was "+v.jobs[key].line)
-			delete(v.jobs, key)
+	if s.Jobs != v.listed {
+		v.listed = s.Jobs
+		cmdutil.NoteStalls(v.errOut, s.Jobs.Gaps, &v.noted)
+		gone := maps.Clone(v.jobs)
+		for i := range s.Jobs.Items {
+			delete(gone, s.Jobs.Items[i].UID)
+		}
+		byKey := func(a, b string) int { return feed.CompareKeys(gone[a].key, gone[b].key) }
+		for _, uid := range slices.SortedFunc(maps.Keys(gone), byKey) {
+			v.print(s.Time, gone[uid].key, jobprinter.StatusDeleted+", was "+gone[uid].line)
+			delete(v.jobs, uid)
 		}
 	}
+	v.changes(s, false)
 }
 
-// flush prints the changes that plainPause has held back.
-func (v *plainView) flush(s *snapshot.Snapshot) {
-	if s == nil || s.Jobs == nil {
-		return
-	}
-	for i := range s.Jobs.Items {
-		v.jobLine(s.Time, &s.Jobs.Items[i], true)
-	}
-}
-
-// jobLine prints one Job if its line has changed; unless its status has changed or now is set, at most once per
+// changes prints the Jobs whose lines have changed; unless its status has changed or all is set, each at most once per
 // plainPause.
-func (v *plainView) jobLine(at time.Time, o *explain.Outline, now bool) {
-	key := feed.KeyOfOutline(o)
-	job := v.jobs[key]
-	if job != nil && job.uid != o.UID {
-		v.print(at, key, jobprinter.StatusDeleted+", was "+job.line)
-		job = nil
+func (v *plainView) changes(s *snapshot.Snapshot, all bool) {
+	for i := range s.Jobs.Items {
+		o := &s.Jobs.Items[i]
+		next := printedJob{key: feed.KeyOfOutline(o), line: section.JobLine(o), status: section.RowStatus(o), at: s.Time}
+		last := v.jobs[o.UID]
+		if last == nil || next.line != last.line && (all || next.status != last.status || next.at.Sub(last.at) >= plainPause) {
+			v.jobs[o.UID] = &next
+			v.print(s.Time, next.key, next.line)
+		}
 	}
-	if job == nil {
-		job = &printedJob{}
-		v.jobs[key] = job
-	}
-	line := plainLine(o)
-	status := section.RowStatus(o)
-	if line == job.line || !now && status == job.status && at.Sub(job.at) < plainPause {
-		return
-	}
-	*job = printedJob{uid: o.UID, line: line, status: status, at: at}
-	v.print(at, key, line)
 }
 
 func (v *plainView) print(at time.Time, key types.NamespacedName, line string) {
@@ -156,62 +135,6 @@ func (v *plainView) print(at time.Time, key types.NamespacedName, line string) {
 
 func (v *plainView) clock(at time.Time) string {
 	return at.In(v.now().Location()).Format("15:04:05")
-}
-
-// plainLine returns the state of a Job in words.
-func plainLine(o *explain.Outline) string {
-	parts := []string{section.RowStatus(o), doneOf(o)}
-	if o.Active > 0 {
-		active := wording.Count(o.Active, "active")
-		if o.Ready != nil {
-			active += " (" + wording.Count(*o.Ready, "ready)")
-		}
-		parts = append(parts, active)
-	}
-	if o.Terminating != nil && *o.Terminating > 0 {
-		parts = append(parts, wording.Count(*o.Terminating, "terminating"))
-	}
-	if o.Failed > 0 {
-		parts = append(parts, wording.Count(o.Failed, "failed"))
-	}
-	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, jobprinter.IndexesLimit))
-	}
-	if o.Reason != "" {
-		parts = append(parts, "reason "+o.Reason)
-	}
-	if o.Rule != nil {
-		parts = append(parts, section.RuleLabel(o.Rule, o.RuleName))
-	}
-	return wording.Join(", ", strings.Join(parts, ", "), stallOf(o))
-}
-
-// stallOf returns why the Job is stalled, "" if it is not.
-func stallOf(o *explain.Outline) string {
-	switch {
-	case o.Neglected:
-		return "no controller " + orBuiltIn(o.ManagedBy)
-	case o.Stalled != nil:
-		return "reason " + o.Stalled.Reason
-	}
-	return ""
-}
-
-func doneOf(o *explain.Outline) string {
-	switch {
-	case o.Completions != nil:
-		return wording.Of(o.Succeeded, *o.Completions) + " done"
-	case o.Parallelism != nil && *o.Parallelism > 1:
-		return wording.Count(o.Succeeded, "done, work queue of ") + wording.Thousands(*o.Parallelism)
-	}
-	return wording.Of(o.Succeeded, 1) + " done"
-}
-
-func orBuiltIn(managedBy string) string {
-	if managedBy == "" {
-		return "the built-in controller"
-	}
-	return managedBy
 }
 
 // details prints facts about the one Job that its line does not show: problems, causes of failures, conditions, each

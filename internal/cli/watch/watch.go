@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -123,10 +124,13 @@ func (o *Options) Validate(args []string) error {
 }
 
 func (o *Options) validateReplay(args []string) error {
-	if o.replay == "" {
-		return o.validateNoReplay()
-	}
 	switch {
+	case o.replay == "" && o.replayGiven:
+		return cmdutil.UsageErrorf("--replay requires a file name")
+	case o.replay == "" && o.speedGiven:
+		return cmdutil.UsageErrorf("--speed requires --replay")
+	case o.replay == "":
+		return nil
 	case len(args) > 0 || o.ExcludesNames():
 		return cmdutil.UsageErrorf("--replay shows the recorded Jobs; omit names, -A and -l")
 	case o.record != "":
@@ -135,16 +139,6 @@ func (o *Options) validateReplay(args []string) error {
 		return cmdutil.UsageErrorf("--exit-status and --replay cannot be used together")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
 		return cmdutil.UsageErrorf("--speed=%g: must be between 0 and 1000000", o.speed)
-	}
-	return nil
-}
-
-func (o *Options) validateNoReplay() error {
-	switch {
-	case o.replayGiven:
-		return cmdutil.UsageErrorf("--replay requires a file name")
-	case o.speedGiven:
-		return cmdutil.UsageErrorf("--speed requires --replay")
 	}
 	return nil
 }
@@ -188,7 +182,8 @@ func (o *Options) Run(ctx context.Context) error {
 
 // show draws or prints the Snapshots of the source.
 func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.Live) error {
-	end := &exitStatus{names: o.Names, label: live.Label}
+	words := follow.Words{Past: "finished", Namespaces: o.AllNamespaces, Selected: o.Selector != ""}
+	end := &exitStatus{names: o.Names, words: words}
 	var err error
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}

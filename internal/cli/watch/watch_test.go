@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -70,7 +71,7 @@ func TestWatchPlain(t *testing.T) {
 	if code := s.End(); code != cmdutil.ExitInterrupted {
 		t.Errorf("exit code %d", code)
 	}
-	want := "a  Running, 3 of 10 done\nb  Running, 1 of 10 done\na  Failed, 1 of 10 done, reason PodFailurePolicy_OOM\nb  Deleted, was Running, 1 of 10 done\n"
+	want := "a  Running, 3/10 done\nb  Running, 1/10 done\na  Failed, 1/10 done, reason PodFailurePolicy_OOM\nb  Deleted, was Running, 1/10 done\n"
 	if untimed(s.Out.String()) != want {
 		t.Errorf("stdout\n%s\nwant\n%s", s.Out.String(), want)
 	}
@@ -88,7 +89,7 @@ func TestWatchExitStatus(t *testing.T) {
 		{"complete", "a", func(api *clitest.API) { api.Put(clitest.CompleteJob("a")) }, cmdutil.ExitDone, "a  Complete"},
 		{"failed", "a", func(api *clitest.API) { api.Put(clitest.FailedJob("a")) }, cmdutil.ExitJobFailed, "a  Failed"},
 		{"all end, one failed", "", func(api *clitest.API) { api.Put(clitest.FailedJob("a")); api.Put(clitest.CompleteJob("b")) }, cmdutil.ExitJobFailed, "b  Complete"},
-		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it was seen to finish"},
+		{"deleted", "a", func(api *clitest.API) { api.Remove(clitest.SimpleJob("ns1", "a", 1)) }, cmdutil.ExitError, "error: job.batch/a was deleted before it finished"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 3), clitest.SimpleJob("ns1", "b", 3))
@@ -203,14 +204,14 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	if err := v.follow(t.Context(), source, func(*snapshot.Snapshot) bool { return false }); err != nil {
 		t.Fatal(err)
 	}
-	want := `12:00:00  a  Running, 1 of 1 done, 1 active
+	want := `12:00:00  a  Running, 1/1 done, 1 active
 12:00:00  a  problem: 1 pod waits
 12:00:00  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
-12:00:01  a  Running, 4 of 1 done, 1 active
+12:00:01  a  Running, 4/1 done, 1 active
 12:00:01  a  condition Failed: R: m
 12:00:01  a  It failed.
-12:00:01  a  Deleted, was Running, 4 of 1 done, 1 active
-12:00:01  a  Running, 5 of 1 done, 1 active
+12:00:01  a  Deleted, was Running, 4/1 done, 1 active
+12:00:01  a  Running, 5/1 done, 1 active
 12:00:01  a  problem: 1 pod waits
 12:00:01  a  cause: main \x1b[31mended; rule 2 "OOM": FailIndex
 `
@@ -264,7 +265,7 @@ func TestWatchedEnd(t *testing.T) {
 		{"created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeOpen)), list(job("a", "2", reconcile.OutcomeComplete))}, true, cmdutil.ExitError},
 		{"ended, created anew", nil, []*snapshot.Snapshot{list(job("a", "1", reconcile.OutcomeFailed)), list(job("a", "2", reconcile.OutcomeOpen))}, false, cmdutil.ExitInterrupted},
 	} {
-		end := &exitStatus{names: tc.names, label: func(k types.NamespacedName) string { return k.Name }}
+		end := &exitStatus{names: tc.names, words: follow.Words{Past: "finished"}}
 		done := false
 		for _, s := range tc.seen {
 			done = end.observe(s)
@@ -290,7 +291,7 @@ func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 	clitest.WaitFor(t, func() bool { return strings.Contains(s.Out.String(), "b  Failed") }, s.Out.String)
 	s.Interrupt()
 	s.End()
-	if !strings.HasPrefix(untimed(s.Out.String()), "a  Stalled, 0 of 10 done, reason NoParallelism\n") {
+	if !strings.HasPrefix(untimed(s.Out.String()), "a  Stalled, 0/10 done, reason NoParallelism\n") {
 		t.Errorf("%s", s.Out.String())
 	}
 	if want := "Jobs that are stalled may be shown as Running: events could not be read: no permission to list events in namespace ns1. Check it with: kubectl auth can-i list events -n ns1\n"; s.ErrOut.String() != want {
@@ -315,7 +316,7 @@ func TestPlainNotesOnceThatThereAreNoJobs_CLI_08(t *testing.T) {
 	}
 	job := explain.Outline{Namespace: "ns", Name: "a", Status: "Running"}
 	out, errOut := follow(of(0, job), of(time.Second), of(2*time.Second))
-	if !strings.HasSuffix(out, "12:00:01  a  Deleted, was Running, 0 of 1 done\n") || errOut != "" {
+	if !strings.HasSuffix(out, "12:00:01  a  Deleted, was Running, 0/1 done\n") || errOut != "" {
 		t.Errorf("deleted: %q, %q", out, errOut)
 	}
 	if _, errOut = follow(of(0), of(time.Second)); errOut != "12:00:00  No jobs found yet.\n" {

@@ -66,6 +66,68 @@ func RowStatus(o *explain.Outline) string {
 	return o.Status
 }
 
+// JobLine returns the state and the progress of a Job as one line, without durations: "Running, 3/10 done, 2 active, 1 pod
+// failed".
+func JobLine(o *explain.Outline) string {
+	parts := []string{RowStatus(o), doneText(o)}
+	if o.Active > 0 {
+		active := wording.Count(o.Active, "active")
+		if o.Ready != nil {
+			active += " (" + wording.Count(*o.Ready, "ready)")
+		}
+		parts = append(parts, active)
+	}
+	if o.Failed > 0 {
+		parts = append(parts, wording.Plural(int64(o.Failed), "pod failed", "pods failed"))
+	}
+	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
+		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, lineIndexes))
+	}
+	switch {
+	case o.Outcome == reconcile.OutcomeFailing:
+		parts = append(parts, "failing", awaitedPods(o.Terminating))
+	case o.Outcome == reconcile.OutcomeSucceeding:
+		parts = append(parts, "succeeding", awaitedPods(o.Terminating))
+	case o.Terminating != nil && *o.Terminating > 0:
+		parts = append(parts, wording.Count(*o.Terminating, "terminating"))
+	}
+	reason := o.Reason
+	switch {
+	case o.Neglected:
+		parts = append(parts, wording.Join(" ", "no controller", o.ManagedBy))
+	case o.Stalled != nil:
+		reason = o.Stalled.Reason
+	}
+	if reason != "" {
+		parts = append(parts, "reason "+reason)
+	}
+	if o.Rule != nil { // The name alone is in the reason.
+		parts = append(parts, RuleLabel(o.Rule, o.RuleName))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func doneText(o *explain.Outline) string {
+	if done, total := o.Done(); total == nil && o.Parallelism != nil && *o.Parallelism > 1 {
+		return wording.Count(done, "done, work queue of ") + wording.Thousands(*o.Parallelism)
+	}
+	return Completions(o) + " done"
+}
+
+// lineIndexes is the soft limit of an index list in a JobLine, see explain.Crop.
+const lineIndexes = 20
+
+// awaitedPods returns what a Job whose outcome is decided waits for.
+func awaitedPods(terminating *int32) string {
+	switch {
+	case terminating == nil:
+		return "stopping the rest"
+	case *terminating == 0:
+		return "about to finish"
+	}
+	return "stopping " + wording.Plural(int64(*terminating), "pod", "pods")
+}
+
 // MissedStalls returns the reasons why stalled Jobs may not be shown as such, "" if they are.
 func MissedStalls(gaps []explain.Gap) string {
 	var why []string

@@ -2,144 +2,104 @@ package follow
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// StallLimit is when to give up on stalled Jobs.
-type StallLimit struct {
+// StallFlag is --fail-if-stalled of a verb that waits for Jobs.
+type StallFlag struct {
 	After time.Duration // 0 for no limit
-	// Notes prints one notice if stalls may be missed because something cannot be read.
-	Notes bool
-	// Look reads everything about a Job that lists show as stalled, and returns why it is stalled, nil if it is not.
-	Look func(context.Context, *batchv1.Job) (*explain.Stall, error)
-	// Exceeded is called once, after all unfinished Jobs have been stalled for After, with the reason for each.
-	Exceeded func(map[types.UID]*explain.Stall)
 }
 
-// FollowStalls shows which Jobs are stalled, until stop is called. open are the unfinished Jobs, and stalls has an
-// entry for each of their namespaces, or one for all. Without a limit, stalls do not affect whether the verb ends, so
-// missing permissions are not reported.
-func (p *Progress) FollowStalls(ctx context.Context, stalls []*feed.Stalls, open []*batchv1.Job, limit StallLimit) (stop func()) {
-	if p.Quiet && limit.After == 0 {
+// AddTo adds the flag.
+func (f *StallFlag) AddTo(flags *pflag.FlagSet, after time.Duration) {
+	usage := "Give up if stalled this long.\nThe exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never."
+	flags.DurationVar(&f.After, "fail-if-stalled", after, usage)
+}
+
+// Validate returns a usage error for a negative duration.
+func (f *StallFlag) Validate() error {
+	if f.After < 0 {
+		return cmdutil.UsageErrorf("--fail-if-stalled=%s: must be 0 or more", f.After)
+	}
+	return nil
+}
+
+// FollowStalls shows which Jobs are stalled, until stop is called, and cancels with ErrStalled once all open Jobs have been
+// stalled for Stalled.After. namespaces has all namespaces of the Jobs, or "" for all at once. Without a limit, stalls do
+// not affect whether the verb ends, so missing permissions are not reported.
+func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func()) {
+	if s.Quiet && s.Stalled.After == 0 {
 		return func() {}
 	}
-	for _, s := range stalls {
-		s.Read(ctx, in(s.Namespace, open))
+	for _, namespace := range namespaces {
+		s.stalls = append(s.stalls, s.Explainer.Stalls(namespace, s.Timing()))
 	}
-	p.stalls = stalls
 	ctx, cancel := context.WithCancel(ctx)
-	patience := &patience{p: p, limit: limit, noted: !limit.Notes, stalls: feed.StallLimit{After: limit.After}}
+	s.readStalls(ctx)
 	var reading sync.WaitGroup
-	for _, s := range stalls {
-		reading.Go(func() {
-			_ = s.Run(ctx, nil, func() []*batchv1.Job { return in(s.Namespace, p.open()) }, func() error { // It returns only the context's error.
-				p.again()
-				patience.check(ctx)
-				return nil
-			})
-		})
-	}
+	reading.Go(func() {
+		limit, noted := feed.StallLimit{After: s.Stalled.After}, !s.NoteGaps
+		for s.Timing().Pause(ctx, feed.StallsEvery, nil) == nil {
+			s.readStalls(ctx)
+			s.showAll()
+			if s.Stalled.After > 0 {
+				for _, stalls := range s.stalls {
+					cmdutil.NoteStalls(s, stalls.Gaps(), &noted)
+				}
+				s.checkStalls(ctx, &limit)
+			}
+		}
+	})
 	return func() {
 		cancel()
 		reading.Wait()
 	}
 }
 
-// patience applies a StallLimit.
-type patience struct {
-	p     *Progress
-	limit StallLimit
-
-	mu     sync.Mutex
-	stalls feed.StallLimit
-	over   bool
-	noted  bool // the notice about gaps is printed
+func (s *Set) readStalls(ctx context.Context) {
+	open := s.Open()
+	for _, stalls := range s.stalls {
+		stalls.Read(ctx, slices.DeleteFunc(slices.Clone(open), func(job *batchv1.Job) bool {
+			return stalls.Namespace != "" && job.Namespace != stalls.Namespace
+		}))
+	}
 }
 
-// check calls Exceeded once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
-func (w *patience) check(ctx context.Context) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.limit.After == 0 || w.over {
+// showAll shows the open Jobs once more, as their stalls may have changed although the objects have not.
+func (s *Set) showAll() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.show(slices.DeleteFunc(slices.Clone(s.jobs), func(j *Job) bool { return j.End != "" }))
+}
+
+// checkStalls cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
+func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
+	open := s.Open()
+	if !limit.Exceeded(s.now(), open, s.Stall) {
 		return
 	}
-	for _, s := range w.p.stalls {
-		cmdutil.NoteStalls(w.p, s.Gaps(), &w.noted)
-	}
-	open := w.p.open()
-	if !w.stalls.Exceeded(w.p.now(), open, w.p.Stall) {
-		return
-	}
-	found := map[types.UID]*explain.Stall{}
+	blockers := map[types.UID]*explain.Stall{}
 	for _, job := range open {
-		stall, err := w.limit.Look(ctx, job)
+		stall, err := s.Explainer.Stall(ctx, job)
 		if err != nil {
 			return
 		}
 		if stall == nil || stall.MayContinue {
-			w.stalls.Restart(job)
+			limit.Restart(job)
 			return
 		}
-		found[job.UID] = stall
+		blockers[job.UID] = stall
 	}
-	w.over = true
-	w.limit.Exceeded(found)
-}
-
-// in returns the Jobs of a namespace, or all of them with "".
-func in(namespace string, jobs []*batchv1.Job) (found []*batchv1.Job) {
-	for _, job := range jobs {
-		if namespace == "" || job.Namespace == namespace {
-			found = append(found, job)
-		}
-	}
-	return found
-}
-
-// open returns the unfinished Jobs.
-func (p *Progress) open() []*batchv1.Job {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.news.Open
-}
-
-// again shows the Jobs once more, as their stalls may have changed although the objects have not.
-func (p *Progress) again() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	news := p.news
-	news.Changed = news.Open
-	p.take(news)
-}
-
-// row returns the table row of a Job, with its stall as far as lists show it.
-func (p *Progress) row(job *batchv1.Job) jobprinter.Row {
-	row := jobprinter.Row{Job: job, Now: p.now()}
-	if s := p.stallsOf(job); s != nil {
-		o := s.Outline(job, nil, row.Now)
-		row.Stalled, row.Why = o.Stalled, o.Why
-	}
-	return row
-}
-
-// Stall returns why the Job is stalled as far as lists show, nil if it is not.
-func (p *Progress) Stall(job *batchv1.Job) *explain.Stall { return p.row(job).Stalled }
-
-// stallsOf returns the Stalls for the Job's namespace, nil if there are none.
-func (p *Progress) stallsOf(job *batchv1.Job) *feed.Stalls {
-	for _, s := range p.stalls {
-		if s.Namespace == "" || s.Namespace == job.Namespace {
-			return s
-		}
-	}
-	return nil
+	s.Blockers = blockers
+	s.Cancel(ErrStalled)
 }

@@ -125,14 +125,6 @@ func (v *Live) What() string {
 	return what
 }
 
-// Label names a Job for the user, with its namespace if the view shows all namespaces.
-func (v *Live) Label(key types.NamespacedName) string {
-	if v.choice.AllNamespaces {
-		return "job.batch/" + key.Name + " in namespace " + key.Namespace
-	}
-	return "job.batch/" + key.Name
-}
-
 // Run runs the source while use works with it, and returns once no retry is being created.
 func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
 	ctx, cancel := context.WithCancel(ctx)
