@@ -57,7 +57,7 @@ func NewLink(timing Timing, changed func(State)) *Link {
 func (l *Link) Open() *Connection {
 	own := &State{}
 	connection := NewConnection(l.timing, func(failure error) { l.change(own, failure) })
-	connection.heard = l.hear
+	connection.onData = l.setHeard
 	return connection
 }
 
@@ -82,8 +82,8 @@ func (l *Link) change(own *State, failure error) {
 	l.changed(state)
 }
 
-// hear records the time at which the API server last responded.
-func (l *Link) hear() {
+// setHeard records the time at which the API server last responded.
+func (l *Link) setHeard() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.heard = l.timing.Now()

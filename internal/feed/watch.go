@@ -133,7 +133,7 @@ func (w *Watch) follow(ctx context.Context) error {
 		ResourceVersion: w.Version, AllowWatchBookmarks: true, TimeoutSeconds: ptr.To[int64](watchSeconds),
 	})
 	if err != nil {
-		return w.failed(err)
+		return w.watchError(err)
 	}
 	defer opened.Stop()
 	if neverOpened(opened) {
@@ -159,7 +159,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 				return nil
 			}
 			if event.Type == watch.Error {
-				return w.failed(apierrors.FromObject(event.Object))
+				return w.watchError(apierrors.FromObject(event.Object))
 			}
 			object, ok := event.Object.(metav1.Object)
 			if !ok {
@@ -177,8 +177,8 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 	}
 }
 
-// failed resets Version if it has expired, which is not an error; any other error is wrapped.
-func (w *Watch) failed(err error) error {
+// watchError wraps an error of the watch. If it says that Version has expired, it resets Version and returns nil.
+func (w *Watch) watchError(err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		w.Version = ""
 		return nil
