@@ -12,12 +12,8 @@ import (
 const maxExitCodes = 255
 
 func checkOnExitCodes(r *review) {
-	names, rules := containerNames(&r.spec.Template.Spec), r.rules()
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil {
-			continue
-		}
+	names := containerNames(&r.spec.Template.Spec)
+	for i, on := range r.onExitCodes() {
 		path := r.rulePath(i).Child("onExitCodes")
 		r.oneOf("operator-unknown", path.Child("operator"), string(on.Operator),
 			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
@@ -42,12 +38,8 @@ func available(containers []string) string {
 }
 
 func checkExitCodeValues(r *review) {
-	rules := r.rules()
-	for i := range rules {
-		on, path := rules[i].OnExitCodes, r.rulePath(i).Child("onExitCodes", "values")
-		if on == nil {
-			continue
-		}
+	for i, on := range r.onExitCodes() {
+		path := r.rulePath(i).Child("onExitCodes", "values")
 		if !slices.IsSorted(on.Values) {
 			r.reject("exit-codes-not-sorted", path, "sort them", "exit codes must increase")
 		}
@@ -105,14 +97,10 @@ func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
 // any of its containers matches, so a rule without containerName applies to each of them.
 func checkExitCodesCovered(r *review) {
 	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil || !validExitCodes(on) {
-			continue
-		}
+	for i, on := range r.onExitCodes() {
 		left := codesLeft(rules, i, containers)
 		switch {
-		case len(left) == 0: // no such container, or none at all
+		case len(left) == 0: // invalid, no such container, or none at all
 		case !slices.ContainsFunc(left, func(s codeSet) bool { return !s.empty() }):
 			if !codesOf(on).empty() { // In [0] is rejected
 				r.neverMatches(i, coveredBy(rules, i, containers))
@@ -128,7 +116,12 @@ func checkExitCodesCovered(r *review) {
 	}
 }
 
-func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
+// hasExitCodes reports whether the rule has valid onExitCodes.
+func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
+	on := rule.OnExitCodes
+	if on == nil {
+		return false
+	}
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
 	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
@@ -144,17 +137,21 @@ func containerNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// codesLeft returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches.
+// codesLeft returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches; nil if the
+// rule has no valid exit codes.
 func codesLeft(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
 	var all []codeSet
+	if !hasExitCodes(&rules[i]) {
+		return nil
+	}
 	for _, container := range containers {
 		if !isAbout(rules[i].OnExitCodes, container) {
 			continue
 		}
 		left := codesOf(rules[i].OnExitCodes)
 		for j := range rules[:i] {
-			if on := rules[j].OnExitCodes; on != nil && validExitCodes(on) && isAbout(on, container) {
-				left = left.minus(codesOf(on))
+			if hasExitCodes(&rules[j]) && isAbout(rules[j].OnExitCodes, container) {
+				left = left.minus(codesOf(rules[j].OnExitCodes))
 			}
 		}
 		all = append(all, left)
@@ -171,10 +168,10 @@ func coveredBy(rules []batchv1.PodFailurePolicyRule, i int, containers []string)
 	var names []string
 	wanted := codesOf(rules[i].OnExitCodes)
 	for j := range rules[:i] {
-		on := rules[j].OnExitCodes
-		if on == nil || !validExitCodes(on) {
+		if !hasExitCodes(&rules[j]) {
 			continue
 		}
+		on := rules[j].OnExitCodes
 		shared := slices.ContainsFunc(containers, func(name string) bool { return isAbout(rules[i].OnExitCodes, name) && isAbout(on, name) })
 		rest := wanted.minus(codesOf(on))
 		if shared && (rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes)) {

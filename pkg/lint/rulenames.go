@@ -10,7 +10,9 @@ import (
 
 const annotation = rulename.Annotation
 
-func (r *review) annotationPath() *field.Path { return r.metaPath("annotations").Key(annotation) }
+func (r *review) annotationPath() *field.Path {
+	return r.below("metadata", "annotations").Key(annotation)
+}
 
 // checkNames checks the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
 func checkNames(r *review) {

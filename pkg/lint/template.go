@@ -96,36 +96,25 @@ func checkSelector(r *review) {
 	selector, path := r.spec.Selector, r.specPath("selector")
 	switch {
 	case r.cronJob != nil:
-		r.checkTemplateSelector()
+		const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
+		if selector != nil {
+			r.reject("selector-in-cronjob", path, fix, message)
+		}
+		if r.manualSelector() {
+			r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
+		}
+	case r.manualSelector() && selector == nil:
+		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
+	case r.manualSelector() && !selects(selector, r.spec.Template.Labels):
+		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
 	case r.manualSelector():
-		r.checkManualSelector(selector, path)
+		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
 	case selector != nil && !selects(selector, r.generatedLabels()):
 		r.reject("selector-not-manual", path, selectorFix, "without manualSelector, the selector can only be on labels that the API server sets itself, such as job-name")
 	}
 }
 
 func (r *review) manualSelector() bool { return r.spec.ManualSelector != nil && *r.spec.ManualSelector }
-
-func (r *review) checkTemplateSelector() {
-	const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
-	if r.spec.Selector != nil {
-		r.reject("selector-in-cronjob", r.specPath("selector"), fix, message)
-	}
-	if r.manualSelector() {
-		r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
-	}
-}
-
-func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field.Path) {
-	switch {
-	case selector == nil:
-		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
-	case !selects(selector, r.spec.Template.Labels):
-		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
-	default:
-		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
-	}
-}
 
 // generatedLabels returns the labels that the API server sets in the pod template (validateGeneratedSelector of
 // Kubernetes). A new Job has no UID yet, so no selector can match its future UID.

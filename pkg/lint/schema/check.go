@@ -55,7 +55,7 @@ type Guess struct {
 
 // Make applies the correction to the checked content.
 func (g Guess) Make() {
-	if target := g.to.make(); target != nil {
+	if target := g.to.create(); target != nil {
 		add(target, g.name, g.value)
 	}
 }
@@ -79,7 +79,7 @@ func add(to map[string]any, name string, value any) {
 func Check(in Input) Result {
 	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
 	w.object(in.Schema, in.Content)
-	w.again = true
+	w.revisits = true
 	for len(w.pending) > 0 { // fields that were moved to an object already visited
 		p := w.pending[0]
 		w.pending = w.pending[1:]
@@ -97,8 +97,8 @@ type walk struct {
 	result  Result
 	// silent suppresses problems and removals, for a guess.
 	silent bool
-	// again reports whether fields may be visited for a second time.
-	again bool
+	// revisits reports whether fields may be visited for a second time.
+	revisits bool
 }
 
 // step leads from an object or a list to one of its values.
@@ -153,16 +153,16 @@ func (w *walk) subject() string {
 }
 
 func (w *walk) report(p Problem) {
-	if !w.silent && (!w.again || !slices.Contains(w.result.Problems, p)) {
+	if !w.silent && (!w.revisits || !slices.Contains(w.result.Problems, p)) {
 		w.result.Problems = append(w.result.Problems, p)
 	}
 }
 
 func (w *walk) object(s *Schema, content map[string]any) {
-	w.beside(s, content)
+	w.checkEmpty(s, content)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		if s.fields[name] == nil {
-			w.unknown(s, content, name)
+			w.checkUnknown(s, content, name)
 		}
 	}
 	for _, name := range s.names {
@@ -208,14 +208,14 @@ func (w *walk) value(s *Schema, value any) (any, bool) {
 			return corrected, true
 		}
 	}
-	return w.wrong(s, value)
+	return w.wrongType(s, value)
 }
 
 func (w *walk) fields(s *Schema, value any) (any, bool) {
 	content, isObject := value.(map[string]any)
 	switch {
 	case !isObject:
-		return w.wrong(s, value)
+		return w.wrongType(s, value)
 	case s.kind == object:
 		w.object(s, content)
 	default:
@@ -229,7 +229,7 @@ func (w *walk) fields(s *Schema, value any) (any, bool) {
 func (w *walk) items(s *Schema, value any) (any, bool) {
 	items, isList := value.([]any)
 	if !isList {
-		return w.wrong(s, value)
+		return w.wrongType(s, value)
 	}
 	for i := range items {
 		w.steps = append(w.steps, step{index: i, schema: s})

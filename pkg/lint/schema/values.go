@@ -52,14 +52,14 @@ func (s *Schema) integer(value any) (any, bool) {
 	return nil, false
 }
 
-// wrong reports a value of a wrong type. It returns the intended value if that is certain.
-func (w *walk) wrong(s *Schema, value any) (any, bool) {
+// wrongType reports a value of a wrong type. It returns the intended value if that is certain.
+func (w *walk) wrongType(s *Schema, value any) (any, bool) {
 	path := w.path()
 	written := ""
 	if w.Written != nil {
 		written = w.Written(path)
 	}
-	meant, fix := s.meant(value, written)
+	meant, fix := s.intended(value, written)
 	if fix == "" {
 		fix = w.rewrite(s, value)
 	}
@@ -77,8 +77,8 @@ func (w *walk) wrong(s *Schema, value any) (any, bool) {
 	return meant, meant != nil
 }
 
-// meant returns the intended value if it is certain, and how to write it; otherwise nil and "".
-func (s *Schema) meant(value any, written string) (any, string) {
+// intended returns the intended value if it is certain, and how to write it; otherwise nil and "".
+func (s *Schema) intended(value any, written string) (any, string) {
 	if s.kind == text {
 		if literal := scalar(value, written); literal != "" {
 			return literal, "write " + strconv.Quote(literal)
