@@ -70,8 +70,8 @@ type Selection struct {
 	AllContainers bool
 }
 
-// of returns the selected logs of a pod that exist, and the selected logs that do not exist yet.
-func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
+// logsOf returns the selected logs of a pod that exist, and the selected logs that do not exist yet.
+func (s Selection) logsOf(pod *Pod) (sources []Source, unstarted []Unstarted) {
 	if !s.wantsPod(pod) {
 		return nil, nil
 	}
@@ -97,18 +97,11 @@ func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
 			failed = append(failed, source)
 		}
 	}
-	if !s.Failed {
-		return sources, unstarted
-	}
-	return onlyFailed(pod, sources, failed, unstarted)
-}
-
-func onlyFailed(pod *Pod, all, failed []Source, unstarted []Unstarted) ([]Source, []Unstarted) {
 	switch {
-	case pod.Phase != corev1.PodFailed:
+	case s.Failed && pod.Phase != corev1.PodFailed:
 		return failed, nil
-	case len(failed) == 0: // the pod failed as a whole, e.g. by eviction
-		return all, unstarted
+	case !s.Failed, len(failed) == 0: // A pod without a failed container failed as a whole, e.g. by eviction.
+		return sources, unstarted
 	}
 	return failed, unstarted
 }

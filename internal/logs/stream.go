@@ -14,7 +14,7 @@ type stream struct {
 	print      func(Line) error
 	timestamps bool // each line starts with a timestamp
 	position   position
-	budget     byteBudget
+	bytesLeft  int64 // the rest of LimitBytes
 }
 
 // copy prints the lines of body that were not printed before. If ended is set, nothing will be appended to the log, so a last
@@ -23,7 +23,7 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 	reader := newLineReader(body, s.timestamps)
 	before := s.position
 	printed := false
-	for !s.budget.isSpent() {
+	for s.bytesLeft > 0 {
 		line, err := reader.read()
 		switch {
 		case errors.Is(err, io.EOF):
@@ -42,7 +42,8 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 		if line.Last {
 			s.position.advance(line.Time)
 		}
-		s.budget.spend(&line)
+		line.Text = line.Text[:min(int64(len(line.Text)), s.bytesLeft)]
+		s.bytesLeft -= int64(len(line.Text)) + 1
 		if err := s.print(line); err != nil {
 			return outputError{err}
 		}
@@ -76,28 +77,6 @@ func (p *position) covers(t time.Time) bool {
 	}
 	p.lines--
 	return p.lines >= 0
-}
-
-// byteBudget is the rest of LimitBytes for a log.
-type byteBudget struct {
-	limited bool
-	left    int64
-}
-
-func newByteBudget(limit int64) byteBudget { return byteBudget{limited: limit > 0, left: limit} }
-
-func (b *byteBudget) isSpent() bool { return b.limited && b.left <= 0 }
-
-// spend truncates the line where the budget ends.
-func (b *byteBudget) spend(line *Line) {
-	if !b.limited {
-		return
-	}
-	n := int64(len(line.Text))
-	if n >= b.left {
-		line.Text = line.Text[:b.left]
-	}
-	b.left -= n + 1
 }
 
 // outputError is an error of the Output, which ends the reading of all logs.

@@ -57,8 +57,8 @@ func (u *unread) reason(source logs.Source, failure error, isSimulated func(stri
 	return &one
 }
 
-// Unreadable records a log that cannot be read; ReportUnread prints it.
-func (p *Output) Unreadable(failure *logs.UnreadableError) {
+// OnUnreadable records a log that cannot be read; ReportUnread prints it.
+func (p *Output) OnUnreadable(failure *logs.UnreadableError) {
 	u := &p.unread
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,9 +71,9 @@ func (p *Output) Unreadable(failure *logs.UnreadableError) {
 	reason.nodes.Insert(failure.Source.Pod.Node)
 }
 
-// Interrupted reports on stderr that a log is interrupted, and that it continues if failure is nil. Of several logs
+// OnInterrupted reports on stderr that a log is interrupted, and that it continues if failure is nil. Of several logs
 // that are interrupted for the same reason at the same time, it reports only the first.
-func (p *Output) Interrupted(source logs.Source, failure error) {
+func (p *Output) OnInterrupted(source logs.Source, failure error) {
 	u, log := &p.unread, cmdutil.OneLine(source.String())
 	u.mu.Lock()
 	defer u.mu.Unlock()
