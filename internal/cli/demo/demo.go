@@ -94,7 +94,7 @@ func (o *Options) Run(ctx context.Context) error {
 
 // print prints how all Jobs end.
 func (o *Options) print(source *Source) error {
-	reports := source.end(limit)
+	reports := source.runToEnd(limit)
 	fmt.Fprintf(o.ErrOut, "Simulated without a cluster: %s of virtual time.\n", wording.Duration(limit))
 	options := o.color.TextOptions(o.Env, false)
 	options.Again = "kubectl batchjob demo, on a terminal"

@@ -1,11 +1,9 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -121,19 +119,8 @@ func (r *lintResult) skipPatch(file string) {
 	}
 }
 
-// count counts a Job, CronJob or JobSet.
-func (r *lintResult) count(object *manifest.Object) {
-	r.Summary.Jobs++
-	switch cmdutil.BatchKind(object) {
-	case "CronJob":
-		r.Summary.cronJobs++
-	case "JobSet":
-		r.Summary.jobSets++
-	}
-}
-
-// onlyTemplates removes all findings about templates except the one that says that the file is a template.
-func (r *lintResult) onlyTemplates() {
+// dropTemplateFindings removes all findings about templates except the one that says that the file is a template.
+func (r *lintResult) dropTemplateFindings() {
 	first := map[string]int{}
 	for i, f := range r.Findings {
 		if _, found := first[f.File]; !found && f.ID == lint.TemplateID {
@@ -152,15 +139,6 @@ func (r *lintResult) onlyTemplates() {
 		}
 	}
 }
-
-// sort sorts the findings by position.
-func (r *lintResult) sort() {
-	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-}
-
-func (s lintSummary) skips() bool { return s.Skipped > 0 || s.Patches > 0 }
 
 // text returns the summary as a line.
 func (s lintSummary) text() string {

@@ -114,7 +114,13 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, see above; may be repeated.")
-	o.addPodsFrom(cmd)
+	o.source = jobsource.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
+	flags.StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
+	o.source.Kube.AddTo(cmd)
+	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
+	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return jobs(cmd, nil, toComplete)
+	})
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	flags.DurationVar(&o.resume, "resume-after", 0, "Resume a suspended Job after this time, e.g. 5s.")
 	o.output.AddTo(cmd)
