@@ -99,10 +99,8 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 // Complete returns the first Job of the family whose completion leaves no index of the Job to run, nil if there is
 // none.
 func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
-	for _, member := range f {
-		if completes(member, job) {
-			return member
-		}
+	if i := slices.IndexFunc(f, func(member *batchv1.Job) bool { return completes(member, job) }); i >= 0 {
+		return f[i]
 	}
 	return nil
 }
@@ -123,12 +121,12 @@ const MaxTaken = 5
 func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
 	first := AttemptOf(f[len(f)-1]) + 1
 	for attempt = first; attempt < first+MaxTaken; attempt++ {
-		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
+		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job), false)
 		if !slices.Contains(taken, name) {
 			return attempt, name
 		}
 	}
-	return first, hashedNameOf(RootOf(job), rootUID(job), first, completions(job))
+	return first, nameOf(RootOf(job), rootUID(job), first, completions(job), true)
 }
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
