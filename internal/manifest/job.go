@@ -14,6 +14,8 @@ import (
 const (
 	JobSetGroup   = "jobset.x-k8s.io"
 	JobSetVersion = JobSetGroup + "/v1alpha2"
+	// jobSetV1 has the same fields, as far as this package reads them.
+	jobSetV1 = JobSetGroup + "/v1"
 )
 
 // Job is a Job, or a template of Jobs, in an object. It has the fields metadata and spec.
@@ -115,22 +117,35 @@ func (j *Job) AsJob(name string) map[string]any {
 			metadata["namespace"] = namespace
 		}
 	}
-	if spec, ok := object(job, "spec"); ok && j.replicated != nil {
-		setJobSetDefaults(spec)
+	// The defaults that JobSet's webhook sets in templates.
+	spec, ok := object(job, "spec")
+	if !ok || j.replicated == nil {
+		return job
+	}
+	if spec["completionMode"] == nil {
+		spec["completionMode"] = string(batchv1.IndexedCompletion)
+	}
+	if template, ok := object(spec, "template"); ok {
+		if pod, ok := object(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
+			pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
+		}
 	}
 	return job
 }
 
-// setJobSetDefaults sets the defaults that JobSet's webhook sets in templates.
-func setJobSetDefaults(spec map[string]any) {
-	if spec["completionMode"] == nil {
-		spec["completionMode"] = string(batchv1.IndexedCompletion)
+// IsJobSetVersion reports whether version is an API version of JobSet.
+func IsJobSetVersion(version string) bool { return version == JobSetVersion || version == jobSetV1 }
+
+// ClaimedVolumes returns the names of the volumes in spec.volumeClaimPolicies, which JobSet adds to the pods of all its Jobs.
+// It returns nil for other kinds.
+func (o *Object) ClaimedVolumes() []string {
+	var names []string
+	policies, _ := fields(o.Content["spec"])["volumeClaimPolicies"].([]any)
+	for _, policy := range policies {
+		templates, _ := fields(policy)["templates"].([]any)
+		for _, template := range templates {
+			names = append(names, text(fields(fields(template)["metadata"])["name"]))
+		}
 	}
-	template, ok := object(spec, "template")
-	if !ok {
-		return
-	}
-	if pod, ok := object(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
-		pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
-	}
+	return names
 }

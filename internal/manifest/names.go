@@ -88,12 +88,20 @@ func (j *Job) MoveNames() []error {
 	for _, p := range problems {
 		all = append(all, j.Object.Errorf(j.At(p.Path), "%s", p.Text))
 	}
-	if value := rulename.Format(names); value != "" && len(all) == 0 {
-		if err := j.annotate(value); err != nil {
-			return []error{err}
-		}
+	value := rulename.Format(names)
+	if value == "" || len(all) > 0 {
+		return all
 	}
-	return all
+	metadata, ok := object(j.Content, "metadata")
+	if !ok {
+		return []error{j.Object.Errorf(j.At("metadata"), "metadata is not an object")}
+	}
+	annotations, ok := object(metadata, "annotations")
+	if !ok {
+		return []error{j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")}
+	}
+	annotations[rulename.Annotation] = value
+	return nil
 }
 
 // checkNames checks the names taken from the rules, the annotation, and, if all names could be read, whether both are equal.
@@ -129,19 +137,6 @@ func (j *Job) CheckAnnotation() []Problem {
 		return nil
 	}
 	return []Problem{j.notText("the annotation "+rulename.Annotation, AnnotationPath, value)}
-}
-
-func (j *Job) annotate(value string) error {
-	metadata, ok := object(j.Content, "metadata")
-	if !ok {
-		return j.Object.Errorf(j.At("metadata"), "metadata is not an object")
-	}
-	annotations, ok := object(metadata, "annotations")
-	if !ok {
-		return j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")
-	}
-	annotations[rulename.Annotation] = value
-	return nil
 }
 
 // SetManagedBy sets spec.managedBy.

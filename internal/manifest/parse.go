@@ -25,9 +25,21 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	}
 	var objects []*Object
 	var problems []error
+	// Documents are parsed concurrently, as many at a time as there are processors.
 	documents := split(file, data)
-	for i, p := range parseAll(documents) {
-		d, content, err := documents[i], p.content, p.err
+	contents, errs := make([]map[string]any, len(documents)), make([]error, len(documents))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(documents)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
+				contents[i], errs[i] = documents[i].parse()
+			}
+		})
+	}
+	group.Wait()
+	for i, d := range documents {
+		content, err := contents[i], errs[i]
 		if err != nil && problems == nil {
 			if template := templateError(file, verb, data); template != nil {
 				return nil, []error{template}
@@ -46,39 +58,27 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	return objects, problems
 }
 
-// parsed is the content of a document, or the error of parsing it.
-type parsed struct {
-	content map[string]any
-	err     error
-}
-
-// parseAll parses documents concurrently, as many at a time as there are processors.
-func parseAll(documents []*document) []parsed {
-	all := make([]parsed, len(documents))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(documents)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
-				all[i].content, all[i].err = documents[i].parse()
-			}
-		})
-	}
-	group.Wait()
-	return all
-}
-
 // parse parses the document, and returns nil if it is empty.
 func (d *document) parse() (map[string]any, error) {
-	if err := d.locate(); err != nil {
+	root, err := d.nodes()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if d.root == nil && !d.json {
+	case root != nil && !isNull(root):
+		d.root = root
+		// The size with all aliases expanded is limited before they are expanded.
+		s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
+		if _, err := s.size(root); err != nil {
+			return nil, &Error{Position: d.place(s.at), Problem: err.Error()}
+		}
+		if err := d.checkKeys(root); err != nil {
+			return nil, err
+		}
+	case !d.json:
 		return nil, nil
 	}
 	text := d.text
 	if !d.json {
-		var err error
 		// Not strict, because a field that overrides a merged one ("<<") would be a duplicate. checkKeys has checked for real
 		// duplicates.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
@@ -94,19 +94,6 @@ func (d *document) parse() (map[string]any, error) {
 		return nil, &Error{Position: d.place(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
-}
-
-// locate parses the document into nodes with positions, and checks them.
-func (d *document) locate() error {
-	root, err := d.nodes()
-	if err != nil || root == nil || isNull(root) {
-		return err
-	}
-	d.root = root
-	if err := d.checkSize(); err != nil {
-		return err
-	}
-	return d.checkKeys(d.root)
 }
 
 // nodes returns the root node, or nil if the document is empty.
@@ -129,15 +116,6 @@ func (d *document) nodes() (*yaml.Node, error) {
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
-
-// checkSize limits the size of the document with all aliases expanded, before they are expanded.
-func (d *document) checkSize() error {
-	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
-	if _, err := s.size(d.root); err != nil {
-		return &Error{Position: d.place(s.at), Problem: err.Error()}
-	}
-	return nil
-}
 
 // sizer computes the sizes of nodes in bytes, each only once.
 type sizer struct {

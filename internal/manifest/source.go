@@ -68,27 +68,22 @@ func (o Options) expand(name string) ([]string, error) {
 			name, strings.ReplaceAll(name, "'", "%27"), o.Verb)
 	}
 	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return glob(name)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		matches, err := filepath.Glob(name)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %q cannot be read: %w", name, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("the path %q does not exist", name)
+		}
+		return matches, nil
+	case err != nil:
 		return nil, readError(name, err)
-	}
-	if info.IsDir() {
+	case info.IsDir():
 		return o.folder(name)
 	}
 	return []string{name}, nil
-}
-
-func glob(pattern string) ([]string, error) {
-	matches, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be read: %w", pattern, err)
-	}
-	if len(matches) == 0 {
-		return nil, fmt.Errorf("the path %q does not exist", pattern)
-	}
-	return matches, nil
 }
 
 // folder returns the manifests in a directory, and in its subdirectories if Recursive is set.

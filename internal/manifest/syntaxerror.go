@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,44 +21,37 @@ type unreadable struct{ err error }
 
 func (u *unreadable) Error() string { return u.err.Error() }
 
-// explainedAtMost is how many syntax errors of a file are explained by searching for the mistake.
-const explainedAtMost = 50
+// maxExplained is how many syntax errors of a file are explained by searching for the mistake.
+const maxExplained = 50
 
-// explain returns the error for users; before is the number of earlier errors in the file.
+// explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found. before
+// is the number of earlier errors in the file.
 func (d *document) explain(err error, before int) error {
 	bad, is := errors.AsType[*unreadable](err)
 	if !is {
 		return err
 	}
-	if before >= explainedAtMost {
-		return d.whereNoticed(noticed(d.text, bad.err))
+	if before < maxExplained {
+		if problem := d.jsonError(); problem != nil {
+			return problem
+		}
 	}
-	return d.yamlError(bad.err)
-}
-
-// yamlError explains an error of a YAML parser in plain words, with the line of the mistake if it is found.
-func (d *document) yamlError(err error) error {
-	if problem := d.jsonError(); problem != nil {
-		return problem
+	line, problem := locate(d.text, bad.err)
+	found := &mistake{line: line, problem: plainWords(problem)}
+	if before < maxExplained {
+		found = cmp.Or(findMistake(d.text, line), found)
 	}
-	line, text := noticed(d.text, err)
 	position := d.place(nil)
-	if found := findMistake(d.text, line); found != nil {
-		position.Line, position.Column = d.line+found.line-1, found.column
-		return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
+	position.Line = d.line + found.line - 1
+	if found.column > 0 {
+		position.Column = found.column
 	}
-	return d.whereNoticed(line, text)
+	return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
 }
 
-func (d *document) whereNoticed(line int, problem string) error {
-	position := d.place(nil)
-	position.Line = d.line + line - 1
-	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(problem)}
-}
-
-// noticed returns the line at which the parser detected a mistake, and the parser's message. It uses kubectl's parser,
+// locate returns the line at which the parser detected a mistake, and the parser's message. It uses kubectl's parser,
 // because the other one reports the line at which the surrounding block starts.
-func noticed(text []byte, err error) (line int, problem string) {
+func locate(text []byte, err error) (line int, problem string) {
 	if _, other := sigsyaml.YAMLToJSON(text); other != nil {
 		err = other
 	}
@@ -67,15 +61,15 @@ func noticed(text []byte, err error) (line int, problem string) {
 	if found := yamlProblem.FindStringSubmatch(problem); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		problem = found[2]
-		if ofParser.MatchString(problem) { // these errors count lines from 0
+		if tokenError.MatchString(problem) { // these errors count lines from 0
 			line++
 		}
 	}
 	return max(min(line, bytes.Count(text, []byte("\n"))+1), 1), problem
 }
 
-// ofParser matches errors about tokens, unlike errors about characters.
-var ofParser = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
+// tokenError matches errors about tokens, unlike errors about characters.
+var tokenError = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
 
 // plainWords translates a message of the parser for authors of manifests.
 func plainWords(problem string) string {

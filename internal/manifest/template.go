@@ -40,9 +40,10 @@ func templateError(file, verb string, data []byte) *Error {
 		if !controlLine.Match(data) && !plainAction.Match(data) && !readableWithout(data) {
 			return nil // another mistake, in a file with text that looks like an action
 		}
+		at := t.known.FindIndex(data)[0]
 		return &Error{
-			Position: firstMatch(file, data, t.known), Template: true,
-			Problem: "this is " + t.name + ", not a manifest", Fix: renderFirst(t.command, file, verb),
+			Position: Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')},
+			Template: true, Problem: "this is " + t.name + ", not a manifest", Fix: renderFirst(t.command, file, verb),
 		}
 	}
 	return nil
@@ -66,11 +67,6 @@ func readableWithout(data []byte) bool {
 		}
 	}
 	return true
-}
-
-func firstMatch(file string, data []byte, pattern *regexp.Regexp) Position {
-	at := pattern.FindIndex(data)[0]
-	return Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')}
 }
 
 // renderFirst returns the fix: how to check the output of a template. The chart of a Helm template is the parent of its
