@@ -64,9 +64,9 @@ func (f *finder) widths(i int) []int {
 	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
 }
 
-// indentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in the
+// findIndentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in the
 // best order.
-func (f *finder) indentation(lines []int) *mistake {
+func (f *finder) findIndentation(lines []int) *mistake {
 	var best *mistake
 	least := 0
 	unit := f.unit()
@@ -74,7 +74,7 @@ func (f *finder) indentation(lines []int) *mistake {
 		spaces, rest := indent(f.lines[i])
 		for _, width := range f.widths(i) {
 			text := strings.Repeat(" ", width) + rest
-			empty, readable := f.parsed(i, text)
+			empty, readable := f.tryLine(i, text)
 			if !readable {
 				continue
 			}

@@ -37,10 +37,10 @@ type repair struct {
 }
 
 // findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. reported
-// is the line of the parser, counted from 1.
+// is the line in the error of the parser, counted from 1.
 func findMistake(text []byte, reported int) *mistake {
 	f := &finder{lines: strings.Split(string(text), "\n"), budget: maxTried}
-	if m := f.conflict(); m != nil {
+	if m := f.findConflict(); m != nil {
 		return m
 	}
 	if len(text) <= maxWhole {
@@ -48,7 +48,7 @@ func findMistake(text []byte, reported int) *mistake {
 	}
 	first, end := f.window(reported)
 	part := &finder{lines: f.lines[first:end], budget: maxTried}
-	if len(part.lines) == 0 || part.readable(0, part.lines[0]) { // the mistake is elsewhere
+	if len(part.lines) == 0 || part.isReadable(0, part.lines[0]) { // the mistake is elsewhere
 		return nil
 	}
 	m := part.find(reported - first)
@@ -86,24 +86,24 @@ func (f *finder) window(reported int) (first, end int) {
 // find returns the mistake whose repair fixes the document.
 func (f *finder) find(reported int) *mistake {
 	near := f.near(reported)
-	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.value, f.bracket, f.dashSpace} {
-		if m := f.first(near, kind, f.readable); m != nil {
+	for _, kind := range []func(int) []repair{f.fixTab, f.fixColon, f.fixQuote, f.fixValue, f.fixBracket, f.fixDashSpace} {
+		if m := f.firstRepair(near, kind, f.isReadable); m != nil {
 			return m
 		}
 	}
-	if m := f.indentation(append(near, f.openers(near)...)); m != nil {
+	if m := f.findIndentation(append(near, f.openers(near)...)); m != nil {
 		return m
 	}
-	if m := f.first(near, f.dash, f.readable); m != nil {
+	if m := f.firstRepair(near, f.fixDash, f.isReadable); m != nil {
 		return m
 	}
-	if m := f.opened(reported); m != nil {
+	if m := f.findUnclosed(reported); m != nil {
 		return m
 	}
 	// There is another mistake later. Repairs that add a quote or a bracket could hide it.
 	later := func(i int, text string) bool { return f.isLater(i, text, reported) }
-	for _, kind := range []func(int) []repair{f.tab, f.dashSpace, f.colon, f.value} {
-		if m := f.first(near, kind, later); m != nil {
+	for _, kind := range []func(int) []repair{f.fixTab, f.fixDashSpace, f.fixColon, f.fixValue} {
+		if m := f.firstRepair(near, kind, later); m != nil {
 			return m
 		}
 	}
@@ -137,8 +137,8 @@ func isBlank(line string) bool {
 	return line == "" || line[0] == '#'
 }
 
-// first returns the first repair that helps.
-func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
+// firstRepair returns the first repair that helps.
+func (f *finder) firstRepair(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
 	for _, i := range near {
 		for _, r := range kind(i) {
 			if helps(i, r.text) {
@@ -150,8 +150,8 @@ func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, te
 	return nil
 }
 
-// with returns the document with line i replaced by text, or nil if the budget for parsing is spent.
-func (f *finder) with(i int, text string) []byte {
+// replaceLine returns the document with line i replaced by text, or nil if the budget for parsing is spent.
+func (f *finder) replaceLine(i int, text string) []byte {
 	was := f.lines[i]
 	f.lines[i] = text
 	data := []byte(strings.Join(f.lines, "\n"))
@@ -162,16 +162,16 @@ func (f *finder) with(i int, text string) []byte {
 	return data
 }
 
-// readable reports whether the document is parsable with line i replaced by text.
-func (f *finder) readable(i int, text string) bool {
-	_, readable := f.parsed(i, text)
+// isReadable reports whether the document is parsable with line i replaced by text.
+func (f *finder) isReadable(i int, text string) bool {
+	_, readable := f.tryLine(i, text)
 	return readable
 }
 
 // isLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
 func (f *finder) isLater(i int, text string, reported int) bool {
 	const some = 2
-	data := f.with(i, text)
+	data := f.replaceLine(i, text)
 	if data == nil {
 		return false
 	}
@@ -183,9 +183,9 @@ func (f *finder) isLater(i int, text string, reported int) bool {
 	return line >= reported+some
 }
 
-// parsed reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
-func (f *finder) parsed(i int, text string) (empty int, readable bool) {
-	data := f.with(i, text)
+// tryLine reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
+func (f *finder) tryLine(i int, text string) (empty int, readable bool) {
+	data := f.replaceLine(i, text)
 	if data == nil {
 		return 0, false
 	}
@@ -208,8 +208,8 @@ func emptyFields(n *yaml.Node) int {
 	return empty
 }
 
-// conflict finds the markers of an unresolved merge conflict of git.
-func (f *finder) conflict() *mistake {
+// findConflict finds the markers of an unresolved merge conflict of git.
+func (f *finder) findConflict() *mistake {
 	for i, line := range f.lines {
 		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
 			return &mistake{line: i + 1, column: 1, problem: "a merge conflict was not resolved", fix: "choose one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"}
@@ -218,19 +218,19 @@ func (f *finder) conflict() *mistake {
 	return nil
 }
 
-// opened finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable if
+// findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable if
 // the quote or bracket is closed there.
-func (f *finder) opened(reported int) *mistake {
+func (f *finder) findUnclosed(reported int) *mistake {
 	for i := 0; i < min(reported, len(f.lines)); i++ {
 		line := f.lines[i]
 		if isBlank(line) || !strings.ContainsAny(line, `"'[{`) {
 			continue
 		}
-		for _, r := range append(f.quote(i), f.bracket(i)...) {
+		for _, r := range append(f.fixQuote(i), f.fixBracket(i)...) {
 			if f.budget <= 0 {
 				return nil
 			}
-			if f.readable(i, r.text) {
+			if f.isReadable(i, r.text) {
 				r.line = i + 1
 				return &r.mistake
 			}

@@ -26,10 +26,10 @@ type Problem struct {
 	Unquoted bool
 }
 
-// TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before 1.38 do
+// RemoveNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before 1.38 do
 // not have. It returns a name for each rule, "" if the rule has none, or nil if no rule has the field. Names that are not
 // strings are reported as Problems and returned as "". rulename.Validate checks whether names are valid.
-func (j *Job) TakeNames() (rulename.Names, []Problem) {
+func (j *Job) RemoveNames() (rulename.Names, []Problem) {
 	rules := j.rules()
 	names := make(rulename.Names, len(rules))
 	given := false
@@ -44,7 +44,7 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 		delete(rule, "name")
 		name, isText := value.(string)
 		if !isText && value != nil {
-			problems = append(problems, j.notText("the name of a rule", NamePath(i), value))
+			problems = append(problems, j.notTextProblem("the name of a rule", NamePath(i), value))
 		}
 		names[i] = name
 	}
@@ -54,8 +54,8 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	return names, problems
 }
 
-// notText returns the Problem that a value is not a string, and quotes the value as written.
-func (j *Job) notText(what, path string, value any) Problem {
+// notTextProblem returns the Problem that a value is not a string, and quotes the value as written.
+func (j *Job) notTextProblem(what, path string, value any) Problem {
 	switch value.(type) {
 	case map[string]any:
 		return Problem{Path: path, Text: what + " is text, not an object"}
@@ -82,7 +82,7 @@ func (j *Job) Annotation() string {
 // MoveNames moves the names of rules into the annotation. The names must be valid (PFN-16 to PFN-22), and so must an existing
 // annotation: if both are given, they must be equal.
 func (j *Job) MoveNames() []error {
-	names, problems := j.TakeNames()
+	names, problems := j.RemoveNames()
 	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
 	var all []error
 	for _, p := range problems {
@@ -136,7 +136,7 @@ func (j *Job) CheckAnnotation() []Problem {
 	if _, isText := value.(string); isText || value == nil {
 		return nil
 	}
-	return []Problem{j.notText("the annotation "+rulename.Annotation, AnnotationPath, value)}
+	return []Problem{j.notTextProblem("the annotation "+rulename.Annotation, AnnotationPath, value)}
 }
 
 // SetManagedBy sets spec.managedBy.

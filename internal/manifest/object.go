@@ -63,7 +63,7 @@ func fields(value any) map[string]any {
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if text(o.Content[name]) == "" {
-			return nil, []error{o.without(name)}
+			return nil, []error{o.missingField(name)}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -84,14 +84,14 @@ func flatten(o *Object) ([]*Object, []error) {
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
-		found, bad := flatten(&Object{Content: content, document: o.document, node: o.item(i)})
+		found, bad := flatten(&Object{Content: content, document: o.document, node: o.itemNode(i)})
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
 }
 
-// without returns the error for an object without apiVersion or kind.
-func (o *Object) without(name string) error {
+// missingField returns the error for an object without apiVersion or kind.
+func (o *Object) missingField(name string) error {
 	if value := o.Content[name]; value != nil {
 		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
 	}
@@ -103,7 +103,7 @@ func (o *Object) without(name string) error {
 	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
 }
 
-func (o *Object) item(i int) *yaml.Node {
+func (o *Object) itemNode(i int) *yaml.Node {
 	_, items := child(o.node, "items")
 	if _, item := child(items, strconv.Itoa(i)); item != nil {
 		return item

@@ -69,7 +69,7 @@ func (d *document) parse() (map[string]any, error) {
 		// The size with all aliases expanded is limited before they are expanded.
 		s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
 		if _, err := s.size(root); err != nil {
-			return nil, &Error{Position: d.place(s.at), Problem: err.Error()}
+			return nil, &Error{Position: d.positionOf(s.at), Problem: err.Error()}
 		}
 		if err := d.checkKeys(root); err != nil {
 			return nil, err
@@ -87,11 +87,11 @@ func (d *document) parse() (map[string]any, error) {
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{Position: d.place(d.root), Problem: "cannot be read: " + err.Error()}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{Position: d.place(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
 }
@@ -101,7 +101,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 	if d.json {
 		root, err := jsonNodes(d.text)
 		if err != nil {
-			return nil, &Error{Position: d.place(nil), Problem: "not readable as JSON: " + err.Error()}
+			return nil, &Error{Position: d.positionOf(nil), Problem: "not readable as JSON: " + err.Error()}
 		}
 		return root, nil
 	}
@@ -172,12 +172,12 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
-				if empty != nil && d.place(empty).Line > first {
-					return &Error{Position: d.place(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
+				if empty != nil && d.positionOf(empty).Line > first {
+					return &Error{Position: d.positionOf(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
 				}
-				return &Error{Position: d.place(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
+				return &Error{Position: d.positionOf(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
-			lines[key.Value] = d.place(key).Line
+			lines[key.Value] = d.positionOf(key).Line
 		}
 	}
 	for _, c := range n.Content {

@@ -49,8 +49,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// place converts the line and column of a node in this document to a position in the file.
-func (d *document) place(n *yaml.Node) Position {
+// positionOf converts the line and column of a node in this document to a position in the file.
+func (d *document) positionOf(n *yaml.Node) Position {
 	if d.folder != "" {
 		return Position{File: d.file, Folder: d.folder}
 	}
@@ -70,7 +70,7 @@ func (d *document) place(n *yaml.Node) Position {
 // For a missing field, it is the position of the nearest existing parent.
 func (o *Object) Position(path string) Position {
 	at, node := o.node, o.node
-	for _, step := range steps(path) {
+	for _, step := range splitPath(path) {
 		key, value := child(node, step)
 		if value == nil {
 			break
@@ -80,13 +80,13 @@ func (o *Object) Position(path string) Position {
 			at = key
 		}
 	}
-	return o.document.place(at)
+	return o.document.positionOf(at)
 }
 
 // find returns the value of the field at path, or nil if it is missing.
 func (o *Object) find(path string) *yaml.Node {
 	node := resolve(o.node)
-	for _, step := range steps(path) {
+	for _, step := range splitPath(path) {
 		_, value := child(node, step)
 		if value == nil {
 			return nil
@@ -104,8 +104,8 @@ func (o *Object) Written(path string) string {
 	return ""
 }
 
-// steps splits a path. Text in brackets is one step, whatever characters it contains.
-func steps(path string) []string {
+// splitPath splits a path. Text in brackets is one step, whatever characters it contains.
+func splitPath(path string) []string {
 	var all []string
 	for path != "" {
 		if path[0] == '.' {

@@ -41,7 +41,7 @@ func (d *document) explain(err error, before int) error {
 	if before < maxExplained {
 		found = cmp.Or(findMistake(d.text, line), found)
 	}
-	position := d.place(nil)
+	position := d.positionOf(nil)
 	position.Line = d.line + found.line - 1
 	if found.column > 0 {
 		position.Column = found.column
@@ -103,7 +103,7 @@ func (d *document) jsonError() error {
 	}
 	at := max(int(wrong.Offset)-1, 0)
 	problem, at := explainJSON(d.text, at, wrong.Error())
-	position, before := d.place(nil), d.text[:at]
+	position, before := d.positionOf(nil), d.text[:at]
 	position.Line = d.line + bytes.Count(before, []byte("\n"))
 	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
 	return &Error{Position: position, Problem: "not readable as JSON: " + problem}

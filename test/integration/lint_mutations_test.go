@@ -46,7 +46,7 @@ func triedObjects(m mutations.Mutation) []tried {
 			if cmdutil.BatchKind(o) == "JobSet" {
 				continue
 			}
-			names, bad := job.TakeNames()
+			names, bad := job.RemoveNames()
 			input := cmdutil.LintInput(job)
 			input.Names, input.Incomplete = names, len(bad) > 0
 			found := tried{mutation: m, object: o}

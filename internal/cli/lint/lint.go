@@ -244,7 +244,7 @@ func (r *lintResult) addAbout(object *manifest.Object, finding lint.Finding) {
 }
 
 func lintJob(job *manifest.Job) []lint.Finding {
-	names, problems := job.TakeNames()
+	names, problems := job.RemoveNames()
 	var findings []lint.Finding
 	for _, p := range problems {
 		fix := "quote it"
