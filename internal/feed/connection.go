@@ -83,7 +83,7 @@ func (c *Connection) setLost(failure error) {
 // pause.
 func (c *Connection) Retry(ctx context.Context, failure error, wake <-chan struct{}) error {
 	if failure != nil {
-		if c.refused(failure) {
+		if c.isLastingRefusal(failure) {
 			return failure
 		}
 		c.setLost(failure)
@@ -101,8 +101,8 @@ func (c *Connection) Retry(ctx context.Context, failure error, wake <-chan struc
 	return nil
 }
 
-// refused reports whether failure is a refusal that has outlasted RefusalGrace.
-func (c *Connection) refused(failure error) bool {
+// isLastingRefusal reports whether failure is a refusal that has outlasted RefusalGrace.
+func (c *Connection) isLastingRefusal(failure error) bool {
 	if !isRefusal(failure) {
 		c.refusedSince = time.Time{}
 		return false

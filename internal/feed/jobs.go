@@ -105,7 +105,7 @@ func (j *Jobs) list(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return version, stop(j.replace(jobs))
+	return version, wrapStop(j.replace(jobs))
 }
 
 func (j *Jobs) open(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -146,7 +146,7 @@ func (j *Jobs) onEvent(kind watch.EventType, object runtime.Object) error {
 	}
 	update := updateOf(job)
 	was, isKnown := j.known[update.Key]
-	if !j.Set.wants(job) || kind == watch.Deleted && !isKnown {
+	if !j.Set.contains(job) || kind == watch.Deleted && !isKnown {
 		return nil
 	}
 	var updates []Update

@@ -36,20 +36,20 @@ func Livez(client kube.Interface) func(context.Context) error {
 // Run probes when the Link has been silent for pulsePeriod, until ctx is done.
 func (p *Pulse) Run(ctx context.Context) error {
 	connection, timing := p.Link.Open(), p.Link.timing
-	p.Link.setHeard() // No data could arrive before now.
+	p.Link.setResponded() // No data could arrive before now.
 	for {
-		silent := timing.Now().Sub(p.Link.lastHeard())
+		silent := timing.Now().Sub(p.Link.lastResponse())
 		if err := timing.Pause(ctx, max(pulsePeriod-silent, pulsePeriod/4), nil); err != nil {
 			return err
 		}
-		if timing.Now().Sub(p.Link.lastHeard()) < pulsePeriod {
+		if timing.Now().Sub(p.Link.lastResponse()) < pulsePeriod {
 			connection.Connected()
 			continue
 		}
 		err := p.probe(ctx)
 		switch {
 		case err == nil:
-			p.Link.setHeard()
+			p.Link.setResponded()
 			connection.Connected()
 		case ctx.Err() == nil:
 			connection.setLost(err)

@@ -67,7 +67,7 @@ type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
 
-func stop(err error) error {
+func wrapStop(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			return ctx.Err()
 		case errors.As(err, &stopped):
 			return stopped.error
-		case !w.refused(err):
+		case !w.isRefused(err):
 			if err = w.Connection.Retry(ctx, err, nil); err == nil {
 				continue
 			}
@@ -102,8 +102,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// refused reports whether err is a refusal that is retried only after Retry.
-func (w *Watch) refused(err error) bool {
+// isRefused reports whether err is a refusal that is retried only after Retry.
+func (w *Watch) isRefused(err error) bool {
 	return apierrors.IsForbidden(err) && (w.Optional || w.Retry > 0 && apicall.Of(err).Verb == "watch")
 }
 
@@ -136,7 +136,7 @@ func (w *Watch) follow(ctx context.Context) error {
 		return w.watchError(err)
 	}
 	defer opened.Stop()
-	if neverOpened(opened) {
+	if isEmptyWatch(opened) {
 		return ErrClosed
 	}
 	w.Connection.Connected()
@@ -144,8 +144,8 @@ func (w *Watch) follow(ctx context.Context) error {
 	return w.consume(ctx, opened)
 }
 
-// neverOpened detects the empty watch that client-go returns, without an error, if the connection broke before the response.
-func neverOpened(w watch.Interface) bool {
+// isEmptyWatch detects the empty watch that client-go returns, without an error, if the connection broke before the response.
+func isEmptyWatch(w watch.Interface) bool {
 	return reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch())
 }
 
@@ -163,7 +163,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 			}
 			object, ok := event.Object.(metav1.Object)
 			if !ok {
-				return stop(fmt.Errorf("unexpected %T in the watch of %s", event.Object, w.Call.Resource))
+				return wrapStop(fmt.Errorf("unexpected %T in the watch of %s", event.Object, w.Call.Resource))
 			}
 			w.Connection.Heard()
 			w.Version = object.GetResourceVersion()
@@ -171,7 +171,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 				continue
 			}
 			if err := w.OnEvent(event.Type, event.Object); err != nil {
-				return stop(err)
+				return wrapStop(err)
 			}
 		}
 	}

@@ -110,7 +110,7 @@ func (f *Follower) Run(ctx context.Context) error {
 				if err := f.logEnded(tail.Run(ctx)); err != nil {
 					cancel(err)
 				}
-				f.end(source)
+				f.setEnded(source)
 			})
 		}
 		if done {
@@ -132,7 +132,7 @@ func (f *Follower) next() (report *Listing, open []Source, done bool) {
 		return nil, nil, false // Nothing can start before another log ends, so do not search the pods.
 	}
 	listing := f.pods.list(f.options.Selection)
-	listing.Unstarted = f.unreported(listing.Unstarted)
+	listing.Unstarted = f.dropReported(listing.Unstarted)
 	left := slices.DeleteFunc(listing.Sources, func(s Source) bool { return f.started[s.key()] })
 	n := min(len(left), f.options.Concurrency-len(f.running))
 	open, left = left[:n], left[n:]
@@ -140,7 +140,7 @@ func (f *Follower) next() (report *Listing, open []Source, done bool) {
 		listing.Waiting = len(left)
 	}
 	f.waiting = len(left) > 0
-	ended := f.finished || len(f.options.Pods) > 0 && f.pods.haveEnded(f.options.Pods)
+	ended := f.finished || len(f.options.Pods) > 0 && f.pods.hasEnded(f.options.Pods)
 	done = ended && len(open) == 0 && len(f.running) == 0
 	if f.listed { // Nothing was read before the first Listing, so Sources has all logs.
 		listing.Sources = open
@@ -152,11 +152,11 @@ func (f *Follower) next() (report *Listing, open []Source, done bool) {
 	return report, open, done
 }
 
-// unreported removes entries that an earlier Listing contained, and the waiting that every pod does at its start. The caller
+// dropReported removes entries that an earlier Listing contained, and the waiting that every pod does at its start. The caller
 // holds f.mu.
-func (f *Follower) unreported(unstarted []Unstarted) []Unstarted {
+func (f *Follower) dropReported(unstarted []Unstarted) []Unstarted {
 	return slices.DeleteFunc(unstarted, func(u Unstarted) bool {
-		known := u.starting || f.reported[u.key()]
+		known := u.isStarting || f.reported[u.key()]
 		if !known {
 			f.reported[u.key()] = true
 		}
@@ -198,7 +198,7 @@ func (f *Follower) logEnded(err error) error {
 	return err
 }
 
-func (f *Follower) end(source Source) {
+func (f *Follower) setEnded(source Source) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, source.key())

@@ -71,8 +71,8 @@ func (s *podSet) list(selection Selection) Listing {
 	return listing
 }
 
-// haveEnded reports whether all pods with these names have ended.
-func (s *podSet) haveEnded(names []string) bool {
+// hasEnded reports whether all pods with these names have ended.
+func (s *podSet) hasEnded(names []string) bool {
 	for _, pod := range s.pods {
 		if slices.Contains(names, pod.Name) && !pod.IsTerminal() {
 			return false

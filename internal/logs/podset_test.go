@@ -29,7 +29,7 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 	}
 	expect(t, "pods", got, "a-1 attempt 2", "a-0 attempt 1", "b-2 attempt 3")
 	for names, want := range map[string]bool{"a-0": true, "b-2": false, "gone": true} {
-		if set.haveEnded([]string{names}) != want {
+		if set.hasEnded([]string{names}) != want {
 			t.Errorf("%s: %v", names, !want)
 		}
 	}

@@ -25,7 +25,7 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 	}()
 	for i, source := range listing.Sources {
 		for len(ahead) < o.Concurrency && i+len(ahead) < len(listing.Sources) {
-			ahead = append(ahead, o.open(ctx, listing.Sources[i+len(ahead)]))
+			ahead = append(ahead, o.openAhead(ctx, listing.Sources[i+len(ahead)]))
 		}
 		opened := <-ahead[0]
 		ahead = ahead[1:]
@@ -39,7 +39,7 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 		if err == nil {
 			continue
 		}
-		if stop := stopped(ctx, err); stop != nil {
+		if stop := fatalError(ctx, err); stop != nil {
 			return stop
 		}
 		if isRefused(err) {
@@ -56,7 +56,7 @@ type openedLog struct {
 	err  error
 }
 
-func (o *Options) open(ctx context.Context, source Source) <-chan openedLog {
+func (o *Options) openAhead(ctx context.Context, source Source) <-chan openedLog {
 	answer := make(chan openedLog, 1)
 	go func() {
 		body, err := o.Open(ctx, source.Pod.Name, o.request(source))

@@ -30,7 +30,7 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 			return nil
 		case err != nil:
 			return err
-		case line.broken && !ended:
+		case line.incomplete && !ended:
 			// The whole line will arrive when the log is read again.
 			continue
 		case line.First:
@@ -84,8 +84,8 @@ type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// stopped returns the error that ends the reading of all logs; nil if err is about a single log.
-func stopped(ctx context.Context, err error) error {
+// fatalError returns the error that ends the reading of all logs; nil if err is about a single log.
+func fatalError(ctx context.Context, err error) error {
 	var failed outputError
 	switch {
 	case ctx.Err() != nil:
@@ -105,11 +105,11 @@ func isAboutLog(err error) bool {
 
 // isRefused reports whether permission to read logs is missing, which affects the other logs as well.
 func isRefused(err error) bool {
-	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isOfKubelet(err)
+	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isFromKubelet(err)
 }
 
-// isOfKubelet reports whether the API server passes on a response of the kubelet: only then the details name the subresource.
-func isOfKubelet(err error) bool {
+// isFromKubelet reports whether the API server passes on a response of the kubelet: only then the details name the subresource.
+func isFromKubelet(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Details != nil && answer.Status().Details.Kind == "pods/log"
 }

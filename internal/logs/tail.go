@@ -28,11 +28,11 @@ type Tail struct {
 	// be read again.
 	OnInterrupted func(failure error)
 
-	connection  Connection
-	stream      stream
-	began       time.Time // when the server first responded
-	refused     int
-	interrupted bool
+	connection    Connection
+	stream        stream
+	firstResponse time.Time // when the server first responded
+	refused       int
+	interrupted   bool
 }
 
 // Run reads the log. It returns a NotFound error if there is no log, and an *UnreadableError if only this log cannot be read.
@@ -47,8 +47,8 @@ func (t *Tail) Run(ctx context.Context) error {
 		switch {
 		case err == nil && (ended || t.stream.bytesLeft <= 0):
 			return nil
-		case kube.IsNotFound(err) && isOfKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
-		case kube.IsNotFound(err) && t.began.IsZero():
+		case kube.IsNotFound(err) && isFromKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
+		case kube.IsNotFound(err) && t.firstResponse.IsZero():
 			return err
 		case kube.IsNotFound(err):
 			return nil
@@ -68,8 +68,8 @@ func (t *Tail) read(ctx context.Context, ended bool) error {
 		return err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	if t.began.IsZero() {
-		t.began = t.Options.Now()
+	if t.firstResponse.IsZero() {
+		t.firstResponse = t.Options.Now()
 	}
 	t.connection.Connected()
 	if t.interrupted {
@@ -87,7 +87,7 @@ func (t *Tail) print(line Line) error {
 
 // pause waits before the log is read again. It returns an error if the log must not be read again.
 func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
-	if stop := stopped(ctx, err); stop != nil {
+	if stop := fatalError(ctx, err); stop != nil {
 		return stop
 	}
 	var answer apierrors.APIStatus
@@ -97,7 +97,7 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
 		return t.connection.Retry(ctx, nil, t.PodChanged)
-	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // An expired token may be renewed.
+	case isRefused(err) && apierrors.IsForbidden(err) && t.firstResponse.IsZero(): // An expired token may be renewed.
 		return err
 	case ended && t.refused >= maxRefusals:
 		return &UnreadableError{Source: t.Source, Err: err}
@@ -117,7 +117,7 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 func (t *Tail) request() *corev1.PodLogOptions {
 	request := t.Options.request(t.Source)
 	request.Timestamps, request.Follow = true, !t.Source.Previous
-	if t.began.IsZero() {
+	if t.firstResponse.IsZero() {
 		return request
 	}
 	// TailLines applied to the first request. From then on, all lines are read.
@@ -127,9 +127,9 @@ func (t *Tail) request() *corev1.PodLogOptions {
 	case !t.stream.position.time.IsZero():
 		request.SinceSeconds, request.SinceTime = nil, &metav1.Time{Time: t.stream.position.time}
 	case request.SinceSeconds != nil:
-		request.SinceSeconds = wholeSeconds(t.Options.Since + t.Options.Now().Sub(t.began))
+		request.SinceSeconds = wholeSeconds(t.Options.Since + t.Options.Now().Sub(t.firstResponse))
 	case tailed != nil && *tailed == 0 && request.SinceTime == nil:
-		request.SinceSeconds = wholeSeconds(t.Options.Now().Sub(t.began))
+		request.SinceSeconds = wholeSeconds(t.Options.Now().Sub(t.firstResponse))
 	}
 	return request
 }

@@ -37,7 +37,7 @@ func (o *Object) Jobs() []*Job {
 	case batchv1.SchemeGroupVersion.String() + " Job":
 		return []*Job{{Content: o.Content, Object: o}}
 	case batchv1.SchemeGroupVersion.String() + " CronJob":
-		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
+		if template := fieldsOf(fieldsOf(o.Content["spec"])["jobTemplate"]); template != nil {
 			return []*Job{{Content: template, Path: "spec.jobTemplate", Object: o}}
 		}
 	case JobSetVersion + " JobSet", jobSetV1 + " JobSet":
@@ -48,7 +48,7 @@ func (o *Object) Jobs() []*Job {
 
 func (o *Object) replicatedJobs() []*Job {
 	var jobs []*Job
-	list, _ := fields(o.Content["spec"])["replicatedJobs"].([]any)
+	list, _ := fieldsOf(o.Content["spec"])["replicatedJobs"].([]any)
 	for i := range list {
 		replicated, isObject := list[i].(map[string]any)
 		if !isObject {
@@ -90,13 +90,13 @@ func (j *Job) Creates(name string) bool {
 
 func (j *Job) name(index int64) string {
 	name := j.Object.Name()
-	if generated := text(j.Object.metadata()["generateName"]); name == "" && generated != "" {
+	if generated := textOf(j.Object.metadata()["generateName"]); name == "" && generated != "" {
 		name = generated + "xxxxx" // the API server adds as many characters
 	}
 	if j.replicated == nil || name == "" {
 		return name
 	}
-	return fmt.Sprintf("%s-%s-%d", name, text(j.replicated["name"]), index)
+	return fmt.Sprintf("%s-%s-%d", name, textOf(j.replicated["name"]), index)
 }
 
 func (j *Job) replicas() int64 {
@@ -110,7 +110,7 @@ func (j *Job) replicas() int64 {
 func (j *Job) AsJob(name string) map[string]any {
 	job := runtime.DeepCopyJSON(j.Content)
 	job["apiVersion"], job["kind"] = batchv1.SchemeGroupVersion.String(), "Job"
-	if metadata, ok := object(job, "metadata"); ok {
+	if metadata, ok := objectIn(job, "metadata"); ok {
 		delete(metadata, "generateName")
 		metadata["name"] = name
 		if namespace := j.Object.Namespace(); namespace != "" {
@@ -118,15 +118,15 @@ func (j *Job) AsJob(name string) map[string]any {
 		}
 	}
 	// The defaults that JobSet's webhook sets in templates.
-	spec, ok := object(job, "spec")
+	spec, ok := objectIn(job, "spec")
 	if !ok || j.replicated == nil {
 		return job
 	}
 	if spec["completionMode"] == nil {
 		spec["completionMode"] = string(batchv1.IndexedCompletion)
 	}
-	if template, ok := object(spec, "template"); ok {
-		if pod, ok := object(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
+	if template, ok := objectIn(spec, "template"); ok {
+		if pod, ok := objectIn(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
 			pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
 		}
 	}
@@ -140,11 +140,11 @@ func IsJobSetVersion(version string) bool { return version == JobSetVersion || v
 // It returns nil for other kinds.
 func (o *Object) ClaimedVolumes() []string {
 	var names []string
-	policies, _ := fields(o.Content["spec"])["volumeClaimPolicies"].([]any)
+	policies, _ := fieldsOf(o.Content["spec"])["volumeClaimPolicies"].([]any)
 	for _, policy := range policies {
-		templates, _ := fields(policy)["templates"].([]any)
+		templates, _ := fieldsOf(policy)["templates"].([]any)
 		for _, template := range templates {
-			names = append(names, text(fields(fields(template)["metadata"])["name"]))
+			names = append(names, textOf(fieldsOf(fieldsOf(template)["metadata"])["name"]))
 		}
 	}
 	return names

@@ -85,13 +85,13 @@ func (f *finder) window(reported int) (first, end int) {
 
 // find returns the mistake whose repair fixes the document.
 func (f *finder) find(reported int) *mistake {
-	near := f.near(reported)
+	near := f.nearLines(reported)
 	for _, kind := range []func(int) []repair{f.fixTab, f.fixColon, f.fixQuote, f.fixValue, f.fixBracket, f.fixDashSpace} {
 		if m := f.firstRepair(near, kind, f.isReadable); m != nil {
 			return m
 		}
 	}
-	if m := f.findIndentation(append(near, f.openers(near)...)); m != nil {
+	if m := f.findIndentation(append(near, f.openingLines(near)...)); m != nil {
 		return m
 	}
 	if m := f.firstRepair(near, f.fixDash, f.isReadable); m != nil {
@@ -116,8 +116,8 @@ type finder struct {
 	budget int
 }
 
-// near returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
-func (f *finder) near(reported int) []int {
+// nearLines returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
+func (f *finder) nearLines(reported int) []int {
 	var near []int
 	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
 		if !isBlank(f.lines[i]) {

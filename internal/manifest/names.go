@@ -35,7 +35,7 @@ func (j *Job) RemoveNames() (rulename.Names, []Problem) {
 	given := false
 	var problems []Problem
 	for i := range rules {
-		rule := fields(rules[i])
+		rule := fieldsOf(rules[i])
 		value, found := rule["name"]
 		if !found {
 			continue
@@ -70,13 +70,13 @@ func (j *Job) notTextProblem(what, path string, value any) Problem {
 }
 
 func (j *Job) rules() []any {
-	rules, _ := fields(fields(j.Content["spec"])["podFailurePolicy"])["rules"].([]any)
+	rules, _ := fieldsOf(fieldsOf(j.Content["spec"])["podFailurePolicy"])["rules"].([]any)
 	return rules
 }
 
 // Annotation returns the annotation with the names of rules; "" if it is missing or not a string.
 func (j *Job) Annotation() string {
-	return text(fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation])
+	return textOf(fieldsOf(fieldsOf(j.Content["metadata"])["annotations"])[rulename.Annotation])
 }
 
 // MoveNames moves the names of rules into the annotation. The names must be valid (PFN-16 to PFN-22), and so must an existing
@@ -92,11 +92,11 @@ func (j *Job) MoveNames() []error {
 	if value == "" || len(all) > 0 {
 		return all
 	}
-	metadata, ok := object(j.Content, "metadata")
+	metadata, ok := objectIn(j.Content, "metadata")
 	if !ok {
 		return []error{j.Object.Errorf(j.At("metadata"), "metadata is not an object")}
 	}
-	annotations, ok := object(metadata, "annotations")
+	annotations, ok := objectIn(metadata, "annotations")
 	if !ok {
 		return []error{j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")}
 	}
@@ -132,7 +132,7 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 
 // CheckAnnotation checks that the annotation with the names is a string; otherwise it would be passed on or overwritten.
 func (j *Job) CheckAnnotation() []Problem {
-	value := fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation]
+	value := fieldsOf(fieldsOf(j.Content["metadata"])["annotations"])[rulename.Annotation]
 	if _, isText := value.(string); isText || value == nil {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (j *Job) CheckAnnotation() []Problem {
 
 // SetManagedBy sets spec.managedBy.
 func (j *Job) SetManagedBy(value string) error {
-	spec, ok := object(j.Content, "spec")
+	spec, ok := objectIn(j.Content, "spec")
 	if !ok {
 		return j.Object.Errorf(j.At("spec"), "spec is not an object")
 	}
@@ -150,10 +150,10 @@ func (j *Job) SetManagedBy(value string) error {
 }
 
 // ManagedBy returns spec.managedBy, "" if it is missing or not a string.
-func (j *Job) ManagedBy() string { return text(fields(j.Content["spec"])["managedBy"]) }
+func (j *Job) ManagedBy() string { return textOf(fieldsOf(j.Content["spec"])["managedBy"]) }
 
-// object returns the object in a field, after creating it if it is missing, or false if the field is not an object.
-func object(parent map[string]any, name string) (map[string]any, bool) {
+// objectIn returns the object in a field, after creating it if it is missing, or false if the field is not an object.
+func objectIn(parent map[string]any, name string) (map[string]any, bool) {
 	if parent[name] == nil {
 		parent[name] = map[string]any{}
 	}

@@ -22,16 +22,16 @@ type Object struct {
 }
 
 // Kind returns the object's kind, such as Job.
-func (o *Object) Kind() string { return text(o.Content["kind"]) }
+func (o *Object) Kind() string { return textOf(o.Content["kind"]) }
 
 // APIVersion returns the object's API group and version, such as batch/v1.
-func (o *Object) APIVersion() string { return text(o.Content["apiVersion"]) }
+func (o *Object) APIVersion() string { return textOf(o.Content["apiVersion"]) }
 
 // Name returns metadata.name; "" if it is missing.
-func (o *Object) Name() string { return text(o.metadata()["name"]) }
+func (o *Object) Name() string { return textOf(o.metadata()["name"]) }
 
 // Namespace returns metadata.namespace; "" if it is missing.
-func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
+func (o *Object) Namespace() string { return textOf(o.metadata()["namespace"]) }
 
 // As returns the object with another API version and kind. Both objects share all other fields.
 func (o *Object) As(apiVersion, kind string) *Object {
@@ -41,20 +41,20 @@ func (o *Object) As(apiVersion, kind string) *Object {
 	return &as
 }
 
-func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
+func (o *Object) metadata() map[string]any { return fieldsOf(o.Content["metadata"]) }
 
 // Errorf returns an *Error for the field at path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
 	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
-func text(value any) string {
+func textOf(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// fields returns the fields of an object, or nil if the value is not an object.
-func fields(value any) map[string]any {
+// fieldsOf returns the fields of an object, or nil if the value is not an object.
+func fieldsOf(value any) map[string]any {
 	m, _ := value.(map[string]any)
 	return m
 }
@@ -62,7 +62,7 @@ func fields(value any) map[string]any {
 // flatten expands lists: v1 List, JobList, and any other kind that ends in List and has items.
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
-		if text(o.Content[name]) == "" {
+		if textOf(o.Content[name]) == "" {
 			return nil, []error{o.missingField(name)}
 		}
 	}
@@ -104,8 +104,8 @@ func (o *Object) missingField(name string) error {
 }
 
 func (o *Object) itemNode(i int) *yaml.Node {
-	_, items := child(o.node, "items")
-	if _, item := child(items, strconv.Itoa(i)); item != nil {
+	_, items := findChild(o.node, "items")
+	if _, item := findChild(items, strconv.Itoa(i)); item != nil {
 		return item
 	}
 	return o.node

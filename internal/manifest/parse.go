@@ -26,7 +26,7 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	var objects []*Object
 	var problems []error
 	// Documents are parsed concurrently, as many at a time as there are processors.
-	documents := split(file, data)
+	documents := splitDocuments(file, data)
 	contents, errs := make([]map[string]any, len(documents)), make([]error, len(documents))
 	var next atomic.Int64
 	var group sync.WaitGroup
@@ -60,7 +60,7 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 
 // parse parses the document, and returns nil if it is empty.
 func (d *document) parse() (map[string]any, error) {
-	root, err := d.nodes()
+	root, err := d.parseNodes()
 	switch {
 	case err != nil:
 		return nil, err
@@ -74,15 +74,15 @@ func (d *document) parse() (map[string]any, error) {
 		if err := d.checkKeys(root); err != nil {
 			return nil, err
 		}
-	case !d.json:
+	case !d.isJSON:
 		return nil, nil
 	}
 	text := d.text
-	if !d.json {
+	if !d.isJSON {
 		// Not strict, because a field that overrides a merged one ("<<") would be a duplicate. checkKeys has checked for real
 		// duplicates.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
-			return nil, &unreadable{err}
+			return nil, &syntaxError{err}
 		}
 	}
 	var value any
@@ -96,9 +96,9 @@ func (d *document) parse() (map[string]any, error) {
 	return content, nil
 }
 
-// nodes returns the root node, or nil if the document is empty.
-func (d *document) nodes() (*yaml.Node, error) {
-	if d.json {
+// parseNodes returns the root node, or nil if the document is empty.
+func (d *document) parseNodes() (*yaml.Node, error) {
+	if d.isJSON {
 		root, err := jsonNodes(d.text)
 		if err != nil {
 			return nil, &Error{Position: d.positionOf(nil), Problem: "not readable as JSON: " + err.Error()}
@@ -107,7 +107,7 @@ func (d *document) nodes() (*yaml.Node, error) {
 	}
 	var top yaml.Node
 	if err := yaml.Unmarshal(d.text, &top); err != nil {
-		return nil, &unreadable{err}
+		return nil, &syntaxError{err}
 	}
 	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
 		return nil, nil
@@ -127,7 +127,7 @@ type sizer struct {
 
 func (s *sizer) size(n *yaml.Node) (int64, error) {
 	if n.Kind == yaml.AliasNode {
-		return s.target(n)
+		return s.aliasSize(n)
 	}
 	s.open[n] = true
 	defer delete(s.open, n)
@@ -145,7 +145,7 @@ func (s *sizer) size(n *yaml.Node) (int64, error) {
 	return total, nil
 }
 
-func (s *sizer) target(alias *yaml.Node) (int64, error) {
+func (s *sizer) aliasSize(alias *yaml.Node) (int64, error) {
 	if s.open[alias.Alias] {
 		s.at = alias
 		return 0, fmt.Errorf("the anchor %q contains itself", alias.Value)

@@ -15,7 +15,7 @@ func (f *finder) fixTab(i int) []repair {
 		return nil
 	}
 	var all []repair
-	for _, width := range append(f.widths(i), len(spaces)) {
+	for _, width := range append(f.possibleWidths(i), len(spaces)) {
 		all = append(all, repair{mistake{column: at + 1, problem: "this line is indented with a tab, but YAML allows only spaces", fix: "replace the tab by spaces"}, strings.Repeat(" ", width) + rest})
 	}
 	return all
@@ -83,15 +83,15 @@ func (f *finder) fixQuote(i int) []repair {
 		}
 		at := strings.LastIndex(line, quote)
 		m := mistake{column: at + 1, problem: "a quote (" + quote + ") is not closed", fix: "add the other " + quote + ", or remove this one"}
-		for _, closed := range closings(line, quote) {
+		for _, closed := range closeQuote(line, quote) {
 			all = append(all, repair{m, closed})
 		}
 	}
 	return all
 }
 
-// closings returns copies of the line with a quote added: at the end, and before and after each comma, bracket and space.
-func closings(line, quote string) []string {
+// closeQuote returns copies of the line with a quote added: at the end, and before and after each comma, bracket and space.
+func closeQuote(line, quote string) []string {
 	all := []string{line + quote}
 	for i := len(line) - 1; i > 0 && len(all) < 10; i-- {
 		if strings.IndexByte(",]}[{ ", line[i]) >= 0 {

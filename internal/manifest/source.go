@@ -81,13 +81,13 @@ func (o Options) expand(name string) ([]string, error) {
 	case err != nil:
 		return nil, readError(name, err)
 	case info.IsDir():
-		return o.folder(name)
+		return o.listFolder(name)
 	}
 	return []string{name}, nil
 }
 
-// folder returns the manifests in a directory, and in its subdirectories if Recursive is set.
-func (o Options) folder(root string) ([]string, error) {
+// listFolder returns the manifests in a directory, and in its subdirectories if Recursive is set.
+func (o Options) listFolder(root string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {

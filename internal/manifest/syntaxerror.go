@@ -16,10 +16,10 @@ import (
 // yamlProblem extracts the line from an error of the YAML parsers.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
-// unreadable is an error of a YAML parser. Explaining it is slow, so that is done only if it is reported.
-type unreadable struct{ err error }
+// syntaxError is an error of a YAML parser. Explaining it is slow, so that is done only if it is reported.
+type syntaxError struct{ err error }
 
-func (u *unreadable) Error() string { return u.err.Error() }
+func (u *syntaxError) Error() string { return u.err.Error() }
 
 // maxExplained is how many syntax errors of a file are explained by searching for the mistake.
 const maxExplained = 50
@@ -27,7 +27,7 @@ const maxExplained = 50
 // explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found. before
 // is the number of earlier errors in the file.
 func (d *document) explain(err error, before int) error {
-	bad, is := errors.AsType[*unreadable](err)
+	bad, is := errors.AsType[*syntaxError](err)
 	if !is {
 		return err
 	}
@@ -115,11 +115,11 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
 	noticed := read[max(len(read)-1, 0):]
 	closing := len(noticed) > 0 && bytes.ContainsAny(noticed, "]}")
-	if missing := unopened(read); missing >= 0 {
+	if missing := findUnopened(read); missing >= 0 {
 		return "a bracket is missing after the colon", missing
 	}
 	if strings.Contains(problem, "unexpected end") || closing && strings.Contains(problem, "after ") {
-		if open := unclosed(read); open >= 0 {
+		if open := findUnclosed(read); open >= 0 {
 			return fmt.Sprintf("%q is not closed", text[open]), open
 		}
 	}
@@ -153,9 +153,9 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// unopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or an
+// findUnopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or an
 // unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
-func unopened(text []byte) int {
+func findUnopened(text []byte) int {
 	last := len(text) - 1
 	if last < 0 {
 		return -1
@@ -195,9 +195,9 @@ type brackets struct {
 	start, indentation int
 }
 
-// unclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
+// findUnclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
 // with the closing of another bracket, or the last open one. It returns -1 if there is none.
-func unclosed(text []byte) int {
+func findUnclosed(text []byte) int {
 	b := &brackets{text: text}
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -211,7 +211,7 @@ func unclosed(text []byte) int {
 			b.start = i + 1
 			b.indentation = len(text[b.start:]) - len(bytes.TrimLeft(text[b.start:], " \t"))
 		default:
-			if !quoted && b.next(i) {
+			if !quoted && b.process(i) {
 				return b.open[len(b.open)-1].at
 			}
 		}
@@ -222,8 +222,8 @@ func unclosed(text []byte) int {
 	return b.open[len(b.open)-1].at
 }
 
-// next processes one character, and reports whether it closes a bracket other than the last open one.
-func (b *brackets) next(i int) bool {
+// process processes one character, and reports whether it closes a bracket other than the last open one.
+func (b *brackets) process(i int) bool {
 	switch c := b.text[i]; c {
 	case '{', '[':
 		b.open = append(b.open, bracket{i, b.indentation})

@@ -50,7 +50,7 @@ func checkCompletionMode(r *review) {
 }
 
 func checkCompletionsMissing(r *review) {
-	if r.indexed() && r.spec.Completions == nil && !r.countsAreSet() {
+	if r.isIndexed() && r.spec.Completions == nil && !r.hasDefaultCounts() {
 		r.reject("completions-missing", r.specPath(completionsPath), "add completions", "an Indexed Job needs completions, the number of its indexes")
 	}
 }
@@ -75,7 +75,7 @@ func checkParallelism(r *review) {
 	if completions != nil && *completions > 0 && *parallelism > *completions {
 		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "at most %d pods run at a time, one for each completion", *completions)
 	}
-	if !r.indexed() {
+	if !r.isIndexed() {
 		return
 	}
 	many := completions != nil && *completions > manyCompletions && *parallelism > maxParallelismMany
@@ -93,7 +93,7 @@ func checkParallelism(r *review) {
 
 // checkIndexUsed finds containers that use the completion index of their pod, which has none.
 func checkIndexUsed(r *review) {
-	if r.indexed() {
+	if r.isIndexed() {
 		return
 	}
 	pod := &r.spec.Template.Spec
@@ -132,7 +132,7 @@ func checkBackoffLimitPerIndex(r *review) {
 		return
 	}
 	path := r.specPath(backoffPerIndexPath)
-	if !r.indexed() {
+	if !r.isIndexed() {
 		r.reject("limit-per-index-without-indexes", path, "set completionMode: Indexed, or use backoffLimit", "backoffLimitPerIndex needs an Indexed Job")
 	}
 	// D-16: the KEP excludes it, API servers accept it.
@@ -151,7 +151,7 @@ func checkMaxFailedIndexes(r *review) {
 	if r.spec.BackoffLimitPerIndex == nil {
 		r.reject("max-failed-without-limit-per-index", r.specPath(backoffPerIndexPath), "add backoffLimitPerIndex", "maxFailedIndexes needs backoffLimitPerIndex")
 	}
-	if !r.indexed() {
+	if !r.isIndexed() {
 		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")
 		return
 	}
@@ -165,7 +165,7 @@ func checkMaxFailedIndexes(r *review) {
 }
 
 func checkMaxFailedIndexesLimits(r *review) {
-	if !r.indexed() {
+	if !r.isIndexed() {
 		return
 	}
 	path, limit := r.specPath(maxFailedPath), r.spec.MaxFailedIndexes

@@ -153,12 +153,12 @@ func (d *decoder) placeholders(findings []Finding) []Finding {
 			continue // once is enough
 		}
 		template = template || p.Kind == placeholder.Action
-		findings = append(slices.DeleteFunc(findings, about), unreplaced(p, path, rejected))
+		findings = append(slices.DeleteFunc(findings, about), placeholderFinding(p, path, rejected))
 	}
 	return findings
 }
 
-func unreplaced(p placeholder.Found, path string, rejected bool) Finding {
+func placeholderFinding(p placeholder.Placeholder, path string, rejected bool) Finding {
 	f := Finding{ID: "placeholder", Severity: Warning, Rejected: rejected, Field: path, Message: fmt.Sprintf("%s contains %s, which nothing replaces", path, shorten(p.Text))}
 	if rejected {
 		f.Severity = Error

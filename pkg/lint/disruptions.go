@@ -28,7 +28,7 @@ func checkDisruptions(r *review) {
 			return
 		}
 		// A rule after another one for the same exit code never matches disruptions.
-		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !slices.ContainsFunc(codesLeft(rules, i, containers), hasSignal) {
+		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !slices.ContainsFunc(unmatchedCodes(rules, i, containers), hasSignal) {
 			continue
 		}
 		if disruptions >= 0 {

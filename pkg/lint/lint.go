@@ -128,11 +128,11 @@ type review struct {
 
 // specPath returns the path of a field of the Job's spec.
 func (r *review) specPath(name string, more ...string) *field.Path {
-	return r.below("spec", append([]string{name}, more...)...)
+	return r.jobPath("spec", append([]string{name}, more...)...)
 }
 
-// below returns the path of a field of the Job.
-func (r *review) below(name string, more ...string) *field.Path {
+// jobPath returns the path of a field of the Job.
+func (r *review) jobPath(name string, more ...string) *field.Path {
 	if r.path == nil {
 		return field.NewPath(name, more...)
 	}
@@ -166,24 +166,24 @@ func (r *review) oneOf(id string, path *field.Path, value string, allowed ...str
 	}
 }
 
-// indexed reports whether the Job has indexes.
-func (r *review) indexed() bool { return jobspec.IsIndexed(r.spec) }
+// isIndexed reports whether the Job has indexes.
+func (r *review) isIndexed() bool { return jobspec.IsIndexed(r.spec) }
 
 // completions returns the number of indexes; false if it is unknown or invalid.
 func (r *review) completions() (int32, bool) {
 	completions := r.spec.Completions
 	switch {
-	case !r.indexed():
+	case !r.isIndexed():
 		return 0, false
 	case completions == nil:
-		return 1, r.countsAreSet()
+		return 1, r.hasDefaultCounts()
 	}
 	return *completions, *completions >= 0
 }
 
-// countsAreSet reports whether the API server sets completions and parallelism to 1, because the Job has neither. It
+// hasDefaultCounts reports whether the API server sets completions and parallelism to 1, because the Job has neither. It
 // does not do so in templates.
-func (r *review) countsAreSet() bool {
+func (r *review) hasDefaultCounts() bool {
 	return r.cronJob == nil && r.spec.Completions == nil && r.spec.Parallelism == nil
 }
 

@@ -34,8 +34,8 @@ func checkManagedBy(r *review) {
 	}
 }
 
-// managedByBuiltin reports whether the Job names the built-in controller.
-func (r *review) managedByBuiltin() bool {
+// isManagedByBuiltin reports whether the Job names the built-in controller.
+func (r *review) isManagedByBuiltin() bool {
 	return r.spec.ManagedBy != nil && *r.spec.ManagedBy == batchv1.JobControllerName
 }
 
@@ -55,7 +55,7 @@ func checkScheduling(r *review) {
 	switch managedBy := r.spec.ManagedBy; {
 	case managedBy != nil && *managedBy == ourName:
 		r.add(Error, "scheduling-not-supported", path, fix, "controller %s does not create a PodGroup for %s, so it creates no pods for this Job", ourName, asked)
-	case managedBy != nil && !r.managedByBuiltin():
+	case managedBy != nil && !r.isManagedByBuiltin():
 		r.add(Warning, "scheduling-not-supported", path, fix, "kubectl batchjob's controller, if it runs this Job, does not create a PodGroup for %s, so it creates no pods for it", asked)
 	case r.cronJob != nil:
 		r.add(Warning, "scheduling-of-cronjob", path, "create the PodGroup yourself and name it in the template's schedulingGroup",

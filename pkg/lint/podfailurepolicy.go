@@ -114,7 +114,7 @@ func checkConditionsCovered(r *review) {
 			first[key] = i
 		}
 		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && rules[i].OnExitCodes == nil && earlier != i {
-			r.neverMatches(i, fmt.Sprintf("rule %d", earlier))
+			r.addNeverMatches(i, fmt.Sprintf("rule %d", earlier))
 		}
 	}
 }
@@ -126,7 +126,7 @@ func statusOf(p batchv1.PodFailurePolicyOnPodConditionsPattern) corev1.Condition
 	return p.Status
 }
 
-func (r *review) neverMatches(rule int, earlier string) {
+func (r *review) addNeverMatches(rule int, earlier string) {
 	r.add(Warning, "rule-never-matches", r.rulePath(rule), "move the rule up, or remove it",
 		"rule %d never matches: only the first matching rule counts, and %s matches the same pods before it", rule, earlier)
 }

@@ -11,7 +11,7 @@ import (
 const annotation = rulename.Annotation
 
 func (r *review) annotationPath() *field.Path {
-	return r.below("metadata", "annotations").Key(annotation)
+	return r.jobPath("metadata", "annotations").Key(annotation)
 }
 
 // checkNames checks the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
@@ -75,7 +75,7 @@ func checkNamesUsed(r *review) {
 		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
 			r.add(Warning, "rule-name-not-camel-case", path(i), "start with an uppercase letter, and use only letters and digits", "%s", problem)
 		}
-		if r.managedByBuiltin() {
+		if r.isManagedByBuiltin() {
 			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that supports rule names, such as batchjob.dev/controller",
 				"the built-in Job controller does not support rule names")
 		}

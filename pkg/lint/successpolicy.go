@@ -17,7 +17,7 @@ const (
 )
 
 func (r *review) successRules() []batchv1.SuccessPolicyRule {
-	if r.spec.SuccessPolicy == nil || !r.indexed() {
+	if r.spec.SuccessPolicy == nil || !r.isIndexed() {
 		return nil
 	}
 	return r.spec.SuccessPolicy.Rules
@@ -29,7 +29,7 @@ func checkSuccessPolicy(r *review) {
 	if r.spec.SuccessPolicy == nil {
 		return
 	}
-	if !r.indexed() {
+	if !r.isIndexed() {
 		r.reject("success-without-indexes", r.specPath("successPolicy"), "set completionMode: Indexed, or remove successPolicy", "successPolicy needs an Indexed Job")
 		return
 	}

@@ -41,13 +41,13 @@ func Completed(job *batchv1.Job) indexset.Set {
 	if IsPending(job) {
 		return indexset.Set{}
 	}
-	completed := parse(job, job.Status.CompletedIndexes)
-	return completed.Difference(parse(job, job.Annotations[LeftOutAnnotation]))
+	completed := parseIndexes(job, job.Status.CompletedIndexes)
+	return completed.Difference(parseIndexes(job, job.Annotations[LeftOutAnnotation]))
 }
 
 // Failed returns the indexes that the Job has stored as failed (KEP-3850).
 func Failed(job *batchv1.Job) indexset.Set {
-	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
+	return parseIndexes(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
 // Progress returns the number of indexes that a retry runs, and how many of them have completed; 0 for a Job that runs
@@ -60,7 +60,7 @@ func Progress(job *batchv1.Job) (runs, done int32) {
 	if all.Len() == int(completions(job)) {
 		return 0, 0
 	}
-	return int32(all.Len()), int32(all.Intersection(parse(job, job.Status.CompletedIndexes)).Len())
+	return int32(all.Len()), int32(all.Intersection(parseIndexes(job, job.Status.CompletedIndexes)).Len())
 }
 
 // Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained
@@ -71,7 +71,7 @@ func Runs(job *batchv1.Job) indexset.Set {
 	if !limited {
 		return all
 	}
-	retried := parse(job, text)
+	retried := parseIndexes(job, text)
 	made, known, err := reconcile.RetryCompletions(job.Annotations)
 	if !known || err != nil {
 		return retried
@@ -131,8 +131,8 @@ func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name stri
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
 
-// parse parses indexes, ignoring entries that the API server would reject.
-func parse(job *batchv1.Job, text string) indexset.Set {
+// parseIndexes parses indexes, ignoring entries that the API server would reject.
+func parseIndexes(job *batchv1.Job, text string) indexset.Set {
 	if !jobspec.IsIndexed(&job.Spec) {
 		return indexset.Set{}
 	}

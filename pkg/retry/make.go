@@ -101,7 +101,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
 		if r.Pods > 0 { // The Job sets a number of completions.
-			r.set(int64(r.Pods), "spec", "completions")
+			r.setField(int64(r.Pods), "spec", "completions")
 		}
 		return r, nil
 	}
@@ -113,7 +113,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 		return nil, refusal
 	}
 	if !q.ByAnnotation {
-		r.Steps = r.hold(job)
+		r.Steps = r.suspend(job)
 	}
 	return r, nil
 }
@@ -277,8 +277,8 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 	r.Dropped = append(r.Dropped, Dropped{Kind: SuccessPolicy, Name: strconv.Itoa(rule)})
 }
 
-// hold keeps the copy from running until its Steps are applied.
-func (r *Retry) hold(job *batchv1.Job) *Steps {
+// suspend keeps the copy from running until its Steps are applied.
+func (r *Retry) suspend(job *batchv1.Job) *Steps {
 	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
 	if !found {
 		parallelism = 1
@@ -293,11 +293,11 @@ func (r *Retry) hold(job *batchv1.Job) *Steps {
 	annotations[PendingAnnotation] = "true"
 	r.Object.SetLabels(labels)
 	r.Object.SetAnnotations(annotations)
-	r.set(true, "spec", "suspend")
-	r.set(int64(0), "spec", "parallelism")
+	r.setField(true, "spec", "suspend")
+	r.setField(int64(0), "spec", "parallelism")
 	return steps
 }
 
-func (r *Retry) set(value any, path ...string) {
+func (r *Retry) setField(value any, path ...string) {
 	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // It cannot fail: spec is an object, as the Job was decoded.
 }

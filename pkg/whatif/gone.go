@@ -68,8 +68,8 @@ func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	return int32(index), hasMore && err == nil
 }
 
-// addGone adds the pods that are named only in events.
-func (o *observer) addGone(all map[int32][]attempt) {
+// addGonePods adds the pods that are named only in events.
+func (o *observer) addGonePods(all map[int32][]attempt) {
 	names := map[string]time.Duration{}
 	for name := range o.stopped {
 		names[name] = 0
@@ -122,7 +122,7 @@ func (o *observer) tracelessPods(all map[int32][]attempt) *tracelessPods {
 	v.counted = attempt{act: act, assumed: true}
 	v.counted.remove(max(time.Second, ended))
 	v.ignored = v.counted
-	v.ignored.act.Conditions = evicted()
+	v.ignored.act.Conditions = evictionConditions()
 	return v
 }
 
@@ -139,8 +139,8 @@ func (v *tracelessPods) attemptOf(index int32) *attempt {
 	return &v.ignored
 }
 
-// evicted returns the condition of a pod whose failure a rule usually ignores.
-func evicted() []corev1.PodCondition {
+// evictionConditions returns the condition of a pod whose failure a rule usually ignores.
+func evictionConditions() []corev1.PodCondition {
 	return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 }
 
@@ -173,7 +173,7 @@ func (o *observer) setRemovedEnd(a *attempt, end time.Time, replaced bool) {
 	if counted {
 		o.uncounted--
 	} else {
-		a.act.Conditions = evicted()
+		a.act.Conditions = evictionConditions()
 	}
 	if replaced && counted {
 		end = end.Add(-reconcile.DefaultConfig().Backoff.Base)

@@ -94,7 +94,7 @@ func Observe(in explain.Input) *History {
 }
 
 // century is longer than any Job runs; the sum of a few does not overflow.
-const century = 100 * 365 * 24 * time.Hour
+const maxDuration = 100 * 365 * 24 * time.Hour
 
 // between returns the time from from to to: 0 if to was earlier, or if one of the times is unknown, and at most a
 // century.
@@ -102,19 +102,19 @@ func between(from, to time.Time) time.Duration {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}
-	return max(0, min(to.Sub(from), century))
+	return max(0, min(to.Sub(from), maxDuration))
 }
 
 // attempts returns the attempts that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
 	all := map[int32][]attempt{}
 	for _, p := range o.in.Pods {
-		all[p.Index] = append(all[p.Index], o.ofPod(p))
+		all[p.Index] = append(all[p.Index], o.attemptOf(p))
 		if p.Phase == corev1.PodFailed && o.actionOf(p) != batchv1.PodFailurePolicyActionIgnore {
 			o.uncounted--
 		}
 	}
-	o.addGone(all)
+	o.addGonePods(all)
 	for _, index := range slices.Sorted(maps.Keys(all)) {
 		list := all[index]
 		slices.SortFunc(list, func(a, b attempt) int {
@@ -148,8 +148,8 @@ func (o *observer) stoppedByController(name string, at time.Time) bool {
 // exitTerminated is the exit code of a process that ends because of a deletion.
 const exitTerminated = 143
 
-// ofPod returns the behavior of a pod.
-func (o *observer) ofPod(p *explain.Pod) attempt {
+// attemptOf returns the behavior of a pod.
+func (o *observer) attemptOf(p *explain.Pod) attempt {
 	a := attempt{name: p.Name, created: between(o.begun, p.CreatedAt), known: between(p.CreatedAt, o.in.Now)}
 	a.act.TerminateExit = exitTerminated
 	for _, c := range p.Conditions {
@@ -206,7 +206,7 @@ const unknownReason = "Unknown"
 // addDeletion adds the end of a pod by a deletion.
 func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
 	asked := between(p.CreatedAt, p.DeletedAt)
-	a.act.Terminate = min(p.Grace, century) + time.Hour // The kubelet kills it when its grace period is over.
+	a.act.Terminate = min(p.Grace, maxDuration) + time.Hour // The kubelet kills it when its grace period is over.
 	if p.IsTerminal() {
 		a.act.Terminate = between(p.DeletedAt, p.FinishedAt)
 		a.act.TerminateExit = 0

@@ -126,17 +126,17 @@ func (t *tracer) onCommit(c sim.Commit) {
 	}
 }
 
-func (t *tracer) decide(d Decision) {
+func (t *tracer) addDecision(d Decision) {
 	d.AfterSeconds = t.world.Elapsed().Seconds()
 	t.decisions = append(t.decisions, d)
 }
 
-func (t *tracer) decidePod(kind DecisionKind, p *podRun) {
+func (t *tracer) addPodDecision(kind DecisionKind, p *podRun) {
 	d := Decision{Kind: kind, Attempt: p.key.Nth}
 	if p.key.Index != reconcile.NoIndex {
 		d.Index = &p.key.Index
 	}
-	t.decide(d)
+	t.addDecision(d)
 }
 
 func (t *tracer) podCreated(pod *corev1.Pod) {
@@ -144,7 +144,7 @@ func (t *tracer) podCreated(pod *corev1.Pod) {
 	t.created[index]++
 	p := &podRun{key: sim.PodKey{Index: index, Nth: t.created[index]}, created: t.world.Elapsed()}
 	t.pods[pod.UID] = p
-	t.decidePod(PodCreated, p)
+	t.addPodDecision(PodCreated, p)
 }
 
 func (t *tracer) podChanged(c sim.Commit) {
@@ -157,27 +157,27 @@ func (t *tracer) podChanged(c sim.Commit) {
 		p.begun = t.world.Elapsed()
 	}
 	if phase == corev1.PodFailed && !slices.Contains(pod.Finalizers, batchv1.JobTrackingFinalizer) {
-		t.decideFailure(FailureIgnored, p) // A counted failure would have been decided before.
+		t.addFailureDecision(FailureIgnored, p) // A counted failure would have been decided before.
 	}
 }
 
-func (t *tracer) decideFailure(kind DecisionKind, p *podRun) {
+func (t *tracer) addFailureDecision(kind DecisionKind, p *podRun) {
 	if !p.decided {
 		p.decided = true
-		t.decidePod(kind, p)
+		t.addPodDecision(kind, p)
 	}
 }
 
 func (t *tracer) jobChanged(old, job *batchv1.Job) {
 	for _, c := range job.Status.Conditions {
 		if was := reconcile.TrueCondition(old, c.Type); was == nil && c.Status == corev1.ConditionTrue {
-			t.decide(Decision{Kind: JobCondition, Condition: string(c.Type), Reason: c.Reason})
+			t.addDecision(Decision{Kind: JobCondition, Condition: string(c.Type), Reason: c.Reason})
 		}
 	}
 	for index := range indexesOf(job.Status.FailedIndexes).Difference(indexesOf(old.Status.FailedIndexes)).All() {
-		t.decide(Decision{Kind: IndexFailed, Index: &index})
+		t.addDecision(Decision{Kind: IndexFailed, Index: &index})
 	}
 	for _, uid := range ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{}).Failed {
-		t.decideFailure(FailureCounted, t.pods[uid])
+		t.addFailureDecision(FailureCounted, t.pods[uid])
 	}
 }

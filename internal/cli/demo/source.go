@@ -39,12 +39,12 @@ type Source struct {
 	now   func() time.Time
 	pause func(context.Context, time.Duration) error
 
-	mu     sync.Mutex
-	world  *sim.World
-	begun  time.Time
-	jobs   []string
-	parts  map[string]part
-	events *simevents.Recorder
+	mu      sync.Mutex
+	world   *sim.World
+	begun   time.Time
+	jobs    []string
+	scripts map[string]script
+	events  *simevents.Recorder
 	// started has the start time of each pod's containers.
 	started map[types.UID]time.Time
 	focus   snapshot.Focus
@@ -54,7 +54,7 @@ type Source struct {
 // NewSource returns a Source whose Jobs were created ago before now. That time is simulated before the first
 // Snapshot.
 func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error, ago time.Duration) (*Source, error) {
-	s := &Source{now: now, pause: pause, begun: now().Add(-ago), parts: parts(), started: map[types.UID]time.Time{}}
+	s := &Source{now: now, pause: pause, begun: now().Add(-ago), scripts: scripts(), started: map[types.UID]time.Time{}}
 	s.events = simevents.New(func() time.Time { return s.world.Now() })
 	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: s.events}})
 	all, err := jobs()
@@ -62,7 +62,7 @@ func NewSource(now func() time.Time, pause func(context.Context, time.Duration) 
 		return nil, err
 	}
 	for _, job := range all {
-		if err := s.world.Play(job, s.parts[job.Name].acts); err != nil {
+		if err := s.world.Play(job, s.scripts[job.Name].behavior); err != nil {
 			return nil, err
 		}
 		s.jobs = append(s.jobs, job.Name)
@@ -188,7 +188,7 @@ func (s *Source) listInput(job *batchv1.Job, failures bool) explain.Input {
 		switch p := pod.Status.Phase; {
 		case p == corev1.PodPending, p == corev1.PodRunning && pod.DeletionTimestamp == nil:
 			copied := pod.DeepCopy()
-			s.complete(copied)
+			s.addNodeFields(copied)
 			input.Pods = append(input.Pods, explain.PodOf(copied))
 		case failures && p == corev1.PodFailed:
 			input.Pods = append(input.Pods, explain.PodOf(pod))
@@ -202,13 +202,13 @@ func (s *Source) pods(job *batchv1.Job) []*corev1.Pod {
 	pods := s.world.Store.PodsOf(job.UID)
 	for i, pod := range pods {
 		pods[i] = pod.DeepCopy()
-		s.complete(pods[i])
+		s.addNodeFields(pods[i])
 	}
 	return pods
 }
 
-// complete adds the start times of its containers to a pod, or the reason why it fits no node.
-func (s *Source) complete(pod *corev1.Pod) {
+// addNodeFields adds the start times of its containers to a pod, or the reason why it fits no node.
+func (s *Source) addNodeFields(pod *corev1.Pod) {
 	started := metav1.NewTime(s.started[pod.UID])
 	switch {
 	case s.world.Now().Sub(pod.CreationTimestamp.Time) > schedulingTime && pod.Spec.NodeName == "":
@@ -270,10 +270,10 @@ func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 	}
 	last := int(until.Sub(started) / time.Second)
 	for n := max(last-maxLines, 0); n <= last; n++ {
-		lines = append(lines, snapshot.LogLine{Time: started.Add(time.Duration(n) * time.Second), Text: s.parts[job].line(index, n)})
+		lines = append(lines, snapshot.LogLine{Time: started.Add(time.Duration(n) * time.Second), Text: s.scripts[job].line(index, n)})
 	}
 	if failed {
-		for _, text := range s.parts[job].failure {
+		for _, text := range s.scripts[job].failure {
 			lines = append(lines, snapshot.LogLine{Time: until, Text: text})
 		}
 	}

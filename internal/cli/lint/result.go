@@ -61,7 +61,7 @@ type lintFinding struct {
 
 // add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
 func (r *lintResult) add(position manifest.Position, object *manifest.Object, finding lint.Finding) {
-	if r.ignores(position, object, finding.ID) {
+	if r.isIgnored(position, object, finding.ID) {
 		r.Summary.Ignored++
 		return
 	}
@@ -84,8 +84,8 @@ func (r *lintResult) countSeverity(severity lint.Severity) {
 	}
 }
 
-// ignores reports whether the finding is ignored. Findings about comments cannot be ignored by comments.
-func (r *lintResult) ignores(position manifest.Position, object *manifest.Object, id string) bool {
+// isIgnored reports whether the finding is ignored. Findings about comments cannot be ignored by comments.
+func (r *lintResult) isIgnored(position manifest.Position, object *manifest.Object, id string) bool {
 	if slices.Contains(r.ignored, id) {
 		return true
 	}

@@ -166,7 +166,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.resumes && !ptr.Deref(job.Spec.Suspend, false) {
 		return cmdutil.UsageErrorf("--resume-after: the Job is not suspended")
 	}
-	world, input, err := o.play(ctx, job)
+	world, input, err := o.simulate(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -211,8 +211,8 @@ const (
 	memoryLimit = 150 << 20
 )
 
-// play advances virtual time until the Job has finished, or the limit is reached.
-func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
+// simulate advances virtual time until the Job has finished, or the limit is reached.
+func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	pods, err := o.behavior(ctx, job)
 	if err != nil {

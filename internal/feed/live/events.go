@@ -73,9 +73,9 @@ func droppedEvents() explain.Gap {
 
 // earlyEvent is an event about a pod that is unknown, perhaps only for now.
 type earlyEvent struct {
-	name  string
-	event explain.Event
-	came  time.Time
+	name    string
+	event   explain.Event
+	arrived time.Time
 }
 
 // replaceEarly replaces the early events by the latest ones in all.
@@ -83,17 +83,17 @@ func (e *events) replaceEarly(now time.Time, all []earlyEvent) {
 	slices.SortStableFunc(all, func(a, b earlyEvent) int { return a.event.Last.Compare(b.event.Last) })
 	e.early = slices.Clone(all[max(0, len(all)-maxEarlyEvents):])
 	for i := range e.early {
-		e.early[i].came = now
+		e.early[i].arrived = now
 	}
 }
 
 // addEarly adds an early event, and drops old ones.
 func (e *events) addEarly(now time.Time, name string, event explain.Event) {
-	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.came) > earlyFor })
+	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.arrived) > earlyFor })
 	if len(e.early) == maxEarlyEvents {
 		e.early = slices.Delete(e.early, 0, 1)
 	}
-	e.early = append(e.early, earlyEvent{name: name, event: event, came: now})
+	e.early = append(e.early, earlyEvent{name: name, event: event, arrived: now})
 }
 
 func (e *events) removeEarly(name string) {
@@ -103,7 +103,7 @@ func (e *events) removeEarly(name string) {
 // matchEarly moves the early events about pods that are known by now to the other events.
 func (e *events) matchEarly(now time.Time, isMine func(pod string) bool) {
 	e.early = slices.DeleteFunc(e.early, func(early earlyEvent) bool {
-		if now.Sub(early.came) > earlyFor {
+		if now.Sub(early.arrived) > earlyFor {
 			return true
 		}
 		if !isMine(early.event.Pod) {
@@ -134,7 +134,7 @@ func newEventWatch(s *Source, r *related, job *batchv1.Job, ofPods bool) *eventW
 
 func (w *eventWatch) run(ctx context.Context) error {
 	call := apicall.Call{Resource: "events", Namespace: w.job.Namespace}
-	return w.source.watchOptional(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, OnEvent: w.onEvent}, w.refused)
+	return w.source.watchOptional(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, OnEvent: w.onEvent}, w.onRefusal)
 }
 
 func (w *eventWatch) list(ctx context.Context) (string, error) {
@@ -159,7 +159,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	w.events.reset()
 	var early []earlyEvent
 	for i := range all {
-		if w.concerns(&all[i].event) {
+		if w.isRelevant(&all[i].event) {
 			w.events.put(all[i].name, all[i].event)
 		} else {
 			early = append(early, all[i])
@@ -174,8 +174,8 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	return version, nil
 }
 
-// concerns reports whether the event is about the Job or one of its pods. The caller holds source.mu.
-func (w *eventWatch) concerns(e *explain.Event) bool {
+// isRelevant reports whether the event is about the Job or one of its pods. The caller holds source.mu.
+func (w *eventWatch) isRelevant(e *explain.Event) bool {
 	return !w.ofPods || w.related.hasPod(e.Pod) || gather.MayBeOfJob(w.related.job, e)
 }
 
@@ -196,7 +196,7 @@ func (w *eventWatch) onEvent(kind watch.EventType, object runtime.Object) error 
 	case kind == watch.Deleted: // It has expired.
 		w.events.rows.remove(event.Name)
 		w.events.removeEarly(event.Name)
-	case !w.concerns(&row):
+	case !w.isRelevant(&row):
 		w.events.addEarly(w.source.Now(), event.Name, row)
 		return nil
 	default:
@@ -207,8 +207,8 @@ func (w *eventWatch) onEvent(kind watch.EventType, object runtime.Object) error 
 	return nil
 }
 
-// refused records a refusal, and drops the events if they cannot be listed either.
-func (w *eventWatch) refused(r *feed.Refusal) {
+// onRefusal records a refusal, and drops the events if they cannot be listed either.
+func (w *eventWatch) onRefusal(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	if r == nil && w.events.refusal == nil {

@@ -19,13 +19,13 @@ func TestForbiddenWatchDoesNotHideForgottenEvents(t *testing.T) {
 	s := NewSource(testConfig())
 	w := newEventWatch(s, f, f.job, true)
 	w.events.read, w.events.incomplete = true, ptr.To(droppedEvents())
-	w.refused(&feed.Refusal{
+	w.onRefusal(&feed.Refusal{
 		Call: apicall.Call{Verb: "watch", Resource: "events"}, Err: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil),
 	})
 	if gaps := f.gaps(); w.events.isComplete() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "no permission to watch") {
 		t.Errorf("whole %v, gaps %v", w.events.isComplete(), gaps)
 	}
-	w.refused(nil)
+	w.onRefusal(nil)
 	if gaps := f.gaps(); len(gaps) != 1 || gaps[0] != droppedEvents() {
 		t.Errorf("gaps %v", gaps)
 	}

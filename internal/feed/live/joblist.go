@@ -31,13 +31,13 @@ type jobList struct {
 	firstRead chan struct{} // notified when the list was read for the first time
 
 	// guarded by source.mu
-	rows    []jobRow          // by namespace and name
-	gone    []explain.Outline // only appended to and cut at the front: Snapshots share it
-	read    bool
-	dirty   bool           // rows changed since shown was made
-	shown   *snapshot.Jobs // nil until the list was read
-	running bool           // whether a Job of shown has not finished
-	only    onlyJob        // for a list of one name
+	rows       []jobRow          // by namespace and name
+	gone       []explain.Outline // only appended to and cut at the front: Snapshots share it
+	read       bool
+	dirty      bool           // rows changed since shown was made
+	shown      *snapshot.Jobs // nil until the list was read
+	hasRunning bool           // whether a Job of shown has not finished
+	only       onlyJob        // for a list of one name
 }
 
 type jobRow struct {
@@ -47,7 +47,7 @@ type jobRow struct {
 
 // followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.refused}
+	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.apply}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -123,7 +123,7 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 // followStalls keeps the stalled states of the Jobs up to date.
 func (s *Source) followStalls(ctx context.Context) error {
 	l := &s.list
-	return l.stalls.Run(ctx, l.firstRead, l.open, func() error {
+	return l.stalls.Run(ctx, l.firstRead, l.openJobs, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		l.refreshRows(s.link.AsOf(s.Now()))
@@ -132,8 +132,8 @@ func (s *Source) followStalls(ctx context.Context) error {
 	})
 }
 
-// open returns the Jobs that may be stalled or have failures.
-func (l *jobList) open() []*batchv1.Job {
+// openJobs returns the Jobs that may be stalled or have failures.
+func (l *jobList) openJobs() []*batchv1.Job {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	var jobs []*batchv1.Job
@@ -150,11 +150,11 @@ func (l *jobList) snapshot() *snapshot.Jobs {
 	if !l.dirty || !l.read {
 		return l.shown
 	}
-	l.dirty, l.running = false, false
+	l.dirty, l.hasRunning = false, false
 	items := make([]explain.Outline, len(l.rows))
 	for i := range l.rows {
 		items[i] = l.rows[i].outline
-		l.running = l.running || !items[i].Outcome.IsFinished()
+		l.hasRunning = l.hasRunning || !items[i].Outcome.IsFinished()
 	}
 	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)], Gaps: l.stalls.Gaps()}
 	return l.shown
@@ -188,8 +188,8 @@ type onlyJob struct {
 	refusal *feed.Refusal // nil if the list is watched
 }
 
-// listsOnly reports whether the list contains only this Job.
-func (s *Source) listsOnly(key types.NamespacedName) bool {
+// isOnlyJob reports whether the list contains only this Job.
+func (s *Source) isOnlyJob(key types.NamespacedName) bool {
 	return len(s.Set.Names) == 1 && s.Set.Names[0] == key.Name && s.Set.Namespace == key.Namespace
 }
 
@@ -204,8 +204,8 @@ func (o *onlyJob) put(updates []feed.Update) {
 	notify(o.changes)
 }
 
-// refused records that watching the list is forbidden, or with nil that it is watched.
-func (l *jobList) refused(r *feed.Refusal) {
+// onRefusal records that watching the list is forbidden, or with nil that it is watched.
+func (l *jobList) onRefusal(r *feed.Refusal) {
 	if l.source.Refused != nil {
 		l.source.Refused(r)
 	}

@@ -32,7 +32,7 @@ type openJob struct {
 	goneAt  *time.Time    // when it was first seen to be gone
 	shown   *snapshot.Job // nil until there was a response
 	shownOf *related      // the data that shown was made of
-	timed   bool          // whether shown changes with time
+	isTimed bool          // whether shown changes with time
 
 	refusal *feed.Refusal // nil if the Job is watched
 	unread  *explain.Gap  // nil if job is its latest state
@@ -41,13 +41,13 @@ type openJob struct {
 func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.tasks.stop()
-	if j.source.listsOnly(j.key) {
+	if j.source.isOnlyJob(j.key) {
 		return j.followList(ctx)
 	}
 	connection := j.source.link.Open()
 	defer connection.Connected() // Data that is no longer shown is not stale.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
+	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
 	jobs.OnUpdates = func(updates []feed.Update) error {
 		for i := range updates {
@@ -66,7 +66,7 @@ func (j *openJob) followList(ctx context.Context) error {
 	var before feed.Update
 	for {
 		latest, refusal := j.source.onlyJobUpdate()
-		j.refused(refusal)
+		j.onRefusal(refusal)
 		if latest != before {
 			j.apply(&latest)
 		}
@@ -82,8 +82,8 @@ func (j *openJob) followList(ctx context.Context) error {
 	}
 }
 
-// refused records that watching the Job is forbidden, or with nil that it is watched.
-func (j *openJob) refused(r *feed.Refusal) {
+// onRefusal records that watching the Job is forbidden, or with nil that it is watched.
+func (j *openJob) onRefusal(r *feed.Refusal) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
 	if (r == nil) == (j.refusal == nil) {

@@ -62,7 +62,7 @@ func (p *openPod) readOnce(ctx context.Context) error {
 		p.setUnread(gather.GapOf(p.namespace, "get", "pods", err))
 		return err
 	}
-	events, gaps := p.events(ctx, string(pod.UID))
+	events, gaps := p.readEvents(ctx, string(pod.UID))
 	detail := explain.PodDetailOf(pod, events)
 	detail.Gaps = append(detail.Gaps, gaps...)
 	p.source.mu.Lock()
@@ -72,8 +72,8 @@ func (p *openPod) readOnce(ctx context.Context) error {
 	return nil
 }
 
-// events returns the events about the pod with this UID, or about any pod of its name if uid is "".
-func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
+// readEvents returns the events about the pod with this UID, or about any pod of its name if uid is "".
+func (p *openPod) readEvents(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
 	var events []explain.Event
 	_, _, err := gather.EachEvent(ctx, p.source.Client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
 		e := explain.EventOf(event)
@@ -96,7 +96,7 @@ func (p *openPod) setGone(ctx context.Context) {
 	if seen {
 		detail = *last
 	} else {
-		events, gaps := p.events(ctx, "")
+		events, gaps := p.readEvents(ctx, "")
 		named := explain.PodDetailOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name}}, events)
 		detail = explain.PodDetail{Name: p.name, Events: named.Events, Gaps: gaps}
 	}

@@ -26,7 +26,7 @@ func newPodWatch(s *Source, r *related, job *batchv1.Job) *podWatch {
 }
 
 func (w *podWatch) run(ctx context.Context) error {
-	return w.source.watchOptional(ctx, w.set.Collection(w.list, w.onEvent), w.refused)
+	return w.source.watchOptional(ctx, w.set.Collection(w.list, w.onEvent), w.onRefusal)
 }
 
 func (w *podWatch) list(ctx context.Context) (string, error) {
@@ -79,8 +79,8 @@ func (s *Source) podChanged(name string) {
 	}
 }
 
-// refused drops the pods if they cannot be listed, because data that is not kept up to date is not shown.
-func (w *podWatch) refused(r *feed.Refusal) {
+// onRefusal drops the pods if they cannot be listed, because data that is not kept up to date is not shown.
+func (w *podWatch) onRefusal(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	if r == nil && w.related.podsGap == nil {

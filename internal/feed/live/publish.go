@@ -34,7 +34,7 @@ func (s *Source) publishAll(ctx context.Context) error {
 
 // need returns what has to be made now. The caller holds s.mu.
 func (s *Source) need() need {
-	n := need{view: s.changed.Load(), ticks: s.job == nil && (s.list.running || s.list.shown == nil)}
+	n := need{view: s.changed.Load(), ticks: s.job == nil && (s.list.hasRunning || s.list.shown == nil)}
 	j := s.job
 	if j == nil || j.related == nil {
 		return n
@@ -42,7 +42,7 @@ func (s *Source) need() need {
 	n.first = j.shownOf != j.related && (j.related.podsTried || j.gone)
 	if j.shownOf == j.related {
 		n.facts = j.related.changed
-		n.clock = j.timed && !j.gone
+		n.clock = j.isTimed && !j.gone
 	}
 	return n
 }
@@ -56,7 +56,7 @@ func (s *Source) report(ctx context.Context, now time.Time) {
 		return
 	}
 	j, of := s.job, s.job.related
-	facts := j.facts(s.link.AsOf(now), &s.draft)
+	facts := j.input(s.link.AsOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
@@ -72,7 +72,7 @@ func (s *Source) report(ctx context.Context, now time.Time) {
 	if j.related != of {
 		return // The Job was replaced meanwhile.
 	}
-	j.shownOf, j.shown, j.timed = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
+	j.shownOf, j.shown, j.isTimed = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
 	of.requestTails(&report, facts)
 }
 

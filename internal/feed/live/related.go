@@ -90,9 +90,9 @@ func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	return gaps
 }
 
-// facts returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
+// input returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
 // source.mu.
-func (j *openJob) facts(now time.Time, d *draft) explain.Input {
+func (j *openJob) input(now time.Time, d *draft) explain.Input {
 	r := j.related
 	d.pods = append(d.pods[:0], r.pods.rows...)
 	d.events = append(append(d.events[:0], r.events[0].rows.rows...), r.events[1].rows.rows...)

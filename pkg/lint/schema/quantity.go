@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantity checks an amount of a resource.
-func (w *walk) quantity(s *Schema, value any) (any, bool) {
+// checkQuantity checks an amount of a resource.
+func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
 	literal := fmt.Sprint(value)
 	switch v := value.(type) {
 	case string:
@@ -27,10 +27,10 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 	switch {
 	case err != nil:
 		w.report(Problem{
-			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.bytes()),
+			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.isBytes()),
 			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
 		})
-	case w.bytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
+	case w.isBytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
 		// The unit is probably wrong: m is a thousandth.
 		digits := strings.TrimRight(literal, "m")
 		message := w.subject() + " is " + literal + ", less than a kibibyte"
@@ -46,8 +46,8 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 	return nil, false
 }
 
-// bytes reports whether the quantity at the current place is measured in bytes.
-func (w *walk) bytes() bool {
+// isBytes reports whether the quantity at the current place is measured in bytes.
+func (w *walk) isBytes() bool {
 	switch name := w.steps[len(w.steps)-1].name; name {
 	case "memory", "ephemeral-storage", "storage", "sizeLimit":
 		return true

@@ -69,13 +69,13 @@ func (w *walk) checkEmpty(s *Schema, content map[string]any) {
 			}
 		}
 		if len(inner) > 0 {
-			w.indent(s, content, name, inner)
+			w.moveIntoSibling(s, content, name, inner)
 		}
 	}
 }
 
-// indent reports that fields belong into a sibling without a value, and moves them there.
-func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[string]any) {
+// moveIntoSibling reports that fields belong into a sibling without a value, and moves them there.
+func (w *walk) moveIntoSibling(s *Schema, content map[string]any, name string, inner map[string]any) {
 	here := slices.Clone(w.steps)
 	empty := pathOf(w.Prefix, append(here, step{name: name}))
 	names := slices.Sorted(maps.Keys(inner))
@@ -120,7 +120,7 @@ func (w *walk) guess(here place, name string, to place, right string) string {
 		return "remove it"
 	}
 	silent := &walk{Input: w.Input, steps: slices.Clone(to.steps), silent: true}
-	if value, keep := silent.value(to.schema.fields[right], here.content[name]); keep {
+	if value, keep := silent.checkValue(to.schema.fields[right], here.content[name]); keep {
 		w.result.Guesses = append(w.result.Guesses, Guess{to: to, name: right, value: value})
 	}
 	return to.fix(w.Prefix, here, right)
@@ -228,19 +228,19 @@ func (p place) around() []place {
 	var all []place
 	seen := map[string]bool{}
 	for up := 0; ; up++ {
-		outer, found := p.outer(up)
+		outer, found := p.enclosing(up)
 		if !found {
 			break
 		}
 		outer.distance = up
-		all = outer.inside(all, seen)
+		all = outer.appendInside(all, seen)
 	}
 	slices.SortStableFunc(all, func(a, b place) int { return a.distance - b.distance })
 	return all
 }
 
-// outer returns the enclosing object that is up objects further out.
-func (p place) outer(up int) (place, bool) {
+// enclosing returns the enclosing object that is up objects further out.
+func (p place) enclosing(up int) (place, bool) {
 	if up == 0 {
 		return p, true
 	}
@@ -256,8 +256,8 @@ func (p place) outer(up int) (place, bool) {
 	return place{}, false
 }
 
-// inside adds an object, and the objects in it. A list is followed only if it has a single item.
-func (p place) inside(all []place, seen map[string]bool) []place {
+// appendInside adds an object, and the objects in it. A list is followed only if it has a single item.
+func (p place) appendInside(all []place, seen map[string]bool) []place {
 	path := pathOf("", p.steps)
 	if p.distance > maxDistance || seen[path] {
 		return all
@@ -273,14 +273,14 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 		switch s.kind {
 		case object:
 			content, _ := p.content[name].(map[string]any)
-			all = place{schema: s, content: content, steps: steps, distance: p.distance + 1}.inside(all, seen)
+			all = place{schema: s, content: content, steps: steps, distance: p.distance + 1}.appendInside(all, seen)
 		case list:
 			items, _ := p.content[name].([]any)
 			if len(items) != 1 || s.elem.kind != object {
 				continue
 			}
 			content, _ := items[0].(map[string]any)
-			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), distance: p.distance + 1}.inside(all, seen)
+			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), distance: p.distance + 1}.appendInside(all, seen)
 		}
 	}
 	return all

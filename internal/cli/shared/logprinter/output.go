@@ -48,7 +48,7 @@ type Output struct {
 	// IsSimulated reports whether a node runs no containers, so that its pods have no logs; nil for never.
 	IsSimulated func(node string) bool
 
-	begun   bool
+	listed  bool
 	sources int // number listing at first
 	unread  unread
 
@@ -65,22 +65,22 @@ func NewOutput(out, errOut io.Writer, style Style) *Output {
 
 // OnListing reserves columns for prefixes, and prints which logs are not read yet.
 func (p *Output) OnListing(listing logs.Listing) error {
-	p.unstarted(listing.Unstarted)
-	if !p.begun {
+	p.printUnstarted(listing.Unstarted)
+	if !p.listed {
 		if p.OnFirstListing != nil {
 			p.OnFirstListing(listing)
 		}
-		p.begun, p.sources = true, len(listing.Sources)
+		p.listed, p.sources = true, len(listing.Sources)
 	}
 	if listing.Waiting > 0 {
 		fmt.Fprintf(p.errOut, "Following %d logs at a time (--max-log-requests); %s more waiting for one to end.\n", p.Concurrency, wording.Thousands(listing.Waiting))
 	}
-	p.arrange(listing.Sources)
+	p.reserveColumns(listing.Sources)
 	return nil
 }
 
-// unstarted prints to stderr one line for each reason, with the first container that it applies to.
-func (p *Output) unstarted(all []logs.Unstarted) {
+// printUnstarted prints to stderr one line for each reason, with the first container that it applies to.
+func (p *Output) printUnstarted(all []logs.Unstarted) {
 	groups := map[string][]logs.Unstarted{}
 	var reasons []string
 	for _, u := range all {
@@ -111,9 +111,9 @@ func whyUnstarted(u logs.Unstarted) logs.Reason {
 	return logs.Reason{Reason: "its pod is " + jobprinter.OrNone(string(u.Source.Pod.Phase))}
 }
 
-// arrange reserves columns for the prefixes of these logs, so that lines are aligned from the first one on. Prefixes
+// reserveColumns reserves columns for the prefixes of these logs, so that lines are aligned from the first one on. Prefixes
 // name the container once a pod has logs of several.
-func (p *Output) arrange(sources []logs.Source) {
+func (p *Output) reserveColumns(sources []logs.Source) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, s := range sources {
