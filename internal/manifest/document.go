@@ -26,8 +26,8 @@ type document struct {
 	root *yaml.Node
 }
 
-// splitDocuments splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that fails,
-// it is parsed as YAML, which may start with "{", too.
+// splitDocuments splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that
+// fails, it is parsed as YAML, which may start with "{", too.
 func splitDocuments(file string, data []byte) []*document {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {

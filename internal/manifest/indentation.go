@@ -36,8 +36,8 @@ func levels(line string) []int {
 	return all
 }
 
-// possibleWidths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one level
-// more than the line before.
+// possibleWidths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one
+// level more than the line before.
 func (f *finder) possibleWidths(i int) []int {
 	var all []int
 	seen := 0
@@ -64,8 +64,8 @@ func (f *finder) possibleWidths(i int) []int {
 	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
 }
 
-// findIndentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in the
-// best order.
+// findIndentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in
+// the best order.
 func (f *finder) findIndentation(lines []int) *mistake {
 	var best *mistake
 	least := 0

@@ -218,8 +218,8 @@ func (f *finder) findConflict() *mistake {
 	return nil
 }
 
-// findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable if
-// the quote or bracket is closed there.
+// findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable
+// if the quote or bracket is closed there.
 func (f *finder) findUnclosed(reported int) *mistake {
 	for i := 0; i < min(reported, len(f.lines)); i++ {
 		line := f.lines[i]

@@ -24,8 +24,8 @@ func (u *syntaxError) Error() string { return u.err.Error() }
 // maxExplained is how many syntax errors of a file are explained by searching for the mistake.
 const maxExplained = 50
 
-// explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found. before
-// is the number of earlier errors in the file.
+// explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found.
+// before is the number of earlier errors in the file.
 func (d *document) explain(err error, before int) error {
 	bad, is := errors.AsType[*syntaxError](err)
 	if !is {
@@ -153,8 +153,8 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// findUnopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or an
-// unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
+// findUnopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or
+// an unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
 func findUnopened(text []byte) int {
 	last := len(text) - 1
 	if last < 0 {

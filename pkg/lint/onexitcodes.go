@@ -137,8 +137,8 @@ func containerNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// unmatchedCodes returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches; nil if the
-// rule has no valid exit codes.
+// unmatchedCodes returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches; nil if
+// the rule has no valid exit codes.
 func unmatchedCodes(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
 	var all []codeSet
 	if !hasExitCodes(&rules[i]) {

@@ -146,8 +146,8 @@ func (j *openJob) setDeleted(job *observe.NamedJob) {
 	}
 }
 
-// setUndecodable records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next update may
-// fix that.
+// setUndecodable records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next
+// update may fix that.
 func (j *openJob) setUndecodable(object *unstructured.Unstructured, err error) {
 	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
 	j.source.mu.Lock()

@@ -121,8 +121,8 @@ func (p *openPod) setUnread(gap explain.Gap) {
 	p.setDetail(detail, state)
 }
 
-// setDetail publishes the detail, and passes the state to the log. It keeps the previous detail if nothing has changed. The caller
-// holds source.mu.
+// setDetail publishes the detail, and passes the state to the log. It keeps the previous detail if nothing has changed. The
+// caller holds source.mu.
 func (p *openPod) setDetail(detail explain.PodDetail, state PodState) {
 	if p.detail == nil || !reflect.DeepEqual(*p.detail, detail) {
 		p.detail = &detail

@@ -43,7 +43,7 @@ func IsSidecar(container *corev1.Container) bool {
 	return container.RestartPolicy != nil && *container.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
 
-// checkContainer checks the fields that are checked alike in all containers; names are those of earlier containers.
+// checkContainer checks the fields that are checked alike in all containers; names holds the names of earlier containers.
 func checkContainer(found *problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, names map[string]bool, volumes []string) {
 	name := container.Name
 	switch {
