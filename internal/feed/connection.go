@@ -62,8 +62,8 @@ func (c *Connection) Connected() {
 	c.refusedSince = time.Time{}
 }
 
-// Heard records that data arrived, so that the next pause is the shortest one.
-func (c *Connection) Heard() {
+// Received records that data arrived, so that the next pause is the shortest one.
+func (c *Connection) Received() {
 	c.pause = 0
 	if c.onData != nil {
 		c.onData()

@@ -45,8 +45,8 @@ type Watch struct {
 	Retry time.Duration
 	// Optional makes the Watch try again after Retry whatever error ended it, because the caller can do without the data.
 	Optional bool
-	// Refused, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
-	Refused func(*Refusal)
+	// OnRefusal, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
+	OnRefusal func(*Refusal)
 }
 
 // Refusal is the reason why a Collection is not watched.
@@ -108,8 +108,8 @@ func (w *Watch) isRefused(err error) bool {
 }
 
 func (w *Watch) report(r *Refusal) {
-	if w.Refused != nil {
-		w.Refused(r)
+	if w.OnRefusal != nil {
+		w.OnRefusal(r)
 	}
 }
 
@@ -165,7 +165,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 			if !ok {
 				return wrapStop(fmt.Errorf("unexpected %T in the watch of %s", event.Object, w.Call.Resource))
 			}
-			w.Connection.Heard()
+			w.Connection.Received()
 			w.Version = object.GetResourceVersion()
 			if event.Type == watch.Bookmark {
 				continue

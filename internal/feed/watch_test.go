@@ -153,7 +153,7 @@ func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 			}
 			p.did = append(p.did, note)
 		})
-		w.Refused = func(r *Refusal) {
+		w.OnRefusal = func(r *Refusal) {
 			note := "open"
 			switch {
 			case r != nil && r.Unwatched():

@@ -114,7 +114,7 @@ func (b *fakeBody) Close() error {
 type fakeConnection struct{}
 
 func (fakeConnection) Connected() {}
-func (fakeConnection) Heard()     {}
+func (fakeConnection) Received()  {}
 
 func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure == nil && news != nil {

@@ -38,8 +38,8 @@ type Options struct {
 type Connection interface {
 	// Connected is called when the server has responded, and when no other request will follow.
 	Connected()
-	// Heard is called for each line.
-	Heard()
+	// Received is called for each line.
+	Received()
 	// Retry waits before the next request. After a lost connection, failure is the error. After the server has ended a log,
 	// or cannot read it, failure is nil, and wake ends the wait. An error means that there must be no next request.
 	Retry(ctx context.Context, failure error, wake <-chan struct{}) error

@@ -80,7 +80,7 @@ func (t *Tail) read(ctx context.Context, ended bool) error {
 }
 
 func (t *Tail) print(line Line) error {
-	t.connection.Heard()
+	t.connection.Received()
 	t.refused = 0
 	return t.OnLine(line)
 }

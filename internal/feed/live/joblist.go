@@ -47,7 +47,7 @@ type jobRow struct {
 
 // followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.onRefusal}
+	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, OnRefusal: s.list.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.apply}
 	first, err := jobs.First(ctx)
 	if err != nil {
@@ -206,8 +206,8 @@ func (o *onlyJob) put(updates []feed.Update) {
 
 // onRefusal records that watching the list is forbidden, or with nil that it is watched.
 func (l *jobList) onRefusal(r *feed.Refusal) {
-	if l.source.Refused != nil {
-		l.source.Refused(r)
+	if l.source.OnRefusal != nil {
+		l.source.OnRefusal(r)
 	}
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()

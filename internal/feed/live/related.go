@@ -111,7 +111,7 @@ func (j *openJob) input(now time.Time, d *draft) explain.Input {
 func (s *Source) watchOptional(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
 	connection := s.link.Open()
 	defer connection.Connected() // Data that is no longer shown is not stale.
-	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, Refused: refused}
+	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, OnRefusal: refused}
 	return watch.Run(ctx)
 }
 

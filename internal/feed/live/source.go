@@ -30,8 +30,8 @@ type Config struct {
 	OurName string
 	// Quote extends the advice on a finished Job by what it would have changed.
 	Quote func(context.Context, explain.Input, []explain.Advice)
-	// Refused is called when the list is polled because watching it is forbidden, and with nil when it is watched.
-	Refused func(*feed.Refusal)
+	// OnRefusal is called when the list is polled because watching it is forbidden, and with nil when it is watched.
+	OnRefusal func(*feed.Refusal)
 	// Explain formats an error in one line for users. Guard converts a panic of a function to an error.
 	Explain func(error) string
 	Guard   func(func() error) func() error
