@@ -11,7 +11,7 @@ import (
 // Timing holds the clock, ticker and retry settings of a feed; tests replace them.
 type Timing struct {
 	Now   func() time.Time
-	Ticks func(time.Duration) (beats <-chan time.Time, stop func())
+	Ticks func(time.Duration) (ticks <-chan time.Time, stop func())
 	Retry Retry
 }
 
@@ -22,16 +22,16 @@ type Retry struct {
 	Patience     time.Duration // how long a response may take: a busy API server needs a second now and then
 }
 
-// Pause waits for d, for news, or for ctx. It returns ctx.Err().
-func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}) error {
+// Pause waits for d, for wake, or for ctx. It returns ctx.Err().
+func (t Timing) Pause(ctx context.Context, d time.Duration, wake <-chan struct{}) error {
 	if d <= 0 {
 		return ctx.Err()
 	}
-	beats, stop := t.Ticks(d)
+	ticks, stop := t.Ticks(d)
 	defer stop()
 	select {
-	case <-beats:
-	case <-news:
+	case <-ticks:
+	case <-wake:
 	case <-ctx.Done():
 	}
 	return ctx.Err()
@@ -41,7 +41,7 @@ func (t Timing) Pause(ctx context.Context, d time.Duration, news <-chan struct{}
 type Connection struct {
 	timing  Timing
 	changed func(failure error)
-	heard   func() // called when data arrives; may be nil
+	onData  func() // called when data arrives; may be nil
 
 	lost         bool
 	pause        time.Duration // the length of the previous pause, 0 after data has arrived
@@ -62,16 +62,16 @@ func (c *Connection) Connected() {
 	c.refusedSince = time.Time{}
 }
 
-// Heard records that data arrived, so that the next pause is the shortest one.
-func (c *Connection) Heard() {
+// Received records that data arrived, so that the next pause is the shortest one.
+func (c *Connection) Received() {
 	c.pause = 0
-	if c.heard != nil {
-		c.heard()
+	if c.onData != nil {
+		c.onData()
 	}
 }
 
-// lose records that the connection is lost.
-func (c *Connection) lose(failure error) {
+// setLost records that the connection is lost.
+func (c *Connection) setLost(failure error) {
 	if !c.lost {
 		c.lost = true
 		c.changed(failure)
@@ -79,15 +79,15 @@ func (c *Connection) lose(failure error) {
 }
 
 // Retry pauses before the next attempt, longer each time. It returns an error if there must be no next attempt: the
-// context's, or a refusal that lasts. A nil failure is the regular end of a watch or a log; only then does news end the
+// context's, or a refusal that lasts. A nil failure is the regular end of a watch or a log; only then does wake end the
 // pause.
-func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
+func (c *Connection) Retry(ctx context.Context, failure error, wake <-chan struct{}) error {
 	if failure != nil {
-		if c.refused(failure) {
+		if c.isLastingRefusal(failure) {
 			return failure
 		}
-		c.lose(failure)
-		news = nil
+		c.setLost(failure)
+		wake = nil
 	}
 	c.pause = min(max(2*c.pause, c.timing.Retry.First), c.timing.Retry.Max)
 	timer := time.NewTimer(wait.Jitter(c.pause, 0.2)) //nolint:forbidigo // tests set Retry, and wait for nothing
@@ -96,13 +96,13 @@ func (c *Connection) Retry(ctx context.Context, failure error, news <-chan struc
 	case <-ctx.Done():
 		return ctx.Err()
 	case <-timer.C:
-	case <-news:
+	case <-wake:
 	}
 	return nil
 }
 
-// refused reports whether failure is a refusal that has outlasted RefusalGrace.
-func (c *Connection) refused(failure error) bool {
+// isLastingRefusal reports whether failure is a refusal that has outlasted RefusalGrace.
+func (c *Connection) isLastingRefusal(failure error) bool {
 	if !isRefusal(failure) {
 		c.refusedSince = time.Time{}
 		return false

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,6 +16,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
+
+// How Jobs are lost: a Job was Deleted before it was seen to finish, or Replaced by another Job of the same name.
+const (
+	Deleted  = reconcile.Outcome("Deleted")
+	Replaced = reconcile.Outcome("Replaced")
+)
+
+// EndOf returns how a Job ended, "" if it has not, given its last known state (nil if it was never seen) and how it was lost
+// ("" if it exists). A Job may finish with the update that deletes it.
+func EndOf(job *batchv1.Job, gone reconcile.Outcome) reconcile.Outcome {
+	if job == nil {
+		return gone
+	}
+	return cmp.Or(reconcile.Outcome(reconcile.FinishedCondition(job)), gone)
+}
 
 // Update reports a Job of the set that is new, has changed, or is gone.
 type Update struct {
@@ -80,7 +96,7 @@ func (j *Jobs) Run(ctx context.Context) error {
 		}
 		j.first = nil
 	}
-	j.Collection = Collection{Call: j.Set.Call("", ""), List: j.list, Open: j.open, OnEvent: j.take}
+	j.Collection = Collection{Call: j.Set.Call("", ""), List: j.list, Open: j.open, OnEvent: j.onEvent}
 	return j.Watch.Run(ctx)
 }
 
@@ -89,7 +105,7 @@ func (j *Jobs) list(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return version, stop(j.replace(jobs))
+	return version, wrapStop(j.replace(jobs))
 }
 
 func (j *Jobs) open(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
@@ -110,7 +126,7 @@ func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 		if isKnown && was.uid != update.UID {
 			gone = append(gone, Update{Key: update.Key, UID: was.uid, Gone: Replaced})
 		}
-		now := j.note(update)
+		now := j.setKnown(update)
 		if now != was || now.version == "" {
 			changed = append(changed, update)
 		}
@@ -122,15 +138,15 @@ func (j *Jobs) replace(jobs []*unstructured.Unstructured) error {
 	return j.OnUpdates(append(gone, changed...))
 }
 
-// take reports the change of one event.
-func (j *Jobs) take(kind watch.EventType, object runtime.Object) error {
+// onEvent reports the change of one event.
+func (j *Jobs) onEvent(kind watch.EventType, object runtime.Object) error {
 	job, ok := object.(*unstructured.Unstructured)
 	if !ok {
 		return fmt.Errorf("unexpected %T in the watch of Jobs", object)
 	}
 	update := updateOf(job)
 	was, isKnown := j.known[update.Key]
-	if !j.Set.wants(job) || kind == watch.Deleted && !isKnown {
+	if !j.Set.contains(job) || kind == watch.Deleted && !isKnown {
 		return nil
 	}
 	var updates []Update
@@ -141,7 +157,7 @@ func (j *Jobs) take(kind watch.EventType, object runtime.Object) error {
 		update.Gone = Deleted
 		delete(j.known, update.Key)
 	} else {
-		j.note(update)
+		j.setKnown(update)
 	}
 	return j.OnUpdates(append(updates, update))
 }
@@ -150,7 +166,7 @@ func updateOf(job *unstructured.Unstructured) Update {
 	return Update{Key: KeyOf(job), UID: job.GetUID(), Job: job}
 }
 
-func (j *Jobs) note(u Update) knownJob {
+func (j *Jobs) setKnown(u Update) knownJob {
 	now := knownJob{uid: u.UID, version: u.Job.GetResourceVersion()}
 	j.known[u.Key] = now
 	return now

@@ -45,7 +45,7 @@ func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 	}}
 	list := func(all ...*unstructured.Unstructured) func() error { return func() error { return jobs.replace(all) } }
 	event := func(kind watch.EventType, job *unstructured.Unstructured) func() error {
-		return func() error { return jobs.take(kind, job) }
+		return func() error { return jobs.onEvent(kind, job) }
 	}
 	for _, step := range []struct {
 		name string
@@ -80,7 +80,7 @@ func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 		}
 	}
 	jobs.OnUpdates = func([]Update) error { return errors.New("enough") }
-	if err := jobs.take(watch.Added, jobAt("a", "6", "15")); err == nil || err.Error() != "enough" {
+	if err := jobs.onEvent(watch.Added, jobAt("a", "6", "15")); err == nil || err.Error() != "enough" {
 		t.Errorf("the error of Each is lost: %v", err)
 	}
 }

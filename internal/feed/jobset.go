@@ -45,7 +45,7 @@ func (s JobSet) Options() metav1.ListOptions {
 	return options
 }
 
-func (s JobSet) wants(job *unstructured.Unstructured) bool {
+func (s JobSet) contains(job *unstructured.Unstructured) bool {
 	return len(s.Names) == 0 || slices.Contains(s.Names, job.GetName())
 }
 
@@ -88,7 +88,7 @@ func (s JobSet) List(ctx context.Context) ([]*unstructured.Unstructured, string,
 		if !ok {
 			return fmt.Errorf("unexpected %T in the list of Jobs", item)
 		}
-		if s.wants(job) {
+		if s.contains(job) {
 			jobs = append(jobs, job)
 		}
 		return nil

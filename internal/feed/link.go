@@ -43,9 +43,9 @@ type Link struct {
 	changed func(State)
 	state   atomic.Pointer[State] // stored before changed is called, so that changed may read it
 
-	mu    sync.Mutex
-	lost  []*State // lost connections, oldest first
-	heard time.Time
+	mu          sync.Mutex
+	lost        []*State // lost connections, oldest first
+	respondedAt time.Time
 }
 
 // NewLink returns a Link that calls changed, never concurrently, when a connection is lost or restored.
@@ -57,7 +57,7 @@ func NewLink(timing Timing, changed func(State)) *Link {
 func (l *Link) Open() *Connection {
 	own := &State{}
 	connection := NewConnection(l.timing, func(failure error) { l.change(own, failure) })
-	connection.heard = l.hear
+	connection.onData = l.setResponded
 	return connection
 }
 
@@ -68,7 +68,7 @@ func (l *Link) change(own *State, failure error) {
 	l.lost = slices.DeleteFunc(l.lost, func(other *State) bool { return other == own })
 	switch {
 	case errors.Is(failure, ErrNoAnswer):
-		*own = State{StaleSince: l.heard, Err: failure}
+		*own = State{StaleSince: l.respondedAt, Err: failure}
 		l.lost = slices.Insert(l.lost, 0, own)
 	case failure != nil:
 		*own = State{StaleSince: l.timing.Now(), Err: failure}
@@ -82,18 +82,18 @@ func (l *Link) change(own *State, failure error) {
 	l.changed(state)
 }
 
-// hear records the time at which the API server last responded.
-func (l *Link) hear() {
+// setResponded records the time at which the API server last responded.
+func (l *Link) setResponded() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.heard = l.timing.Now()
+	l.respondedAt = l.timing.Now()
 }
 
-// lastHeard returns the time at which the API server last responded.
-func (l *Link) lastHeard() time.Time {
+// lastResponse returns the time at which the API server last responded.
+func (l *Link) lastResponse() time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.heard
+	return l.respondedAt
 }
 
 // State returns the state of the connection that has been lost for longest.

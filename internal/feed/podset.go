@@ -48,17 +48,17 @@ func (s PodSet) call(verb string) apicall.Call {
 }
 
 // List reads the pods in pages, see gather.EachPod, and returns the resourceVersion to watch from.
-func (s PodSet) List(ctx context.Context, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func (s PodSet) List(ctx context.Context, begin func(), onPod func(*corev1.Pod)) (version string, err error) {
 	selector, err := s.selector()
 	if err != nil {
 		return "", err
 	}
-	version, err = gather.EachPodOf(ctx, s.Client, s.Job, selector, begin, each)
+	version, err = gather.EachPodOf(ctx, s.Client, s.Job, selector, begin, onPod)
 	return version, s.call("list").Wrap(err)
 }
 
-// Collection returns the pods as a Collection for a Watch. list must call List; take receives each pod event of the Job.
-func (s PodSet) Collection(list func(context.Context) (string, error), take func(watch.EventType, *corev1.Pod)) Collection {
+// Collection returns the pods as a Collection for a Watch. list must call List; onPod receives each pod event of the Job.
+func (s PodSet) Collection(list func(context.Context) (string, error), onPod func(watch.EventType, *corev1.Pod)) Collection {
 	return Collection{
 		Call: s.call(""),
 		List: list,
@@ -75,7 +75,7 @@ func (s PodSet) Collection(list func(context.Context) (string, error), take func
 				return fmt.Errorf("unexpected %T in the watch of pods", object)
 			}
 			if observe.JobUID(pod) == s.Job.UID {
-				take(kind, pod)
+				onPod(kind, pod)
 			}
 			return nil
 		},

@@ -36,39 +36,39 @@ func Livez(client kube.Interface) func(context.Context) error {
 // Run probes when the Link has been silent for pulsePeriod, until ctx is done.
 func (p *Pulse) Run(ctx context.Context) error {
 	connection, timing := p.Link.Open(), p.Link.timing
-	p.Link.hear() // No data could arrive before now.
+	p.Link.setResponded() // No data could arrive before now.
 	for {
-		silent := timing.Now().Sub(p.Link.lastHeard())
+		silent := timing.Now().Sub(p.Link.lastResponse())
 		if err := timing.Pause(ctx, max(pulsePeriod-silent, pulsePeriod/4), nil); err != nil {
 			return err
 		}
-		if timing.Now().Sub(p.Link.lastHeard()) < pulsePeriod {
+		if timing.Now().Sub(p.Link.lastResponse()) < pulsePeriod {
 			connection.Connected()
 			continue
 		}
-		err := p.ask(ctx)
+		err := p.probe(ctx)
 		switch {
 		case err == nil:
-			p.Link.hear()
+			p.Link.setResponded()
 			connection.Connected()
 		case ctx.Err() == nil:
-			connection.lose(err)
+			connection.setLost(err)
 		}
 	}
 }
 
-// ask probes once. It returns nil for any response, and ErrNoAnswer if there was neither a response nor an error.
-func (p *Pulse) ask(ctx context.Context) error {
+// probe probes once. It returns nil for any response, and ErrNoAnswer if there was neither a response nor an error.
+func (p *Pulse) probe(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	beats, stop := p.Link.timing.Ticks(p.Link.timing.Retry.Patience)
+	ticks, stop := p.Link.timing.Ticks(p.Link.timing.Retry.Patience)
 	defer stop()
 	result := make(chan error, 1)
 	go func() { result <- p.Probe(ctx) }()
 	var err error
 	select {
 	case err = <-result:
-	case <-beats:
+	case <-ticks:
 		cancel()
 		if err = <-result; !isAnswer(err) {
 			return ErrNoAnswer

@@ -53,7 +53,7 @@ func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 		// A watch that receives events needs no probe.
 		for range 20 {
 			time.Sleep(900 * time.Millisecond)
-			watch.Heard()
+			watch.Received()
 		}
 		if probes.Load() != 0 || len(states) != 0 {
 			t.Errorf("while the watch delivers: %d probes, %q", probes.Load(), states)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -13,11 +14,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// StallsEvery is how often the evidence for stalled Jobs is read again for a live list.
-const StallsEvery = 10 * time.Second
-
-// refusedEvery is how often refused failed pods are requested again if no more pods have failed.
-const refusedEvery = time.Minute
+const (
+	// StallsInterval is how often the evidence for stalled Jobs is read again for a live list.
+	StallsInterval = 10 * time.Second
+	// refusedInterval is how often refused failed pods are requested again if no more pods have failed.
+	refusedInterval = time.Minute
+)
 
 // Stalls determines which Jobs of a set are stalled, and why their pods failed. It sends requests only if Jobs have no ready
 // pod or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
@@ -31,8 +33,8 @@ type Stalls struct {
 
 	mu   sync.Mutex
 	read *gather.Stalls
-	// asked is when failed pods were last requested; after a refusal, they are requested again after refusedEvery.
-	asked time.Time
+	// requested is when failed pods were last requested; after a refusal, they are requested again after refusedInterval.
+	requested time.Time
 }
 
 // Read reads the evidence for the Jobs that may be stalled or have failures.
@@ -49,9 +51,9 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 	s.mu.Lock()
 	before, now := s.read, s.Now()
 	if !before.IsRefused() {
-		s.asked = now
-	} else if now.Sub(s.asked) >= refusedEvery {
-		s.asked, before = now, before.Unread()
+		s.requested = now
+	} else if now.Sub(s.requested) >= refusedInterval {
+		s.requested, before = now, before.Unread()
 	}
 	s.mu.Unlock()
 	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before, now)
@@ -62,14 +64,14 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 	}
 }
 
-// Run reads every StallsEvery, and at once after news. It calls changed after each reading.
-func (s *Stalls) Run(ctx context.Context, news <-chan struct{}, jobs func() []*batchv1.Job, changed func() error) error {
+// Run reads every StallsInterval, and when woken. It calls onRead after each reading.
+func (s *Stalls) Run(ctx context.Context, wake <-chan struct{}, jobs func() []*batchv1.Job, onRead func() error) error {
 	for {
-		if err := s.Pause(ctx, StallsEvery, news); err != nil {
+		if err := s.Pause(ctx, StallsInterval, wake); err != nil {
 			return err
 		}
 		s.Read(ctx, jobs())
-		if err := changed(); err != nil {
+		if err := onRead(); err != nil {
 			return err
 		}
 	}
@@ -94,3 +96,35 @@ func (s *Stalls) Gaps() []explain.Gap {
 	defer s.mu.Unlock()
 	return s.read.Gaps()
 }
+
+// StallLimit decides when Jobs have been stalled for so long that waiting for them is pointless.
+type StallLimit struct {
+	After time.Duration
+	since map[types.UID]time.Time // when each Job was first seen stalled, without interruption
+}
+
+// Exceeded reports whether every open Job has been stalled for at least After, without interruption, and none may continue by
+// itself. The time counts from the first call that saw the Job stalled, not from Stall.Since, because the Job may have waited
+// in a queue before.
+func (l *StallLimit) Exceeded(now time.Time, open []*batchv1.Job, stallOf func(*batchv1.Job) *explain.Stall) bool {
+	since := make(map[types.UID]time.Time, len(l.since))
+	exceeded := len(open) > 0
+	for _, job := range open {
+		stall := stallOf(job)
+		if stall == nil || stall.MayContinue {
+			exceeded = false
+			continue
+		}
+		began, known := l.since[job.UID]
+		if !known {
+			began = now
+		}
+		since[job.UID] = began
+		exceeded = exceeded && now.Sub(began) >= l.After
+	}
+	l.since = since
+	return exceeded
+}
+
+// Restart restarts the Job's stall time at the next call of Exceeded.
+func (l *StallLimit) Restart(job *batchv1.Job) { delete(l.since, job.UID) }

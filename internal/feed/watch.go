@@ -45,8 +45,8 @@ type Watch struct {
 	Retry time.Duration
 	// Optional makes the Watch try again after Retry whatever error ended it, because the caller can do without the data.
 	Optional bool
-	// Refused, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
-	Refused func(*Refusal)
+	// OnRefusal, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
+	OnRefusal func(*Refusal)
 }
 
 // Refusal is the reason why a Collection is not watched.
@@ -67,7 +67,7 @@ type stopError struct{ error }
 
 func (e stopError) Unwrap() error { return e.error }
 
-func stop(err error) error {
+func wrapStop(err error) error {
 	if err == nil {
 		return nil
 	}
@@ -85,7 +85,7 @@ func (w *Watch) Run(ctx context.Context) error {
 			return ctx.Err()
 		case errors.As(err, &stopped):
 			return stopped.error
-		case !w.refused(err):
+		case !w.isRefused(err):
 			if err = w.Connection.Retry(ctx, err, nil); err == nil {
 				continue
 			}
@@ -102,14 +102,14 @@ func (w *Watch) Run(ctx context.Context) error {
 	}
 }
 
-// refused reports whether err is a refusal that is retried only after Retry.
-func (w *Watch) refused(err error) bool {
+// isRefused reports whether err is a refusal that is retried only after Retry.
+func (w *Watch) isRefused(err error) bool {
 	return apierrors.IsForbidden(err) && (w.Optional || w.Retry > 0 && apicall.Of(err).Verb == "watch")
 }
 
 func (w *Watch) report(r *Refusal) {
-	if w.Refused != nil {
-		w.Refused(r)
+	if w.OnRefusal != nil {
+		w.OnRefusal(r)
 	}
 }
 
@@ -133,10 +133,10 @@ func (w *Watch) follow(ctx context.Context) error {
 		ResourceVersion: w.Version, AllowWatchBookmarks: true, TimeoutSeconds: ptr.To[int64](watchSeconds),
 	})
 	if err != nil {
-		return w.failed(err)
+		return w.watchError(err)
 	}
 	defer opened.Stop()
-	if neverOpened(opened) {
+	if isEmptyWatch(opened) {
 		return ErrClosed
 	}
 	w.Connection.Connected()
@@ -144,8 +144,8 @@ func (w *Watch) follow(ctx context.Context) error {
 	return w.consume(ctx, opened)
 }
 
-// neverOpened detects the empty watch that client-go returns, without an error, if the connection broke before the response.
-func neverOpened(w watch.Interface) bool {
+// isEmptyWatch detects the empty watch that client-go returns, without an error, if the connection broke before the response.
+func isEmptyWatch(w watch.Interface) bool {
 	return reflect.TypeOf(w) == reflect.TypeOf(watch.NewEmptyWatch())
 }
 
@@ -159,26 +159,26 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 				return nil
 			}
 			if event.Type == watch.Error {
-				return w.failed(apierrors.FromObject(event.Object))
+				return w.watchError(apierrors.FromObject(event.Object))
 			}
 			object, ok := event.Object.(metav1.Object)
 			if !ok {
-				return stop(fmt.Errorf("unexpected %T in the watch of %s", event.Object, w.Call.Resource))
+				return wrapStop(fmt.Errorf("unexpected %T in the watch of %s", event.Object, w.Call.Resource))
 			}
-			w.Connection.Heard()
+			w.Connection.Received()
 			w.Version = object.GetResourceVersion()
 			if event.Type == watch.Bookmark {
 				continue
 			}
 			if err := w.OnEvent(event.Type, event.Object); err != nil {
-				return stop(err)
+				return wrapStop(err)
 			}
 		}
 	}
 }
 
-// failed resets Version if it has expired, which is not an error; any other error is wrapped.
-func (w *Watch) failed(err error) error {
+// watchError wraps an error of the watch. If it says that Version has expired, it resets Version and returns nil.
+func (w *Watch) watchError(err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		w.Version = ""
 		return nil

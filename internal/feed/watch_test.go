@@ -93,22 +93,46 @@ func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 		want     string
 		end      string
 	}{
-		{"a watch is continued where it ended", 0, false, []any{nil, []watch.Event{seen(watch.Added, "a", "6"), seen(watch.Bookmark, "", "8")}, last},
-			"list, watch 5, open, added 6, watch 8, open, modified 9", "enough"},
-		{"an expired version is no failure", 0, false, []any{nil, expired, nil, []watch.Event{{Type: watch.Error, Object: &expired.ErrStatus}}, nil, last},
-			"list, watch 5, list, watch 5, open, list, watch 5, open, modified 9", "enough"},
-		{"a lost connection comes back", 0, false, []any{busy, nil, nil, busy, last},
-			"list, lost list, list, watch 5, watch 5, watch 5, back, open, modified 9", "enough"},
-		{"an error in the stream is a loss", 0, false, []any{nil, []watch.Event{{Type: watch.Error, Object: &busy.ErrStatus}}, last},
-			"list, watch 5, open, lost watch, watch 5, back, open, modified 9", "enough"},
-		{"a refusal that lasts is the end", 0, false, []any{nil, forbidden, forbidden, forbidden},
-			"list, watch 5, lost watch, watch 5, watch 5", "watch pods: pods is forbidden: no"},
-		{"what may only be listed is listed again", time.Minute, false, []any{nil, forbidden, nil, forbidden, nil, last},
-			"list, watch 5, unwatched watch, list, watch 5, unwatched watch, list, watch 5, open, modified 9", "enough"},
-		{"what may not be listed anymore is the end", time.Minute, false, []any{nil, forbidden, forbidden, forbidden, forbidden},
-			"list, watch 5, unwatched watch, list, lost list, list, list", "list pods: pods is forbidden: no"},
-		{"what is optional is asked for again", time.Minute, true, []any{forbidden, nil, forbidden, unauthorized, unauthorized, unauthorized, nil, last},
-			"list, refused list, list, watch 5, unwatched watch, list, lost list, list, list, back, refused list, list, watch 5, open, modified 9", "enough"},
+		{
+			"a watch is continued where it ended", 0, false,
+			[]any{nil, []watch.Event{seen(watch.Added, "a", "6"), seen(watch.Bookmark, "", "8")}, last},
+			"list, watch 5, open, added 6, watch 8, open, modified 9", "enough",
+		},
+		{
+			"an expired version is no failure", 0, false,
+			[]any{nil, expired, nil, []watch.Event{{Type: watch.Error, Object: &expired.ErrStatus}}, nil, last},
+			"list, watch 5, list, watch 5, open, list, watch 5, open, modified 9", "enough",
+		},
+		{
+			"a lost connection comes back", 0, false,
+			[]any{busy, nil, nil, busy, last},
+			"list, lost list, list, watch 5, watch 5, watch 5, back, open, modified 9", "enough",
+		},
+		{
+			"an error in the stream is a loss", 0, false,
+			[]any{nil, []watch.Event{{Type: watch.Error, Object: &busy.ErrStatus}}, last},
+			"list, watch 5, open, lost watch, watch 5, back, open, modified 9", "enough",
+		},
+		{
+			"a refusal that lasts is the end", 0, false,
+			[]any{nil, forbidden, forbidden, forbidden},
+			"list, watch 5, lost watch, watch 5, watch 5", "watch pods: pods is forbidden: no",
+		},
+		{
+			"what may only be listed is listed again", time.Minute, false,
+			[]any{nil, forbidden, nil, forbidden, nil, last},
+			"list, watch 5, unwatched watch, list, watch 5, unwatched watch, list, watch 5, open, modified 9", "enough",
+		},
+		{
+			"what may not be listed anymore is the end", time.Minute, false,
+			[]any{nil, forbidden, forbidden, forbidden, forbidden},
+			"list, watch 5, unwatched watch, list, lost list, list, list", "list pods: pods is forbidden: no",
+		},
+		{
+			"what is optional is asked for again", time.Minute, true,
+			[]any{forbidden, nil, forbidden, unauthorized, unauthorized, unauthorized, nil, last},
+			"list, refused list, list, watch 5, unwatched watch, list, lost list, list, list, back, refused list, list, watch 5, open, modified 9", "enough",
+		},
 	} {
 		p := &played{t: t, answers: c.answers}
 		now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -129,7 +153,7 @@ func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 			}
 			p.did = append(p.did, note)
 		})
-		w.Refused = func(r *Refusal) {
+		w.OnRefusal = func(r *Refusal) {
 			note := "open"
 			switch {
 			case r != nil && r.Unwatched():

@@ -98,7 +98,26 @@ func Write(out io.Writer, suites []Suite) error {
 	_, err := io.WriteString(out, xml.Header)
 	encoder := xml.NewEncoder(out)
 	encoder.Indent("", "  ")
-	return errors.Join(err, encoder.Encode(documentOf(suites)))
+	all := document{Suites: suites}
+	for i := range suites {
+		suite := &suites[i]
+		suite.Tests = len(suite.Cases)
+		for _, c := range suite.Cases {
+			switch {
+			case c.Failure != nil:
+				suite.Failures++
+			case c.Error != nil:
+				suite.Errors++
+			case c.Skipped != nil:
+				suite.Skipped++
+			}
+		}
+		all.Tests += suite.Tests
+		all.Failures += suite.Failures
+		all.Errors += suite.Errors
+		all.Time += suite.Time
+	}
+	return errors.Join(err, encoder.Encode(all))
 }
 
 type document struct {
@@ -108,31 +127,4 @@ type document struct {
 	Errors   int      `xml:"errors,attr"`
 	Time     Seconds  `xml:"time,attr"`
 	Suites   []Suite  `xml:"testsuite"`
-}
-
-func documentOf(suites []Suite) document {
-	all := document{Suites: suites}
-	for i := range suites {
-		suite := &suites[i]
-		suite.count()
-		all.Tests += suite.Tests
-		all.Failures += suite.Failures
-		all.Errors += suite.Errors
-		all.Time += suite.Time
-	}
-	return all
-}
-
-func (s *Suite) count() {
-	s.Tests = len(s.Cases)
-	for i := range s.Cases {
-		switch c := &s.Cases[i]; {
-		case c.Failure != nil:
-			s.Failures++
-		case c.Error != nil:
-			s.Errors++
-		case c.Skipped != nil:
-			s.Skipped++
-		}
-	}
 }

@@ -95,8 +95,14 @@ func TestPathsThatCannotBeWritten_RUN_12(t *testing.T) {
 func TestTheCheckIsStrict_RUN_12(t *testing.T) {
 	good := write(t, Suite{Name: "s", Cases: []Case{{Class: "c", Name: "n", Failure: &Problem{}, Output: "x"}}})
 	for _, bad := range [][2]string{
-		{`tests="1"`, `tests="2"`}, {`time="0.000"`, `time="1s"`}, {` classname="c"`, ""}, {"<failure", "<failure x=\"1\""}, {"<system-out>x</system-out>", "<properties></properties>"},
-		{"</failure>", "</failure><error type=\"\" message=\"\"></error>"}, {"x</system-out>", "x"}, {"</testcase>", "x</testcase>"},
+		{`tests="1"`, `tests="2"`},
+		{`time="0.000"`, `time="1s"`},
+		{` classname="c"`, ""},
+		{"<failure", "<failure x=\"1\""},
+		{"<system-out>x</system-out>", "<properties></properties>"},
+		{"</failure>", "</failure><error type=\"\" message=\"\"></error>"},
+		{"x</system-out>", "x"},
+		{"</testcase>", "x</testcase>"},
 	} {
 		broken := strings.Replace(good, bad[0], bad[1], 1)
 		if broken == good || junitcheck.Check(strings.NewReader(broken)) == nil {

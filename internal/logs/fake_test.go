@@ -114,7 +114,7 @@ func (b *fakeBody) Close() error {
 type fakeConnection struct{}
 
 func (fakeConnection) Connected() {}
-func (fakeConnection) Heard()     {}
+func (fakeConnection) Received()  {}
 
 func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure == nil && news != nil {
@@ -138,7 +138,7 @@ func (f *fakeLogs) options() Options {
 type fakeOutput struct {
 	mu         sync.Mutex
 	changed    *sync.Cond
-	found      []Found
+	listings   []Listing
 	lines      []string
 	unreadable []string
 	interrupts []string
@@ -151,15 +151,15 @@ func newFakeOutput() *fakeOutput {
 	return o
 }
 
-func (o *fakeOutput) Found(found Found) error {
+func (o *fakeOutput) OnListing(listing Listing) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.found = append(o.found, found)
+	o.listings = append(o.listings, listing)
 	o.changed.Broadcast()
 	return nil
 }
 
-func (o *fakeOutput) Line(source Source, line Line) error {
+func (o *fakeOutput) OnLine(source Source, line Line) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.lines = append(o.lines, source.Pod.Name+": "+string(line.Text))
@@ -167,14 +167,14 @@ func (o *fakeOutput) Line(source Source, line Line) error {
 	return o.fail
 }
 
-func (o *fakeOutput) Interrupted(source Source, failure error) {
+func (o *fakeOutput) OnInterrupted(source Source, failure error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.interrupts = append(o.interrupts, fmt.Sprintf("%s: %v", source.Pod.Name, failure))
 	o.changed.Broadcast()
 }
 
-func (o *fakeOutput) Unreadable(failure *UnreadableError) {
+func (o *fakeOutput) OnUnreadable(failure *UnreadableError) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.unreadable = append(o.unreadable, failure.Error())

@@ -22,18 +22,18 @@ type Follower struct {
 	mu       sync.Mutex
 	pods     *podSet
 	finished bool
-	begun    bool                        // Found was called
+	listed   bool                        // a Listing was reported
 	running  map[sourceKey]chan struct{} // wakes the log when its pod has changed
-	taken    map[sourceKey]bool          // the log is or was being read
+	started  map[sourceKey]bool          // the log is or was read
 	reported map[unstartedKey]bool
-	waiting  bool // logs wait for another one to end, and a Found has reported that
+	waiting  bool // logs wait for another one to end, and a Listing has reported that
 }
 
 // NewFollower returns a Follower without pods.
 func NewFollower(o Options, out Output) *Follower {
 	return &Follower{
 		options: o, out: out, wake: make(chan struct{}, 1), pods: newPodSet(),
-		running: map[sourceKey]chan struct{}{}, taken: map[sourceKey]bool{}, reported: map[unstartedKey]bool{},
+		running: map[sourceKey]chan struct{}{}, started: map[sourceKey]bool{}, reported: map[unstartedKey]bool{},
 	}
 }
 
@@ -42,8 +42,8 @@ func (f *Follower) Replace(job types.UID, pods []*Pod) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.pods.replace(job, pods)
-	for _, news := range f.running {
-		notify(news)
+	for _, wake := range f.running {
+		notify(wake)
 	}
 	notify(f.wake)
 }
@@ -74,18 +74,18 @@ func (f *Follower) Finish() {
 
 // notify wakes Run and the logs of a pod that has changed. The caller holds f.mu.
 func (f *Follower) notify(uid types.UID) {
-	for key, news := range f.running {
+	for key, wake := range f.running {
 		if key.pod == uid {
-			notify(news)
+			notify(wake)
 		}
 	}
 	notify(f.wake)
 }
 
 // notify wakes the receiver; pending notifications are coalesced.
-func notify(news chan<- struct{}) {
+func notify(wake chan<- struct{}) {
 	select {
-	case news <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }
@@ -98,22 +98,22 @@ func (f *Follower) Run(ctx context.Context) error {
 	defer tails.Wait()
 	defer cancel(nil)
 	for ctx.Err() == nil {
-		found, open, over := f.next()
-		if found != nil {
-			if err := f.out.Found(*found); err != nil {
+		listing, open, done := f.next()
+		if listing != nil {
+			if err := f.out.OnListing(*listing); err != nil {
 				return err
 			}
 		}
 		for _, source := range open {
 			tail := f.start(source)
 			tails.Go(func() {
-				if err := f.report(tail.Run(ctx)); err != nil {
+				if err := f.logEnded(tail.Run(ctx)); err != nil {
 					cancel(err)
 				}
-				f.end(source)
+				f.setEnded(source)
 			})
 		}
-		if over {
+		if done {
 			break
 		}
 		select {
@@ -124,39 +124,39 @@ func (f *Follower) Run(ctx context.Context) error {
 	return context.Cause(ctx) // nil if all logs are done
 }
 
-// next returns news (or nil), the logs to open, and whether all logs are done.
-func (f *Follower) next() (news *Found, open []Source, over bool) {
+// next returns the Listing to report (or nil), the logs to open, and whether all logs are done.
+func (f *Follower) next() (report *Listing, open []Source, done bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.waiting && len(f.running) >= f.options.Concurrency {
 		return nil, nil, false // Nothing can start before another log ends, so do not search the pods.
 	}
-	found := f.pods.find(f.options.Selection)
-	found.Unstarted = f.unreported(found.Unstarted)
-	left := slices.DeleteFunc(found.Sources, func(s Source) bool { return f.taken[s.key()] })
+	listing := f.pods.list(f.options.Selection)
+	listing.Unstarted = f.dropReported(listing.Unstarted)
+	left := slices.DeleteFunc(listing.Sources, func(s Source) bool { return f.started[s.key()] })
 	n := min(len(left), f.options.Concurrency-len(f.running))
 	open, left = left[:n], left[n:]
 	if !f.waiting {
-		found.Waiting = len(left)
+		listing.Waiting = len(left)
 	}
 	f.waiting = len(left) > 0
-	ended := f.finished || len(f.options.Pods) > 0 && f.pods.haveEnded(f.options.Pods)
-	over = ended && len(open) == 0 && len(f.running) == 0
-	if f.begun { // Nothing was read before the first Found, so Sources has all logs.
-		found.Sources = open
+	ended := f.finished || len(f.options.Pods) > 0 && f.pods.hasEnded(f.options.Pods)
+	done = ended && len(open) == 0 && len(f.running) == 0
+	if f.listed { // Nothing was read before the first Listing, so Sources has all logs.
+		listing.Sources = open
 	}
-	if !f.begun || len(found.Sources)+len(found.Unstarted)+found.Waiting > 0 {
-		news = &found
+	if !f.listed || len(listing.Sources)+len(listing.Unstarted)+listing.Waiting > 0 {
+		report = &listing
 	}
-	f.begun = true
-	return news, open, over
+	f.listed = true
+	return report, open, done
 }
 
-// unreported removes entries that an earlier Found contained, and the waiting that every pod does at its start. The caller
+// dropReported removes entries that an earlier Listing contained, and the waiting that every pod does at its start. The caller
 // holds f.mu.
-func (f *Follower) unreported(unstarted []Unstarted) []Unstarted {
+func (f *Follower) dropReported(unstarted []Unstarted) []Unstarted {
 	return slices.DeleteFunc(unstarted, func(u Unstarted) bool {
-		known := u.starting || f.reported[u.key()]
+		known := u.isStarting || f.reported[u.key()]
 		if !known {
 			f.reported[u.key()] = true
 		}
@@ -167,14 +167,14 @@ func (f *Follower) unreported(unstarted []Unstarted) []Unstarted {
 func (f *Follower) start(source Source) *Tail {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	news := make(chan struct{}, 1)
-	f.taken[source.key()], f.running[source.key()] = true, news
+	podChanged := make(chan struct{}, 1)
+	f.started[source.key()], f.running[source.key()] = true, podChanged
 	return &Tail{
-		Options: f.options, Source: source, News: news,
+		Options: f.options, Source: source, PodChanged: podChanged,
 		HasEnded: func() bool { return source.HasEnded(f.pod(source.Pod.UID)) },
-		Print:    func(line Line) error { return f.out.Line(source, line) },
+		OnLine:   func(line Line) error { return f.out.OnLine(source, line) },
 
-		Interrupted: func(failure error) { f.out.Interrupted(source, failure) },
+		OnInterrupted: func(failure error) { f.out.OnInterrupted(source, failure) },
 	}
 }
 
@@ -185,12 +185,12 @@ func (f *Follower) pod(uid types.UID) *Pod {
 	return f.pods.pods[uid]
 }
 
-// report handles the end of a log. It returns errors that are not about this log alone.
-func (f *Follower) report(err error) error {
+// logEnded handles the end of a log. It returns errors that are not about this log alone.
+func (f *Follower) logEnded(err error) error {
 	var unreadable *UnreadableError
 	switch {
 	case errors.As(err, &unreadable):
-		f.out.Unreadable(unreadable)
+		f.out.OnUnreadable(unreadable)
 		return nil
 	case kube.IsNotFound(err): // It was removed before it could be read.
 		return nil
@@ -198,7 +198,7 @@ func (f *Follower) report(err error) error {
 	return err
 }
 
-func (f *Follower) end(source Source) {
+func (f *Follower) setEnded(source Source) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	delete(f.running, source.key())

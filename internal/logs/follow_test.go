@@ -33,7 +33,9 @@ func TestFollowerQueuesAndEndsWhenAllHaveEnded(t *testing.T) {
 	out.wait(func() bool { return out.has("a: from a") && out.has("b: from b") })
 	f.Put(testPod("d", 3, corev1.PodPending))
 	f.Finish()
-	out.wait(func() bool { return len(out.found) == 1 && out.found[0].Waiting == 1 && len(out.found[0].Sources) == 3 })
+	out.wait(func() bool {
+		return len(out.listings) == 1 && out.listings[0].Waiting == 1 && len(out.listings[0].Sources) == 3
+	})
 	for i, name := range []string{"a", "b", "c", "d"} {
 		f.Put(testPod(name, i, corev1.PodFailed))
 	}
@@ -46,8 +48,8 @@ func TestFollowerQueuesAndEndsWhenAllHaveEnded(t *testing.T) {
 	if server.most > 2 || server.open != 0 {
 		t.Errorf("%d logs were open at a time, %d are", server.most, server.open)
 	}
-	if len(out.found[0].Unstarted) > 0 {
-		t.Errorf("unstarted: %+v", out.found[0].Unstarted)
+	if len(out.listings[0].Unstarted) > 0 {
+		t.Errorf("unstarted: %+v", out.listings[0].Unstarted)
 	}
 }
 

@@ -24,7 +24,7 @@ type Line struct {
 	First     bool // the first part of its line
 	Last      bool
 
-	broken bool // the rest did not arrive: the log ended without a newline
+	incomplete bool // the rest did not arrive: the log ended without a newline
 }
 
 // lineReader reads the lines of a log.
@@ -56,7 +56,7 @@ func (r *lineReader) read() (Line, error) {
 	case len(text) == 0 && line.First:
 		return Line{}, err
 	default:
-		line.Last, line.broken = true, true
+		line.Last, line.incomplete = true, true
 	}
 	if line.First && r.timestamps {
 		line.Timestamp, line.Time, text = cutTimestamp(text)

@@ -34,7 +34,7 @@ func TestLineReaderSplitsLongLines(t *testing.T) {
 					break
 				}
 				text := string(line.Text)
-				if line.broken {
+				if line.incomplete {
 					text += "…"
 				}
 				if tc.timestamps && strings.HasPrefix(tc.in, at) && line.Timestamp != strings.TrimSpace(at) {
@@ -65,7 +65,7 @@ func FuzzLineReader(f *testing.F) {
 				break
 			}
 			got = append(got, line.Text...)
-			if line.Last && !line.broken {
+			if line.Last && !line.incomplete {
 				got = append(got, '\n')
 			}
 		}

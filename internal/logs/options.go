@@ -38,37 +38,37 @@ type Options struct {
 type Connection interface {
 	// Connected is called when the server has responded, and when no other request will follow.
 	Connected()
-	// Heard is called for each line.
-	Heard()
+	// Received is called for each line.
+	Received()
 	// Retry waits before the next request. After a lost connection, failure is the error. After the server has ended a log,
-	// or cannot read it, failure is nil, and news ends the wait. An error means that there must be no next request.
-	Retry(ctx context.Context, failure error, news <-chan struct{}) error
+	// or cannot read it, failure is nil, and wake ends the wait. An error means that there must be no next request.
+	Retry(ctx context.Context, failure error, wake <-chan struct{}) error
 }
 
 // Output receives the lines and reports. An error that it returns ends the reading. A Follower calls it from several
 // goroutines.
 type Output interface {
-	// Found is called before the first line, and again when there are more logs.
-	Found(found Found) error
-	// Line receives the lines of each log in order.
-	Line(source Source, line Line) error
-	// Interrupted receives the error if a log cannot be read for now although the API server responds, and nil when it can be
+	// OnListing is called before the first line, and again when there are more logs.
+	OnListing(listing Listing) error
+	// OnLine receives the lines of each log in order.
+	OnLine(source Source, line Line) error
+	// OnInterrupted receives the error if a log cannot be read for now although the API server responds, and nil when it can be
 	// read again.
-	Interrupted(source Source, failure error)
-	// Unreadable reports a log that cannot be read, or not to its end. The other logs are not affected.
-	Unreadable(failure *UnreadableError)
+	OnInterrupted(source Source, failure error)
+	// OnUnreadable reports a log that cannot be read, or not to its end. The other logs are not affected.
+	OnUnreadable(failure *UnreadableError)
 }
 
-// Found is the result of searching the pods for logs.
-type Found struct {
+// Listing is the result of searching the pods for logs.
+type Listing struct {
 	// Pods are all pods, in the order of reading.
 	Pods []*Pod
-	// Sources are the logs that are read now. The first Found lists all logs, even if they have to wait.
+	// Sources are the logs that are read now. The first Listing has all logs, even if they have to wait.
 	Sources []Source
 	// Unstarted are the selected logs that do not exist yet, each once per reason. A Follower leaves out the normal waiting
 	// at the start of every pod.
 	Unstarted []Unstarted
-	// Waiting is how many logs have to wait until another one ends; 0 if an earlier Found reported that.
+	// Waiting is how many logs have to wait until another one ends; 0 if that was reported before.
 	Waiting int
 }
 
@@ -83,6 +83,14 @@ func (e *UnreadableError) Error() string {
 }
 
 func (e *UnreadableError) Unwrap() error { return e.Err }
+
+// maxBytes is the number of bytes that are read of each log.
+func (o *Options) maxBytes() int64 {
+	if o.LimitBytes > 0 {
+		return o.LimitBytes
+	}
+	return math.MaxInt64
+}
 
 // request returns the first request for a log.
 func (o *Options) request(source Source) *corev1.PodLogOptions {

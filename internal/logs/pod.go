@@ -141,11 +141,11 @@ func (p *Pod) Container(name string) *Container {
 
 // hasFailed reports whether the pod, or any of its containers, has failed; the pod may still run.
 func (p *Pod) hasFailed() bool {
-	return p.Phase == corev1.PodFailed || slices.ContainsFunc(p.Containers, func(c Container) bool { return c.everFailed() })
+	return p.Phase == corev1.PodFailed || slices.ContainsFunc(p.Containers, func(c Container) bool { return c.hasFailed() })
 }
 
-// everFailed reports whether the last or the previous run has failed.
-func (c *Container) everFailed() bool { return c.Failed || c.PreviousFailed }
+// hasFailed reports whether the last or the previous run has failed.
+func (c *Container) hasFailed() bool { return c.Failed || c.PreviousFailed }
 
 // isStarting reports whether the container waits only for the usual steps of starting a pod.
 func (c *Container) isStarting(pod *Pod) bool {

@@ -60,34 +60,25 @@ func (s *podSet) remove(uid types.UID) {
 	s.gone[uid] = true
 }
 
-// find returns the selected logs, in the order of reading.
-func (s *podSet) find(selection Selection) Found {
-	found := Found{Pods: s.sorted()}
-	for _, pod := range found.Pods {
-		sources, unstarted := selection.of(pod)
-		found.Sources = append(found.Sources, sources...)
-		found.Unstarted = append(found.Unstarted, unstarted...)
+// list returns the selected logs, in the order of reading.
+func (s *podSet) list(selection Selection) Listing {
+	listing := Listing{Pods: slices.SortedFunc(maps.Values(s.pods), comparePods)}
+	for _, pod := range listing.Pods {
+		sources, unstarted := selection.logsOf(pod)
+		listing.Sources = append(listing.Sources, sources...)
+		listing.Unstarted = append(listing.Unstarted, unstarted...)
 	}
-	return found
+	return listing
 }
 
-// haveEnded reports whether all pods with these names have ended.
-func (s *podSet) haveEnded(names []string) bool {
+// hasEnded reports whether all pods with these names have ended.
+func (s *podSet) hasEnded(names []string) bool {
 	for _, pod := range s.pods {
 		if slices.Contains(names, pod.Name) && !pod.IsTerminal() {
 			return false
 		}
 	}
 	return true
-}
-
-func (s *podSet) sorted() []*Pod {
-	pods := make([]*Pod, 0, len(s.pods))
-	for _, pod := range s.pods {
-		pods = append(pods, pod)
-	}
-	slices.SortFunc(pods, comparePods)
-	return pods
 }
 
 // comparePods defines the order of reading: failed pods first, by index, and within an index the newest attempt first,

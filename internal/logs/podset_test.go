@@ -24,12 +24,12 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 	last.Job, last.JobName = "b", "b"
 	set.replace("b", []*Pod{last})
 	var got []string
-	for _, pod := range set.sorted() {
+	for _, pod := range set.list(Selection{}).Pods {
 		got = append(got, fmt.Sprintf("%s attempt %d", pod.Name, pod.Attempt))
 	}
 	expect(t, "pods", got, "a-1 attempt 2", "a-0 attempt 1", "b-2 attempt 3")
 	for names, want := range map[string]bool{"a-0": true, "b-2": false, "gone": true} {
-		if set.haveEnded([]string{names}) != want {
+		if set.hasEnded([]string{names}) != want {
 			t.Errorf("%s: %v", names, !want)
 		}
 	}
@@ -45,7 +45,7 @@ func TestPodsOfAnOldList_RUN_05(t *testing.T) {
 	set.remove(phase("b", corev1.PodRunning).UID)
 	set.replace("", []*Pod{phase("a", corev1.PodRunning), phase("b", corev1.PodRunning), phase("c", corev1.PodRunning)})
 	var got []string
-	for _, pod := range set.sorted() {
+	for _, pod := range set.list(Selection{}).Pods {
 		got = append(got, fmt.Sprintf("%s %s", pod.Name, pod.Phase))
 	}
 	expect(t, "pods", got, "a Succeeded", "c Running")

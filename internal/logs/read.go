@@ -9,8 +9,8 @@ import (
 func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 	set := newPodSet()
 	set.replace("", pods)
-	found := set.find(o.Selection)
-	if err := out.Found(found); err != nil {
+	listing := set.list(o.Selection)
+	if err := out.OnListing(listing); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
@@ -23,23 +23,29 @@ func Read(ctx context.Context, pods []*Pod, o Options, out Output) error {
 			}
 		}
 	}()
-	for i, source := range found.Sources {
-		for len(ahead) < o.Concurrency && i+len(ahead) < len(found.Sources) {
-			ahead = append(ahead, o.open(ctx, found.Sources[i+len(ahead)]))
+	for i, source := range listing.Sources {
+		for len(ahead) < o.Concurrency && i+len(ahead) < len(listing.Sources) {
+			ahead = append(ahead, o.openAhead(ctx, listing.Sources[i+len(ahead)]))
 		}
 		opened := <-ahead[0]
 		ahead = ahead[1:]
-		err := opened.copy(&o, func(line Line) error { return out.Line(source, line) })
+		err := opened.err
+		if err == nil {
+			onLine := func(line Line) error { return out.OnLine(source, line) }
+			log := &stream{print: onLine, timestamps: o.Timestamps, bytesLeft: o.maxBytes()}
+			err = log.copy(opened.body, true)
+			_ = opened.body.Close() // It was only read.
+		}
 		if err == nil {
 			continue
 		}
-		if stop := stopped(ctx, err); stop != nil {
+		if stop := fatalError(ctx, err); stop != nil {
 			return stop
 		}
 		if isRefused(err) {
 			return err
 		}
-		out.Unreadable(&UnreadableError{Source: source, Err: err})
+		out.OnUnreadable(&UnreadableError{Source: source, Err: err})
 	}
 	return nil
 }
@@ -50,20 +56,11 @@ type openedLog struct {
 	err  error
 }
 
-func (o *Options) open(ctx context.Context, source Source) <-chan openedLog {
+func (o *Options) openAhead(ctx context.Context, source Source) <-chan openedLog {
 	answer := make(chan openedLog, 1)
 	go func() {
 		body, err := o.Open(ctx, source.Pod.Name, o.request(source))
 		answer <- openedLog{body: body, err: err}
 	}()
 	return answer
-}
-
-func (l openedLog) copy(o *Options, line func(Line) error) error {
-	if l.err != nil {
-		return l.err
-	}
-	defer l.body.Close() //nolint:errcheck // it was only read
-	log := &stream{print: line, timestamps: o.Timestamps, budget: newByteBudget(o.LimitBytes)}
-	return log.copy(l.body, true)
 }

@@ -29,8 +29,8 @@ func TestReadQueuesWhatExceedsTheConcurrency(t *testing.T) {
 	if server.most > 2 || server.open != 0 {
 		t.Errorf("%d logs were open at a time, %d are", server.most, server.open)
 	}
-	if len(out.found) != 1 || len(out.found[0].Sources) != 6 {
-		t.Errorf("found %+v", out.found)
+	if len(out.listings) != 1 || len(out.listings[0].Sources) != 6 {
+		t.Errorf("found %+v", out.listings)
 	}
 }
 

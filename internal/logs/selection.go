@@ -42,7 +42,7 @@ type Unstarted struct {
 	// Why is the reason of the container or else of its pod; zero for none.
 	Why Reason
 
-	starting bool
+	isStarting bool
 }
 
 // key returns a key that changes with the reason.
@@ -70,20 +70,20 @@ type Selection struct {
 	AllContainers bool
 }
 
-// of returns the selected logs of a pod that exist, and the selected logs that do not exist yet.
-func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
-	if !s.wantsPod(pod) {
+// logsOf returns the selected logs of a pod that exist, and the selected logs that do not exist yet.
+func (s Selection) logsOf(pod *Pod) (sources []Source, unstarted []Unstarted) {
+	if !s.matchesPod(pod) {
 		return nil, nil
 	}
 	var failed []Source
 	for i := range pod.Containers {
 		container := &pod.Containers[i]
-		if !s.wantsContainer(pod, container.Name) {
+		if !s.matchesContainer(pod, container.Name) {
 			continue
 		}
 		source := Source{Pod: pod, Container: container.Name, Previous: s.Previous}
 		if !container.HasLog {
-			unstarted = append(unstarted, Unstarted{Source: source, Why: cmp.Or(container.Waiting, pod.Why), starting: container.isStarting(pod)})
+			unstarted = append(unstarted, Unstarted{Source: source, Why: cmp.Or(container.Waiting, pod.Why), isStarting: container.isStarting(pod)})
 			continue
 		}
 		if s.Previous && !container.Restarted {
@@ -93,34 +93,27 @@ func (s Selection) of(pod *Pod) (sources []Source, unstarted []Unstarted) {
 		if s.Failed && !s.Previous {
 			source.Previous = !container.Failed && container.PreviousFailed
 		}
-		if container.everFailed() {
+		if container.hasFailed() {
 			failed = append(failed, source)
 		}
 	}
-	if !s.Failed {
-		return sources, unstarted
-	}
-	return onlyFailed(pod, sources, failed, unstarted)
-}
-
-func onlyFailed(pod *Pod, all, failed []Source, unstarted []Unstarted) ([]Source, []Unstarted) {
 	switch {
-	case pod.Phase != corev1.PodFailed:
+	case s.Failed && pod.Phase != corev1.PodFailed:
 		return failed, nil
-	case len(failed) == 0: // the pod failed as a whole, e.g. by eviction
-		return all, unstarted
+	case !s.Failed, len(failed) == 0: // A pod without a failed container failed as a whole, e.g. by eviction.
+		return sources, unstarted
 	}
 	return failed, unstarted
 }
 
-func (s Selection) wantsPod(pod *Pod) bool {
+func (s Selection) matchesPod(pod *Pod) bool {
 	if len(s.Pods) > 0 && !slices.Contains(s.Pods, pod.Name) {
 		return false
 	}
 	return s.Indexes == nil || (pod.IsIndexed() && s.Indexes.Contains(pod.Index))
 }
 
-func (s Selection) wantsContainer(pod *Pod, name string) bool {
+func (s Selection) matchesContainer(pod *Pod, name string) bool {
 	if len(s.Containers) > 0 {
 		return slices.Contains(s.Containers, name)
 	}

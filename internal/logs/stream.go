@@ -14,7 +14,7 @@ type stream struct {
 	print      func(Line) error
 	timestamps bool // each line starts with a timestamp
 	position   position
-	budget     byteBudget
+	bytesLeft  int64 // the rest of LimitBytes
 }
 
 // copy prints the lines of body that were not printed before. If ended is set, nothing will be appended to the log, so a last
@@ -23,14 +23,14 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 	reader := newLineReader(body, s.timestamps)
 	before := s.position
 	printed := false
-	for !s.budget.isSpent() {
+	for s.bytesLeft > 0 {
 		line, err := reader.read()
 		switch {
 		case errors.Is(err, io.EOF):
 			return nil
 		case err != nil:
 			return err
-		case line.broken && !ended:
+		case line.incomplete && !ended:
 			// The whole line will arrive when the log is read again.
 			continue
 		case line.First:
@@ -42,7 +42,8 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 		if line.Last {
 			s.position.advance(line.Time)
 		}
-		s.budget.spend(&line)
+		line.Text = line.Text[:min(int64(len(line.Text)), s.bytesLeft)]
+		s.bytesLeft -= int64(len(line.Text)) + 1
 		if err := s.print(line); err != nil {
 			return outputError{err}
 		}
@@ -78,35 +79,13 @@ func (p *position) covers(t time.Time) bool {
 	return p.lines >= 0
 }
 
-// byteBudget is the rest of LimitBytes for a log.
-type byteBudget struct {
-	limited bool
-	left    int64
-}
-
-func newByteBudget(limit int64) byteBudget { return byteBudget{limited: limit > 0, left: limit} }
-
-func (b *byteBudget) isSpent() bool { return b.limited && b.left <= 0 }
-
-// spend truncates the line where the budget ends.
-func (b *byteBudget) spend(line *Line) {
-	if !b.limited {
-		return
-	}
-	n := int64(len(line.Text))
-	if n >= b.left {
-		line.Text = line.Text[:b.left]
-	}
-	b.left -= n + 1
-}
-
 // outputError is an error of the Output, which ends the reading of all logs.
 type outputError struct{ error }
 
 func (e outputError) Unwrap() error { return e.error }
 
-// stopped returns the error that ends the reading of all logs; nil if err is about a single log.
-func stopped(ctx context.Context, err error) error {
+// fatalError returns the error that ends the reading of all logs; nil if err is about a single log.
+func fatalError(ctx context.Context, err error) error {
 	var failed outputError
 	switch {
 	case ctx.Err() != nil:
@@ -126,11 +105,11 @@ func isAboutLog(err error) bool {
 
 // isRefused reports whether permission to read logs is missing, which affects the other logs as well.
 func isRefused(err error) bool {
-	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isOfKubelet(err)
+	return (apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err)) && !isFromKubelet(err)
 }
 
-// isOfKubelet reports whether the API server passes on a response of the kubelet: only then the details name the subresource.
-func isOfKubelet(err error) bool {
+// isFromKubelet reports whether the API server passes on a response of the kubelet: only then the details name the subresource.
+func isFromKubelet(err error) bool {
 	var answer apierrors.APIStatus
 	return errors.As(err, &answer) && answer.Status().Details != nil && answer.Status().Details.Kind == "pods/log"
 }

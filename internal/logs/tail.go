@@ -12,43 +12,43 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// refusals is how often the log of an ended container is requested if the server responds with an error.
-const refusals = 3
+// maxRefusals is how often the log of an ended container is requested if the server responds with an error.
+const maxRefusals = 3
 
 // Tail follows one log until its container has ended, over any number of connections.
 type Tail struct {
 	Options Options
 	Source  Source
-	// HasEnded reports whether the container has ended, or is gone. News, sent when that may have changed, ends a pause.
-	HasEnded func() bool
-	News     <-chan struct{}
-	// Print receives the lines in order. An error ends the reading.
-	Print func(Line) error
-	// Interrupted receives the error if the log cannot be read for now although the API server responds, and nil when it can
+	// HasEnded reports whether the container has ended, or is gone. PodChanged, sent when that may have changed, ends a pause.
+	HasEnded   func() bool
+	PodChanged <-chan struct{}
+	// OnLine receives the lines in order. An error ends the reading.
+	OnLine func(Line) error
+	// OnInterrupted receives the error if the log cannot be read for now although the API server responds, and nil when it can
 	// be read again.
-	Interrupted func(failure error)
+	OnInterrupted func(failure error)
 
-	connection  Connection
-	stream      stream
-	began       time.Time // when the server first responded
-	refused     int
-	interrupted bool
+	connection    Connection
+	stream        stream
+	firstResponse time.Time // when the server first responded
+	refused       int
+	interrupted   bool
 }
 
 // Run reads the log. It returns a NotFound error if there is no log, and an *UnreadableError if only this log cannot be read.
 func (t *Tail) Run(ctx context.Context) error {
 	t.connection = t.Options.Connect()
-	t.stream = stream{print: t.print, timestamps: true, budget: newByteBudget(t.Options.LimitBytes)}
+	t.stream = stream{print: t.print, timestamps: true, bytesLeft: t.Options.maxBytes()}
 	defer t.connection.Connected() // no request is pending after the end
 	for {
 		// Called before read, so that everything written before the end is read.
 		ended := t.HasEnded()
 		err := t.read(ctx, ended)
 		switch {
-		case err == nil && (ended || t.stream.budget.isSpent()):
+		case err == nil && (ended || t.stream.bytesLeft <= 0):
 			return nil
-		case kube.IsNotFound(err) && isOfKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
-		case kube.IsNotFound(err) && t.began.IsZero():
+		case kube.IsNotFound(err) && isFromKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
+		case kube.IsNotFound(err) && t.firstResponse.IsZero():
 			return err
 		case kube.IsNotFound(err):
 			return nil
@@ -68,52 +68,48 @@ func (t *Tail) read(ctx context.Context, ended bool) error {
 		return err
 	}
 	defer body.Close() //nolint:errcheck // it was only read
-	if t.began.IsZero() {
-		t.began = t.Options.Now()
+	if t.firstResponse.IsZero() {
+		t.firstResponse = t.Options.Now()
 	}
 	t.connection.Connected()
 	if t.interrupted {
 		t.interrupted = false
-		t.Interrupted(nil)
+		t.OnInterrupted(nil)
 	}
 	return t.stream.copy(body, ended)
 }
 
 func (t *Tail) print(line Line) error {
-	t.connection.Heard()
+	t.connection.Received()
 	t.refused = 0
-	return t.Print(line)
+	return t.OnLine(line)
 }
 
 // pause waits before the log is read again. It returns an error if the log must not be read again.
 func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
-	if stop := stopped(ctx, err); stop != nil {
+	if stop := fatalError(ctx, err); stop != nil {
 		return stop
+	}
+	var answer apierrors.APIStatus
+	if ended && errors.As(err, &answer) {
+		t.refused++
 	}
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
-		return t.connection.Retry(ctx, nil, t.News)
-	case isRefused(err) && apierrors.IsForbidden(err) && t.began.IsZero(): // An expired token may be renewed.
+		return t.connection.Retry(ctx, nil, t.PodChanged)
+	case isRefused(err) && apierrors.IsForbidden(err) && t.firstResponse.IsZero(): // An expired token may be renewed.
 		return err
-	case ended && t.refusedTooOften(err):
+	case ended && t.refused >= maxRefusals:
 		return &UnreadableError{Source: t.Source, Err: err}
 	case isAboutLog(err):
 		t.connection.Connected()
 		if !ended && !t.interrupted { // An ended log is given up soon, with a message of its own.
 			t.interrupted = true
-			t.Interrupted(err)
+			t.OnInterrupted(err)
 		}
 		return t.connection.Retry(ctx, nil, nil)
 	}
 	return t.connection.Retry(ctx, err, nil)
-}
-
-func (t *Tail) refusedTooOften(err error) bool {
-	var answer apierrors.APIStatus
-	if errors.As(err, &answer) {
-		t.refused++
-	}
-	return t.refused >= refusals
 }
 
 // request returns the request for the part that was not printed yet, and perhaps for some printed lines: the server's
@@ -121,7 +117,7 @@ func (t *Tail) refusedTooOften(err error) bool {
 func (t *Tail) request() *corev1.PodLogOptions {
 	request := t.Options.request(t.Source)
 	request.Timestamps, request.Follow = true, !t.Source.Previous
-	if t.began.IsZero() {
+	if t.firstResponse.IsZero() {
 		return request
 	}
 	// TailLines applied to the first request. From then on, all lines are read.
@@ -131,9 +127,9 @@ func (t *Tail) request() *corev1.PodLogOptions {
 	case !t.stream.position.time.IsZero():
 		request.SinceSeconds, request.SinceTime = nil, &metav1.Time{Time: t.stream.position.time}
 	case request.SinceSeconds != nil:
-		request.SinceSeconds = wholeSeconds(t.Options.Since + t.Options.Now().Sub(t.began))
+		request.SinceSeconds = wholeSeconds(t.Options.Since + t.Options.Now().Sub(t.firstResponse))
 	case tailed != nil && *tailed == 0 && request.SinceTime == nil:
-		request.SinceSeconds = wholeSeconds(t.Options.Now().Sub(t.began))
+		request.SinceSeconds = wholeSeconds(t.Options.Now().Sub(t.firstResponse))
 	}
 	return request
 }

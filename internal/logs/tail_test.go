@@ -15,11 +15,11 @@ import (
 func (f *fakeLogs) tail(pod *Pod, out *fakeOutput) *Tail {
 	source := Source{Pod: pod, Container: "main"}
 	return &Tail{
-		Options: f.options(), Source: source, News: make(chan struct{}),
+		Options: f.options(), Source: source, PodChanged: make(chan struct{}),
 		HasEnded: func() bool { return source.HasEnded(pod) },
-		Print:    func(line Line) error { return out.Line(source, line) },
+		OnLine:   func(line Line) error { return out.OnLine(source, line) },
 
-		Interrupted: func(failure error) { out.Interrupted(source, failure) },
+		OnInterrupted: func(failure error) { out.OnInterrupted(source, failure) },
 	}
 }
 
@@ -70,7 +70,7 @@ func TestTailGivesUpWhatTheServerRefusesToRead(t *testing.T) {
 	server := &fakeLogs{answers: map[string][]answer{"a": {{refused: serverError(http.StatusInternalServerError, "no such node")}}}}
 	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())
 	var unreadable *UnreadableError
-	if !errors.As(err, &unreadable) || len(server.requests) != refusals {
+	if !errors.As(err, &unreadable) || len(server.requests) != maxRefusals {
 		t.Errorf("%v after %d requests", err, len(server.requests))
 	}
 }
@@ -84,7 +84,7 @@ func TestTailIsInterruptedOnceByAnswersAboutItsLog(t *testing.T) {
 	}}}
 	out := newFakeOutput()
 	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
-	tail.News = nil
+	tail.PodChanged = nil
 	tail.HasEnded = func() bool { return len(server.requests) >= 5 }
 	connection := &countedConnection{}
 	tail.Options.Connect = func() Connection { return connection }
@@ -107,7 +107,7 @@ func TestTailSurvivesARestartOfTheKubelet(t *testing.T) {
 	}}}
 	out := newFakeOutput()
 	tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
-	tail.News = nil
+	tail.PodChanged = nil
 	tail.HasEnded = func() bool { return len(server.requests) >= 3 }
 	connection := &countedConnection{}
 	tail.Options.Connect = func() Connection { return connection }

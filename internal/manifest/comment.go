@@ -39,7 +39,7 @@ func (o *Object) Source() string {
 }
 
 func (d *document) readComments() []Comment {
-	if d.json {
+	if d.isJSON {
 		return nil
 	}
 	var comments []Comment
@@ -47,7 +47,7 @@ func (d *document) readComments() []Comment {
 	for line := range bytes.Lines(d.text) {
 		number++
 		text := strings.TrimRight(string(line), " \t\r\n")
-		at := commentStart(text)
+		at := findComment(text)
 		before := text
 		if at >= 0 {
 			before = text[:at]
@@ -69,8 +69,8 @@ func (d *document) readComments() []Comment {
 	return comments
 }
 
-// commentStart returns the index of the "#" that starts a comment, which is at the start of the line or after a space, or -1.
-func commentStart(line string) int {
+// findComment returns the index of the "#" that starts a comment, which is at the start of the line or after a space, or -1.
+func findComment(line string) int {
 	for i := range len(line) {
 		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
 			return i

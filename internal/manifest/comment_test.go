@@ -14,7 +14,7 @@ func TestCommentsBelongToLines(t *testing.T) {
 	if len(objects) != 1 || len(problems) != 0 { // an empty List has no objects
 		t.Fatalf("%v, %v", objects, problems)
 	}
-	document := split("f", []byte(text))[1]
+	document := splitDocuments("f", []byte(text))[1]
 	var got []string
 	for _, c := range document.readComments() {
 		got = append(got, fmt.Sprintf("%s at %s for %d head %v", c.Content, c.Position, c.Line, c.Head))

@@ -15,7 +15,7 @@ type document struct {
 	text []byte
 	// line and column are the position of text in the file.
 	line, column int
-	json         bool
+	isJSON       bool
 	// folder is the folder of the kustomization that generated the document, if any: then file is the name of the object, and
 	// lines have no meaning.
 	folder string
@@ -26,9 +26,9 @@ type document struct {
 	root *yaml.Node
 }
 
-// split splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that fails,
-// it is parsed as YAML, which may start with "{", too.
-func split(file string, data []byte) []*document {
+// splitDocuments splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that
+// fails, it is parsed as YAML, which may start with "{", too.
+func splitDocuments(file string, data []byte) []*document {
 	data = bytes.TrimPrefix(data, []byte("\uFEFF"))
 	if bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) {
 		if documents := splitJSON(file, data); documents != nil {
@@ -53,7 +53,7 @@ func splitJSON(file string, data []byte) []*document {
 		}
 		before := data[:int(decoder.InputOffset())-len(text)]
 		documents = append(documents, &document{
-			file: file, text: text, json: true,
+			file: file, text: text, isJSON: true,
 			line:   1 + bytes.Count(before, []byte("\n")),
 			column: len(before) - bytes.LastIndexByte(before, '\n'),
 		})

@@ -14,8 +14,8 @@ func indent(line string) (spaces, rest string) {
 	return line[:len(line)-len(rest)], rest
 }
 
-// openers returns earlier lines that start an object or a list, because their indentation may be wrong, too.
-func (f *finder) openers(near []int) []int {
+// openingLines returns earlier lines that start an object or a list, because their indentation may be wrong, too.
+func (f *finder) openingLines(near []int) []int {
 	var all []int
 	for i := slices.Min(append(near, len(f.lines))) - 1; i >= 0 && len(all) < linesBefore; i-- {
 		if !isBlank(f.lines[i]) && strings.HasSuffix(strings.TrimRight(f.lines[i], " \r"), ":") {
@@ -36,9 +36,9 @@ func levels(line string) []int {
 	return all
 }
 
-// widths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one level
-// more than the line before.
-func (f *finder) widths(i int) []int {
+// possibleWidths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one
+// level more than the line before.
+func (f *finder) possibleWidths(i int) []int {
 	var all []int
 	seen := 0
 	for j := i - 1; j >= 0 && seen < linesBefore; j-- {
@@ -64,17 +64,17 @@ func (f *finder) widths(i int) []int {
 	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
 }
 
-// indentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in the
-// best order.
-func (f *finder) indentation(lines []int) *mistake {
+// findIndentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in
+// the best order.
+func (f *finder) findIndentation(lines []int) *mistake {
 	var best *mistake
 	least := 0
-	unit := f.unit()
+	unit := f.indentUnit()
 	for _, i := range lines {
 		spaces, rest := indent(f.lines[i])
-		for _, width := range f.widths(i) {
+		for _, width := range f.possibleWidths(i) {
 			text := strings.Repeat(" ", width) + rest
-			empty, readable := f.parsed(i, text)
+			empty, readable := f.tryLine(i, text)
 			if !readable {
 				continue
 			}
@@ -90,8 +90,8 @@ func (f *finder) indentation(lines []int) *mistake {
 	return best
 }
 
-// unit returns the most frequent number of spaces per level.
-func (f *finder) unit() int {
+// indentUnit returns the most frequent number of spaces per level.
+func (f *finder) indentUnit() int {
 	times, unit := map[int]int{}, 2
 	last := 0
 	for _, line := range f.lines {

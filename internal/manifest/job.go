@@ -14,6 +14,8 @@ import (
 const (
 	JobSetGroup   = "jobset.x-k8s.io"
 	JobSetVersion = JobSetGroup + "/v1alpha2"
+	// jobSetV1 has the same fields, as far as this package reads them.
+	jobSetV1 = JobSetGroup + "/v1"
 )
 
 // Job is a Job, or a template of Jobs, in an object. It has the fields metadata and spec.
@@ -35,7 +37,7 @@ func (o *Object) Jobs() []*Job {
 	case batchv1.SchemeGroupVersion.String() + " Job":
 		return []*Job{{Content: o.Content, Object: o}}
 	case batchv1.SchemeGroupVersion.String() + " CronJob":
-		if template := fields(fields(o.Content["spec"])["jobTemplate"]); template != nil {
+		if template := fieldsOf(fieldsOf(o.Content["spec"])["jobTemplate"]); template != nil {
 			return []*Job{{Content: template, Path: "spec.jobTemplate", Object: o}}
 		}
 	case JobSetVersion + " JobSet", jobSetV1 + " JobSet":
@@ -46,7 +48,7 @@ func (o *Object) Jobs() []*Job {
 
 func (o *Object) replicatedJobs() []*Job {
 	var jobs []*Job
-	list, _ := fields(o.Content["spec"])["replicatedJobs"].([]any)
+	list, _ := fieldsOf(o.Content["spec"])["replicatedJobs"].([]any)
 	for i := range list {
 		replicated, isObject := list[i].(map[string]any)
 		if !isObject {
@@ -88,13 +90,13 @@ func (j *Job) Creates(name string) bool {
 
 func (j *Job) name(index int64) string {
 	name := j.Object.Name()
-	if generated := text(j.Object.metadata()["generateName"]); name == "" && generated != "" {
+	if generated := textOf(j.Object.metadata()["generateName"]); name == "" && generated != "" {
 		name = generated + "xxxxx" // the API server adds as many characters
 	}
 	if j.replicated == nil || name == "" {
 		return name
 	}
-	return fmt.Sprintf("%s-%s-%d", name, text(j.replicated["name"]), index)
+	return fmt.Sprintf("%s-%s-%d", name, textOf(j.replicated["name"]), index)
 }
 
 func (j *Job) replicas() int64 {
@@ -108,29 +110,39 @@ func (j *Job) replicas() int64 {
 func (j *Job) AsJob(name string) map[string]any {
 	job := runtime.DeepCopyJSON(j.Content)
 	job["apiVersion"], job["kind"] = batchv1.SchemeGroupVersion.String(), "Job"
-	if metadata, ok := object(job, "metadata"); ok {
+	if metadata, ok := objectIn(job, "metadata"); ok {
 		delete(metadata, "generateName")
 		metadata["name"] = name
 		if namespace := j.Object.Namespace(); namespace != "" {
 			metadata["namespace"] = namespace
 		}
 	}
-	if spec, ok := object(job, "spec"); ok && j.replicated != nil {
-		setJobSetDefaults(spec)
+	// The defaults that JobSet's webhook sets in templates.
+	spec, ok := objectIn(job, "spec")
+	if !ok || j.replicated == nil {
+		return job
+	}
+	if spec["completionMode"] == nil {
+		spec["completionMode"] = string(batchv1.IndexedCompletion)
+	}
+	if template, ok := objectIn(spec, "template"); ok {
+		if pod, ok := objectIn(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
+			pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
+		}
 	}
 	return job
 }
 
-// setJobSetDefaults sets the defaults that JobSet's webhook sets in templates.
-func setJobSetDefaults(spec map[string]any) {
-	if spec["completionMode"] == nil {
-		spec["completionMode"] = string(batchv1.IndexedCompletion)
+// ClaimedVolumes returns the names of the volumes in spec.volumeClaimPolicies, which JobSet adds to the pods of all its Jobs.
+// It returns nil for other kinds.
+func (o *Object) ClaimedVolumes() []string {
+	var names []string
+	policies, _ := fieldsOf(o.Content["spec"])["volumeClaimPolicies"].([]any)
+	for _, policy := range policies {
+		templates, _ := fieldsOf(policy)["templates"].([]any)
+		for _, template := range templates {
+			names = append(names, textOf(fieldsOf(fieldsOf(template)["metadata"])["name"]))
+		}
 	}
-	template, ok := object(spec, "template")
-	if !ok {
-		return
-	}
-	if pod, ok := object(template, "spec"); ok && (pod["restartPolicy"] == nil || pod["restartPolicy"] == "") {
-		pod["restartPolicy"] = string(corev1.RestartPolicyOnFailure)
-	}
+	return names
 }

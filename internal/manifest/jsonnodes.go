@@ -14,7 +14,7 @@ import (
 func jsonNodes(text []byte) (*yaml.Node, error) {
 	r := &jsonReader{text: text, decoder: json.NewDecoder(bytes.NewReader(text)), line: 1, column: 1}
 	r.decoder.UseNumber()
-	return r.value()
+	return r.readValue()
 }
 
 // jsonReader reads a text once, from start to end.
@@ -25,9 +25,9 @@ type jsonReader struct {
 	at, line, column int
 }
 
-// value reads the next value. The recursion is bounded, because encoding/json has already parsed the text.
-func (r *jsonReader) value() (*yaml.Node, error) {
-	line, column := r.next()
+// readValue reads the next value. The recursion is bounded, because encoding/json has already parsed the text.
+func (r *jsonReader) readValue() (*yaml.Node, error) {
+	line, column := r.nextPosition()
 	token, err := r.decoder.Token()
 	if err != nil {
 		return nil, err
@@ -35,7 +35,7 @@ func (r *jsonReader) value() (*yaml.Node, error) {
 	node := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Line: line, Column: column}
 	switch value := token.(type) {
 	case json.Delim:
-		return node, r.inside(node, value)
+		return node, r.readContent(node, value)
 	case string:
 		node.Style, node.Value = yaml.DoubleQuotedStyle, value
 	case nil:
@@ -46,14 +46,14 @@ func (r *jsonReader) value() (*yaml.Node, error) {
 	return node, nil
 }
 
-// inside reads the content of an object or a list up to its end; keys are read like values.
-func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
+// readContent reads the content of an object or a list up to its end; keys are read like values.
+func (r *jsonReader) readContent(node *yaml.Node, opened json.Delim) error {
 	node.Kind, node.Tag = yaml.MappingNode, "!!map"
 	if opened == '[' {
 		node.Kind, node.Tag = yaml.SequenceNode, "!!seq"
 	}
 	for r.decoder.More() {
-		child, err := r.value()
+		child, err := r.readValue()
 		if err != nil {
 			return err
 		}
@@ -63,8 +63,8 @@ func (r *jsonReader) inside(node *yaml.Node, opened json.Delim) error {
 	return err
 }
 
-// next skips separators and returns the position of the next token.
-func (r *jsonReader) next() (line, column int) {
+// nextPosition skips separators and returns the position of the next token.
+func (r *jsonReader) nextPosition() (line, column int) {
 	end := int(r.decoder.InputOffset())
 	for end < len(r.text) && bytes.IndexByte([]byte(" \t\r\n,:"), r.text[end]) >= 0 {
 		end++

@@ -24,7 +24,7 @@ func ReadKustomization(ctx context.Context, folder string) ([]*Object, []error) 
 	}
 	done := make(chan result, 1) // kustomize accepts no context, and may run git.
 	go func() {
-		objects, problems := build(folder)
+		objects, problems := buildKustomization(folder)
 		done <- result{objects, problems}
 	}()
 	select {
@@ -35,7 +35,7 @@ func ReadKustomization(ctx context.Context, folder string) ([]*Object, []error) 
 	}
 }
 
-func build(folder string) ([]*Object, []error) {
+func buildKustomization(folder string) ([]*Object, []error) {
 	if info, err := os.Stat(folder); err == nil && !info.IsDir() {
 		return nil, []error{fmt.Errorf("kustomization %s: this is a file; name the folder that has it", folder)}
 	}

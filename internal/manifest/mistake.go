@@ -17,11 +17,11 @@ type mistake struct {
 }
 
 const (
-	// triedAtMost is how many bytes are parsed to find a mistake.
-	triedAtMost = 8 << 20
-	// wholeAtMost is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
+	// maxTried is how many bytes are parsed to find a mistake.
+	maxTried = 8 << 20
+	// maxWhole is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
 	// are.
-	wholeAtMost = 64 << 10
+	maxWhole = 64 << 10
 )
 
 // linesBefore and linesAfter are how many lines are tried before and after the line that the parser reported.
@@ -36,22 +36,22 @@ type repair struct {
 	text string
 }
 
-// findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. noticed
-// is the line that the parser reported, counted from 1.
-func findMistake(text []byte, noticed int) *mistake {
-	f := &finder{lines: strings.Split(string(text), "\n"), budget: triedAtMost}
-	if m := f.conflict(); m != nil {
+// findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. reported
+// is the line in the error of the parser, counted from 1.
+func findMistake(text []byte, reported int) *mistake {
+	f := &finder{lines: strings.Split(string(text), "\n"), budget: maxTried}
+	if m := f.findConflict(); m != nil {
 		return m
 	}
-	if len(text) <= wholeAtMost {
-		return f.find(noticed)
+	if len(text) <= maxWhole {
+		return f.find(reported)
 	}
-	first, end := f.window(noticed)
-	part := &finder{lines: f.lines[first:end], budget: triedAtMost}
-	if len(part.lines) == 0 || part.readable(0, part.lines[0]) { // the mistake is elsewhere
+	first, end := f.window(reported)
+	part := &finder{lines: f.lines[first:end], budget: maxTried}
+	if len(part.lines) == 0 || part.isReadable(0, part.lines[0]) { // the mistake is elsewhere
 		return nil
 	}
-	m := part.find(noticed - first)
+	m := part.find(reported - first)
 	if m != nil {
 		m.line += first
 	}
@@ -60,22 +60,22 @@ func findMistake(text []byte, noticed int) *mistake {
 
 // window returns lines around the one that the parser reported that can be parsed on their own, because none of them is
 // indented less than the first.
-func (f *finder) window(noticed int) (first, end int) {
+func (f *finder) window(reported int) (first, end int) {
 	const around = 50
-	least := len(f.lines[noticed-1])
-	first = noticed - 1
+	least := len(f.lines[reported-1])
+	first = reported - 1
 	for i := first; i >= 0; i-- {
 		if isBlank(f.lines[i]) {
 			continue
 		}
 		if spaces, _ := indent(f.lines[i]); len(spaces) <= least {
 			first, least = i, len(spaces)
-			if i < noticed-around {
+			if i < reported-around {
 				break
 			}
 		}
 	}
-	for end = noticed; end < min(noticed+around, len(f.lines)); end++ {
+	for end = reported; end < min(reported+around, len(f.lines)); end++ {
 		if spaces, _ := indent(f.lines[end]); !isBlank(f.lines[end]) && len(spaces) < least {
 			break
 		}
@@ -84,26 +84,26 @@ func (f *finder) window(noticed int) (first, end int) {
 }
 
 // find returns the mistake whose repair fixes the document.
-func (f *finder) find(noticed int) *mistake {
-	near := f.near(noticed)
-	for _, kind := range []func(int) []repair{f.tab, f.colon, f.quote, f.value, f.bracket, f.dashSpace} {
-		if m := f.first(near, kind, f.readable); m != nil {
+func (f *finder) find(reported int) *mistake {
+	near := f.nearLines(reported)
+	for _, kind := range []func(int) []repair{f.fixTab, f.fixColon, f.fixQuote, f.fixValue, f.fixBracket, f.fixDashSpace} {
+		if m := f.firstRepair(near, kind, f.isReadable); m != nil {
 			return m
 		}
 	}
-	if m := f.indentation(append(near, f.openers(near)...)); m != nil {
+	if m := f.findIndentation(append(near, f.openingLines(near)...)); m != nil {
 		return m
 	}
-	if m := f.first(near, f.dash, f.readable); m != nil {
+	if m := f.firstRepair(near, f.fixDash, f.isReadable); m != nil {
 		return m
 	}
-	if m := f.opened(noticed); m != nil {
+	if m := f.findUnclosed(reported); m != nil {
 		return m
 	}
 	// There is another mistake later. Repairs that add a quote or a bracket could hide it.
-	later := func(i int, text string) bool { return f.noticedLater(i, text, noticed) }
-	for _, kind := range []func(int) []repair{f.tab, f.dashSpace, f.colon, f.value} {
-		if m := f.first(near, kind, later); m != nil {
+	later := func(i int, text string) bool { return f.isLater(i, text, reported) }
+	for _, kind := range []func(int) []repair{f.fixTab, f.fixDashSpace, f.fixColon, f.fixValue} {
+		if m := f.firstRepair(near, kind, later); m != nil {
 			return m
 		}
 	}
@@ -116,15 +116,15 @@ type finder struct {
 	budget int
 }
 
-// near returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
-func (f *finder) near(noticed int) []int {
+// nearLines returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
+func (f *finder) nearLines(reported int) []int {
 	var near []int
-	for i := min(noticed-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
+	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
 		if !isBlank(f.lines[i]) {
 			near = append(near, i)
 		}
 	}
-	for i := noticed; i < len(f.lines) && i < noticed+linesAfter; i++ {
+	for i := reported; i < len(f.lines) && i < reported+linesAfter; i++ {
 		if !isBlank(f.lines[i]) {
 			near = append(near, i)
 		}
@@ -137,8 +137,8 @@ func isBlank(line string) bool {
 	return line == "" || line[0] == '#'
 }
 
-// first returns the first repair that helps.
-func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
+// firstRepair returns the first repair that helps.
+func (f *finder) firstRepair(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
 	for _, i := range near {
 		for _, r := range kind(i) {
 			if helps(i, r.text) {
@@ -150,8 +150,8 @@ func (f *finder) first(near []int, kind func(int) []repair, helps func(i int, te
 	return nil
 }
 
-// with returns the document with line i replaced by text, or nil if the budget for parsing is spent.
-func (f *finder) with(i int, text string) []byte {
+// replaceLine returns the document with line i replaced by text, or nil if the budget for parsing is spent.
+func (f *finder) replaceLine(i int, text string) []byte {
 	was := f.lines[i]
 	f.lines[i] = text
 	data := []byte(strings.Join(f.lines, "\n"))
@@ -162,16 +162,16 @@ func (f *finder) with(i int, text string) []byte {
 	return data
 }
 
-// readable reports whether the document is parsable with line i replaced by text.
-func (f *finder) readable(i int, text string) bool {
-	_, readable := f.parsed(i, text)
+// isReadable reports whether the document is parsable with line i replaced by text.
+func (f *finder) isReadable(i int, text string) bool {
+	_, readable := f.tryLine(i, text)
 	return readable
 }
 
-// noticedLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
-func (f *finder) noticedLater(i int, text string, noticedAt int) bool {
+// isLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
+func (f *finder) isLater(i int, text string, reported int) bool {
 	const some = 2
-	data := f.with(i, text)
+	data := f.replaceLine(i, text)
 	if data == nil {
 		return false
 	}
@@ -179,13 +179,13 @@ func (f *finder) noticedLater(i int, text string, noticedAt int) bool {
 	if err == nil {
 		return true
 	}
-	line, _ := noticed(data, err)
-	return line >= noticedAt+some
+	line, _ := locate(data, err)
+	return line >= reported+some
 }
 
-// parsed reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
-func (f *finder) parsed(i int, text string) (empty int, readable bool) {
-	data := f.with(i, text)
+// tryLine reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
+func (f *finder) tryLine(i int, text string) (empty int, readable bool) {
+	data := f.replaceLine(i, text)
 	if data == nil {
 		return 0, false
 	}
@@ -208,8 +208,8 @@ func emptyFields(n *yaml.Node) int {
 	return empty
 }
 
-// conflict finds the markers of an unresolved merge conflict of git.
-func (f *finder) conflict() *mistake {
+// findConflict finds the markers of an unresolved merge conflict of git.
+func (f *finder) findConflict() *mistake {
 	for i, line := range f.lines {
 		if strings.HasPrefix(line, "<<<<<<< ") || strings.HasPrefix(line, ">>>>>>> ") {
 			return &mistake{line: i + 1, column: 1, problem: "a merge conflict was not resolved", fix: "choose one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"}
@@ -218,19 +218,19 @@ func (f *finder) conflict() *mistake {
 	return nil
 }
 
-// opened finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable if
-// the quote or bracket is closed there.
-func (f *finder) opened(noticed int) *mistake {
-	for i := 0; i < min(noticed, len(f.lines)); i++ {
+// findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable
+// if the quote or bracket is closed there.
+func (f *finder) findUnclosed(reported int) *mistake {
+	for i := 0; i < min(reported, len(f.lines)); i++ {
 		line := f.lines[i]
 		if isBlank(line) || !strings.ContainsAny(line, `"'[{`) {
 			continue
 		}
-		for _, r := range append(f.quote(i), f.bracket(i)...) {
+		for _, r := range append(f.fixQuote(i), f.fixBracket(i)...) {
 			if f.budget <= 0 {
 				return nil
 			}
-			if f.readable(i, r.text) {
+			if f.isReadable(i, r.text) {
 				r.line = i + 1
 				return &r.mistake
 			}

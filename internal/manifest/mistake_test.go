@@ -49,8 +49,10 @@ func TestSyntaxErrorsNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 		{"bracket", "'sleep 1']", "'sleep 1'", `16:17: "[" is not closed; add ]`},
 		{"colon in a value", "value: two", "value: two: 2", "21:22: a value that contains a colon and a space must be in quotes; write 'two: 2'"},
 		{"at sign", "value: two", "value: @two", "21:22: a value that starts with @ must be in quotes; write '@two'"},
-		{"conflict", "  backoffLimit: 3", "<<<<<<< HEAD\n  backoffLimit: 3\n=======\n  backoffLimit: 4\n>>>>>>> main",
-			"6:1: a merge conflict was not resolved; choose one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>"},
+		{
+			"conflict", "  backoffLimit: 3", "<<<<<<< HEAD\n  backoffLimit: 3\n=======\n  backoffLimit: 4\n>>>>>>> main",
+			"6:1: a merge conflict was not resolved; choose one of the two versions, and remove the lines with <<<<<<<, ======= and >>>>>>>",
+		},
 	} {
 		text := strings.Replace(written, c.was, c.is, 1)
 		_, problems := Parse("f", []byte(text))

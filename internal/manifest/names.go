@@ -26,16 +26,16 @@ type Problem struct {
 	Unquoted bool
 }
 
-// TakeNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before 1.38 do
+// RemoveNames removes the field name from the rules of the Job's podFailurePolicy (KEP-4443), which API servers before 1.38 do
 // not have. It returns a name for each rule, "" if the rule has none, or nil if no rule has the field. Names that are not
 // strings are reported as Problems and returned as "". rulename.Validate checks whether names are valid.
-func (j *Job) TakeNames() (rulename.Names, []Problem) {
+func (j *Job) RemoveNames() (rulename.Names, []Problem) {
 	rules := j.rules()
 	names := make(rulename.Names, len(rules))
 	given := false
 	var problems []Problem
 	for i := range rules {
-		rule := fields(rules[i])
+		rule := fieldsOf(rules[i])
 		value, found := rule["name"]
 		if !found {
 			continue
@@ -44,7 +44,7 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 		delete(rule, "name")
 		name, isText := value.(string)
 		if !isText && value != nil {
-			problems = append(problems, j.notText("the name of a rule", NamePath(i), value))
+			problems = append(problems, j.notTextProblem("the name of a rule", NamePath(i), value))
 		}
 		names[i] = name
 	}
@@ -54,8 +54,8 @@ func (j *Job) TakeNames() (rulename.Names, []Problem) {
 	return names, problems
 }
 
-// notText returns the Problem that a value is not a string, and quotes the value as written.
-func (j *Job) notText(what, path string, value any) Problem {
+// notTextProblem returns the Problem that a value is not a string, and quotes the value as written.
+func (j *Job) notTextProblem(what, path string, value any) Problem {
 	switch value.(type) {
 	case map[string]any:
 		return Problem{Path: path, Text: what + " is text, not an object"}
@@ -70,30 +70,38 @@ func (j *Job) notText(what, path string, value any) Problem {
 }
 
 func (j *Job) rules() []any {
-	rules, _ := fields(fields(j.Content["spec"])["podFailurePolicy"])["rules"].([]any)
+	rules, _ := fieldsOf(fieldsOf(j.Content["spec"])["podFailurePolicy"])["rules"].([]any)
 	return rules
 }
 
 // Annotation returns the annotation with the names of rules; "" if it is missing or not a string.
 func (j *Job) Annotation() string {
-	return text(fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation])
+	return textOf(fieldsOf(fieldsOf(j.Content["metadata"])["annotations"])[rulename.Annotation])
 }
 
 // MoveNames moves the names of rules into the annotation. The names must be valid (PFN-16 to PFN-22), and so must an existing
 // annotation: if both are given, they must be equal.
 func (j *Job) MoveNames() []error {
-	names, problems := j.TakeNames()
+	names, problems := j.RemoveNames()
 	problems = append(problems, j.checkNames(names, len(problems) == 0)...)
 	var all []error
 	for _, p := range problems {
 		all = append(all, j.Object.Errorf(j.At(p.Path), "%s", p.Text))
 	}
-	if value := rulename.Format(names); value != "" && len(all) == 0 {
-		if err := j.annotate(value); err != nil {
-			return []error{err}
-		}
+	value := rulename.Format(names)
+	if value == "" || len(all) > 0 {
+		return all
 	}
-	return all
+	metadata, ok := objectIn(j.Content, "metadata")
+	if !ok {
+		return []error{j.Object.Errorf(j.At("metadata"), "metadata is not an object")}
+	}
+	annotations, ok := objectIn(metadata, "annotations")
+	if !ok {
+		return []error{j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")}
+	}
+	annotations[rulename.Annotation] = value
+	return nil
 }
 
 // checkNames checks the names taken from the rules, the annotation, and, if all names could be read, whether both are equal.
@@ -124,29 +132,16 @@ func (j *Job) checkNames(names rulename.Names, all bool) []Problem {
 
 // CheckAnnotation checks that the annotation with the names is a string; otherwise it would be passed on or overwritten.
 func (j *Job) CheckAnnotation() []Problem {
-	value := fields(fields(j.Content["metadata"])["annotations"])[rulename.Annotation]
+	value := fieldsOf(fieldsOf(j.Content["metadata"])["annotations"])[rulename.Annotation]
 	if _, isText := value.(string); isText || value == nil {
 		return nil
 	}
-	return []Problem{j.notText("the annotation "+rulename.Annotation, AnnotationPath, value)}
-}
-
-func (j *Job) annotate(value string) error {
-	metadata, ok := object(j.Content, "metadata")
-	if !ok {
-		return j.Object.Errorf(j.At("metadata"), "metadata is not an object")
-	}
-	annotations, ok := object(metadata, "annotations")
-	if !ok {
-		return j.Object.Errorf(j.At("metadata.annotations"), "annotations are not an object")
-	}
-	annotations[rulename.Annotation] = value
-	return nil
+	return []Problem{j.notTextProblem("the annotation "+rulename.Annotation, AnnotationPath, value)}
 }
 
 // SetManagedBy sets spec.managedBy.
 func (j *Job) SetManagedBy(value string) error {
-	spec, ok := object(j.Content, "spec")
+	spec, ok := objectIn(j.Content, "spec")
 	if !ok {
 		return j.Object.Errorf(j.At("spec"), "spec is not an object")
 	}
@@ -155,10 +150,10 @@ func (j *Job) SetManagedBy(value string) error {
 }
 
 // ManagedBy returns spec.managedBy, "" if it is missing or not a string.
-func (j *Job) ManagedBy() string { return text(fields(j.Content["spec"])["managedBy"]) }
+func (j *Job) ManagedBy() string { return textOf(fieldsOf(j.Content["spec"])["managedBy"]) }
 
-// object returns the object in a field, after creating it if it is missing, or false if the field is not an object.
-func object(parent map[string]any, name string) (map[string]any, bool) {
+// objectIn returns the object in a field, after creating it if it is missing, or false if the field is not an object.
+func objectIn(parent map[string]any, name string) (map[string]any, bool) {
 	if parent[name] == nil {
 		parent[name] = map[string]any{}
 	}

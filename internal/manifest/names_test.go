@@ -62,7 +62,7 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 			t.Errorf("%s: annotation %q, want %q", c.text, got, c.annotation)
 		}
 		for _, rule := range job.rules() {
-			if _, left := fields(rule)["name"]; left {
+			if _, left := fieldsOf(rule)["name"]; left {
 				t.Errorf("%s: a name is left", c.text)
 			}
 		}
@@ -111,7 +111,7 @@ func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"metadata":{"annotations":{"batchjob.dev/pod-failure-policy-rule-names":"0=A"}},"spec":{"managedBy":"a.b/c","podFailurePolicy":{"rules":[{}]}}}`
-	if got, _ := json.Marshal(fields(cron.Content["spec"])["jobTemplate"]); string(got) != want {
+	if got, _ := json.Marshal(fieldsOf(cron.Content["spec"])["jobTemplate"]); string(got) != want {
 		t.Errorf("%s", got)
 	}
 	bad := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate:\n    spec: {podFailurePolicy: {rules: [{name: a-b}]}}")[0]
@@ -183,7 +183,7 @@ func TestJobsOfAJobSet_CLI_05(t *testing.T) {
 	if at := set.Position(jobs[1].At("spec.podFailurePolicy.rules[0]")); at.Line != 7 {
 		t.Errorf("%v", at)
 	}
-	if got := text(fields(fields(fields(set.Content["spec"])["replicatedJobs"].([]any)[1])["template"].(map[string]any)["spec"])["managedBy"]); got != "a.b/c" {
+	if got := textOf(fieldsOf(fieldsOf(fieldsOf(set.Content["spec"])["replicatedJobs"].([]any)[1])["template"].(map[string]any)["spec"])["managedBy"]); got != "a.b/c" {
 		t.Errorf("the JobSet has %q", got)
 	}
 }

@@ -22,31 +22,31 @@ type Object struct {
 }
 
 // Kind returns the object's kind, such as Job.
-func (o *Object) Kind() string { return text(o.Content["kind"]) }
+func (o *Object) Kind() string { return textOf(o.Content["kind"]) }
 
 // APIVersion returns the object's API group and version, such as batch/v1.
-func (o *Object) APIVersion() string { return text(o.Content["apiVersion"]) }
+func (o *Object) APIVersion() string { return textOf(o.Content["apiVersion"]) }
 
 // Name returns metadata.name; "" if it is missing.
-func (o *Object) Name() string { return text(o.metadata()["name"]) }
+func (o *Object) Name() string { return textOf(o.metadata()["name"]) }
 
 // Namespace returns metadata.namespace; "" if it is missing.
-func (o *Object) Namespace() string { return text(o.metadata()["namespace"]) }
+func (o *Object) Namespace() string { return textOf(o.metadata()["namespace"]) }
 
-func (o *Object) metadata() map[string]any { return fields(o.Content["metadata"]) }
+func (o *Object) metadata() map[string]any { return fieldsOf(o.Content["metadata"]) }
 
 // Errorf returns an *Error for the field at path, see Position.
 func (o *Object) Errorf(path, format string, args ...any) error {
 	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
-func text(value any) string {
+func textOf(value any) string {
 	s, _ := value.(string)
 	return s
 }
 
-// fields returns the fields of an object, or nil if the value is not an object.
-func fields(value any) map[string]any {
+// fieldsOf returns the fields of an object, or nil if the value is not an object.
+func fieldsOf(value any) map[string]any {
 	m, _ := value.(map[string]any)
 	return m
 }
@@ -54,8 +54,8 @@ func fields(value any) map[string]any {
 // flatten expands lists: v1 List, JobList, and any other kind that ends in List and has items.
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
-		if text(o.Content[name]) == "" {
-			return nil, []error{o.without(name)}
+		if textOf(o.Content[name]) == "" {
+			return nil, []error{o.missingField(name)}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -76,14 +76,14 @@ func flatten(o *Object) ([]*Object, []error) {
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
-		found, bad := flatten(&Object{Content: content, document: o.document, node: o.item(i)})
+		found, bad := flatten(&Object{Content: content, document: o.document, node: o.itemNode(i)})
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
 }
 
-// without returns the error for an object without apiVersion or kind.
-func (o *Object) without(name string) error {
+// missingField returns the error for an object without apiVersion or kind.
+func (o *Object) missingField(name string) error {
 	if value := o.Content[name]; value != nil {
 		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
 	}
@@ -95,9 +95,9 @@ func (o *Object) without(name string) error {
 	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
 }
 
-func (o *Object) item(i int) *yaml.Node {
-	_, items := child(o.node, "items")
-	if _, item := child(items, strconv.Itoa(i)); item != nil {
+func (o *Object) itemNode(i int) *yaml.Node {
+	_, items := findChild(o.node, "items")
+	if _, item := findChild(items, strconv.Itoa(i)); item != nil {
 		return item
 	}
 	return o.node

@@ -25,9 +25,21 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	}
 	var objects []*Object
 	var problems []error
-	documents := split(file, data)
-	for i, p := range parseAll(documents) {
-		d, content, err := documents[i], p.content, p.err
+	// Documents are parsed concurrently, as many at a time as there are processors.
+	documents := splitDocuments(file, data)
+	contents, errs := make([]map[string]any, len(documents)), make([]error, len(documents))
+	var next atomic.Int64
+	var group sync.WaitGroup
+	for range min(runtime.GOMAXPROCS(0), len(documents)) {
+		group.Go(func() {
+			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
+				contents[i], errs[i] = documents[i].parse()
+			}
+		})
+	}
+	group.Wait()
+	for i, d := range documents {
+		content, err := contents[i], errs[i]
 		if err != nil && problems == nil {
 			if template := templateError(file, verb, data); template != nil {
 				return nil, []error{template}
@@ -46,81 +58,56 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	return objects, problems
 }
 
-// parsed is the content of a document, or the error of parsing it.
-type parsed struct {
-	content map[string]any
-	err     error
-}
-
-// parseAll parses documents concurrently, as many at a time as there are processors.
-func parseAll(documents []*document) []parsed {
-	all := make([]parsed, len(documents))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(documents)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
-				all[i].content, all[i].err = documents[i].parse()
-			}
-		})
-	}
-	group.Wait()
-	return all
-}
-
 // parse parses the document, and returns nil if it is empty.
 func (d *document) parse() (map[string]any, error) {
-	if err := d.locate(); err != nil {
+	root, err := d.parseNodes()
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if d.root == nil && !d.json {
+	case root != nil && !isNull(root):
+		d.root = root
+		// The size with all aliases expanded is limited before they are expanded.
+		s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
+		if _, err := s.size(root); err != nil {
+			return nil, &Error{Position: d.positionOf(s.at), Problem: err.Error()}
+		}
+		if err := d.checkKeys(root); err != nil {
+			return nil, err
+		}
+	case !d.isJSON:
 		return nil, nil
 	}
 	text := d.text
-	if !d.json {
-		var err error
+	if !d.isJSON {
 		// Not strict, because a field that overrides a merged one ("<<") would be a duplicate. checkKeys has checked for real
 		// duplicates.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
-			return nil, &unreadable{err}
+			return nil, &syntaxError{err}
 		}
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{Position: d.place(d.root), Problem: "cannot be read: " + err.Error()}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{Position: d.place(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
 	}
 	return content, nil
 }
 
-// locate parses the document into nodes with positions, and checks them.
-func (d *document) locate() error {
-	root, err := d.nodes()
-	if err != nil || root == nil || isNull(root) {
-		return err
-	}
-	d.root = root
-	if err := d.checkSize(); err != nil {
-		return err
-	}
-	return d.checkKeys(d.root)
-}
-
-// nodes returns the root node, or nil if the document is empty.
-func (d *document) nodes() (*yaml.Node, error) {
-	if d.json {
+// parseNodes returns the root node, or nil if the document is empty.
+func (d *document) parseNodes() (*yaml.Node, error) {
+	if d.isJSON {
 		root, err := jsonNodes(d.text)
 		if err != nil {
-			return nil, &Error{Position: d.place(nil), Problem: "not readable as JSON: " + err.Error()}
+			return nil, &Error{Position: d.positionOf(nil), Problem: "not readable as JSON: " + err.Error()}
 		}
 		return root, nil
 	}
 	var top yaml.Node
 	if err := yaml.Unmarshal(d.text, &top); err != nil {
-		return nil, &unreadable{err}
+		return nil, &syntaxError{err}
 	}
 	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
 		return nil, nil
@@ -129,15 +116,6 @@ func (d *document) nodes() (*yaml.Node, error) {
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
-
-// checkSize limits the size of the document with all aliases expanded, before they are expanded.
-func (d *document) checkSize() error {
-	s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
-	if _, err := s.size(d.root); err != nil {
-		return &Error{Position: d.place(s.at), Problem: err.Error()}
-	}
-	return nil
-}
 
 // sizer computes the sizes of nodes in bytes, each only once.
 type sizer struct {
@@ -149,7 +127,7 @@ type sizer struct {
 
 func (s *sizer) size(n *yaml.Node) (int64, error) {
 	if n.Kind == yaml.AliasNode {
-		return s.target(n)
+		return s.aliasSize(n)
 	}
 	s.open[n] = true
 	defer delete(s.open, n)
@@ -167,7 +145,7 @@ func (s *sizer) size(n *yaml.Node) (int64, error) {
 	return total, nil
 }
 
-func (s *sizer) target(alias *yaml.Node) (int64, error) {
+func (s *sizer) aliasSize(alias *yaml.Node) (int64, error) {
 	if s.open[alias.Alias] {
 		s.at = alias
 		return 0, fmt.Errorf("the anchor %q contains itself", alias.Value)
@@ -194,12 +172,12 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				continue
 			}
 			if first, again := lines[key.Value]; again {
-				if empty != nil && d.place(empty).Line > first {
-					return &Error{Position: d.place(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
+				if empty != nil && d.positionOf(empty).Line > first {
+					return &Error{Position: d.positionOf(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
 				}
-				return &Error{Position: d.place(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
+				return &Error{Position: d.positionOf(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
 			}
-			lines[key.Value] = d.place(key).Line
+			lines[key.Value] = d.positionOf(key).Line
 		}
 	}
 	for _, c := range n.Content {

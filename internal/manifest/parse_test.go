@@ -218,7 +218,7 @@ func FuzzReadManifest(f *testing.F) {
 				if len(job.MoveNames()) > 0 {
 					continue
 				}
-				if names, _ := job.TakeNames(); names != nil {
+				if names, _ := job.RemoveNames(); names != nil {
 					t.Errorf("names are left: %q", names)
 				}
 			}

@@ -49,8 +49,8 @@ func (e *Error) Error() string {
 	return text
 }
 
-// place converts the line and column of a node in this document to a position in the file.
-func (d *document) place(n *yaml.Node) Position {
+// positionOf converts the line and column of a node in this document to a position in the file.
+func (d *document) positionOf(n *yaml.Node) Position {
 	if d.folder != "" {
 		return Position{File: d.file, Folder: d.folder}
 	}
@@ -70,8 +70,8 @@ func (d *document) place(n *yaml.Node) Position {
 // For a missing field, it is the position of the nearest existing parent.
 func (o *Object) Position(path string) Position {
 	at, node := o.node, o.node
-	for _, step := range steps(path) {
-		key, value := child(node, step)
+	for _, step := range splitPath(path) {
+		key, value := findChild(node, step)
 		if value == nil {
 			break
 		}
@@ -80,14 +80,14 @@ func (o *Object) Position(path string) Position {
 			at = key
 		}
 	}
-	return o.document.place(at)
+	return o.document.positionOf(at)
 }
 
 // find returns the value of the field at path, or nil if it is missing.
 func (o *Object) find(path string) *yaml.Node {
 	node := resolve(o.node)
-	for _, step := range steps(path) {
-		_, value := child(node, step)
+	for _, step := range splitPath(path) {
+		_, value := findChild(node, step)
 		if value == nil {
 			return nil
 		}
@@ -104,8 +104,8 @@ func (o *Object) Written(path string) string {
 	return ""
 }
 
-// steps splits a path. Text in brackets is one step, whatever characters it contains.
-func steps(path string) []string {
+// splitPath splits a path. Text in brackets is one step, whatever characters it contains.
+func splitPath(path string) []string {
 	var all []string
 	for path != "" {
 		if path[0] == '.' {
@@ -126,8 +126,8 @@ func steps(path string) []string {
 	return all
 }
 
-// child returns the field or item of a node, with the key of a field; nil if it does not exist.
-func child(node *yaml.Node, step string) (key, value *yaml.Node) {
+// findChild returns the field or item of a node, with the key of a field; nil if it does not exist.
+func findChild(node *yaml.Node, step string) (key, value *yaml.Node) {
 	if node = resolve(node); node == nil {
 		return nil, nil
 	}
@@ -137,23 +137,23 @@ func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 			return nil, node.Content[i]
 		}
 	case yaml.MappingNode:
-		return field(node, step)
+		return findField(node, step)
 	}
 	return nil, nil
 }
 
-func field(node *yaml.Node, name string) (key, value *yaml.Node) {
+func findField(node *yaml.Node, name string) (key, value *yaml.Node) {
 	var merged []*yaml.Node
 	for i := 0; i+1 < len(node.Content); i += 2 {
 		if node.Content[i].Value == name {
 			return node.Content[i], node.Content[i+1]
 		}
 		if isMerge(node.Content[i]) {
-			merged = append(merged, sources(node.Content[i+1])...)
+			merged = append(merged, mergeSources(node.Content[i+1])...)
 		}
 	}
 	for _, source := range merged {
-		if key, value = child(source, name); value != nil {
+		if key, value = findChild(source, name); value != nil {
 			return key, value
 		}
 	}
@@ -164,8 +164,8 @@ func isMerge(key *yaml.Node) bool {
 	return key.Value == "<<" && key.Style&(yaml.SingleQuotedStyle|yaml.DoubleQuotedStyle) == 0
 }
 
-// sources returns the mappings of a merge key, whose value is one mapping or a list of them.
-func sources(node *yaml.Node) []*yaml.Node {
+// mergeSources returns the mappings of a merge key, whose value is one mapping or a list of them.
+func mergeSources(node *yaml.Node) []*yaml.Node {
 	if node = resolve(node); node != nil && node.Kind == yaml.SequenceNode {
 		return node.Content
 	}

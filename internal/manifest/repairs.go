@@ -8,14 +8,14 @@ import (
 
 // A kind of repair returns replacements of a line, each with the mistake that it would fix.
 
-func (f *finder) tab(i int) []repair {
+func (f *finder) fixTab(i int) []repair {
 	spaces, rest := indent(f.lines[i])
 	at := strings.IndexByte(spaces, '\t')
 	if at < 0 {
 		return nil
 	}
 	var all []repair
-	for _, width := range append(f.widths(i), len(spaces)) {
+	for _, width := range append(f.possibleWidths(i), len(spaces)) {
 		all = append(all, repair{mistake{column: at + 1, problem: "this line is indented with a tab, but YAML allows only spaces", fix: "replace the tab by spaces"}, strings.Repeat(" ", width) + rest})
 	}
 	return all
@@ -29,7 +29,7 @@ var (
 	noSpace = regexp.MustCompile(`^(\s*(?:- +)*)([A-Za-z_][\w./-]*):([^\s:/].*)$`)
 )
 
-func (f *finder) colon(i int) []repair {
+func (f *finder) fixColon(i int) []repair {
 	line := f.lines[i]
 	if m := bareName.FindStringSubmatch(line); m != nil {
 		return []repair{{mistake{column: len(m[1]+m[2]) + 1, problem: fmt.Sprintf("there is no colon after %q", m[2]), fix: "write " + m[2] + ":"}, m[1] + m[2] + ":" + m[3]}}
@@ -58,7 +58,7 @@ var apostrophe = regexp.MustCompile(`(\w)'(\w)`)
 // quotedValue matches a value that starts with a quote.
 var quotedValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)(["'])(.*?)(\s*\r?)$`)
 
-func (f *finder) quote(i int) []repair {
+func (f *finder) fixQuote(i int) []repair {
 	line := f.lines[i]
 	var all []repair
 	if m := quotedValue.FindStringSubmatchIndex(line); m != nil {
@@ -83,15 +83,15 @@ func (f *finder) quote(i int) []repair {
 		}
 		at := strings.LastIndex(line, quote)
 		m := mistake{column: at + 1, problem: "a quote (" + quote + ") is not closed", fix: "add the other " + quote + ", or remove this one"}
-		for _, closed := range closings(line, quote) {
+		for _, closed := range closeQuote(line, quote) {
 			all = append(all, repair{m, closed})
 		}
 	}
 	return all
 }
 
-// closings returns copies of the line with a quote added: at the end, and before and after each comma, bracket and space.
-func closings(line, quote string) []string {
+// closeQuote returns copies of the line with a quote added: at the end, and before and after each comma, bracket and space.
+func closeQuote(line, quote string) []string {
 	all := []string{line + quote}
 	for i := len(line) - 1; i > 0 && len(all) < 10; i-- {
 		if strings.IndexByte(",]}[{ ", line[i]) >= 0 {
@@ -101,8 +101,8 @@ func closings(line, quote string) []string {
 	return all
 }
 
-// bracket closes an open bracket, or removes an unmatched closing one.
-func (f *finder) bracket(i int) []repair {
+// fixBracket closes an open bracket, or removes an unmatched closing one.
+func (f *finder) fixBracket(i int) []repair {
 	line := f.lines[i]
 	var all []repair
 	for _, pair := range []string{"[]", "{}"} {
@@ -131,8 +131,8 @@ var plainValue = regexp.MustCompile(`^(\s*(?:- +)*(?:[\w./-]+: +)?)([^\s"'\[{|>#
 // isField matches the start of a field, which is not a plain value.
 var isField = regexp.MustCompile(`^[\w./-]+:(?: |$)`)
 
-// value quotes a value that YAML cannot read without quotes.
-func (f *finder) value(i int) []repair {
+// fixValue quotes a value that YAML cannot read without quotes.
+func (f *finder) fixValue(i int) []repair {
 	m := plainValue.FindStringSubmatch(f.lines[i])
 	if m == nil || strings.Trim(m[1], " -") == "" && isField.MatchString(m[2]) {
 		return nil
@@ -149,8 +149,8 @@ func (f *finder) value(i int) []repair {
 	return []repair{{mistake{column: len(m[1]) + 1, problem: problem, fix: "write " + shorten(quoted)}, m[1] + quoted + m[3]}}
 }
 
-// dashSpace adds the missing space after the dash of an item.
-func (f *finder) dashSpace(i int) []repair {
+// fixDashSpace adds the missing space after the dash of an item.
+func (f *finder) fixDashSpace(i int) []repair {
 	spaces, rest := indent(f.lines[i])
 	if len(rest) < 2 || rest[0] != '-' || rest[1] == ' ' || rest[1] == '-' {
 		return nil
@@ -158,8 +158,8 @@ func (f *finder) dashSpace(i int) []repair {
 	return []repair{{mistake{column: len(spaces) + 2, problem: "there is no space after the dash of a list item", fix: "write - " + shorten(rest[1:])}, spaces + "- " + rest[1:]}}
 }
 
-// dash adds the missing dash of an item.
-func (f *finder) dash(i int) []repair {
+// fixDash adds the missing dash of an item.
+func (f *finder) fixDash(i int) []repair {
 	spaces, rest := indent(f.lines[i])
 	return []repair{{mistake{column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + shorten(rest)}, spaces + "- " + rest}}
 }

@@ -68,31 +68,26 @@ func (o Options) expand(name string) ([]string, error) {
 			name, strings.ReplaceAll(name, "'", "%27"), o.Verb)
 	}
 	info, err := os.Stat(name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return glob(name)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		matches, err := filepath.Glob(name)
+		if err != nil {
+			return nil, fmt.Errorf("the pattern %q cannot be read: %w", name, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("the path %q does not exist", name)
+		}
+		return matches, nil
+	case err != nil:
 		return nil, readError(name, err)
-	}
-	if info.IsDir() {
-		return o.folder(name)
+	case info.IsDir():
+		return o.listFolder(name)
 	}
 	return []string{name}, nil
 }
 
-func glob(pattern string) ([]string, error) {
-	matches, err := filepath.Glob(pattern)
-	if err != nil {
-		return nil, fmt.Errorf("the pattern %q cannot be read: %w", pattern, err)
-	}
-	if len(matches) == 0 {
-		return nil, fmt.Errorf("the path %q does not exist", pattern)
-	}
-	return matches, nil
-}
-
-// folder returns the manifests in a directory, and in its subdirectories if Recursive is set.
-func (o Options) folder(root string) ([]string, error) {
+// listFolder returns the manifests in a directory, and in its subdirectories if Recursive is set.
+func (o Options) listFolder(root string) ([]string, error) {
 	var paths []string
 	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 		switch {

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,49 +16,42 @@ import (
 // yamlProblem extracts the line from an error of the YAML parsers.
 var yamlProblem = regexp.MustCompile(`line (\d+): (.*)`)
 
-// unreadable is an error of a YAML parser. Explaining it is slow, so that is done only if it is reported.
-type unreadable struct{ err error }
+// syntaxError is an error of a YAML parser. Explaining it is slow, so that is done only if it is reported.
+type syntaxError struct{ err error }
 
-func (u *unreadable) Error() string { return u.err.Error() }
+func (u *syntaxError) Error() string { return u.err.Error() }
 
-// explainedAtMost is how many syntax errors of a file are explained by searching for the mistake.
-const explainedAtMost = 50
+// maxExplained is how many syntax errors of a file are explained by searching for the mistake.
+const maxExplained = 50
 
-// explain returns the error for users; before is the number of earlier errors in the file.
+// explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found.
+// before is the number of earlier errors in the file.
 func (d *document) explain(err error, before int) error {
-	bad, is := errors.AsType[*unreadable](err)
+	bad, is := errors.AsType[*syntaxError](err)
 	if !is {
 		return err
 	}
-	if before >= explainedAtMost {
-		return d.whereNoticed(noticed(d.text, bad.err))
+	if before < maxExplained {
+		if problem := d.jsonError(); problem != nil {
+			return problem
+		}
 	}
-	return d.yamlError(bad.err)
+	line, problem := locate(d.text, bad.err)
+	found := &mistake{line: line, problem: plainWords(problem)}
+	if before < maxExplained {
+		found = cmp.Or(findMistake(d.text, line), found)
+	}
+	position := d.positionOf(nil)
+	position.Line = d.line + found.line - 1
+	if found.column > 0 {
+		position.Column = found.column
+	}
+	return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
 }
 
-// yamlError explains an error of a YAML parser in plain words, with the line of the mistake if it is found.
-func (d *document) yamlError(err error) error {
-	if problem := d.jsonError(); problem != nil {
-		return problem
-	}
-	line, text := noticed(d.text, err)
-	position := d.place(nil)
-	if found := findMistake(d.text, line); found != nil {
-		position.Line, position.Column = d.line+found.line-1, found.column
-		return &Error{Position: position, Problem: "not readable as YAML: " + found.problem, Fix: found.fix}
-	}
-	return d.whereNoticed(line, text)
-}
-
-func (d *document) whereNoticed(line int, problem string) error {
-	position := d.place(nil)
-	position.Line = d.line + line - 1
-	return &Error{Position: position, Problem: "not readable as YAML: " + plainWords(problem)}
-}
-
-// noticed returns the line at which the parser detected a mistake, and the parser's message. It uses kubectl's parser,
+// locate returns the line at which the parser detected a mistake, and the parser's message. It uses kubectl's parser,
 // because the other one reports the line at which the surrounding block starts.
-func noticed(text []byte, err error) (line int, problem string) {
+func locate(text []byte, err error) (line int, problem string) {
 	if _, other := sigsyaml.YAMLToJSON(text); other != nil {
 		err = other
 	}
@@ -67,15 +61,15 @@ func noticed(text []byte, err error) (line int, problem string) {
 	if found := yamlProblem.FindStringSubmatch(problem); found != nil {
 		line, _ = strconv.Atoi(found[1])
 		problem = found[2]
-		if ofParser.MatchString(problem) { // these errors count lines from 0
+		if tokenError.MatchString(problem) { // these errors count lines from 0
 			line++
 		}
 	}
 	return max(min(line, bytes.Count(text, []byte("\n"))+1), 1), problem
 }
 
-// ofParser matches errors about tokens, unlike errors about characters.
-var ofParser = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
+// tokenError matches errors about tokens, unlike errors about characters.
+var tokenError = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
 
 // plainWords translates a message of the parser for authors of manifests.
 func plainWords(problem string) string {
@@ -109,7 +103,7 @@ func (d *document) jsonError() error {
 	}
 	at := max(int(wrong.Offset)-1, 0)
 	problem, at := explainJSON(d.text, at, wrong.Error())
-	position, before := d.place(nil), d.text[:at]
+	position, before := d.positionOf(nil), d.text[:at]
 	position.Line = d.line + bytes.Count(before, []byte("\n"))
 	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
 	return &Error{Position: position, Problem: "not readable as JSON: " + problem}
@@ -121,11 +115,11 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
 	noticed := read[max(len(read)-1, 0):]
 	closing := len(noticed) > 0 && bytes.ContainsAny(noticed, "]}")
-	if missing := unopened(read); missing >= 0 {
+	if missing := findUnopened(read); missing >= 0 {
 		return "a bracket is missing after the colon", missing
 	}
 	if strings.Contains(problem, "unexpected end") || closing && strings.Contains(problem, "after ") {
-		if open := unclosed(read); open >= 0 {
+		if open := findUnclosed(read); open >= 0 {
 			return fmt.Sprintf("%q is not closed", text[open]), open
 		}
 	}
@@ -159,9 +153,9 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// unopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or an
-// unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
-func unopened(text []byte) int {
+// findUnopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or
+// an unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
+func findUnopened(text []byte) int {
 	last := len(text) - 1
 	if last < 0 {
 		return -1
@@ -201,9 +195,9 @@ type brackets struct {
 	start, indentation int
 }
 
-// unclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
+// findUnclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
 // with the closing of another bracket, or the last open one. It returns -1 if there is none.
-func unclosed(text []byte) int {
+func findUnclosed(text []byte) int {
 	b := &brackets{text: text}
 	quoted := false
 	for i := 0; i < len(text); i++ {
@@ -217,7 +211,7 @@ func unclosed(text []byte) int {
 			b.start = i + 1
 			b.indentation = len(text[b.start:]) - len(bytes.TrimLeft(text[b.start:], " \t"))
 		default:
-			if !quoted && b.next(i) {
+			if !quoted && b.process(i) {
 				return b.open[len(b.open)-1].at
 			}
 		}
@@ -228,8 +222,8 @@ func unclosed(text []byte) int {
 	return b.open[len(b.open)-1].at
 }
 
-// next processes one character, and reports whether it closes a bracket other than the last open one.
-func (b *brackets) next(i int) bool {
+// process processes one character, and reports whether it closes a bracket other than the last open one.
+func (b *brackets) process(i int) bool {
 	switch c := b.text[i]; c {
 	case '{', '[':
 		b.open = append(b.open, bracket{i, b.indentation})

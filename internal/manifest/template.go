@@ -37,12 +37,13 @@ func templateError(file, verb string, data []byte) *Error {
 		if !t.has.Match(data) || !t.known.Match(data) {
 			continue
 		}
-		if !controlLine.Match(data) && !plainAction.Match(data) && !readableWithout(data) {
+		if !controlLine.Match(data) && !plainAction.Match(data) && !isReadableWithoutActions(data) {
 			return nil // another mistake, in a file with text that looks like an action
 		}
+		at := t.known.FindIndex(data)[0]
 		return &Error{
-			Position: firstMatch(file, data, t.known), Template: true,
-			Problem: "this is " + t.name + ", not a manifest", Fix: renderFirst(t.command, file, verb),
+			Position: Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')},
+			Template: true, Problem: "this is " + t.name + ", not a manifest", Fix: renderFix(t.command, file, verb),
 		}
 	}
 	return nil
@@ -52,14 +53,14 @@ func templateError(file, verb string, data []byte) *Error {
 func TemplateOf(value, file, verb string) (name, fix string) {
 	for _, t := range templates {
 		if t.known.MatchString(value) {
-			return t.name, renderFirst(t.command, file, verb)
+			return t.name, renderFix(t.command, file, verb)
 		}
 	}
-	return "a template", renderFirst("", file, verb)
+	return "a template", renderFix("", file, verb)
 }
 
-// readableWithout reports whether the text is valid YAML after replacing the actions by words.
-func readableWithout(data []byte) bool {
+// isReadableWithoutActions reports whether the text is valid YAML after replacing the actions by words.
+func isReadableWithoutActions(data []byte) bool {
 	for _, d := range splitYAML("", action.ReplaceAll(data, []byte("x"))) {
 		if _, err := sigsyaml.YAMLToJSON(d.text); err != nil {
 			return false
@@ -68,14 +69,9 @@ func readableWithout(data []byte) bool {
 	return true
 }
 
-func firstMatch(file string, data []byte, pattern *regexp.Regexp) Position {
-	at := pattern.FindIndex(data)[0]
-	return Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')}
-}
-
-// renderFirst returns the fix: how to check the output of a template. The chart of a Helm template is the parent of its
+// renderFix returns the fix: how to check the output of a template. The chart of a Helm template is the parent of its
 // folder templates.
-func renderFirst(command, file, verb string) string {
+func renderFix(command, file, verb string) string {
 	if command == "" {
 		return "render it first, and pass the result: kubectl batchjob " + verb + " -f -"
 	}

@@ -33,15 +33,15 @@ func (c *Clock) Wrap(next http.RoundTripper) http.RoundTripper {
 		sent := c.local()
 		answer, err := next.RoundTrip(r)
 		if err == nil {
-			c.set(answer.Header, sent, c.local())
+			c.adjust(answer.Header, sent, c.local())
 		}
 		return answer, err
 	})
 }
 
-// set adjusts the clock by the minimum that a response requires. The Date header has a resolution of one second, and was
+// adjust adjusts the clock by the minimum that a response requires. The Date header has a resolution of one second, and was
 // written at some time between sent and received.
-func (c *Clock) set(header http.Header, sent, received time.Time) {
+func (c *Clock) adjust(header http.Header, sent, received time.Time) {
 	date, err := http.ParseTime(header.Get("Date"))
 	if err != nil || header.Get("Age") != "" { // A cache responded.
 		return

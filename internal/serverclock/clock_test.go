@@ -60,7 +60,7 @@ func TestClockKeepsTheBestAnswer(t *testing.T) {
 		date := server.Truncate(time.Second)
 		sent := server.Add(ahead)
 		server = server.Add(took)
-		clock.set(http.Header{"Date": {date.Format(http.TimeFormat)}}, sent, server.Add(ahead))
+		clock.adjust(http.Header{"Date": {date.Format(http.TimeFormat)}}, sent, server.Add(ahead))
 	}
 	wrong := func() time.Duration { return clock.Now().Sub(server).Abs() }
 	send(10 * time.Millisecond)

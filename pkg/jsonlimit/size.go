@@ -23,7 +23,7 @@ const (
 // and returns more than limit. data must be valid JSON as returned by Decoder.Raw, which also bounds its depth.
 func sizeOf(t reflect.Type, data []byte, limit int64) int64 {
 	m := &meter{data: data, limit: limit, spent: int64(t.Size())}
-	m.value(t)
+	m.measureValue(t)
 	return m.spent
 }
 
@@ -35,9 +35,9 @@ type meter struct {
 	spent int64
 }
 
-// value walks over one value. The caller has counted the size of t itself.
-func (m *meter) value(t reflect.Type) {
-	m.space()
+// measureValue walks over one value. The caller has counted the size of t itself.
+func (m *meter) measureValue(t reflect.Type) {
+	m.skipSpace()
 	for t != nil && t.Kind() == reflect.Pointer && m.data[m.at] != 'n' {
 		t = t.Elem()
 		m.spent += int64(t.Size())
@@ -45,27 +45,27 @@ func (m *meter) value(t reflect.Type) {
 	start := m.at
 	switch m.data[m.at] {
 	case '{':
-		m.object(known(t))
+		m.measureObject(decodedType(t))
 	case '[':
-		m.array(known(t))
+		m.measureArray(decodedType(t))
 	case '"':
-		m.text()
+		m.skipText()
 	default: // a number, true, false or null
 		m.at += len(m.data[m.at:]) - len(bytes.TrimLeft(m.data[m.at:], "+-.0123456789Eaeflnrstu"))
 	}
-	if t != nil && (m.data[start] == '"' || known(t) == nil) {
+	if t != nil && (m.data[start] == '"' || decodedType(t) == nil) {
 		m.spent += int64(m.at-start) + sizeOfString
 	}
 }
 
-func (m *meter) object(t reflect.Type) {
+func (m *meter) measureObject(t reflect.Type) {
 	of := func(string) reflect.Type { return t }
 	var slot int64
 	switch {
 	case t == nil:
 	case t.Kind() == reflect.Struct:
 		fields := fieldsOf(t)
-		of = func(name string) reflect.Type { return fields[folded(name)] }
+		of = func(name string) reflect.Type { return fields[foldName(name)] }
 	case t.Kind() == reflect.Map:
 		slot = int64(t.Key().Size() + t.Elem().Size())
 		of = func(string) reflect.Type { return t.Elem() }
@@ -75,19 +75,19 @@ func (m *meter) object(t reflect.Type) {
 	if slot > 0 {
 		m.spent += sizeOfMap
 	}
-	m.each(func(n int64) {
-		m.space()
-		name := m.name()
+	m.eachMember(func(n int64) {
+		m.skipSpace()
+		name := m.readName()
 		if slot > 0 {
-			m.spent += int64(len(name)) + places(n, mapSlots, 3)*slot
+			m.spent += int64(len(name)) + newSlots(n, mapSlots, 3)*slot
 		}
-		m.space()
+		m.skipSpace()
 		m.at++ // the colon
-		m.value(of(name))
+		m.measureValue(of(name))
 	})
 }
 
-func (m *meter) array(t reflect.Type) {
+func (m *meter) measureArray(t reflect.Type) {
 	elem, size := t, int64(sizeOfInterface)
 	switch {
 	case t == nil:
@@ -97,15 +97,15 @@ func (m *meter) array(t reflect.Type) {
 	default: // an interface
 		m.spent += sizeOfSlice
 	}
-	m.each(func(n int64) {
-		m.spent += places(n, 1, 2) * size
-		m.value(elem)
+	m.eachMember(func(n int64) {
+		m.spent += newSlots(n, 1, 2) * size
+		m.measureValue(elem)
 	})
 }
 
-// places returns the number of slots that member n adds: the first member allocates several, and growing allocates more than
+// newSlots returns the number of slots that member n adds: the first member allocates several, and growing allocates more than
 // is needed.
-func places(n, first, more int64) int64 {
+func newSlots(n, first, more int64) int64 {
 	switch {
 	case n == 0:
 		return first
@@ -115,11 +115,11 @@ func places(n, first, more int64) int64 {
 	return more
 }
 
-// each walks over an object or array, and calls member with the number of each member, at its start.
-func (m *meter) each(member func(n int64)) {
+// eachMember walks over an object or array, and calls member with the number of each member, at its start.
+func (m *meter) eachMember(member func(n int64)) {
 	m.at++
 	n := int64(0)
-	for m.space(); m.data[m.at] != '}' && m.data[m.at] != ']'; m.space() {
+	for m.skipSpace(); m.data[m.at] != '}' && m.data[m.at] != ']'; m.skipSpace() {
 		if m.data[m.at] == ',' {
 			m.at++
 		}
@@ -134,8 +134,8 @@ func (m *meter) each(member func(n int64)) {
 	m.at++
 }
 
-// text walks over a string.
-func (m *meter) text() {
+// skipText walks over a string.
+func (m *meter) skipText() {
 	for m.at++; m.data[m.at] != '"'; m.at++ {
 		if m.data[m.at] == '\\' {
 			m.at++
@@ -144,10 +144,10 @@ func (m *meter) text() {
 	m.at++
 }
 
-// name walks over the name of a member, and returns it.
-func (m *meter) name() (name string) {
+// readName walks over the name of a member, and returns it.
+func (m *meter) readName() (name string) {
 	start := m.at
-	m.text()
+	m.skipText()
 	quoted := m.data[start:m.at]
 	if !bytes.ContainsFunc(quoted, func(r rune) bool { return r == '\\' || r >= utf8.RuneSelf }) {
 		return string(quoted[1 : len(quoted)-1])
@@ -156,7 +156,7 @@ func (m *meter) name() (name string) {
 	return name
 }
 
-func (m *meter) space() {
+func (m *meter) skipSpace() {
 	for m.at < len(m.data) && strings.IndexByte(" \t\r\n", m.data[m.at]) >= 0 {
 		m.at++
 	}
@@ -164,16 +164,16 @@ func (m *meter) space() {
 
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
-// known returns t, or nil if t decodes itself: then the length of the JSON is the estimate.
-func known(t reflect.Type) reflect.Type {
+// decodedType returns t, or nil if t decodes itself: then the length of the JSON is the estimate.
+func decodedType(t reflect.Type) reflect.Type {
 	if t == nil || reflect.PointerTo(t).Implements(unmarshaler) {
 		return nil
 	}
 	return t
 }
 
-// folded maps names that the decoder treats as equal to the same string: it ignores case, also of "ſ".
-func folded(name string) string { return strings.ToLower(strings.ToUpper(name)) }
+// foldName maps names that the decoder treats as equal to the same string: it ignores case, also of "ſ".
+func foldName(name string) string { return strings.ToLower(strings.ToUpper(name)) }
 
 // fields caches the types of the fields of structs, by their names in JSON.
 var fields sync.Map
@@ -188,7 +188,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 		if name == "" {
 			name = field.Name
 		}
-		all[folded(name)] = field.Type
+		all[foldName(name)] = field.Type
 	}
 	fields.Store(t, all)
 	return all

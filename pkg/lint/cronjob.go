@@ -12,9 +12,6 @@ import (
 
 // checkCronJob checks the fields of a CronJob around its Job.
 func checkCronJob(r *review) {
-	if r.cronJob == nil {
-		return
-	}
 	spec, path := &r.cronJob.Spec, field.NewPath("spec")
 	if policy := spec.ConcurrencyPolicy; policy != "" { // the API server defaults it to Allow
 		r.oneOf("concurrency-policy-unknown", path.Child("concurrencyPolicy"), string(policy),
@@ -38,9 +35,6 @@ func checkCronJob(r *review) {
 }
 
 func checkSchedule(r *review) {
-	if r.cronJob == nil {
-		return
-	}
 	text, path := r.cronJob.Spec.Schedule, field.NewPath("spec", "schedule")
 	if text == "" {
 		r.reject("schedule-missing", path, `add one, such as "0 3 * * *"`, "the CronJob has no schedule")
@@ -65,9 +59,6 @@ const minStartingDeadline = 10
 
 // checkCronJobHabits finds settings that stop a CronJob, or hide why a Job failed.
 func checkCronJobHabits(r *review) {
-	if r.cronJob == nil {
-		return
-	}
 	spec, path := &r.cronJob.Spec, field.NewPath("spec")
 	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline >= 0 && *deadline < minStartingDeadline {
 		r.add(Warning, "starting-deadline-short", path.Child("startingDeadlineSeconds"), "use 10 or more, or remove it",
@@ -84,7 +75,7 @@ func checkCronJobHabits(r *review) {
 }
 
 func checkTimeZone(r *review) {
-	if r.cronJob == nil || r.cronJob.Spec.TimeZone == nil {
+	if r.cronJob.Spec.TimeZone == nil {
 		return
 	}
 	const fix = "use a name from the IANA time zone database, such as Europe/Berlin or Etc/UTC"

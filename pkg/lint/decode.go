@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -10,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/placeholder"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schema"
 )
 
@@ -21,7 +23,6 @@ var (
 // decoder decodes the content of an object. Wrong names and values become findings; the rest is decoded nevertheless.
 type decoder struct {
 	Input
-	prefix string
 	// content is a copy of Object, as corrected by schema.Check.
 	content map[string]any
 	cronJob bool
@@ -30,7 +31,7 @@ type decoder struct {
 
 // newDecoder returns nil, and a review with the reason, for an object that is not a Job or CronJob.
 func newDecoder(in Input) (*decoder, *review) {
-	d := &decoder{Input: in, prefix: in.Path, content: runtime.DeepCopyJSON(in.Object)}
+	d := &decoder{Input: in, content: runtime.DeepCopyJSON(in.Object)}
 	version, _ := in.Object["apiVersion"].(string)
 	kind, _ := in.Object["kind"].(string)
 	of := jobSchema
@@ -49,8 +50,8 @@ func newDecoder(in Input) (*decoder, *review) {
 
 func (d *decoder) review() *review {
 	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes}
-	if d.prefix != "" {
-		r.path = field.NewPath(d.prefix)
+	if d.Path != "" {
+		r.path = field.NewPath(d.Path)
 	}
 	return r
 }
@@ -90,24 +91,20 @@ func (d *decoder) findings() []Finding {
 
 func (d *decoder) run() []Finding {
 	r := d.review()
-	if err := d.into(r); err != nil {
+	var into any
+	if d.cronJob {
+		r.cronJob, r.path = &batchv1.CronJob{}, field.NewPath("spec", "jobTemplate")
+		r.meta, r.spec, into = &r.cronJob.Spec.JobTemplate.ObjectMeta, &r.cronJob.Spec.JobTemplate.Spec, r.cronJob
+	} else {
+		job := &batchv1.Job{}
+		r.meta, r.spec, into = &job.ObjectMeta, &job.Spec, job
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(d.content, into); err != nil {
 		r.reject("not-readable", nil, "", "not a Kubernetes object: %v", err)
 		return r.findings
 	}
 	r.run()
 	return r.findings
-}
-
-func (d *decoder) into(r *review) error {
-	if !d.cronJob {
-		job := &batchv1.Job{}
-		r.meta, r.spec = &job.ObjectMeta, &job.Spec
-		return runtime.DefaultUnstructuredConverter.FromUnstructured(d.content, job)
-	}
-	cronJob := &batchv1.CronJob{}
-	r.cronJob, r.path = cronJob, field.NewPath("spec", "jobTemplate")
-	r.meta, r.spec = &cronJob.Spec.JobTemplate.ObjectMeta, &cronJob.Spec.JobTemplate.Spec
-	return runtime.DefaultUnstructuredConverter.FromUnstructured(d.content, cronJob)
 }
 
 // dependsOn reports whether a finding may result from the removal of a value: it is at or below the removed path, or
@@ -135,4 +132,48 @@ func (d *decoder) asWritten(path string) string {
 		}
 	}
 	return path
+}
+
+// TemplateID is the ID of the finding that an object is a template. It applies to the whole file: all other findings
+// there may result from it.
+const TemplateID = "template"
+
+// placeholders adds findings about text that was not replaced. They replace other findings about the same fields, which
+// determine whether the API server rejects the value.
+func (d *decoder) placeholders(findings []Finding) []Finding {
+	template := false
+	for _, p := range placeholder.Find(d.Object) {
+		path := p.Path
+		if d.Path != "" && path != "metadata.name" { // A Job in a JobSet has the name of the JobSet.
+			path = d.Path + "." + path
+		}
+		about := func(f Finding) bool { return isWithin(f.Field, path) }
+		rejected := slices.ContainsFunc(findings, func(f Finding) bool { return about(f) && f.Rejected })
+		if p.Kind == placeholder.Action && template {
+			continue // once is enough
+		}
+		template = template || p.Kind == placeholder.Action
+		findings = append(slices.DeleteFunc(findings, about), placeholderFinding(p, path, rejected))
+	}
+	return findings
+}
+
+func placeholderFinding(p placeholder.Placeholder, path string, rejected bool) Finding {
+	f := Finding{ID: "placeholder", Severity: Warning, Rejected: rejected, Field: path, Message: fmt.Sprintf("%s contains %s, which nothing replaces", path, shorten(p.Text))}
+	if rejected {
+		f.Severity = Error
+	}
+	switch p.Kind {
+	case placeholder.Variable:
+		f.Fix = "write the value, or replace it first, as envsubst does"
+	case placeholder.Reference:
+		f.Fix = "write the value: only command, args and the values of env may refer to variables"
+	case placeholder.Word:
+		f.Fix = "write the value"
+	case placeholder.Action:
+		f.ID, f.Severity = TemplateID, Error
+		f.Message = fmt.Sprintf("this is a template, not a manifest: %s contains %s", path, shorten(p.Text))
+		f.Fix = "render it first, and check the result"
+	}
+	return f
 }

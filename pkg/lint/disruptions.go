@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 )
@@ -15,17 +17,18 @@ const (
 // signal that stopped them (KEP-3329).
 func checkDisruptions(r *review) {
 	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
-	disruptions := -1 // the first rule for disruptions
-	for i := range rules {
-		if disruptions < 0 && isForDisruptions(&rules[i]) {
-			disruptions = i
-		}
-	}
+	disruptions := slices.IndexFunc(rules, func(rule batchv1.PodFailurePolicyRule) bool {
+		return slices.ContainsFunc(rule.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
+			return c.Type == corev1.DisruptionTarget && statusOf(c) == corev1.ConditionTrue
+		})
+	})
+	hasSignal := func(left codeSet) bool { return left.has(exitKilled) || left.has(exitTerminated) }
 	for i := range rules {
 		if disruptions >= 0 && i > disruptions {
 			return
 		}
-		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !matchesSignals(rules, i, containers) {
+		// A rule after another one for the same exit code never matches disruptions.
+		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !slices.ContainsFunc(unmatchedCodes(rules, i, containers), hasSignal) {
 			continue
 		}
 		if disruptions >= 0 {
@@ -47,36 +50,11 @@ func checkDisruptions(r *review) {
 	}
 }
 
-func isForDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
-	for _, c := range rule.OnPodConditions {
-		if c.Type == corev1.DisruptionTarget && statusOf(c) == corev1.ConditionTrue {
-			return true
-		}
-	}
-	return false
-}
-
-// matchesSignals reports whether rule i is the first to match one of the two exit codes, in any container.
-func matchesSignals(rules []batchv1.PodFailurePolicyRule, i int, containers []string) bool {
-	on := rules[i].OnExitCodes
-	if on == nil || !validExitCodes(on) {
-		return false
-	}
-	for _, left := range codesLeft(rules, i, containers) {
-		if left.has(exitKilled) || left.has(exitTerminated) {
-			return true
-		}
-	}
-	return false
-}
-
 // checkSignalsIgnored finds rules that ignore the exit codes of signals. They are intended for disruptions, but a
 // container that exceeds its memory limit also ends by SIGKILL, and would be replaced forever.
 func checkSignalsIgnored(r *review) {
-	rules := r.rules()
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil || rules[i].Action != batchv1.PodFailurePolicyActionIgnore || on.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
+	for i, on := range r.onExitCodes() {
+		if r.rules()[i].Action != batchv1.PodFailurePolicyActionIgnore || on.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn {
 			continue
 		}
 		for j, code := range on.Values {

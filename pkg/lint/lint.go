@@ -2,6 +2,7 @@ package lint
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -78,17 +79,34 @@ func CheckNames(in Input) []Finding {
 	return d.placeholders(d.problems())
 }
 
-// run runs all checks on a decoded object.
+// run runs all checks on a decoded object, in the order of fields: metadata, counts, limits, policies, pods. Each finds one
+// kind of problem; fields that another check rejects may have any value.
 func (r *review) run() {
-	all := checks()
+	all := []func(*review){checkName, checkMetadata, checkFromCluster}
+	if r.cronJob != nil {
+		all = append(all, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits)
+	}
+	all = append(all,
+		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
+		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
+		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
+		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
+		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
+		checkWaits, checkNeverEnds, checkIndexUsed,
+	)
+	// Each rule, or each pair of rules, is checked unless there are more rules than allowed.
 	if len(r.rules()) <= rulename.MaxRules {
-		all = append(all, ruleChecks()...)
+		all = append(all,
+			checkRules, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch, checkOnPodConditions,
+			checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions, checkSignalsIgnored,
+			checkNames, checkNamesUsed,
+		)
 	}
 	if len(r.successRules()) <= maxSuccessRules {
-		all = append(all, successRuleChecks()...)
+		all = append(all, checkSuccessRules, checkSuccessRulesCovered)
 	}
-	for _, c := range all {
-		c(r)
+	for _, check := range all {
+		check(r)
 	}
 }
 
@@ -110,13 +128,11 @@ type review struct {
 
 // specPath returns the path of a field of the Job's spec.
 func (r *review) specPath(name string, more ...string) *field.Path {
-	return r.below("spec", append([]string{name}, more...)...)
+	return r.jobPath("spec", append([]string{name}, more...)...)
 }
 
-func (r *review) metaPath(name string) *field.Path { return r.below("metadata", name) }
-
-// below returns the path of a field of the Job.
-func (r *review) below(name string, more ...string) *field.Path {
+// jobPath returns the path of a field of the Job.
+func (r *review) jobPath(name string, more ...string) *field.Path {
 	if r.path == nil {
 		return field.NewPath(name, more...)
 	}
@@ -150,24 +166,24 @@ func (r *review) oneOf(id string, path *field.Path, value string, allowed ...str
 	}
 }
 
-// indexed reports whether the Job has indexes.
-func (r *review) indexed() bool { return jobspec.IsIndexed(r.spec) }
+// isIndexed reports whether the Job has indexes.
+func (r *review) isIndexed() bool { return jobspec.IsIndexed(r.spec) }
 
 // completions returns the number of indexes; false if it is unknown or invalid.
 func (r *review) completions() (int32, bool) {
 	completions := r.spec.Completions
 	switch {
-	case !r.indexed():
+	case !r.isIndexed():
 		return 0, false
 	case completions == nil:
-		return 1, r.countsAreSet()
+		return 1, r.hasDefaultCounts()
 	}
 	return *completions, *completions >= 0
 }
 
-// countsAreSet reports whether the API server sets completions and parallelism to 1, because the Job has neither. It
+// hasDefaultCounts reports whether the API server sets completions and parallelism to 1, because the Job has neither. It
 // does not do so in templates.
-func (r *review) countsAreSet() bool {
+func (r *review) hasDefaultCounts() bool {
 	return r.cronJob == nil && r.spec.Completions == nil && r.spec.Parallelism == nil
 }
 
@@ -179,8 +195,17 @@ func (r *review) rules() []batchv1.PodFailurePolicyRule {
 	return r.spec.PodFailurePolicy.Rules
 }
 
-func (r *review) rulePath(i int) *field.Path {
-	return r.specPath("podFailurePolicy", "rules").Index(i)
+func (r *review) rulePath(i int) *field.Path { return r.specPath("podFailurePolicy", "rules").Index(i) }
+
+// onExitCodes iterates over the rules of podFailurePolicy with onExitCodes.
+func (r *review) onExitCodes() iter.Seq2[int, *batchv1.PodFailurePolicyOnExitCodesRequirement] {
+	return func(yield func(int, *batchv1.PodFailurePolicyOnExitCodesRequirement) bool) {
+		for i, rule := range r.rules() {
+			if rule.OnExitCodes != nil && !yield(i, rule.OnExitCodes) {
+				return
+			}
+		}
+	}
 }
 
 // shorten keeps messages that quote the manifest readable.

@@ -4,6 +4,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
@@ -33,7 +34,34 @@ func checkManagedBy(r *review) {
 	}
 }
 
-// managedByBuiltin reports whether the Job names the built-in controller.
-func (r *review) managedByBuiltin() bool {
+// isManagedByBuiltin reports whether the Job names the built-in controller.
+func (r *review) isManagedByBuiltin() bool {
 	return r.spec.ManagedBy != nil && *r.spec.ManagedBy == batchv1.JobControllerName
+}
+
+const ourName = reconcile.DefaultManagedBy
+
+// checkScheduling checks spec.scheduling, which is alpha, and which only the built-in controller supports (JOB-64).
+func checkScheduling(r *review) {
+	if r.spec.Scheduling == nil {
+		return
+	}
+	asked := reconcile.UnsupportedScheduling(&batchv1.Job{Spec: *r.spec})
+	if asked == "" {
+		return
+	}
+	path := r.specPath("scheduling")
+	const fix = "remove managedBy, or create the PodGroup yourself and name it in spec.template.spec.schedulingGroup"
+	switch managedBy := r.spec.ManagedBy; {
+	case managedBy != nil && *managedBy == ourName:
+		r.add(Error, "scheduling-not-supported", path, fix, "controller %s does not create a PodGroup for %s, so it creates no pods for this Job", ourName, asked)
+	case managedBy != nil && !r.isManagedByBuiltin():
+		r.add(Warning, "scheduling-not-supported", path, fix, "kubectl batchjob's controller, if it runs this Job, does not create a PodGroup for %s, so it creates no pods for it", asked)
+	case r.cronJob != nil:
+		r.add(Warning, "scheduling-of-cronjob", path, "create the PodGroup yourself and name it in the template's schedulingGroup",
+			"the built-in Job controller does not create PodGroups for Jobs of a CronJob, so %s has no effect", asked)
+	default:
+		r.add(Info, "scheduling-alpha", path, "make sure that the feature gate WorkloadWithJob is enabled",
+			"spec.scheduling is alpha: without the feature gate WorkloadWithJob, the API server drops it, and the pods are scheduled one by one")
+	}
 }

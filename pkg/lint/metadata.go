@@ -39,7 +39,7 @@ func checkName(r *review) {
 	switch n := len(meta.Name); {
 	case r.cronJob != nil && n > maxCronJobName:
 		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but a CronJob's name may have at most %d", n, maxCronJobName)
-	case r.cronJob == nil && !r.manualSelector() && n > maxLabel:
+	case r.cronJob == nil && !r.hasManualSelector() && n > maxLabel:
 		r.reject("name-invalid", path, "choose a shorter name", "%s has %d characters, but must fit into a pod label, which may have at most %d", whose, n, maxLabel)
 	}
 	r.checkHostname(meta.Name, path)

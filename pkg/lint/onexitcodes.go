@@ -12,18 +12,14 @@ import (
 const maxExitCodes = 255
 
 func checkOnExitCodes(r *review) {
-	names, rules := containerNames(&r.spec.Template.Spec), r.rules()
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil {
-			continue
-		}
+	names := containerNames(&r.spec.Template.Spec)
+	for i, on := range r.onExitCodes() {
 		path := r.rulePath(i).Child("onExitCodes")
 		r.oneOf("operator-unknown", path.Child("operator"), string(on.Operator),
 			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
 		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
 			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container in the template",
-				"there is no container %q; %s", *on.ContainerName, available(names))
+				"there is no container %q; %s", *on.ContainerName, listContainers(names))
 		}
 		switch n := len(on.Values); {
 		case n == 0:
@@ -34,7 +30,7 @@ func checkOnExitCodes(r *review) {
 	}
 }
 
-func available(containers []string) string {
+func listContainers(containers []string) string {
 	if len(containers) == 0 {
 		return "there are no containers"
 	}
@@ -42,12 +38,8 @@ func available(containers []string) string {
 }
 
 func checkExitCodeValues(r *review) {
-	rules := r.rules()
-	for i := range rules {
-		on, path := rules[i].OnExitCodes, r.rulePath(i).Child("onExitCodes", "values")
-		if on == nil {
-			continue
-		}
+	for i, on := range r.onExitCodes() {
+		path := r.rulePath(i).Child("onExitCodes", "values")
 		if !slices.IsSorted(on.Values) {
 			r.reject("exit-codes-not-sorted", path, "sort them", "exit codes must increase")
 		}
@@ -99,23 +91,19 @@ func (s codeSet) minus(t codeSet) codeSet {
 	return left
 }
 
-func (s codeSet) empty() bool { return !s.allBut && len(s.codes) == 0 }
+func (s codeSet) isEmpty() bool { return !s.allBut && len(s.codes) == 0 }
 
 // checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
 // any of its containers matches, so a rule without containerName applies to each of them.
 func checkExitCodesCovered(r *review) {
 	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil || !validExitCodes(on) {
-			continue
-		}
-		left := codesLeft(rules, i, containers)
+	for i, on := range r.onExitCodes() {
+		left := unmatchedCodes(rules, i, containers)
 		switch {
-		case len(left) == 0: // no such container, or none at all
-		case !slices.ContainsFunc(left, func(s codeSet) bool { return !s.empty() }):
-			if !codesOf(on).empty() { // In [0] is rejected
-				r.neverMatches(i, coveredBy(rules, i, containers))
+		case len(left) == 0: // invalid, no such container, or none at all
+		case !slices.ContainsFunc(left, func(s codeSet) bool { return !s.isEmpty() }):
+			if !codesOf(on).isEmpty() { // In [0] is rejected
+				r.addNeverMatches(i, coveringRules(rules, i, containers))
 			}
 		case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
 			for j, code := range on.Values {
@@ -128,7 +116,12 @@ func checkExitCodesCovered(r *review) {
 	}
 }
 
-func validExitCodes(on *batchv1.PodFailurePolicyOnExitCodesRequirement) bool {
+// hasExitCodes reports whether the rule has valid onExitCodes.
+func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
+	on := rule.OnExitCodes
+	if on == nil {
+		return false
+	}
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
 	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
 }
@@ -144,17 +137,21 @@ func containerNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// codesLeft returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches.
-func codesLeft(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
+// unmatchedCodes returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches; nil if
+// the rule has no valid exit codes.
+func unmatchedCodes(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
 	var all []codeSet
+	if !hasExitCodes(&rules[i]) {
+		return nil
+	}
 	for _, container := range containers {
-		if !isAbout(rules[i].OnExitCodes, container) {
+		if !appliesTo(rules[i].OnExitCodes, container) {
 			continue
 		}
 		left := codesOf(rules[i].OnExitCodes)
 		for j := range rules[:i] {
-			if on := rules[j].OnExitCodes; on != nil && validExitCodes(on) && isAbout(on, container) {
-				left = left.minus(codesOf(on))
+			if hasExitCodes(&rules[j]) && appliesTo(rules[j].OnExitCodes, container) {
+				left = left.minus(codesOf(rules[j].OnExitCodes))
 			}
 		}
 		all = append(all, left)
@@ -162,20 +159,20 @@ func codesLeft(rules []batchv1.PodFailurePolicyRule, i int, containers []string)
 	return all
 }
 
-func isAbout(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container string) bool {
+func appliesTo(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container string) bool {
 	return on.ContainerName == nil || *on.ContainerName == container
 }
 
-// coveredBy names the rules before rule i that share a code with it, for a container that both apply to.
-func coveredBy(rules []batchv1.PodFailurePolicyRule, i int, containers []string) string {
+// coveringRules names the rules before rule i that share a code with it, for a container that both apply to.
+func coveringRules(rules []batchv1.PodFailurePolicyRule, i int, containers []string) string {
 	var names []string
 	wanted := codesOf(rules[i].OnExitCodes)
 	for j := range rules[:i] {
-		on := rules[j].OnExitCodes
-		if on == nil || !validExitCodes(on) {
+		if !hasExitCodes(&rules[j]) {
 			continue
 		}
-		shared := slices.ContainsFunc(containers, func(name string) bool { return isAbout(rules[i].OnExitCodes, name) && isAbout(on, name) })
+		on := rules[j].OnExitCodes
+		shared := slices.ContainsFunc(containers, func(name string) bool { return appliesTo(rules[i].OnExitCodes, name) && appliesTo(on, name) })
 		rest := wanted.minus(codesOf(on))
 		if shared && (rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes)) {
 			names = append(names, fmt.Sprintf("rule %d", j))

@@ -10,7 +10,9 @@ import (
 
 const annotation = rulename.Annotation
 
-func (r *review) annotationPath() *field.Path { return r.metaPath("annotations").Key(annotation) }
+func (r *review) annotationPath() *field.Path {
+	return r.jobPath("metadata", "annotations").Key(annotation)
+}
 
 // checkNames checks the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
 func checkNames(r *review) {
@@ -73,7 +75,7 @@ func checkNamesUsed(r *review) {
 		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
 			r.add(Warning, "rule-name-not-camel-case", path(i), "start with an uppercase letter, and use only letters and digits", "%s", problem)
 		}
-		if r.managedByBuiltin() {
+		if r.isManagedByBuiltin() {
 			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that supports rule names, such as batchjob.dev/controller",
 				"the built-in Job controller does not support rule names")
 		}

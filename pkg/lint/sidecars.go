@@ -15,27 +15,26 @@ import (
 // RuleMatchesSidecars is the ID of findings about rules that match the exit of a sidecar.
 const RuleMatchesSidecars = "rule-matches-sidecars"
 
-// The exit codes of a sidecar that does not stop on its own at the end of its pod: by SIGTERM, or by SIGKILL after the
-// grace period.
-const (
-	exitOfSIGTERM = 143
-	exitOfSIGKILL = 137
-)
-
 // checkSidecarsMatch finds rules on exit codes that name no container, in a Job with native sidecars: they also match
 // the exit of a sidecar, which hides how the other containers ended.
 func checkSidecarsMatch(r *review) {
-	sidecars, rules := sidecarNames(&r.spec.Template.Spec), r.rules()
+	var sidecars []string
+	for i := range r.spec.Template.Spec.InitContainers {
+		if c := &r.spec.Template.Spec.InitContainers[i]; podspec.IsSidecar(c) {
+			sidecars = append(sidecars, c.Name)
+		}
+	}
 	if len(sidecars) == 0 {
 		return
 	}
-	for i := range rules {
-		on := rules[i].OnExitCodes
-		if on == nil || on.ContainerName != nil || !validExitCodes(on) || rules[i].Action == batchv1.PodFailurePolicyActionCount {
+	for i, on := range r.onExitCodes() {
+		rule := &r.rules()[i]
+		if on.ContainerName != nil || !hasExitCodes(rule) || rule.Action == batchv1.PodFailurePolicyActionCount {
 			continue
 		}
 		severity, why := Info, "a sidecar that fails"
-		if codes := codesOf(on); codes.has(exitOfSIGTERM) || codes.has(exitOfSIGKILL) {
+		// A sidecar that does not stop on its own ends by SIGTERM, or by SIGKILL after the grace period.
+		if codes := codesOf(on); codes.has(exitTerminated) || codes.has(exitKilled) {
 			severity, why = Warning, "a sidecar that is stopped at the end of its pod"
 		}
 		r.add(severity, RuleMatchesSidecars, r.rulePath(i).Child("onExitCodes"), "add containerName with the container that does the work",
@@ -43,27 +42,20 @@ func checkSidecarsMatch(r *review) {
 	}
 }
 
-// sidecarNames returns the names of the init containers with restartPolicy Always.
-func sidecarNames(pod *corev1.PodSpec) []string {
-	var names []string
-	for i := range pod.InitContainers {
-		if c := &pod.InitContainers[i]; podspec.IsSidecar(c) {
-			names = append(names, c.Name)
-		}
-	}
-	return names
-}
-
 // checkNeverEnds finds containers that run until they are stopped. A pod succeeds when all of its containers except
 // sidecars have ended (KEP-753).
 func checkNeverEnds(r *review) {
 	containers := r.spec.Template.Spec.Containers
+	sharedProcesses := r.spec.Template.Spec.ShareProcessNamespace
+	stops := func(c corev1.Container) bool {
+		return command.StopsServers(&c, sharedProcesses != nil && *sharedProcesses)
+	}
 	for i := range containers {
 		container, path := &containers[i], r.specPath("template", "spec", "containers").Index(i)
 		endless := command.Endless(container)
 		what := cmp.Or(endless, command.Server(container))
 		switch {
-		case what == "" || stopsServers(&r.spec.Template.Spec):
+		case what == "" || slices.ContainsFunc(containers, stops):
 		case len(containers) > 1:
 			r.add(Warning, "container-never-ends", path, "move it to initContainers, with restartPolicy: Always: a sidecar ends with the other containers",
 				"container %q (%s) does not end when the others have ended, so the pod never succeeds", shorten(container.Name), what)
@@ -72,10 +64,4 @@ func checkNeverEnds(r *review) {
 				"container %q (%s) never ends, so the Job never completes", shorten(container.Name), what)
 		}
 	}
-}
-
-// stopsServers reports whether a container of the pod seems to stop the others.
-func stopsServers(pod *corev1.PodSpec) bool {
-	sharedProcesses := pod.ShareProcessNamespace != nil && *pod.ShareProcessNamespace
-	return slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return command.StopsServers(&c, sharedProcesses) })
 }

@@ -17,7 +17,7 @@ const (
 )
 
 func (r *review) successRules() []batchv1.SuccessPolicyRule {
-	if r.spec.SuccessPolicy == nil || !r.indexed() {
+	if r.spec.SuccessPolicy == nil || !r.isIndexed() {
 		return nil
 	}
 	return r.spec.SuccessPolicy.Rules
@@ -29,7 +29,7 @@ func checkSuccessPolicy(r *review) {
 	if r.spec.SuccessPolicy == nil {
 		return
 	}
-	if !r.indexed() {
+	if !r.isIndexed() {
 		r.reject("success-without-indexes", r.specPath("successPolicy"), "set completionMode: Indexed, or remove successPolicy", "successPolicy needs an Indexed Job")
 		return
 	}
@@ -49,33 +49,25 @@ func checkSuccessRules(r *review) {
 		if rules[i].SucceededCount == nil && rules[i].SucceededIndexes == nil {
 			r.reject("success-rule-empty", r.successPath(i), "add succeededCount or succeededIndexes", "the rule does not specify when it is met")
 		}
-		if known {
-			r.checkSucceededIndexes(i, &rules[i], completions)
-			r.checkSucceededCount(i, &rules[i], completions)
+		if known && rules[i].SucceededIndexes != nil {
+			text, path := *rules[i].SucceededIndexes, r.successPath(i).Child("succeededIndexes")
+			switch _, problem := readIndexes(text, completions); {
+			case len(text) > maxSucceededText:
+				r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, but at most %d are allowed", len(text), maxSucceededText)
+			case problem != "":
+				r.reject("indexes-invalid", path, "use increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
+			case text == "":
+				r.add(Warning, "success-rule-never-met", path, "list indexes, or remove succeededIndexes", "the rule is never met: it lists no index")
+			}
+		}
+		if known && rules[i].SucceededCount != nil {
+			r.checkSucceededCount(&rules[i], r.successPath(i).Child("succeededCount"), completions)
 		}
 	}
 }
 
-func (r *review) checkSucceededIndexes(i int, rule *batchv1.SuccessPolicyRule, completions int32) {
-	if rule.SucceededIndexes == nil {
-		return
-	}
-	text, path := *rule.SucceededIndexes, r.successPath(i).Child("succeededIndexes")
-	switch _, problem := readIndexes(text, completions); {
-	case len(text) > maxSucceededText:
-		r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, but at most %d are allowed", len(text), maxSucceededText)
-	case problem != "":
-		r.reject("indexes-invalid", path, "use increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
-	case text == "":
-		r.add(Warning, "success-rule-never-met", path, "list indexes, or remove succeededIndexes", "the rule is never met: it lists no index")
-	}
-}
-
-func (r *review) checkSucceededCount(i int, rule *batchv1.SuccessPolicyRule, completions int32) {
-	if rule.SucceededCount == nil {
-		return
-	}
-	count, path := *rule.SucceededCount, r.successPath(i).Child("succeededCount")
+func (r *review) checkSucceededCount(rule *batchv1.SuccessPolicyRule, path *field.Path, completions int32) {
+	count := *rule.SucceededCount
 	const fix = "lower succeededCount"
 	switch {
 	case count < 0:

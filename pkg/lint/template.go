@@ -44,7 +44,7 @@ func checkLogLost(r *review) {
 
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
-	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), podspec.Options{Volumes: r.volumes}) {
+	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), r.volumes) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
 }
@@ -53,7 +53,7 @@ func checkTemplate(r *review) {
 // until the CronJob creates a Job.
 func checkMetadata(r *review) {
 	if r.cronJob == nil {
-		for _, p := range podspec.CheckMetadata(r.meta, r.below("metadata")) {
+		for _, p := range podspec.CheckMetadata(r.meta, r.jobPath("metadata")) {
 			r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 		}
 		return
@@ -61,14 +61,14 @@ func checkMetadata(r *review) {
 	for _, p := range podspec.CheckMetadata(&r.cronJob.ObjectMeta, field.NewPath("metadata")) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
-	for _, p := range podspec.CheckMetadata(r.meta, r.below("metadata")) {
+	for _, p := range podspec.CheckMetadata(r.meta, r.jobPath("metadata")) {
 		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
 	}
 }
 
 // checkTemplateLabels finds labels that the API server sets on the template itself, and whose other values it rejects.
 func checkTemplateLabels(r *review) {
-	if r.manualSelector() {
+	if r.hasManualSelector() {
 		return
 	}
 	uid, name := string(r.meta.UID), r.meta.Name
@@ -96,35 +96,26 @@ func checkSelector(r *review) {
 	selector, path := r.spec.Selector, r.specPath("selector")
 	switch {
 	case r.cronJob != nil:
-		r.checkTemplateSelector()
-	case r.manualSelector():
-		r.checkManualSelector(selector, path)
-	case selector != nil && !selects(selector, r.generatedLabels()):
+		const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
+		if selector != nil {
+			r.reject("selector-in-cronjob", path, fix, message)
+		}
+		if r.hasManualSelector() {
+			r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
+		}
+	case r.hasManualSelector() && selector == nil:
+		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
+	case r.hasManualSelector() && !matchesLabels(selector, r.spec.Template.Labels):
+		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
+	case r.hasManualSelector():
+		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
+	case selector != nil && !matchesLabels(selector, r.generatedLabels()):
 		r.reject("selector-not-manual", path, selectorFix, "without manualSelector, the selector can only be on labels that the API server sets itself, such as job-name")
 	}
 }
 
-func (r *review) manualSelector() bool { return r.spec.ManualSelector != nil && *r.spec.ManualSelector }
-
-func (r *review) checkTemplateSelector() {
-	const fix, message = "remove it", "the API server generates the selector of a CronJob's Jobs"
-	if r.spec.Selector != nil {
-		r.reject("selector-in-cronjob", r.specPath("selector"), fix, message)
-	}
-	if r.manualSelector() {
-		r.reject("selector-in-cronjob", r.specPath("manualSelector"), fix, message)
-	}
-}
-
-func (r *review) checkManualSelector(selector *metav1.LabelSelector, path *field.Path) {
-	switch {
-	case selector == nil:
-		r.reject("selector-missing", path, selectorFix, "manualSelector needs a selector")
-	case !selects(selector, r.spec.Template.Labels):
-		r.reject("selector-mismatch", path, selectorFix, "the selector does not match the labels of the pod template")
-	default:
-		r.add(Warning, "selector-manual", r.specPath("manualSelector"), selectorFix, "if the selector matches another Job's pods, both Jobs compete for them")
-	}
+func (r *review) hasManualSelector() bool {
+	return r.spec.ManualSelector != nil && *r.spec.ManualSelector
 }
 
 // generatedLabels returns the labels that the API server sets in the pod template (validateGeneratedSelector of
@@ -134,8 +125,8 @@ func (r *review) generatedLabels() labels.Set {
 	return labels.Set{"controller-uid": uid, batchv1.ControllerUidLabel: uid, "job-name": name, batchv1.JobNameLabel: name}
 }
 
-// selects reports whether the selector is valid and matches the labels.
-func selects(selector *metav1.LabelSelector, of labels.Set) bool {
+// matchesLabels reports whether the selector is valid and matches the labels.
+func matchesLabels(selector *metav1.LabelSelector, of labels.Set) bool {
 	s, err := metav1.LabelSelectorAsSelector(selector)
 	return err == nil && s.Matches(of)
 }

@@ -51,8 +51,8 @@ var toolPrefixes = []string{
 	"applyset.kubernetes.io/", "kapp.k14s.io/", "config.k8s.io/owning-inventory",
 }
 
-// copyOf returns a new Job with the labels, annotations and spec of object, and what it dropped.
-func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
+// copyJob returns a new Job with the labels, annotations and spec of object, and what it dropped.
+func copyJob(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
 	old := object.DeepCopy()
 	made := &unstructured.Unstructured{Object: map[string]any{"spec": old.Object["spec"]}}
 	made.SetAPIVersion("batch/v1")
@@ -74,12 +74,7 @@ func copyOf(object *unstructured.Unstructured, name string) (*unstructured.Unstr
 	if manual, _, _ := unstructured.NestedBool(made.Object, "spec", "manualSelector"); manual {
 		dropped = append(dropped, Dropped{Kind: Selector})
 	}
-	clearGenerated(made)
-	return made, dropped
-}
-
-// clearGenerated removes from the spec the fields that the API server sets for each Job.
-func clearGenerated(made *unstructured.Unstructured) {
+	// Fields of the spec that the API server sets for each Job.
 	for _, field := range []string{"selector", "manualSelector", "suspend"} {
 		unstructured.RemoveNestedField(made.Object, "spec", field)
 	}
@@ -89,6 +84,7 @@ func clearGenerated(made *unstructured.Unstructured) {
 	}
 	unstructured.RemoveNestedField(made.Object, append(slices.Clone(template), "annotations", workloadAnnotation)...)
 	unstructured.RemoveNestedField(made.Object, append(template, "creationTimestamp")...)
+	return made, dropped
 }
 
 // withoutTools removes from labels or annotations the given names, and the entries of deployment tools, which it also

@@ -41,13 +41,13 @@ func Completed(job *batchv1.Job) indexset.Set {
 	if IsPending(job) {
 		return indexset.Set{}
 	}
-	completed := parse(job, job.Status.CompletedIndexes)
-	return completed.Difference(parse(job, job.Annotations[LeftOutAnnotation]))
+	completed := parseIndexes(job, job.Status.CompletedIndexes)
+	return completed.Difference(parseIndexes(job, job.Annotations[LeftOutAnnotation]))
 }
 
 // Failed returns the indexes that the Job has stored as failed (KEP-3850).
 func Failed(job *batchv1.Job) indexset.Set {
-	return parse(job, ptr.Deref(job.Status.FailedIndexes, ""))
+	return parseIndexes(job, ptr.Deref(job.Status.FailedIndexes, ""))
 }
 
 // Progress returns the number of indexes that a retry runs, and how many of them have completed; 0 for a Job that runs
@@ -60,7 +60,7 @@ func Progress(job *batchv1.Job) (runs, done int32) {
 	if all.Len() == int(completions(job)) {
 		return 0, 0
 	}
-	return int32(all.Len()), int32(all.Intersection(parse(job, job.Status.CompletedIndexes)).Len())
+	return int32(all.Len()), int32(all.Intersection(parseIndexes(job, job.Status.CompletedIndexes)).Len())
 }
 
 // Runs returns the indexes that the Job runs: all of them, unless it is a retry of some. Indexes that it has gained
@@ -71,7 +71,7 @@ func Runs(job *batchv1.Job) indexset.Set {
 	if !limited {
 		return all
 	}
-	retried := parse(job, text)
+	retried := parseIndexes(job, text)
 	made, known, err := reconcile.RetryCompletions(job.Annotations)
 	if !known || err != nil {
 		return retried
@@ -99,10 +99,8 @@ func (f Family) MissingCompletions(job *batchv1.Job) int32 {
 // Complete returns the first Job of the family whose completion leaves no index of the Job to run, nil if there is
 // none.
 func (f Family) Complete(job *batchv1.Job) *batchv1.Job {
-	for _, member := range f {
-		if completes(member, job) {
-			return member
-		}
+	if i := slices.IndexFunc(f, func(member *batchv1.Job) bool { return completes(member, job) }); i >= 0 {
+		return f[i]
 	}
 	return nil
 }
@@ -123,18 +121,18 @@ const MaxTaken = 5
 func (f Family) Next(job *batchv1.Job, taken []string) (attempt int32, name string) {
 	first := AttemptOf(f[len(f)-1]) + 1
 	for attempt = first; attempt < first+MaxTaken; attempt++ {
-		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job))
+		name = nameOf(RootOf(job), rootUID(job), attempt, completions(job), false)
 		if !slices.Contains(taken, name) {
 			return attempt, name
 		}
 	}
-	return first, hashedNameOf(RootOf(job), rootUID(job), first, completions(job))
+	return first, nameOf(RootOf(job), rootUID(job), first, completions(job), true)
 }
 
 func completions(job *batchv1.Job) int32 { return ptr.Deref(job.Spec.Completions, 0) }
 
-// parse parses indexes, ignoring entries that the API server would reject.
-func parse(job *batchv1.Job, text string) indexset.Set {
+// parseIndexes parses indexes, ignoring entries that the API server would reject.
+func parseIndexes(job *batchv1.Job, text string) indexset.Set {
 	if !jobspec.IsIndexed(&job.Spec) {
 		return indexset.Set{}
 	}

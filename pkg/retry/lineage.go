@@ -44,38 +44,28 @@ const maxListed = 64 << 10
 // maxName is the maximum length of the name of a Job with generated labels: it is a label value of its pods.
 const maxName = validation.LabelValueMaxLength
 
-// nameOf returns the name of the n-th retry of the Job root. A long name is shortened so that the index of each pod
-// still fits behind it.
-func nameOf(root, uid string, n, completions int32) string {
-	suffix, room := suffixOf(n, completions)
-	return shorten(root, room, root+"/"+uid) + suffix
-}
-
-// hashedNameOf is like nameOf, but the name always contains a hash of root and uid.
-func hashedNameOf(root, uid string, n, completions int32) string {
-	suffix, room := suffixOf(n, completions)
-	return withHash(root, room, root+"/"+uid) + suffix
-}
-
-// suffixOf returns the suffix of a retry's name, and the maximum length of the rest.
-func suffixOf(n, completions int32) (suffix string, room int) {
-	suffix = fmt.Sprintf("-retry-%d", n)
-	return suffix, maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
+// nameOf returns the name of the n-th retry of the Job root. A long name is shortened so that the index of each pod still fits
+// behind it. With hashed, the name always contains a hash of root and uid.
+func nameOf(root, uid string, n, completions int32, hashed bool) string {
+	suffix := fmt.Sprintf("-retry-%d", n)
+	room := maxName - len(suffix) - len(strconv.Itoa(int(completions))) - 1
+	if hashed || len(root) > room {
+		root = withHash(root, room, root+"/"+uid)
+	}
+	return root + suffix
 }
 
 // LabelOf returns the value of OfLabel for a first Job of this name. Jobs with a manual selector may have names that
 // are too long for a label.
-func LabelOf(root string) string { return shorten(root, maxName, root) }
-
-// shorten returns a name of at most room bytes. A shortened name ends with a hash of identity, so that names with a
-// common beginning remain different.
-func shorten(name string, room int, identity string) string {
-	if len(name) <= room {
-		return name
+func LabelOf(root string) string {
+	if len(root) <= maxName {
+		return root
 	}
-	return withHash(name, room, identity)
+	return withHash(root, maxName, root)
 }
 
+// withHash returns a name of at most room bytes that ends with a hash of identity, so that names with a common beginning
+// remain different.
 func withHash(name string, room int, identity string) string {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(identity)) // It never fails.

@@ -96,12 +96,12 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	}
 	var name string
 	r.Attempt, name = family.Next(job, q.Taken)
-	r.Object, r.Dropped = copyOf(object, cmp.Or(q.Name, name))
+	r.Object, r.Dropped = copyJob(object, cmp.Or(q.Name, name))
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {
 		if r.Pods > 0 { // The Job sets a number of completions.
-			r.set(int64(r.Pods), "spec", "completions")
+			r.setField(int64(r.Pods), "spec", "completions")
 		}
 		return r, nil
 	}
@@ -113,7 +113,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 		return nil, refusal
 	}
 	if !q.ByAnnotation {
-		r.Steps = r.hold(job)
+		r.Steps = r.suspend(job)
 	}
 	return r, nil
 }
@@ -176,15 +176,25 @@ func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError
 	case !r.Indexed:
 		return r.chooseCompletions(job, family)
 	case q.Indexes != nil:
-		return r.chooseIndexes(job, *q.Indexes)
-	}
-	r.Indexes = family.Missing(job)
-	if refusal := family.nothingMissing(job); refusal != nil {
-		return refusal
-	}
-	if q.FailedOnly {
-		if r.Indexes = r.Indexes.Intersection(q.Ran.Union(failedIn(family))); r.Indexes.IsEmpty() {
-			return &RefusedError{Kind: NothingRan, Job: job}
+		if outside := q.Indexes.Difference(indexset.Below(completions(job))); !outside.IsEmpty() {
+			return &RefusedError{Kind: OutOfRange, Job: job, Indexes: outside}
+		}
+		if r.Indexes = *q.Indexes; r.Indexes.IsEmpty() {
+			return &RefusedError{Kind: NoIndexes, Job: job}
+		}
+	default:
+		r.Indexes = family.Missing(job)
+		if refusal := family.nothingMissing(job); refusal != nil {
+			return refusal
+		}
+		if q.FailedOnly {
+			ran := q.Ran
+			for _, member := range family {
+				ran = ran.Union(Failed(member))
+			}
+			if r.Indexes = r.Indexes.Intersection(ran); r.Indexes.IsEmpty() {
+				return &RefusedError{Kind: NothingRan, Job: job}
+			}
 		}
 	}
 	r.Pods = int32(r.Indexes.Len())
@@ -212,17 +222,6 @@ func (f Family) nothingMissing(job *batchv1.Job) *RefusedError {
 	return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
 }
 
-func (r *Retry) chooseIndexes(job *batchv1.Job, indexes indexset.Set) *RefusedError {
-	if outside := indexes.Difference(indexset.Below(completions(job))); !outside.IsEmpty() {
-		return &RefusedError{Kind: OutOfRange, Job: job, Indexes: outside}
-	}
-	if indexes.IsEmpty() {
-		return &RefusedError{Kind: NoIndexes, Job: job}
-	}
-	r.Indexes, r.Pods = indexes, int32(indexes.Len())
-	return nil
-}
-
 func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError {
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
@@ -236,13 +235,6 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 		}
 	}
 	return nil
-}
-
-func failedIn(family Family) (failed indexset.Set) {
-	for _, job := range family {
-		failed = failed.Union(Failed(job))
-	}
-	return failed
 }
 
 // setLineage sets the labels and annotations that link the retry to its family.
@@ -285,8 +277,8 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 	r.Dropped = append(r.Dropped, Dropped{Kind: SuccessPolicy, Name: strconv.Itoa(rule)})
 }
 
-// hold keeps the copy from running until its Steps are applied.
-func (r *Retry) hold(job *batchv1.Job) *Steps {
+// suspend keeps the copy from running until its Steps are applied.
+func (r *Retry) suspend(job *batchv1.Job) *Steps {
 	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
 	if !found {
 		parallelism = 1
@@ -301,11 +293,11 @@ func (r *Retry) hold(job *batchv1.Job) *Steps {
 	annotations[PendingAnnotation] = "true"
 	r.Object.SetLabels(labels)
 	r.Object.SetAnnotations(annotations)
-	r.set(true, "spec", "suspend")
-	r.set(int64(0), "spec", "parallelism")
+	r.setField(true, "spec", "suspend")
+	r.setField(int64(0), "spec", "parallelism")
 	return steps
 }
 
-func (r *Retry) set(value any, path ...string) {
+func (r *Retry) setField(value any, path ...string) {
 	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // It cannot fail: spec is an object, as the Job was decoded.
 }

@@ -34,16 +34,16 @@ func (s *Steps) StatusPatch(uid types.UID) []byte {
 	}})
 }
 
-// operation is an operation of a JSON patch (RFC 6902).
-type operation struct {
-	Op    string `json:"op"`
-	Path  string `json:"path"`
-	Value any    `json:"value,omitempty"`
-}
-
 // ResumePatch returns the JSON patch that makes the Job run. It fails for another Job, or if the status differs from
 // StatusPatch.
 func (s *Steps) ResumePatch(uid types.UID) []byte {
+	type operation struct { // of RFC 6902
+		Op    string `json:"op"`
+		Path  string `json:"path"`
+		Value any    `json:"value,omitempty"`
+	}
+	// escape escapes one token of a JSON pointer (RFC 6901).
+	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
 	patch := []operation{
 		{"test", "/metadata/uid", uid},
 		{"test", "/status/completedIndexes", s.Completed.String()},
@@ -55,9 +55,6 @@ func (s *Steps) ResumePatch(uid types.UID) []byte {
 	}
 	return mustMarshal(append(patch, operation{"replace", "/spec/suspend", false}))
 }
-
-// escape escapes one token of a JSON pointer (RFC 6901).
-func escape(token string) string { return strings.NewReplacer("~", "~0", "/", "~1").Replace(token) }
 
 func mustMarshal(value any) []byte {
 	data, err := json.Marshal(value)

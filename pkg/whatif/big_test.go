@@ -62,9 +62,11 @@ func largeJob(n int32) explain.Input {
 		}
 		in.Pods = append(in.Pods, explain.PodOf(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("large-%d-%d", index, attempt), CreationTimestamp: at(created), Annotations: map[string]string{
-				batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index), batchv1.JobIndexFailureCountAnnotation: fmt.Sprint(attempt - 1)}},
+				batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index), batchv1.JobIndexFailureCountAnnotation: fmt.Sprint(attempt - 1),
+			}},
 			Status: corev1.PodStatus{Phase: phase, ContainerStatuses: []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
-				Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: at(created), FinishedAt: at(ended)}}}}},
+				Terminated: &corev1.ContainerStateTerminated{ExitCode: code, StartedAt: at(created), FinishedAt: at(ended)},
+			}}}},
 		}))
 	}
 	for index := range n {

@@ -7,10 +7,12 @@ import (
 	"slices"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -54,25 +56,20 @@ func (h *History) Compare(ctx context.Context, policies Policies, limit time.Dur
 	if c.Actual, err = h.Replay(ctx, h.Job, limit); err == nil {
 		c.New, err = h.Replay(ctx, changed, limit)
 	}
-	c.FirstDifference, c.NotReproduced = diverge(c.Actual.decisions, c.New.decisions), h.Differences(&c.Actual)
+	was, is := firstOnlyIn(c.Actual.decisions, c.New.decisions), firstOnlyIn(c.New.decisions, c.Actual.decisions)
+	if was != nil || is != nil {
+		c.FirstDifference = &Divergence{was, is}
+	}
+	c.NotReproduced = h.Differences(&c.Actual)
 	return c, err
 }
 
-// sameTime is the maximum difference in seconds between equal decisions: replays differ by the latency of the virtual
+// maxTimeDifference is the maximum difference in seconds between equal decisions: replays differ by the latency of the virtual
 // API server.
-const sameTime = 0.9
+const maxTimeDifference = 0.9
 
-// diverge returns the first decisions that differ.
-func diverge(actual, changed []Decision) *Divergence {
-	was, is := onlyIn(actual, changed), onlyIn(changed, actual)
-	if was == nil && is == nil {
-		return nil
-	}
-	return &Divergence{was, is}
-}
-
-// onlyIn returns the first decision in list that other does not contain at about the same time.
-func onlyIn(list, other []Decision) *Decision {
+// firstOnlyIn returns the first decision in list that other does not contain at about the same time.
+func firstOnlyIn(list, other []Decision) *Decision {
 	identity := func(d *Decision) string {
 		return fmt.Sprintf("%s %d.%d %s %s", d.Kind, ptr.Deref(d.Index, reconcile.NoIndex), d.Attempt, d.Condition, d.Reason)
 	}
@@ -82,10 +79,61 @@ func onlyIn(list, other []Decision) *Decision {
 		times[id] = append(times[id], other[i].AfterSeconds)
 	}
 	for i := range list {
-		near := func(at float64) bool { return math.Abs(at-list[i].AfterSeconds) <= sameTime }
+		near := func(at float64) bool { return math.Abs(at-list[i].AfterSeconds) <= maxTimeDifference }
 		if !slices.ContainsFunc(times[identity(&list[i])], near) {
 			return &list[i]
 		}
 	}
 	return nil
+}
+
+// Limits of the Jobs that Quote replays, so that a replay takes a fraction of a second: few pods, and policies that do
+// not create many more.
+const (
+	quotedPods   = 500
+	quotedWrites = 10_000
+	// DefaultLimit is the maximum virtual time of a replay.
+	DefaultLimit = 24 * time.Hour
+)
+
+// Quote adds to the advice on the policies of a finished Job what they would have changed.
+func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
+	if !reconcile.IsFinished(in.Job) || !in.PodsRead || len(in.Pods) > quotedPods {
+		return
+	}
+	h := Observe(in)
+	h.maxWrites = quotedWrites
+	for i := range advice {
+		if advice[i].Policies != nil {
+			advice[i].WhatIf = h.quote(ctx, advice[i].Policies)
+		}
+	}
+}
+
+// quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods
+// follow observed pods.
+func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatIf {
+	c, err := h.Compare(ctx, fieldsOf(p), DefaultLimit)
+	known := err == nil && c.Actual.PodsEstimated == 0 && len(c.NotReproduced) == 0
+	if !known || !c.New.Finished || 2*c.New.PodsEstimated > c.New.PodsStarted {
+		return nil
+	}
+	is, was := c.New.Outcome, c.Actual.Outcome
+	w := &explain.WhatIf{
+		Condition: is.Type, Reason: is.Reason, Seconds: c.New.Seconds, ActualSeconds: c.Actual.Seconds,
+		PodSecondsSaved: math.Round(10*(c.Actual.PodSeconds-c.New.PodSeconds)) / 10, PodsStarted: c.New.PodsStarted, PodsEstimated: c.New.PodsEstimated,
+	}
+	cheaper := is.Type == was.Type && w.Seconds < w.ActualSeconds && isWorthwhile(w.PodSecondsSaved, c.Actual.PodSeconds)
+	completes := is.Type != was.Type && is.Type == string(batchv1.JobComplete)
+	if !cheaper && !completes {
+		return nil
+	}
+	w.Text = words.WhatIfText(p, w)
+	return w
+}
+
+// isWorthwhile reports whether policies save enough to justify a change: ten minutes of pod time, or a tenth of it.
+func isWorthwhile(saved, spent float64) bool {
+	const enough, part = 600, 0.1
+	return saved > 0 && (saved >= enough || saved >= part*spent)
 }

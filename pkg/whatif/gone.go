@@ -30,16 +30,16 @@ func (o *observer) readEvents() {
 		e := &o.in.Events[i]
 		switch {
 		case e.Reason == "SuccessfulCreate":
-			o.note(o.created, e)
+			o.recordTimes(o.created, e)
 		case e.Reason == "SuccessfulDelete":
-			o.note(o.stopped, e)
+			o.recordTimes(o.stopped, e)
 		case e.Reason == eventSuspended || e.Reason == eventResumed:
-			o.toggles = append(o.toggles, edit{between(o.begun, e.First), e.Reason == eventSuspended})
+			o.toggles = append(o.toggles, toggle{between(o.begun, e.First), e.Reason == eventSuspended})
 		case e.Failed != nil:
 			o.failures[e.Failed.Pod] = e
 		}
 	}
-	slices.SortStableFunc(o.toggles, func(a, b edit) int {
+	slices.SortStableFunc(o.toggles, func(a, b toggle) int {
 		if a.at == b.at && a.suspend != b.suspend { // The last one leads to the Job's present state.
 			return map[bool]int{true: 1, false: -1}[a.suspend == jobspec.IsSuspended(&o.in.Job.Spec)]
 		}
@@ -47,8 +47,8 @@ func (o *observer) readEvents() {
 	})
 }
 
-// note records the time of an event for the pods that it names.
-func (o *observer) note(into map[string]time.Time, e *explain.Event) {
+// recordTimes records the time of an event for the pods that it names.
+func (o *observer) recordTimes(into map[string]time.Time, e *explain.Event) {
 	for _, word := range strings.FieldsFunc(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if _, ok := indexInName(o.in.Job, word); ok {
 			into[word] = e.First
@@ -68,8 +68,8 @@ func indexInName(job *batchv1.Job, name string) (int32, bool) {
 	return int32(index), hasMore && err == nil
 }
 
-// addGone adds the pods that are named only in events.
-func (o *observer) addGone(all map[int32][]attempt) {
+// addGonePods adds the pods that are named only in events.
+func (o *observer) addGonePods(all map[int32][]attempt) {
 	names := map[string]time.Duration{}
 	for name := range o.stopped {
 		names[name] = 0
@@ -83,28 +83,28 @@ func (o *observer) addGone(all map[int32][]attempt) {
 	o.podsKnown = len(o.in.Pods) + len(names)
 	for name, created := range names {
 		index, _ := indexInName(o.in.Job, name)
-		all[index] = append(all[index], attempt{name: name, created: created, ending: unseen, act: sim.Act{TerminateExit: exitTerminated}})
+		all[index] = append(all[index], attempt{name: name, created: created, ending: unknownEnd, act: sim.Act{TerminateExit: exitTerminated}})
 		if _, stopped := o.stopped[name]; stopped && reconcile.TrueCondition(o.in.Job, batchv1.JobFailureTarget) != nil {
 			o.uncounted--
 		}
 	}
 }
 
-// vanished describes the pods that left no trace, neither a pod nor an event, by index. As there may be 2^31 indexes,
+// tracelessPods describes the pods that left no trace, neither a pod nor an event, by index. As there may be 2^31 indexes,
 // it has only four outcomes: succeeded, stopped, and failed with the failure counted or ignored.
-type vanished struct {
+type tracelessPods struct {
 	completed, failed                    indexset.Set
 	succeeded, counted, ignored, stopped attempt
 	// lastCounted is the highest index with a counted failure.
 	lastCounted int32
 }
 
-// vanished returns nil if the outcome of the Job is not decided, or if it has no indexes.
-func (o *observer) vanished(all map[int32][]attempt) *vanished {
+// tracelessPods returns nil if the outcome of the Job is not decided, or if it has no indexes.
+func (o *observer) tracelessPods(all map[int32][]attempt) *tracelessPods {
 	if !jobspec.IsIndexed(&o.in.Job.Spec) || o.decided.IsZero() {
 		return nil
 	}
-	v := &vanished{completed: o.completed, failed: o.failed, lastCounted: reconcile.NoIndex}
+	v := &tracelessPods{completed: o.completed, failed: o.failed, lastCounted: reconcile.NoIndex}
 	traceless := o.failed.Difference(o.completed).Difference(indexset.Of(slices.Collect(maps.Keys(all))...))
 	for run := range traceless.Intervals() {
 		if o.uncounted <= 0 {
@@ -122,12 +122,12 @@ func (o *observer) vanished(all map[int32][]attempt) *vanished {
 	v.counted = attempt{act: act, assumed: true}
 	v.counted.remove(max(time.Second, ended))
 	v.ignored = v.counted
-	v.ignored.act.Conditions = evicted()
+	v.ignored.act.Conditions = evictionConditions()
 	return v
 }
 
-// of returns what the pods of an index did.
-func (v *vanished) of(index int32) *attempt {
+// attemptOf returns what the pods of an index did.
+func (v *tracelessPods) attemptOf(index int32) *attempt {
 	switch {
 	case v.completed.Contains(index):
 		return &v.succeeded
@@ -139,14 +139,14 @@ func (v *vanished) of(index int32) *attempt {
 	return &v.ignored
 }
 
-// evicted returns the condition of a pod whose failure a rule usually ignores.
-func evicted() []corev1.PodCondition {
+// evictionConditions returns the condition of a pod whose failure a rule usually ignores.
+func evictionConditions() []corev1.PodCondition {
 	return []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 }
 
-// endGone adds how a pod that is gone ended. until is when the next pod of its index was created, zero if there was
+// setGoneEnd adds how a pod that is gone ended. until is when the next pod of its index was created, zero if there was
 // none.
-func (o *observer) endGone(a *attempt, index int32, until time.Time) {
+func (o *observer) setGoneEnd(a *attempt, index int32, until time.Time) {
 	created := o.begun.Add(a.created)
 	if at, ok := o.stopped[a.name]; ok {
 		a.ending, a.known = stopped, between(created, at)
@@ -159,21 +159,21 @@ func (o *observer) endGone(a *attempt, index int32, until time.Time) {
 		a.known = max(time.Millisecond, between(created, cmp.Or(o.decided, o.in.Now))-time.Second)
 		a.act.Run = a.known
 	case failed != nil:
-		o.endFailed(a, failed)
+		o.setFailedEnd(a, failed)
 	default:
 		a.assumed = true
-		o.endVanished(a, cmp.Or(until, o.decided, o.in.Now), !until.IsZero())
+		o.setRemovedEnd(a, cmp.Or(until, o.decided, o.in.Now), !until.IsZero())
 	}
 }
 
-// endVanished adds the end of a pod that a user or the eviction API removed without a trace. It counted as a failure if
+// setRemovedEnd adds the end of a pod that a user or the eviction API removed without a trace. It counted as a failure if
 // the status has more failures than are known. Otherwise a rule ignored it, as is usual for evictions.
-func (o *observer) endVanished(a *attempt, end time.Time, replaced bool) {
+func (o *observer) setRemovedEnd(a *attempt, end time.Time, replaced bool) {
 	counted := o.uncounted > 0
 	if counted {
 		o.uncounted--
 	} else {
-		a.act.Conditions = evicted()
+		a.act.Conditions = evictionConditions()
 	}
 	if replaced && counted {
 		end = end.Add(-reconcile.DefaultConfig().Backoff.Base)
@@ -181,8 +181,8 @@ func (o *observer) endVanished(a *attempt, end time.Time, replaced bool) {
 	a.remove(max(time.Second, between(o.begun.Add(a.created), end)))
 }
 
-// endFailed adds an end that only an event reports.
-func (o *observer) endFailed(a *attempt, e *explain.Event) {
+// setFailedEnd adds an end that only an event reports.
+func (o *observer) setFailedEnd(a *attempt, e *explain.Event) {
 	f := e.Failed.Failure
 	a.known = max(time.Millisecond, between(o.begun.Add(a.created), e.First))
 	if f.Condition != "" {

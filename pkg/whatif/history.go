@@ -12,8 +12,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
 // History is a Job as it ran.
@@ -27,7 +29,7 @@ type History struct {
 	// observed is when the Job was observed, and decided when its outcome was decided, both relative to its creation.
 	observed, decided time.Duration
 	// toggles suspend and resume the Job as its users did.
-	toggles []edit
+	toggles []toggle
 	// maxWrites and maxPods limit a replay that may not end.
 	maxWrites, maxPods int
 }
@@ -39,8 +41,8 @@ const (
 	leastPods    = 16_000
 )
 
-// edit sets spec.suspend at a time relative to the Job's creation.
-type edit struct {
+// toggle sets spec.suspend at a time relative to the Job's creation.
+type toggle struct {
 	at      time.Duration
 	suspend bool
 }
@@ -56,7 +58,7 @@ type observer struct {
 	// pods, by pod name.
 	created, stopped map[string]time.Time
 	failures         map[string]*explain.Event
-	toggles          []edit
+	toggles          []toggle
 	podsKnown        int
 	// uncounted is the number of failures in the status that are not explained by known pods.
 	uncounted int32
@@ -80,8 +82,10 @@ func Observe(in explain.Input) *History {
 		// Times are in whole seconds: events of the last second have already happened.
 		Job: in.Job.DeepCopy(), observed: between(o.begun, in.Now) + time.Second,
 		decided: between(o.begun, o.decided), // 0 if the outcome is undecided.
-		Model:   o.model(), toggles: o.toggles,
+		toggles: o.toggles,
 	}
+	attempts := o.attempts()
+	h.Model = newModel(attempts, o.tracelessPods(attempts))
 	metav1.SetMetaDataAnnotation(&h.Job.ObjectMeta, rulename.Annotation, rulename.Format(names))
 	h.PodsKnown = o.podsKnown
 	h.maxPods = max(h.PodsKnown, leastPods)
@@ -90,7 +94,7 @@ func Observe(in explain.Input) *History {
 }
 
 // century is longer than any Job runs; the sum of a few does not overflow.
-const century = 100 * 365 * 24 * time.Hour
+const maxDuration = 100 * 365 * 24 * time.Hour
 
 // between returns the time from from to to: 0 if to was earlier, or if one of the times is unknown, and at most a
 // century.
@@ -98,45 +102,37 @@ func between(from, to time.Time) time.Duration {
 	if from.IsZero() || to.IsZero() {
 		return 0
 	}
-	return max(0, min(to.Sub(from), century))
-}
-
-func (o *observer) model() *Model {
-	attempts := o.attempts()
-	return newModel(attempts, o.vanished(attempts))
+	return max(0, min(to.Sub(from), maxDuration))
 }
 
 // attempts returns the attempts that pods and events report, by index, in order.
 func (o *observer) attempts() map[int32][]attempt {
 	all := map[int32][]attempt{}
 	for _, p := range o.in.Pods {
-		all[p.Index] = append(all[p.Index], o.ofPod(p))
+		all[p.Index] = append(all[p.Index], o.attemptOf(p))
 		if p.Phase == corev1.PodFailed && o.actionOf(p) != batchv1.PodFailurePolicyActionIgnore {
 			o.uncounted--
 		}
 	}
-	o.addGone(all)
+	o.addGonePods(all)
 	for _, index := range slices.Sorted(maps.Keys(all)) {
 		list := all[index]
 		slices.SortFunc(list, func(a, b attempt) int {
 			return cmp.Or(cmp.Compare(a.created, b.created), cmp.Compare(a.name, b.name))
 		})
 		for i := range list {
-			if list[i].ending == unseen {
-				o.endGone(&list[i], index, o.nextCreation(&list[i], list[i+1:]))
+			if list[i].ending != unknownEnd {
+				continue
 			}
+			var next time.Time // when a pod was created that may have replaced this one
+			later := func(l attempt) bool { return l.created > list[i].created }
+			if at := slices.IndexFunc(list, later); at >= 0 {
+				next = o.begun.Add(list[at].created)
+			}
+			o.setGoneEnd(&list[i], index, next)
 		}
 	}
 	return all
-}
-
-// nextCreation returns when a pod was created that may have replaced this one; zero if there was none.
-func (o *observer) nextCreation(a *attempt, later []attempt) time.Time {
-	i := slices.IndexFunc(later, func(l attempt) bool { return l.created > a.created })
-	if i < 0 {
-		return time.Time{}
-	}
-	return o.begun.Add(later[i].created)
 }
 
 // stoppedByController reports whether the controller deleted the pod: there is an event about it, or the Job was ending
@@ -147,4 +143,98 @@ func (o *observer) stoppedByController(name string, at time.Time) bool {
 	// A pod with events that the controller deleted in the second in which the Job ended would have such an event.
 	ended := at.After(o.decided) || at.Equal(o.decided) && (!created || !reconcile.IsFinished(o.in.Job))
 	return stopped || ended && !o.decided.IsZero()
+}
+
+// exitTerminated is the exit code of a process that ends because of a deletion.
+const exitTerminated = 143
+
+// attemptOf returns the behavior of a pod.
+func (o *observer) attemptOf(p *explain.Pod) attempt {
+	a := attempt{name: p.Name, created: between(o.begun, p.CreatedAt), known: between(p.CreatedAt, o.in.Now)}
+	a.act.TerminateExit = exitTerminated
+	for _, c := range p.Conditions {
+		a.act.Conditions = append(a.act.Conditions, corev1.PodCondition{Type: c.Type, Status: c.Status})
+	}
+	if p.Restarts == 0 {
+		a.act.Delay = between(p.CreatedAt, p.StartedAt)
+	}
+	o.addRestarts(&a, p)
+	switch {
+	case p.Deleting && !p.EndedBeforeDeletion():
+		o.addDeletion(&a, p)
+	case p.IsTerminal():
+		a.known = between(p.CreatedAt, p.FinishedAt)
+		o.addEnd(&a, p)
+	default:
+		a.ending, a.act.Unscheduled = stopped, p.Phase == corev1.PodPending
+	}
+	return a
+}
+
+// addEnd adds how a pod ended on its own.
+func (o *observer) addEnd(a *attempt, p *explain.Pod) {
+	if p.Disruption != "" {
+		a.ending = removed
+	}
+	a.act.Run = max(time.Millisecond, a.known-a.act.Delay)
+	if p.Phase == corev1.PodFailed {
+		a.act.Run += failureDelay
+		for _, t := range p.Terminated {
+			a.act.Ends = append(a.act.Ends, sim.ContainerEnd{Name: t.Name, Exit: t.ExitCode, Reason: t.Reason})
+		}
+		if !slices.ContainsFunc(a.act.Ends, func(e sim.ContainerEnd) bool { return e.Exit != 0 }) {
+			a.act.FailReason, a.act.Ends = cmp.Or(p.StatusReason, unknownReason), nil
+		}
+	}
+}
+
+// failureDelay separates pods that ended within the same second: failures, which may end the Job, came last.
+const failureDelay = 300 * time.Millisecond
+
+// actionOf returns the action of the podFailurePolicy for a failed pod, empty if no rule matches.
+func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
+	policy := o.in.Job.Spec.PodFailurePolicy
+	if policy == nil {
+		return ""
+	}
+	return failurepolicy.Evaluate(policy, failurepolicy.Pod{Containers: p.Terminated, Conditions: p.Conditions}, true).Action
+}
+
+// unknownReason is the reason of a failed pod that reports none.
+const unknownReason = "Unknown"
+
+// addDeletion adds the end of a pod by a deletion.
+func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
+	asked := between(p.CreatedAt, p.DeletedAt)
+	a.act.Terminate = min(p.Grace, maxDuration) + time.Hour // The kubelet kills it when its grace period is over.
+	if p.IsTerminal() {
+		a.act.Terminate = between(p.DeletedAt, p.FinishedAt)
+		a.act.TerminateExit = 0
+		for _, t := range p.Terminated {
+			a.act.TerminateExit = max(a.act.TerminateExit, t.ExitCode)
+		}
+		if p.Phase == corev1.PodFailed && a.act.TerminateExit == 0 {
+			a.act.TerminateExit = exitTerminated
+		}
+	}
+	a.known, a.ending = asked, stopped
+	if !o.stoppedByController(p.Name, p.DeletedAt) {
+		a.remove(asked)
+	}
+}
+
+// remove makes another client than the controller delete the pod after a time.
+func (a *attempt) remove(after time.Duration) {
+	a.ending, a.known = removed, after
+	a.act.Run, a.act.RemovedAfter = sim.Forever, max(time.Millisecond, after)
+}
+
+// addRestarts adds the restarts of containers: their number, and the time of the last.
+func (o *observer) addRestarts(a *attempt, p *explain.Pod) {
+	a.act.Restarts = p.Restarts
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Before && c.Restarts > 0 {
+			a.act.RestartsAfter = max(a.act.RestartsAfter, between(p.CreatedAt, c.EndedAt))
+		}
+	}
 }

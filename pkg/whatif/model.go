@@ -22,8 +22,8 @@ const (
 	// stopped: the controller deleted it, or it was still running when the Job was observed. How it would have ended is
 	// unknown.
 	stopped
-	// unseen: it is gone, and endGone has yet to determine how it ended.
-	unseen
+	// unknownEnd: it is gone, and setGoneEnd has yet to determine how it ended.
+	unknownEnd
 )
 
 // attempt is the behavior of one pod.
@@ -43,8 +43,8 @@ type attempt struct {
 type Model struct {
 	// attempts are by completion index (reconcile.NoIndex in a NonIndexed Job), in the order of creation.
 	attempts map[int32][]attempt
-	// vanished is the behavior of pods of other indexes; nil if it is unknown.
-	vanished *vanished
+	// traceless is the behavior of pods of other indexes; nil if it is unknown.
+	traceless *tracelessPods
 	// typical is the behavior of most pods that ended on their own.
 	typical attempt
 }
@@ -53,8 +53,8 @@ type Model struct {
 const margin = 5 * time.Second
 
 // newModel makes stopped pods continue like a typical one, or forever if none ended on its own.
-func newModel(attempts map[int32][]attempt, gone *vanished) *Model {
-	m := &Model{attempts: attempts, vanished: gone, typical: typicalOf(attempts)}
+func newModel(attempts map[int32][]attempt, gone *tracelessPods) *Model {
+	m := &Model{attempts: attempts, traceless: gone, typical: typicalOf(attempts)}
 	for _, list := range attempts {
 		for i := range list {
 			list[i].continueLike(&m.typical.act)
@@ -112,8 +112,8 @@ func (m *Model) Act(pod sim.PodKey) *sim.Act {
 // an estimate.
 func (m *Model) lookup(pod sim.PodKey) (attempt, bool) {
 	list := m.attempts[pod.Index]
-	if len(list) == 0 && m.vanished != nil {
-		list = []attempt{*m.vanished.of(pod.Index)}
+	if len(list) == 0 && m.traceless != nil {
+		list = []attempt{*m.traceless.attemptOf(pod.Index)}
 	}
 	if pod.Nth <= len(list) {
 		return list[pod.Nth-1], !list[pod.Nth-1].assumed

@@ -76,7 +76,7 @@ func decode(fields map[string]any, into any) error {
 func (p Policies) Apply(job *batchv1.Job) (*batchv1.Job, error) {
 	job = job.DeepCopy()
 	if _, changed := p["podFailurePolicy"]; changed {
-		names, err := p.takeNames()
+		names, err := p.removeNames()
 		if err != nil {
 			return nil, err
 		}
@@ -117,9 +117,9 @@ func (p Policies) setDefaults(before, spec *batchv1.JobSpec) {
 	spec.PodReplacementPolicy = ptr.To(jobspec.PodReplacementPolicy(spec))
 }
 
-// takeNames removes the names of the rules from the podFailurePolicy (KEP-4443), because the Go type lacks them, and
+// removeNames removes the names of the rules from the podFailurePolicy (KEP-4443), because the Go type lacks them, and
 // returns them.
-func (p Policies) takeNames() (names rulename.Names, _ error) {
+func (p Policies) removeNames() (names rulename.Names, _ error) {
 	policy, _ := p["podFailurePolicy"].(map[string]any)
 	rules, _ := policy["rules"].([]any)
 	for i := range rules {

@@ -63,12 +63,21 @@ func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
 		script sim.Script
 		want   string
 	}{
-		{"an exit code", indexed(1, 1), sim.Script{{Index: -1, Act: fails}},
-			"with a FailJob rule on exit code 42, this Job would have failed after 2m instead of 24m30s and saved 12m2s of pod time"},
-		{"a deadline", late, sim.Script{{Index: -1, Act: runs(time.Minute)}},
-			"with activeDeadlineSeconds 1160, this Job would have completed after 10m instead of failing after 9m40s (1 of 10 pods estimated)"},
-		{"a disruption", evicted, sim.Script{{Index: -1, Act: runs(50 * time.Second)}, {Index: 3, Attempt: 1, Act: disrupted}},
-			"with an Ignore rule on DisruptionTarget, this Job would have completed after 2m instead of failing after 1m (1 of 5 pods estimated)"},
+		{
+			"an exit code", indexed(1, 1),
+			sim.Script{{Index: -1, Act: fails}},
+			"with a FailJob rule on exit code 42, this Job would have failed after 2m instead of 24m30s and saved 12m2s of pod time",
+		},
+		{
+			"a deadline", late,
+			sim.Script{{Index: -1, Act: runs(time.Minute)}},
+			"with activeDeadlineSeconds 1160, this Job would have completed after 10m instead of failing after 9m40s (1 of 10 pods estimated)",
+		},
+		{
+			"a disruption", evicted,
+			sim.Script{{Index: -1, Act: runs(50 * time.Second)}, {Index: 3, Attempt: 1, Act: disrupted}},
+			"with an Ignore rule on DisruptionTarget, this Job would have completed after 2m instead of failing after 1m (1 of 5 pods estimated)",
+		},
 	} {
 		if got := quotes(t, ran(t, tc.spec, tc.script)); len(got) != 1 || got[0] != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)

@@ -67,8 +67,8 @@ func (r *Recording) job() *batchv1.Job {
 	j, counts := &r.last.Job, &r.last.Counts
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: j.Namespace, Name: j.Name, CreationTimestamp: *cmp.Or(j.Created, &r.last.ObservedAt)}}
 	spec, s := &job.Spec, &job.Status
-	sameFields(j, spec)
-	sameFields(r.last.FailurePolicy, &spec.PodFailurePolicy)
+	copyFields(j, spec)
+	copyFields(r.last.FailurePolicy, &spec.PodFailurePolicy)
 	if policy := r.last.SuccessPolicy; policy != nil {
 		spec.SuccessPolicy = &batchv1.SuccessPolicy{}
 		for _, rule := range policy.Rules {
@@ -81,7 +81,7 @@ func (r *Recording) job() *batchv1.Job {
 	}
 	spec.Template.Spec = corev1.PodSpec{RestartPolicy: corev1.RestartPolicy(j.RestartPolicy), Containers: r.containers(spec.PodFailurePolicy)}
 	s.Active, s.Succeeded, s.Failed = counts.Active, counts.Succeeded, counts.Failed
-	sameFields(r.last.Conditions, &s.Conditions)
+	copyFields(r.last.Conditions, &s.Conditions)
 	for i, c := range r.last.Conditions {
 		s.Conditions[i].LastTransitionTime = ptr.Deref(c.Since, metav1.Time{})
 	}
@@ -94,8 +94,8 @@ func (r *Recording) job() *batchv1.Job {
 	return job
 }
 
-// sameFields copies the fields of a report that have the names of the API.
-func sameFields(from, to any) {
+// copyFields copies the fields of a report that have the names of the API.
+func copyFields(from, to any) {
 	data, err := json.Marshal(from)
 	if err == nil {
 		err = json.Unmarshal(data, to)

@@ -85,7 +85,10 @@ func (t *tracer) result(job *batchv1.Job) Result {
 	}
 	var used, wasted float64
 	for _, p := range t.pods {
-		if t.isEstimated(p) {
+		// Estimated pods have behavior that was not observed in their place.
+		a, known := t.model.lookup(p.key)
+		lasted := cmp.Or(p.ended, now) - p.created
+		if !known || a.ending == stopped && (p.ended > 0 && !p.deleted || lasted > a.known+margin) {
 			r.PodsEstimated++
 		}
 		if p.begun == 0 {
@@ -98,13 +101,6 @@ func (t *tracer) result(job *batchv1.Job) Result {
 	}
 	r.PodSeconds, r.PodSecondsWasted = tenths(used), tenths(wasted)
 	return r
-}
-
-// isEstimated reports whether the behavior of the pod was not observed in its place.
-func (t *tracer) isEstimated(p *podRun) bool {
-	a, known := t.model.lookup(p.key)
-	lasted := cmp.Or(p.ended, t.world.Elapsed()) - p.created
-	return !known || a.ending == stopped && (p.ended > 0 && !p.deleted || lasted > a.known+margin)
 }
 
 // tenths rounds to a tenth.

@@ -41,10 +41,14 @@ func TestPolicyChangesWhatHappens(t *testing.T) {
 		{"backoff-limit", "backoffLimit: 0", "Failed BackoffLimitExceeded", 1, 0, "", "PodCreated,JobCondition"},
 		// Attempts that never happened behave like the last one.
 		{"backoff-limit", "backoffLimit: 3", "Failed BackoffLimitExceeded", 4, 2, "", "JobCondition,PodCreated"},
-		{"backoff-limit", "podFailurePolicy: {rules: [{action: FailJob, name: Fatal, onExitCodes: {operator: In, values: [1]}}]}",
-			"Failed PodFailurePolicy_Fatal", 1, 0, "", "PodCreated,JobCondition"},
-		{"backoff-limit.builtin", "podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [1]}}]}",
-			"Failed PodFailurePolicy", 1, 0, "", "PodCreated,JobCondition"},
+		{
+			"backoff-limit", "podFailurePolicy: {rules: [{action: FailJob, name: Fatal, onExitCodes: {operator: In, values: [1]}}]}",
+			"Failed PodFailurePolicy_Fatal", 1, 0, "", "PodCreated,JobCondition",
+		},
+		{
+			"backoff-limit.builtin", "podFailurePolicy: {rules: [{action: FailJob, onExitCodes: {operator: In, values: [1]}}]}",
+			"Failed PodFailurePolicy", 1, 0, "", "PodCreated,JobCondition",
+		},
 		{"failed-indexes", "backoffLimitPerIndex: 0", "Failed FailedIndexes", 5, 0, "2", "PodCreated,IndexFailed"},
 		{"failed-indexes", "successPolicy: {rules: [{succeededCount: 4}]}", "Complete SuccessPolicy", 5, 0, "", "PodCreated,JobCondition"},
 		{"failed-indexes", "maxFailedIndexes: 0", "Failed MaxFailedIndexesExceeded", 6, 0, "2", "JobCondition,JobCondition"},

@@ -46,7 +46,7 @@ func triedObjects(m mutations.Mutation) []tried {
 			if manifest.BatchKind(o) == "JobSet" {
 				continue
 			}
-			names, bad := job.TakeNames()
+			names, bad := job.RemoveNames()
 			input := manifests.LintInput(job)
 			input.Names, input.Incomplete = names, len(bad) > 0
 			found := tried{mutation: m, object: o}

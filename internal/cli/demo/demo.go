@@ -47,8 +47,8 @@ const limit = 15 * time.Minute
 
 // selected is the Job under the cursor at first, and coach a hint at what to do first.
 const (
-	selected = "montecarlo"
-	coach    = "enter: the map of montecarlo · e: why some of it failed · ?: all keys"
+	selected  = "montecarlo"
+	firstHint = "enter: the map of montecarlo · e: why some of it failed · ?: all keys"
 )
 
 // Options are the flags of the demo verb.
@@ -89,12 +89,12 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.print(source)
 	}
 	v := view.Viewer{Env: o.Env, Display: o.color.Display(o.Env)}
-	return v.ShowSimulation(ctx, source, types.NamespacedName{Namespace: sim.Namespace, Name: selected}, coach)
+	return v.ShowSimulation(ctx, source, types.NamespacedName{Namespace: sim.Namespace, Name: selected}, firstHint)
 }
 
 // print prints how all Jobs end.
 func (o *Options) print(source *Source) error {
-	reports := source.end(limit)
+	reports := source.runToEnd(limit)
 	fmt.Fprintf(o.ErrOut, "Simulated without a cluster: %s of virtual time.\n", wording.Duration(limit))
 	options := o.color.TextOptions(o.Env, false)
 	options.Again = "kubectl batchjob demo, on a terminal"

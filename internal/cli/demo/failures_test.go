@@ -18,7 +18,7 @@ func TestPodsThatTheJobStoppedAreNoFailures(t *testing.T) {
 		t.Fatal(err)
 	}
 	stopped := int32(0)
-	for _, r := range source.end(limit) {
+	for _, r := range source.runToEnd(limit) {
 		totals, sum, seen := section.FailureTotals(&r), r.FailuresWithoutPod, map[string]bool{}
 		for _, c := range section.OwnCauses(&r) {
 			sum += c.Count

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim/simevents"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -25,17 +26,25 @@ const (
 	schedulingTime = 3 * time.Second
 )
 
+const (
+	// maxLines is the maximum number of lines of a log, and tails the number of logs in the evidence, with tailLines
+	// each.
+	maxLines  = 500
+	tails     = 2
+	tailLines = 5
+)
+
 // Source is a simulated cluster that follows a clock. It implements snapshot.Source.
 type Source struct {
 	now   func() time.Time
 	pause func(context.Context, time.Duration) error
 
-	mu     sync.Mutex
-	world  *sim.World
-	begun  time.Time
-	jobs   []string
-	parts  map[string]part
-	events *simevents.Recorder
+	mu      sync.Mutex
+	world   *sim.World
+	begun   time.Time
+	jobs    []string
+	scripts map[string]script
+	events  *simevents.Recorder
 	// started has the start time of each pod's containers.
 	started map[types.UID]time.Time
 	focus   snapshot.Focus
@@ -45,7 +54,7 @@ type Source struct {
 // NewSource returns a Source whose Jobs were created ago before now. That time is simulated before the first
 // Snapshot.
 func NewSource(now func() time.Time, pause func(context.Context, time.Duration) error, ago time.Duration) (*Source, error) {
-	s := &Source{now: now, pause: pause, begun: now().Add(-ago), parts: parts(), started: map[types.UID]time.Time{}}
+	s := &Source{now: now, pause: pause, begun: now().Add(-ago), scripts: scripts(), started: map[types.UID]time.Time{}}
 	s.events = simevents.New(func() time.Time { return s.world.Now() })
 	s.world = sim.NewWorld(sim.Options{Seed: 1, Begun: s.begun, OnCommit: s.committed, Controller: controller.Config{Recorder: s.events}})
 	all, err := jobs()
@@ -53,7 +62,7 @@ func NewSource(now func() time.Time, pause func(context.Context, time.Duration) 
 		return nil, err
 	}
 	for _, job := range all {
-		if err := s.world.Play(job, s.parts[job.Name].acts); err != nil {
+		if err := s.world.Play(job, s.scripts[job.Name].behavior); err != nil {
 			return nil, err
 		}
 		s.jobs = append(s.jobs, job.Name)
@@ -109,21 +118,21 @@ func (s *Source) snapshot() *snapshot.Snapshot {
 		job := s.world.Store.Job(name)
 		outline := analysis.OutlineOf(job, nil, s.world.Now())
 		if analysis.MayStall(job) {
-			outline.Stalled = analysis.StallOf(s.listed(job))
+			outline.Stalled = analysis.StallOf(s.listInput(job, false))
 		}
 		if analysis.HasFailures(job) {
-			outline.Why = analysis.WhyOf(s.failing(job))
+			outline.Why = analysis.WhyOf(s.listInput(job, true))
 		}
 		shown.Jobs.Items = append(shown.Jobs.Items, outline)
 		if s.focus.Job.Name == name {
-			s.open(shown, job)
+			s.addFocus(shown, job)
 		}
 	}
 	return shown
 }
 
-// open adds the Job in focus, and its pod and log.
-func (s *Source) open(shown *snapshot.Snapshot, job *batchv1.Job) {
+// addFocus adds the Job in focus, and its pod and log.
+func (s *Source) addFocus(shown *snapshot.Snapshot, job *batchv1.Job) {
 	pods := s.pods(job)
 	report := s.explain(s.input(job, pods), explain.Options{MaxPods: -1})
 	shown.Job = &snapshot.Job{Report: &report}
@@ -168,25 +177,20 @@ func (s *Source) eventsOf(job string) []explain.Event {
 	return events
 }
 
-// listed returns the input that a list has for a Job: its pods that have not ended.
-func (s *Source) listed(job *batchv1.Job) explain.Input {
-	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job}
-	for _, pod := range s.world.Store.PodsOf(job.UID) {
-		if p := pod.Status.Phase; p == corev1.PodPending || p == corev1.PodRunning && pod.DeletionTimestamp == nil {
-			copied := pod.DeepCopy()
-			s.complete(copied)
-			input.Pods = append(input.Pods, explain.PodOf(copied))
-		}
+// listInput returns the input that a list has for a Job: its pods that have not ended, and for a Job with failures also its
+// failed pods and its events.
+func (s *Source) listInput(job *batchv1.Job, failures bool) explain.Input {
+	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job, PodsRead: failures}
+	if failures {
+		input.Events = s.eventsOf(job.Name)
 	}
-	return input
-}
-
-// failing returns the input that a list has for a Job with failures: its failed pods, too.
-func (s *Source) failing(job *batchv1.Job) explain.Input {
-	input := s.listed(job)
-	input.PodsRead, input.Events = true, s.eventsOf(job.Name)
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
-		if pod.Status.Phase == corev1.PodFailed {
+		switch p := pod.Status.Phase; {
+		case p == corev1.PodPending, p == corev1.PodRunning && pod.DeletionTimestamp == nil:
+			copied := pod.DeepCopy()
+			s.addNodeFields(copied)
+			input.Pods = append(input.Pods, explain.PodOf(copied))
+		case failures && p == corev1.PodFailed:
 			input.Pods = append(input.Pods, explain.PodOf(pod))
 		}
 	}
@@ -198,13 +202,13 @@ func (s *Source) pods(job *batchv1.Job) []*corev1.Pod {
 	pods := s.world.Store.PodsOf(job.UID)
 	for i, pod := range pods {
 		pods[i] = pod.DeepCopy()
-		s.complete(pods[i])
+		s.addNodeFields(pods[i])
 	}
 	return pods
 }
 
-// complete adds the start times of its containers to a pod, or the reason why it fits no node.
-func (s *Source) complete(pod *corev1.Pod) {
+// addNodeFields adds the start times of its containers to a pod, or the reason why it fits no node.
+func (s *Source) addNodeFields(pod *corev1.Pod) {
 	started := metav1.NewTime(s.started[pod.UID])
 	switch {
 	case s.world.Now().Sub(pod.CreationTimestamp.Time) > schedulingTime && pod.Spec.NodeName == "":
@@ -227,8 +231,8 @@ func (s *Source) complete(pod *corev1.Pod) {
 	}
 }
 
-// end advances virtual time by limit without waiting, and explains all Jobs.
-func (s *Source) end(limit time.Duration) (reports []explain.Report) {
+// runToEnd advances virtual time by limit without waiting, and explains all Jobs.
+func (s *Source) runToEnd(limit time.Duration) (reports []explain.Report) {
 	s.advance(s.world.Now().Add(limit))
 	for _, name := range s.jobs {
 		job := s.world.Store.Job(name)
@@ -250,4 +254,38 @@ func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
 		report.Causes[i].Command = ""
 	}
 	return report
+}
+
+// log returns the last lines of the pod's container: one for each second, and why it failed.
+func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
+	started := s.started[pod.UID]
+	if started.IsZero() {
+		return nil
+	}
+	index, until, failed := max(observe.CompletionIndex(pod), 0), s.world.Now(), false
+	for _, status := range pod.Status.ContainerStatuses {
+		if ended := status.State.Terminated; ended != nil {
+			until, failed = ended.FinishedAt.Time, ended.ExitCode != 0 && pod.DeletionTimestamp == nil
+		}
+	}
+	last := int(until.Sub(started) / time.Second)
+	for n := max(last-maxLines, 0); n <= last; n++ {
+		lines = append(lines, snapshot.LogLine{Time: started.Add(time.Duration(n) * time.Second), Text: s.scripts[job].line(index, n)})
+	}
+	if failed {
+		for _, text := range s.scripts[job].failure {
+			lines = append(lines, snapshot.LogLine{Time: until, Text: text})
+		}
+	}
+	return lines
+}
+
+// tail returns the end of a log, for the evidence.
+func (s *Source) tail(job string, pod *corev1.Pod) explain.LogTail {
+	tail := explain.LogTail{Pod: pod.Name, Container: pod.Spec.Containers[0].Name}
+	lines := s.log(job, pod)
+	for _, line := range lines[max(len(lines)-tailLines, 0):] {
+		tail.Lines = append(tail.Lines, line.Text)
+	}
+	return tail
 }

@@ -70,16 +70,11 @@ func readIgnore(text string) (ids []string, problem string) {
 	}
 	ids = strings.Split(strings.TrimPrefix(words[0], "ignore="), ",")
 	for _, id := range ids {
-		if unknownID(id) {
+		if _, known := catalog.Find(id); !known {
 			return ids, fmt.Sprintf("the comment ignores %q, which is no kind of finding", id)
 		}
 	}
 	return ids, ""
-}
-
-func unknownID(id string) bool {
-	_, known := catalog.Find(id)
-	return !known
 }
 
 func ruleIDs() []string {
@@ -94,7 +89,7 @@ func ruleIDs() []string {
 // may have the ID.
 func warnUnknown(out io.Writer, ids []string) {
 	for _, id := range ids {
-		if unknownID(id) {
+		if _, known := catalog.Find(id); !known {
 			fmt.Fprintf(out, "warning: --ignore %s: there is no such kind of finding; %s\n", sanitize.Line(id), unknownIDFix)
 		}
 	}

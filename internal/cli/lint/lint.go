@@ -2,6 +2,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := o.write(result); err != nil {
 		return err
 	}
-	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.skips() {
+	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.Skipped > 0 || result.Summary.Patches > 0 {
 		unread = append(unread, o.verdict(result.Summary))
 	}
 	return errors.Join(unread...)
@@ -128,12 +129,29 @@ func (o *Options) Run(ctx context.Context) error {
 // is a finding; a file that cannot be read is an error.
 func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, ignored ...string) (*lintResult, []error) {
 	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: ignored}
-	unread, documents := splitProblems(problems)
-	result.patches = findPatches(filesOf(objects, documents))
-	for _, bad := range documents {
-		if !result.skipFile(bad.Position.File) {
-			result.add(bad.Position, nil, notReadable(bad))
+	var unread []error
+	var unreadable []*manifest.Error
+	var files []string
+	for _, object := range objects {
+		files = append(files, object.Position("").File)
+	}
+	for _, problem := range problems {
+		if bad, is := errors.AsType[*manifest.Error](problem); is {
+			unreadable, files = append(unreadable, bad), append(files, bad.Position.File)
+		} else {
+			unread = append(unread, problem)
 		}
+	}
+	result.patches = findPatches(slices.Compact(files))
+	for _, bad := range unreadable {
+		if result.skipFile(bad.Position.File) {
+			continue
+		}
+		finding := lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
+		if bad.Template {
+			finding.ID = lint.TemplateID
+		}
+		result.add(bad.Position, nil, finding)
 	}
 	seen := map[objectKey]manifest.Position{}
 	for _, object := range objects {
@@ -145,49 +163,20 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 			continue
 		}
 		result.lint(object)
-		result.again(object, seen)
+		result.checkDuplicate(object, seen)
 	}
-	result.onlyTemplates()
-	result.sort()
+	result.dropTemplateFindings()
+	slices.SortStableFunc(result.Findings, func(a, b lintFinding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
 	return result, unread
-}
-
-func notReadable(bad *manifest.Error) lint.Finding {
-	id := "not-readable"
-	if bad.Template {
-		id = lint.TemplateID
-	}
-	return lint.Finding{ID: id, Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
-}
-
-// splitProblems separates the problems of files from those of documents.
-func splitProblems(problems []error) (files []error, documents []*manifest.Error) {
-	for _, problem := range problems {
-		if bad, is := errors.AsType[*manifest.Error](problem); is {
-			documents = append(documents, bad)
-		} else {
-			files = append(files, problem)
-		}
-	}
-	return files, documents
-}
-
-func filesOf(objects []*manifest.Object, documents []*manifest.Error) []string {
-	var files []string
-	for _, object := range objects {
-		files = append(files, object.Position("").File)
-	}
-	for _, bad := range documents {
-		files = append(files, bad.Position.File)
-	}
-	return slices.Compact(files)
 }
 
 // objectKey must be unique for the objects of a folder. Other folders may be for other clusters, as with overlays.
 type objectKey struct{ folder, kind, namespace, name string }
 
-// again reports an object that is defined twice: kubectl apply would treat one as an update of the other.
-func (r *lintResult) again(object *manifest.Object, seen map[objectKey]manifest.Position) {
+// checkDuplicate reports an object that is defined twice: kubectl apply would treat one as an update of the other.
+func (r *lintResult) checkDuplicate(object *manifest.Object, seen map[objectKey]manifest.Position) {
 	if !manifest.IsBatch(object) || object.Name() == "" {
 		return
 	}
@@ -209,16 +198,28 @@ func (r *lintResult) lint(object *manifest.Object) {
 		r.Summary.Skipped++
 		return
 	}
-	r.count(object)
+	r.Summary.Jobs++
+	switch manifest.BatchKind(object) {
+	case "CronJob":
+		r.Summary.cronJobs++
+	case "JobSet":
+		r.Summary.jobSets++
+	}
 	served, changed := manifest.AsServed(object)
 	if changed { // check the rest as if these fields were correct
 		path, problem, fix := manifest.WhyNoJob(object)
-		r.about(object, lint.Finding{ID: "api-version-wrong", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix})
+		r.addAbout(object, lint.Finding{ID: "api-version-wrong", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix})
 	}
 	jobs := served.Jobs()
 	if len(jobs) == 0 && !changed {
-		for _, finding := range withoutJob(served) {
-			r.about(object, finding)
+		// Either names or types are invalid, or the Job is missing.
+		found := lint.CheckNames(lint.Input{Object: served.Content, Written: served.Written})
+		if len(found) == 0 {
+			path, problem, fix := manifest.WhyNoJob(served)
+			found = []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
+		}
+		for _, finding := range found {
+			r.addAbout(object, finding)
 		}
 	}
 	var found []lint.Finding
@@ -226,14 +227,14 @@ func (r *lintResult) lint(object *manifest.Object) {
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
-				r.about(object, finding)
+				r.addAbout(object, finding)
 			}
 		}
 	}
 }
 
-// about adds a finding about an object. For a template, it names the template language.
-func (r *lintResult) about(object *manifest.Object, finding lint.Finding) {
+// addAbout adds a finding about an object. For a template, it names the template language.
+func (r *lintResult) addAbout(object *manifest.Object, finding lint.Finding) {
 	at := object.Position(finding.Field)
 	if finding.ID == lint.TemplateID {
 		var name string
@@ -243,19 +244,8 @@ func (r *lintResult) about(object *manifest.Object, finding lint.Finding) {
 	r.add(at, object, finding)
 }
 
-// withoutJob returns the findings about an object without a Job: invalid names and types, or else that the Job is
-// missing.
-func withoutJob(object *manifest.Object) []lint.Finding {
-	found := lint.CheckNames(lint.Input{Object: object.Content, Written: object.Written})
-	if len(found) > 0 {
-		return found
-	}
-	path, problem, fix := manifest.WhyNoJob(object)
-	return []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
-}
-
 func lintJob(job *manifest.Job) []lint.Finding {
-	names, problems := job.TakeNames()
+	names, problems := job.RemoveNames()
 	var findings []lint.Finding
 	for _, p := range problems {
 		fix := "quote it"

@@ -150,8 +150,10 @@ func TestATemplateIsOneFinding(t *testing.T) {
 		"ERB":         {"<% if on %>\n" + named("<%= name %>") + "<% end %>\n", "PATH:1:1: error: this is an ERB template, not a manifest [template]\n    fix: " + other},
 		"Terraform":   {"%{ if on }\n" + named("a") + "%{ endif }\n", "PATH:1:1: error: this is a Terraform template, not a manifest [template]\n    fix: " + other},
 		"an argument": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1), ""},
-		"an argument, and a mistake": {strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1) + " backoffLimit: 1\n",
-			"PATH:6:2: error: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to [not-readable]\n    fix: indent it by 2 spaces\n"},
+		"an argument, and a mistake": {
+			strings.Replace(clitest.PlainJob, "name: main,", `name: main, args: ["{{ .State }}"],`, 1) + " backoffLimit: 1\n",
+			"PATH:6:2: error: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to [not-readable]\n    fix: indent it by 2 spaces\n",
+		},
 	} {
 		path := clitest.WriteManifest(t, c.text)
 		got := program.Run(t, nil, "lint", "-f", path)

@@ -1,7 +1,6 @@
 package lint
 
 import (
-	"cmp"
 	"slices"
 	"strings"
 
@@ -62,7 +61,7 @@ type lintFinding struct {
 
 // add adds a finding, unless it is ignored; object is nil for a document that cannot be read.
 func (r *lintResult) add(position manifest.Position, object *manifest.Object, finding lint.Finding) {
-	if r.ignores(position, object, finding.ID) {
+	if r.isIgnored(position, object, finding.ID) {
 		r.Summary.Ignored++
 		return
 	}
@@ -85,8 +84,8 @@ func (r *lintResult) countSeverity(severity lint.Severity) {
 	}
 }
 
-// ignores reports whether the finding is ignored. Findings about comments cannot be ignored by comments.
-func (r *lintResult) ignores(position manifest.Position, object *manifest.Object, id string) bool {
+// isIgnored reports whether the finding is ignored. Findings about comments cannot be ignored by comments.
+func (r *lintResult) isIgnored(position manifest.Position, object *manifest.Object, id string) bool {
 	if slices.Contains(r.ignored, id) {
 		return true
 	}
@@ -120,19 +119,8 @@ func (r *lintResult) skipPatch(file string) {
 	}
 }
 
-// count counts a Job, CronJob or JobSet.
-func (r *lintResult) count(object *manifest.Object) {
-	r.Summary.Jobs++
-	switch manifest.BatchKind(object) {
-	case "CronJob":
-		r.Summary.cronJobs++
-	case "JobSet":
-		r.Summary.jobSets++
-	}
-}
-
-// onlyTemplates removes all findings about templates except the one that says that the file is a template.
-func (r *lintResult) onlyTemplates() {
+// dropTemplateFindings removes all findings about templates except the one that says that the file is a template.
+func (r *lintResult) dropTemplateFindings() {
 	first := map[string]int{}
 	for i, f := range r.Findings {
 		if _, found := first[f.File]; !found && f.ID == lint.TemplateID {
@@ -151,15 +139,6 @@ func (r *lintResult) onlyTemplates() {
 		}
 	}
 }
-
-// sort sorts the findings by position.
-func (r *lintResult) sort() {
-	slices.SortStableFunc(r.Findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
-}
-
-func (s lintSummary) skips() bool { return s.Skipped > 0 || s.Patches > 0 }
 
 // text returns the summary as a line.
 func (s lintSummary) text() string {

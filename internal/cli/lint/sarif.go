@@ -94,13 +94,20 @@ func writeSARIF(out io.Writer, result *lintResult) error {
 	seen := map[string]int{}
 	for i := range result.Findings {
 		f := &result.Findings[i]
+		text := f.Message
+		if f.Object != "" {
+			text = f.Object + ": " + text
+		}
+		if f.Fix != "" {
+			text += ". To fix: " + f.Fix
+		}
 		key, at := fingerprint(f), -1 // SARIF's value for a rule that is not in the list
 		if index, known := indexes[f.ID]; known {
 			at = index
 		}
 		seen[key]++
 		run.Results = append(run.Results, sarifResult{
-			RuleID: f.ID, RuleIndex: at, Level: levelOf(string(f.Severity)), Message: sarifMessage{sarifText(f)},
+			RuleID: f.ID, RuleIndex: at, Level: levelOf(string(f.Severity)), Message: sarifMessage{text},
 			Locations: []sarifLocation{locationOf(f)}, Fingerprints: map[string]string{"batchjobLint/v1": fmt.Sprintf("%s:%d", key, seen[key])},
 		})
 	}
@@ -117,17 +124,6 @@ func levelOf(severity string) string {
 		return "note"
 	}
 	return severity
-}
-
-func sarifText(f *lintFinding) string {
-	text := f.Message
-	if f.Object != "" {
-		text = f.Object + ": " + text
-	}
-	if f.Fix != "" {
-		text += ". To fix: " + f.Fix
-	}
-	return text
 }
 
 // fingerprint returns a hash that stays the same as long as the finding is about the same field of the same object,

@@ -177,8 +177,11 @@ func TestLogPrefixesAreColoredOnATerminal(t *testing.T) {
 		noColor  string
 		want     string
 	}{
-		{"auto", 80, "", colored}, {"auto", 0, "", plain}, {"auto", 80, "0", plain},
-		{"never", 80, "", plain}, {"always", 0, "1", colored},
+		{"auto", 80, "", colored},
+		{"auto", 0, "", plain},
+		{"auto", 80, "0", plain},
+		{"never", 80, "", plain},
+		{"always", 0, "1", colored},
 	} {
 		t.Setenv("NO_COLOR", tc.noColor)
 		env := clitest.NewEnv()

@@ -29,40 +29,40 @@ func newOutput(o *Options, isSimulated func(node string) bool) *output {
 		Jobs: len(o.jobs) > 1, Containers: slices.ContainsFunc(o.jobs, (*loggedJob).hasSeveralContainers),
 		Concurrency: o.options.Concurrency,
 	})}
-	p.Missing, p.IsSimulated = p.missing, isSimulated
+	p.OnFirstListing, p.IsSimulated = p.missing, isSimulated
 	return p
 }
 
-func (p *output) Found(found logs.Found) error {
-	if err := p.o.unknownContainers(); err != nil && !p.o.follow && len(found.Sources) == 0 {
+func (p *output) OnListing(listing logs.Listing) error {
+	if err := p.o.unknownContainers(); err != nil && !p.o.follow && len(listing.Sources) == 0 {
 		return err
 	}
-	return p.Output.Found(found)
+	return p.Output.OnListing(listing)
 }
 
 // missing prints to stderr which logs are missing from the first list of the pods.
-func (p *output) missing(found logs.Found) {
+func (p *output) missing(listing logs.Listing) {
 	if names := p.o.options.Pods; len(names) > 0 {
 		for _, name := range names {
-			if !slices.ContainsFunc(found.Pods, func(pod *logs.Pod) bool { return pod.Name == name }) {
+			if !slices.ContainsFunc(listing.Pods, func(pod *logs.Pod) bool { return pod.Name == name }) {
 				fmt.Fprintf(p.o.ErrOut, "Pod %s is gone, along with its logs.\n", cmdutil.OneLine(name))
 			}
 		}
 		return // Only these pods were requested.
 	}
 	for _, j := range p.o.jobs {
-		own := found
-		own.Pods = slices.DeleteFunc(slices.Clone(found.Pods), func(pod *logs.Pod) bool { return pod.Job != j.UID })
+		own := listing
+		own.Pods = slices.DeleteFunc(slices.Clone(listing.Pods), func(pod *logs.Pod) bool { return pod.Job != j.UID })
 		j.missing(own)
 	}
 }
 
-// missing prints notices about the missing logs of a Job. found.Sources has the logs of all Jobs, so the notice about
+// missing prints notices about the missing logs of a Job. listing.Sources has the logs of all Jobs, so the notice about
 // a Job without logs is printed only if no Job has any.
-func (j *loggedJob) missing(found logs.Found) {
+func (j *loggedJob) missing(listing logs.Listing) {
 	present := map[corev1.PodPhase]int32{}
 	var indexes []int32
-	for _, pod := range found.Pods {
+	for _, pod := range listing.Pods {
 		present[pod.Phase]++
 		indexes = append(indexes, pod.Index)
 	}
@@ -79,9 +79,9 @@ func (j *loggedJob) missing(found logs.Found) {
 		}
 	}
 	switch {
-	case len(found.Pods) == 0 && j.o.options.Indexes == nil:
+	case len(listing.Pods) == 0 && j.o.options.Indexes == nil:
 		j.noPods()
-	case len(found.Pods) > 0 && len(found.Sources) == 0:
+	case len(listing.Pods) > 0 && len(listing.Sources) == 0:
 		j.noLogs(present[corev1.PodFailed] > 0)
 	}
 }

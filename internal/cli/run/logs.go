@@ -132,8 +132,8 @@ func (r *runner) readTails(ctx context.Context, a *attempt, out logs.Output) err
 // tails keeps the termination messages and the last lines of each pod.
 type tails map[string][]string
 
-func (t tails) Found(found logs.Found) error {
-	for _, pod := range found.Pods {
+func (t tails) OnListing(listing logs.Listing) error {
+	for _, pod := range listing.Pods {
 		for i := range pod.Containers {
 			if c := &pod.Containers[i]; c.Failed && c.Message != "" {
 				t.add(pod.Name, fmt.Sprintf("Termination message of container %s: %s", c.Name, c.Message))
@@ -143,7 +143,7 @@ func (t tails) Found(found logs.Found) error {
 	return nil
 }
 
-func (t tails) Line(source logs.Source, line logs.Line) error {
+func (t tails) OnLine(source logs.Source, line logs.Line) error {
 	t.add(source.Pod.Name, string(line.Text))
 	return nil
 }
@@ -152,9 +152,9 @@ func (t tails) add(pod, line string) {
 	t[pod] = append(t[pod], sanitize.Text(line[:min(len(line), maxTailLine)]))
 }
 
-func (t tails) Interrupted(logs.Source, error) {}
+func (t tails) OnInterrupted(logs.Source, error) {}
 
-func (t tails) Unreadable(failure *logs.UnreadableError) {
+func (t tails) OnUnreadable(failure *logs.UnreadableError) {
 	name := failure.Source.Pod.Name
 	t[name] = append(t[name], "The log cannot be read: "+cmdutil.LogErrorLine(failure.Source.Pod.Node, failure.Err))
 }

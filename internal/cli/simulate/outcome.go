@@ -22,7 +22,7 @@ import (
 func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	var problems []error
 	for _, flag := range o.podsFlags {
-		if why := flag.unmatched(&job.Spec); why != "" {
+		if why := flag.whyUnmatched(&job.Spec); why != "" {
 			what := fmt.Sprintf("--pods=%s matched no pod: %s", flag.text, why)
 			problems = append(problems, cmdutil.NewUserError(cmdutil.KindUsage, nil, what, "the result ignores it"))
 		}
@@ -42,8 +42,8 @@ func (o *Options) checkOutcome(world *sim.World, job *batchv1.Job) error {
 	return errors.Join(problems...)
 }
 
-// unmatched returns why the flag had no effect, or "" if it had one.
-func (f *podsFlag) unmatched(spec *batchv1.JobSpec) string {
+// whyUnmatched returns why the flag had no effect, or "" if it had one.
+func (f *podsFlag) whyUnmatched(spec *batchv1.JobSpec) string {
 	pod, completions := &spec.Template.Spec, ptr.Deref(spec.Completions, 1)
 	names := containerNames(slices.Concat(pod.Containers, pod.InitContainers))
 	switch {

@@ -37,7 +37,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	if err != nil {
 		return nil, err
 	}
-	o.warn(chosen) // before managedBy is set to this program's controller
+	o.printWarnings(chosen) // before managedBy is set to this program's controller
 	if bad := manifests.PrepareOffline(chosen.Object); len(bad) > 0 {
 		return nil, errors.Join(bad...)
 	}
@@ -45,9 +45,9 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
 }
 
-// warn prints problems that would keep the Job from running in a cluster, but not in the simulation; and which rules
+// printWarnings prints problems that would keep the Job from running in a cluster, but not in the simulation; and which rules
 // match sidecars, which exit with 0 in the simulation unless a flag says otherwise.
-func (o *Options) warn(job *manifest.Job) {
+func (o *Options) printWarnings(job *manifest.Job) {
 	for _, f := range lint.Check(manifests.LintInput(job)) {
 		if f.ID == lint.MisspelledManagedBy || f.ID == lint.RuleMatchesSidecars && f.Severity == lint.Warning {
 			fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(job.Object.Errorf(f.Field, "%s", f.Message).Error()))
@@ -73,21 +73,21 @@ func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
 	case 1:
 		return matching[0], nil
 	case 0:
-		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listed(all)), "")
+		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listJobs(all)), "")
 	}
-	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listed(matching)),
+	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listJobs(matching)),
 		"add the name of the one to simulate, or use a file with one Job")
 }
 
-func listed(jobs []*manifest.Job) string {
-	all := names(jobs)
+func listJobs(jobs []*manifest.Job) string {
+	all := jobNames(jobs)
 	if more := len(all) - maxListed; more > 0 {
 		all = append(all[:maxListed], fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(all, ", ")
 }
 
-func names(jobs []*manifest.Job) []string {
+func jobNames(jobs []*manifest.Job) []string {
 	var all []string
 	for _, job := range jobs {
 		all = append(all, job.Name())
@@ -102,6 +102,6 @@ func (o *Options) completeName(cmd *cobra.Command, args []string, toComplete str
 	}
 	o.In = strings.NewReader("") // The shell's stdin is not the command's.
 	all, _ := o.readAll(cmd.Context())
-	found := slices.Compact(slices.Sorted(slices.Values(names(all)))) // Cobra may have read -f twice.
+	found := slices.Compact(slices.Sorted(slices.Values(jobNames(all)))) // Cobra may have read -f twice.
 	return cmdutil.WithPrefix(found, toComplete), cobra.ShellCompDirectiveNoFileComp
 }

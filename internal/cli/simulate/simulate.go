@@ -115,7 +115,13 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, see above; may be repeated.")
-	o.addPodsFrom(cmd)
+	o.source = jobsource.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
+	flags.StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
+	o.source.Kube.AddTo(cmd)
+	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
+	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return jobs(cmd, nil, toComplete)
+	})
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")
 	flags.DurationVar(&o.resume, "resume-after", 0, "Resume a suspended Job after this time, e.g. 5s.")
 	o.output.AddTo(cmd)
@@ -161,7 +167,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.resumes && !ptr.Deref(job.Spec.Suspend, false) {
 		return cmdutil.UsageErrorf("--resume-after: the Job is not suspended")
 	}
-	world, input, err := o.play(ctx, job)
+	world, input, err := o.simulate(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -206,8 +212,8 @@ const (
 	memoryLimit = 150 << 20
 )
 
-// play advances virtual time until the Job has finished, or the limit is reached.
-func (o *Options) play(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
+// simulate advances virtual time until the Job has finished, or the limit is reached.
+func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	pods, err := o.behavior(ctx, job)
 	if err != nil {

@@ -22,8 +22,8 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	fmt.Fprintf(out, "job.batch/%s with %s\n\n", cmdutil.OneLine(c.Name), changesText(c.Changes))
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "\tACTUAL\tNEW")
-	is := column(&c.New)
-	for i, was := range column(&c.Actual) {
+	is := columnOf(&c.New)
+	for i, was := range columnOf(&c.Actual) {
 		fmt.Fprintf(table, "%s\t%s\t%s\n", titles[i], was, is[i])
 	}
 	if err := table.Flush(); err != nil {
@@ -39,7 +39,7 @@ var titles = [...]string{
 	"OUTCOME", "DURATION", "PODS STARTED", "ESTIMATED PODS", "SUCCEEDED", "FAILED", "FAILED INDEXES", "POD TIME", "WASTED POD TIME",
 }
 
-func column(r *whatif.Result) [len(titles)]string {
+func columnOf(r *whatif.Result) [len(titles)]string {
 	outcome := r.Outcome.Type + ", " + r.Outcome.Reason
 	switch {
 	case r.GaveUp:

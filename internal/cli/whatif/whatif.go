@@ -122,8 +122,20 @@ func (o *Options) Validate(args []string) error {
 
 // readPolicies reads the policies of the file and of --set, which takes precedence.
 func (o *Options) readPolicies() (err error) {
-	if o.policies, err = o.readFile(); err != nil {
-		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading policies from %s: %v", o.file, err), "")
+	o.policies = whatif.Policies{}
+	if o.file != "" {
+		var data []byte
+		if o.file == "-" {
+			data, err = io.ReadAll(o.In)
+		} else {
+			data, err = os.ReadFile(o.file)
+		}
+		if err == nil {
+			o.policies, err = whatif.ParsePolicies(data)
+		}
+		if err != nil {
+			return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading policies from %s: %v", o.file, err), "")
+		}
 	}
 	for _, text := range o.set {
 		field, value, found := strings.Cut(text, "=")
@@ -139,21 +151,6 @@ func (o *Options) readPolicies() (err error) {
 	return nil
 }
 
-func (o *Options) readFile() (whatif.Policies, error) {
-	if o.file == "" {
-		return whatif.Policies{}, nil
-	}
-	read := func() ([]byte, error) { return os.ReadFile(o.file) }
-	if o.file == "-" {
-		read = func() ([]byte, error) { return io.ReadAll(o.In) }
-	}
-	data, err := read()
-	if err != nil {
-		return nil, err
-	}
-	return whatif.ParsePolicies(data)
-}
-
 // Run replays the Job, and compares.
 func (o *Options) Run(ctx context.Context) error {
 	history, err := o.Read(ctx)
@@ -161,20 +158,20 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if !reconcile.IsFinished(history.Job) {
-		return o.errorf("it has not finished", "wait for it with: kubectl batchjob wait "+o.Name)
+		return o.jobError("it has not finished", "wait for it with: kubectl batchjob wait "+o.Name)
 	}
 	comparison, err := history.Compare(ctx, o.policies, o.limit)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return o.errorf(err.Error(), "")
+		return o.jobError(err.Error(), "")
 	case o.output.IsSet():
 		return o.output.Write(o.Out, comparison)
 	}
 	return write(o.Out, &comparison)
 }
 
-func (o *Options) errorf(problem, hint string) error {
+func (o *Options) jobError(problem, hint string) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("job.batch/%s: %s", o.Name, problem), hint)
 }

@@ -20,23 +20,23 @@ func TestEarlyEventsAreBounded(t *testing.T) {
 		all = append(all, earlyEvent{name: fmt.Sprint("old-", i), event: explain.Event{Pod: fmt.Sprint("pod-", i), Last: last}})
 	}
 	slices.Reverse(all)
-	events.setEarly(now, all)
+	events.replaceEarly(now, all)
 	for i := range 2 * maxEarlyEvents {
-		events.putEarly(now.Add(earlyFor), fmt.Sprint("new-", i), explain.Event{Pod: fmt.Sprint("pod-", i)})
+		events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", i), explain.Event{Pod: fmt.Sprint("pod-", i)})
 		if len(events.early) > maxEarlyEvents || i == 0 && events.early[0].name != fmt.Sprint("old-", 2*maxEarlyEvents+1) {
 			t.Fatalf("%d are kept, first %s", len(events.early), events.early[0].name)
 		}
 	}
-	events.putEarly(now.Add(earlyFor), fmt.Sprint("new-", 2*maxEarlyEvents-1), explain.Event{Pod: "again"})
-	events.forgetEarly(fmt.Sprint("new-", 2*maxEarlyEvents-2))
+	events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", 2*maxEarlyEvents-1), explain.Event{Pod: "again"})
+	events.removeEarly(fmt.Sprint("new-", 2*maxEarlyEvents-2))
 	if last := events.early[len(events.early)-1]; len(events.early) != maxEarlyEvents-1 || last.event.Pod != "again" {
 		t.Errorf("%d are kept, last %+v", len(events.early), last)
 	}
-	events.match(now.Add(earlyFor), func(pod string) bool { return pod == "again" })
+	events.matchEarly(now.Add(earlyFor), func(pod string) bool { return pod == "again" })
 	if got := events.rows.names; len(got) != 1 || got[0] != fmt.Sprint("new-", 2*maxEarlyEvents-1) || len(events.early) != maxEarlyEvents-2 {
 		t.Errorf("taken over: %q, %d are left", got, len(events.early))
 	}
-	events.match(now.Add(2*earlyFor+1), mine)
+	events.matchEarly(now.Add(2*earlyFor+1), mine)
 	if len(events.rows.rows) != 1 || len(events.early) != 0 {
 		t.Errorf("%d are taken over, %d are left, after their time", len(events.rows.rows), len(events.early))
 	}

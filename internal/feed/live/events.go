@@ -20,32 +20,38 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
-// maxEvents is how many events about pods are kept. Up to a quarter more may accumulate, so that dropping old ones is rare.
-const maxEvents = gather.MaxEvents
+const (
+	// maxEvents is how many events about pods are kept. Up to a quarter more may accumulate, so that dropping old ones is rare.
+	maxEvents = gather.MaxEvents
+	// maxEarlyEvents is how many events about unknown pods are kept, and earlyFor how long: events and pods arrive on
+	// separate connections, so an event may arrive before its pod.
+	maxEarlyEvents = 500
+	earlyFor       = 30 * time.Second
+)
 
 // events holds events by name. All fields are guarded by source.mu.
 type events struct {
-	rows    *rows[explain.Event]
-	early   []earlyEvent
-	read    bool
-	many    *explain.Gap  // set if events were dropped, or not all were read
-	refusal *feed.Refusal // nil if they are watched
+	rows       *rows[explain.Event]
+	early      []earlyEvent
+	read       bool
+	incomplete *explain.Gap  // set if events were dropped, or not all were read
+	refusal    *feed.Refusal // nil if they are watched
 }
 
 func (e *events) reset() { *e = events{rows: newRows[explain.Event](), refusal: e.refusal} }
 
-// whole reports whether all events were read and kept.
-func (e *events) whole() bool { return e.read && e.many == nil }
+// isComplete reports whether all events were read and kept.
+func (e *events) isComplete() bool { return e.read && e.incomplete == nil }
 
 func (e *events) put(name string, event explain.Event) {
 	e.rows.put(name, event)
 	if len(e.rows.rows) > maxEvents+maxEvents/4 {
-		e.forget()
+		e.dropOldest()
 	}
 }
 
-// forget drops all but the latest maxEvents.
-func (e *events) forget() {
+// dropOldest drops all but the latest maxEvents.
+func (e *events) dropOldest() {
 	times := make([]time.Time, 0, len(e.rows.rows))
 	for i := range e.rows.rows {
 		times = append(times, e.rows.rows[i].Last)
@@ -58,11 +64,54 @@ func (e *events) forget() {
 			kept.put(e.rows.names[i], e.rows.rows[i])
 		}
 	}
-	e.rows, e.many = kept, ptr.To(manyEvents())
+	e.rows, e.incomplete = kept, ptr.To(droppedEvents())
 }
 
-func manyEvents() explain.Gap {
+func droppedEvents() explain.Gap {
 	return explain.Gap{What: "events", Text: fmt.Sprintf("there are many events: only the latest %d about pods are kept", maxEvents)}
+}
+
+// earlyEvent is an event about a pod that is unknown, perhaps only for now.
+type earlyEvent struct {
+	name    string
+	event   explain.Event
+	arrived time.Time
+}
+
+// replaceEarly replaces the early events by the latest ones in all.
+func (e *events) replaceEarly(now time.Time, all []earlyEvent) {
+	slices.SortStableFunc(all, func(a, b earlyEvent) int { return a.event.Last.Compare(b.event.Last) })
+	e.early = slices.Clone(all[max(0, len(all)-maxEarlyEvents):])
+	for i := range e.early {
+		e.early[i].arrived = now
+	}
+}
+
+// addEarly adds an early event, and drops old ones.
+func (e *events) addEarly(now time.Time, name string, event explain.Event) {
+	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.arrived) > earlyFor })
+	if len(e.early) == maxEarlyEvents {
+		e.early = slices.Delete(e.early, 0, 1)
+	}
+	e.early = append(e.early, earlyEvent{name: name, event: event, arrived: now})
+}
+
+func (e *events) removeEarly(name string) {
+	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name })
+}
+
+// matchEarly moves the early events about pods that are known by now to the other events.
+func (e *events) matchEarly(now time.Time, isMine func(pod string) bool) {
+	e.early = slices.DeleteFunc(e.early, func(early earlyEvent) bool {
+		if now.Sub(early.arrived) > earlyFor {
+			return true
+		}
+		if !isMine(early.event.Pod) {
+			return false
+		}
+		e.put(early.name, early.event)
+		return true
+	})
 }
 
 // eventWatch follows the events of a Job, or of its pods; the latter watches the events about all pods of the namespace.
@@ -85,12 +134,16 @@ func newEventWatch(s *Source, r *related, job *batchv1.Job, ofPods bool) *eventW
 
 func (w *eventWatch) run(ctx context.Context) error {
 	call := apicall.Call{Resource: "events", Namespace: w.job.Namespace}
-	return w.source.keepUp(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, OnEvent: w.take}, w.refused)
+	return w.source.watchOptional(ctx, feed.Collection{Call: call, List: w.list, Open: w.open, OnEvent: w.onEvent}, w.onRefusal)
 }
 
 func (w *eventWatch) list(ctx context.Context) (string, error) {
-	if err := w.podsAnswer(ctx); err != nil {
-		return "", err
+	if w.ofPods { // The response to the list of pods decides which events are of interest.
+		select {
+		case <-w.related.podsAnswered:
+		case <-ctx.Done():
+			return "", ctx.Err()
+		}
 	}
 	var all []earlyEvent
 	begin := func() { all = nil }
@@ -106,36 +159,23 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	w.events.reset()
 	var early []earlyEvent
 	for i := range all {
-		if w.wants(&all[i].event) {
+		if w.isRelevant(&all[i].event) {
 			w.events.put(all[i].name, all[i].event)
 		} else {
 			early = append(early, all[i])
 		}
 	}
-	w.events.setEarly(w.source.Now(), early)
+	w.events.replaceEarly(w.source.Now(), early)
 	w.events.read = true
 	if !complete {
-		w.events.many = ptr.To(gather.ManyEvents())
+		w.events.incomplete = ptr.To(gather.ManyEvents())
 	}
 	w.related.touch(w.source)
 	return version, nil
 }
 
-// podsAnswer waits for the first response to the list of pods, which decides what events are of interest.
-func (w *eventWatch) podsAnswer(ctx context.Context) error {
-	if !w.ofPods {
-		return nil
-	}
-	select {
-	case <-w.related.podsFirst:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// wants reports whether the event is about the Job or one of its pods. The caller holds source.mu.
-func (w *eventWatch) wants(e *explain.Event) bool {
+// isRelevant reports whether the event is about the Job or one of its pods. The caller holds source.mu.
+func (w *eventWatch) isRelevant(e *explain.Event) bool {
 	return !w.ofPods || w.related.hasPod(e.Pod) || gather.MayBeOfJob(w.related.job, e)
 }
 
@@ -144,7 +184,7 @@ func (w *eventWatch) open(ctx context.Context, options metav1.ListOptions) (watc
 	return w.source.Client.CoreV1().Events(w.job.Namespace).Watch(ctx, options)
 }
 
-func (w *eventWatch) take(kind watch.EventType, object runtime.Object) error {
+func (w *eventWatch) onEvent(kind watch.EventType, object runtime.Object) error {
 	event, ok := object.(*corev1.Event)
 	if !ok {
 		return fmt.Errorf("unexpected %T in the watch of events", object)
@@ -155,9 +195,9 @@ func (w *eventWatch) take(kind watch.EventType, object runtime.Object) error {
 	switch {
 	case kind == watch.Deleted: // It has expired.
 		w.events.rows.remove(event.Name)
-		w.events.forgetEarly(event.Name)
-	case !w.wants(&row):
-		w.events.putEarly(w.source.Now(), event.Name, row)
+		w.events.removeEarly(event.Name)
+	case !w.isRelevant(&row):
+		w.events.addEarly(w.source.Now(), event.Name, row)
 		return nil
 	default:
 		w.events.put(event.Name, row)
@@ -167,8 +207,8 @@ func (w *eventWatch) take(kind watch.EventType, object runtime.Object) error {
 	return nil
 }
 
-// refused records a refusal, and drops the events if they cannot be listed either.
-func (w *eventWatch) refused(r *feed.Refusal) {
+// onRefusal records a refusal, and drops the events if they cannot be listed either.
+func (w *eventWatch) onRefusal(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	if r == nil && w.events.refusal == nil {

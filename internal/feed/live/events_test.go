@@ -18,15 +18,15 @@ func TestForbiddenWatchDoesNotHideForgottenEvents(t *testing.T) {
 	f.job = newStorm(0).watch.set.Job
 	s := NewSource(testConfig())
 	w := newEventWatch(s, f, f.job, true)
-	w.events.read, w.events.many = true, ptr.To(manyEvents())
-	w.refused(&feed.Refusal{
+	w.events.read, w.events.incomplete = true, ptr.To(droppedEvents())
+	w.onRefusal(&feed.Refusal{
 		Call: apicall.Call{Verb: "watch", Resource: "events"}, Err: apierrors.NewForbidden(schema.GroupResource{Resource: "events"}, "", nil),
 	})
-	if gaps := f.gaps(); w.events.whole() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "no permission to watch") {
-		t.Errorf("whole %v, gaps %v", w.events.whole(), gaps)
+	if gaps := f.gaps(); w.events.isComplete() || len(gaps) != 2 || !strings.Contains(gaps[1].Text, "no permission to watch") {
+		t.Errorf("whole %v, gaps %v", w.events.isComplete(), gaps)
 	}
-	w.refused(nil)
-	if gaps := f.gaps(); len(gaps) != 1 || gaps[0] != manyEvents() {
+	w.onRefusal(nil)
+	if gaps := f.gaps(); len(gaps) != 1 || gaps[0] != droppedEvents() {
 		t.Errorf("gaps %v", gaps)
 	}
 }

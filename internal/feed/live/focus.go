@@ -18,7 +18,9 @@ const (
 func (s *Source) followFocus(ctx context.Context) error {
 	var running [parts]tasks
 	for {
-		focus, was := s.focuses()
+		s.mu.Lock()
+		focus, was := s.wanted, s.focus
+		s.mu.Unlock()
 		first := firstChange(focus, was)
 		for part := parts - 1; part >= first; part-- {
 			running[part].stop()
@@ -29,18 +31,11 @@ func (s *Source) followFocus(ctx context.Context) error {
 			}
 		}
 		select {
-		case <-s.looked:
+		case <-s.focusChanged:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
-}
-
-// focuses returns the requested focus and the current one.
-func (s *Source) focuses() (wanted, is snapshot.Focus) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.wanted, s.focus
 }
 
 // firstChange returns the first part that differs; parts if none does.
@@ -68,14 +63,14 @@ func (s *Source) apply(focus snapshot.Focus, first int) (run [parts]func(context
 	if first == partJob {
 		s.job = nil
 		if focus.Job.Name != "" {
-			s.job = newOpenJob(s, focus.Job)
+			s.job = &openJob{source: s, key: focus.Job}
 			run[partJob] = s.job.run
 		}
 	}
 	if first <= partPod {
 		s.pod = nil
 		if s.job != nil && focus.Pod != "" {
-			s.pod = newOpenPod(s, focus.Job.Namespace, focus.Pod)
+			s.pod = &openPod{source: s, namespace: focus.Job.Namespace, name: focus.Pod, changes: make(chan struct{}, 1)}
 			run[partPod] = s.pod.run
 		}
 	}

@@ -26,18 +26,18 @@ const maxGoneJobs = 1000
 
 // jobList is the list of Jobs; for each Job it keeps only what its row shows.
 type jobList struct {
-	source *Source
-	stalls feed.Stalls
-	news   chan struct{} // notified when the list was read for the first time
+	source    *Source
+	stalls    feed.Stalls
+	firstRead chan struct{} // notified when the list was read for the first time
 
 	// guarded by source.mu
-	rows    []jobRow          // by namespace and name
-	gone    []explain.Outline // only appended to and cut at the front: Snapshots share it
-	read    bool
-	dirty   bool           // rows changed since shown was made
-	shown   *snapshot.Jobs // nil until the list was read
-	running bool           // whether a Job of shown has not finished
-	only    onlyJob        // for a list of one name
+	rows       []jobRow          // by namespace and name
+	gone       []explain.Outline // only appended to and cut at the front: Snapshots share it
+	read       bool
+	dirty      bool           // rows changed since shown was made
+	shown      *snapshot.Jobs // nil until the list was read
+	hasRunning bool           // whether a Job of shown has not finished
+	only       onlyJob        // for a list of one name
 }
 
 type jobRow struct {
@@ -47,8 +47,8 @@ type jobRow struct {
 
 // followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, Refused: s.list.refused}
-	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.take}
+	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, OnRefusal: s.list.onRefusal}
+	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.apply}
 	first, err := jobs.First(ctx)
 	if err != nil {
 		return err
@@ -59,8 +59,8 @@ func (s *Source) followJobs(ctx context.Context) error {
 	return jobs.Run(ctx)
 }
 
-// take applies updates of Jobs. A Job may have finished just before its deletion.
-func (l *jobList) take(updates []feed.Update) error {
+// apply applies updates of Jobs. A Job may have finished just before its deletion.
+func (l *jobList) apply(updates []feed.Update) error {
 	rows := make([]jobRow, len(updates))
 	for i := range updates {
 		if job := updates[i].Job; job != nil {
@@ -70,14 +70,14 @@ func (l *jobList) take(updates []feed.Update) error {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	for i := range updates {
-		l.put(&updates[i], rows[i])
+		l.applyOne(&updates[i], rows[i])
 	}
 	if len(l.source.Set.Names) == 1 {
 		l.only.put(updates)
 	}
 	if len(updates) > 0 || !l.read {
 		if !l.read {
-			notify(l.news)
+			notify(l.firstRead)
 		}
 		l.read, l.dirty = true, true
 		l.source.touch()
@@ -85,8 +85,8 @@ func (l *jobList) take(updates []feed.Update) error {
 	return nil
 }
 
-// put applies the update of one Job. The caller holds source.mu.
-func (l *jobList) put(update *feed.Update, row jobRow) {
+// applyOne applies the update of one Job. The caller holds source.mu.
+func (l *jobList) applyOne(update *feed.Update, row jobRow) {
 	i, found := slices.BinarySearchFunc(l.rows, update.Key, func(row jobRow, key types.NamespacedName) int {
 		return feed.CompareKeys(feed.KeyOfOutline(&row.outline), key)
 	})
@@ -123,17 +123,17 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 // followStalls keeps the stalled states of the Jobs up to date.
 func (s *Source) followStalls(ctx context.Context) error {
 	l := &s.list
-	return l.stalls.Run(ctx, l.news, l.open, func() error {
+	return l.stalls.Run(ctx, l.firstRead, l.openJobs, func() error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		l.lookAgain(s.link.AsOf(s.Now()))
+		l.refreshRows(s.link.AsOf(s.Now()))
 		s.touch()
 		return nil
 	})
 }
 
-// open returns the Jobs that may be stalled or have failures.
-func (l *jobList) open() []*batchv1.Job {
+// openJobs returns the Jobs that may be stalled or have failures.
+func (l *jobList) openJobs() []*batchv1.Job {
 	l.source.mu.Lock()
 	defer l.source.mu.Unlock()
 	var jobs []*batchv1.Job
@@ -150,19 +150,19 @@ func (l *jobList) snapshot() *snapshot.Jobs {
 	if !l.dirty || !l.read {
 		return l.shown
 	}
-	l.dirty, l.running = false, false
+	l.dirty, l.hasRunning = false, false
 	items := make([]explain.Outline, len(l.rows))
 	for i := range l.rows {
 		items[i] = l.rows[i].outline
-		l.running = l.running || !items[i].Outcome.IsFinished()
+		l.hasRunning = l.hasRunning || !items[i].Outcome.IsFinished()
 	}
 	l.shown = &snapshot.Jobs{Items: items, Gone: l.gone[:len(l.gone):len(l.gone)], Gaps: l.stalls.Gaps()}
 	return l.shown
 }
 
-// lookAgain updates the rows of Jobs that may be stalled or have failures, after time has passed or more evidence was read.
+// refreshRows updates the rows of Jobs that may be stalled or have failures, after time has passed or more evidence was read.
 // The caller holds source.mu.
-func (l *jobList) lookAgain(now time.Time) {
+func (l *jobList) refreshRows(now time.Time) {
 	for i := range l.rows {
 		row := &l.rows[i]
 		if row.open == nil {
@@ -176,4 +176,48 @@ func (l *jobList) lookAgain(now time.Time) {
 	if l.shown != nil && !slices.Equal(l.shown.Gaps, l.stalls.Gaps()) {
 		l.dirty = true
 	}
+}
+
+// onlyJob is the Job of a list that was requested by one name. The openJob reads it here, because a watch of its own would
+// bring the same updates.
+type onlyJob struct {
+	changes chan struct{} // notifies the openJob
+
+	// guarded by source.mu
+	latest  feed.Update   // with the last state seen, even if the Job was deleted since; zero for none
+	refusal *feed.Refusal // nil if the list is watched
+}
+
+// isOnlyJob reports whether the list contains only this Job.
+func (s *Source) isOnlyJob(key types.NamespacedName) bool {
+	return len(s.Set.Names) == 1 && s.Set.Names[0] == key.Name && s.Set.Namespace == key.Namespace
+}
+
+// put applies updates of the list. The caller holds source.mu.
+func (o *onlyJob) put(updates []feed.Update) {
+	for _, update := range updates {
+		if update.Job == nil {
+			update.Job = o.latest.Job
+		}
+		o.latest = update
+	}
+	notify(o.changes)
+}
+
+// onRefusal records that watching the list is forbidden, or with nil that it is watched.
+func (l *jobList) onRefusal(r *feed.Refusal) {
+	if l.source.OnRefusal != nil {
+		l.source.OnRefusal(r)
+	}
+	l.source.mu.Lock()
+	defer l.source.mu.Unlock()
+	l.only.refusal = r
+	notify(l.only.changes)
+}
+
+// onlyJobUpdate returns the latest update of the list's only Job, and the refusal, if any.
+func (s *Source) onlyJobUpdate() (feed.Update, *feed.Refusal) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.list.only.latest, s.list.only.refusal
 }

@@ -37,13 +37,13 @@ func TestDeletedJobsAreBounded(t *testing.T) {
 	s := NewSource(testConfig())
 	for i := range 3 * maxGoneJobs {
 		job := update(fmt.Sprint("job-", i))
-		if err := s.list.take([]feed.Update{job}); err != nil {
+		if err := s.list.apply([]feed.Update{job}); err != nil {
 			t.Fatal(err)
 		}
 		before := s.list.gone[:len(s.list.gone):len(s.list.gone)]
 		last := goneNames(before)
 		job.Gone = feed.Deleted
-		if err := s.list.take([]feed.Update{job}); err != nil {
+		if err := s.list.apply([]feed.Update{job}); err != nil {
 			t.Fatal(err)
 		}
 		if goneNames(before) != last {

@@ -30,7 +30,7 @@ func (t *logTails) run(ctx context.Context) error {
 	var targets []explain.LogTarget
 	failed := false
 	for {
-		facts, err := t.wait(ctx, failed)
+		facts, err := t.next(ctx, failed)
 		if err != nil {
 			return err
 		}
@@ -41,23 +41,23 @@ func (t *logTails) run(ctx context.Context) error {
 			pods = podsOf(facts.Pods, targets)
 			pause = max(pause, idleDuty*t.source.Now().Sub(began))
 		}
-		failed = t.take(ctx, pods, targets)
+		failed = t.readAll(ctx, pods, targets)
 		if err := t.source.Pause(ctx, pause, nil); err != nil {
 			return err
 		}
 	}
 }
 
-// wait returns the facts that decide which logs to read next; nil if the failed ones are to be read again.
-func (t *logTails) wait(ctx context.Context, failed bool) (*explain.Input, error) {
+// next returns the facts that decide which logs to read next; nil if the failed ones are to be read again.
+func (t *logTails) next(ctx context.Context, failed bool) (*explain.Input, error) {
 	var again <-chan time.Time
 	if failed {
-		beats, stop := t.source.Ticks(refusedRetry)
+		ticks, stop := t.source.Ticks(refusedRetry)
 		defer stop()
-		again = beats
+		again = ticks
 	}
 	select {
-	case facts := <-t.related.wantTails:
+	case facts := <-t.related.tailRequests:
 		return &facts, nil
 	case <-again:
 		return nil, nil
@@ -77,8 +77,8 @@ func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
 	return of
 }
 
-// take reads the targets until one fails. failed reports whether another attempt may succeed.
-func (t *logTails) take(ctx context.Context, pods []*explain.Pod, targets []explain.LogTarget) (failed bool) {
+// readAll reads the targets until one fails. failed reports whether another attempt may succeed.
+func (t *logTails) readAll(ctx context.Context, pods []*explain.Pod, targets []explain.LogTarget) (failed bool) {
 	read := map[explain.LogTarget]explain.LogTail{}
 	var tails []explain.LogTail
 	var gap *explain.Gap
@@ -124,17 +124,17 @@ func evidenceOf(r *explain.Report) string {
 	return names.String()
 }
 
-// askTails requests log tails if the failures in the report have changed. The caller holds source.mu.
-func (r *related) askTails(report *explain.Report, facts explain.Input) {
+// requestTails requests log tails if the failures in the report have changed. The caller holds source.mu.
+func (r *related) requestTails(report *explain.Report, facts explain.Input) {
 	evidence := evidenceOf(report)
-	if evidence == "" || evidence == r.asked {
+	if evidence == "" || evidence == r.requested {
 		return
 	}
-	r.asked = evidence
+	r.requested = evidence
 	facts.Pods, facts.Events = slices.Clone(facts.Pods), nil
 	select {
-	case <-r.wantTails:
+	case <-r.tailRequests:
 	default:
 	}
-	r.wantTails <- facts // This is the only sender, so there is room.
+	r.tailRequests <- facts // This is the only sender, so there is room.
 }

@@ -31,32 +31,30 @@ type openJob struct {
 	gone    bool
 	goneAt  *time.Time    // when it was first seen to be gone
 	shown   *snapshot.Job // nil until there was a response
-	of      *related      // the data that shown was made of
-	clock   bool          // whether shown changes with time
+	shownOf *related      // the data that shown was made of
+	isTimed bool          // whether shown changes with time
 
 	refusal *feed.Refusal // nil if the Job is watched
 	unread  *explain.Gap  // nil if job is its latest state
 }
 
-func newOpenJob(s *Source, key types.NamespacedName) *openJob { return &openJob{source: s, key: key} }
-
 func (j *openJob) run(ctx context.Context) error {
 	j.ctx = ctx
 	defer j.tasks.stop()
-	if j.source.listsOnly(j.key) {
+	if j.source.isOnlyJob(j.key) {
 		return j.followList(ctx)
 	}
 	connection := j.source.link.Open()
 	defer connection.Connected() // Data that is no longer shown is not stale.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, Refused: j.refused}
+	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, OnRefusal: j.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
 	jobs.OnUpdates = func(updates []feed.Update) error {
 		for i := range updates {
-			j.take(&updates[i])
+			j.apply(&updates[i])
 		}
 		if jobs.Len() == 0 {
-			j.lose()
+			j.setGone()
 		}
 		return nil
 	}
@@ -67,25 +65,25 @@ func (j *openJob) run(ctx context.Context) error {
 func (j *openJob) followList(ctx context.Context) error {
 	var before feed.Update
 	for {
-		latest, refusal := j.source.onlyJobNow()
-		j.refused(refusal)
+		latest, refusal := j.source.onlyJobUpdate()
+		j.onRefusal(refusal)
 		if latest != before {
-			j.take(&latest)
+			j.apply(&latest)
 		}
 		if latest.Gone != "" {
-			j.lose()
+			j.setGone()
 		}
 		before = latest
 		select {
-		case <-j.source.list.only.news:
+		case <-j.source.list.only.changes:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
 	}
 }
 
-// refused records that watching the Job is forbidden, or with nil that it is watched.
-func (j *openJob) refused(r *feed.Refusal) {
+// onRefusal records that watching the Job is forbidden, or with nil that it is watched.
+func (j *openJob) onRefusal(r *feed.Refusal) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
 	if (r == nil) == (j.refusal == nil) {
@@ -97,21 +95,32 @@ func (j *openJob) refused(r *feed.Refusal) {
 	}
 }
 
-// take applies an update of the Job.
-func (j *openJob) take(u *feed.Update) {
+// apply applies an update of the Job. For another Job than before, it starts the tasks that follow its related objects.
+func (j *openJob) apply(u *feed.Update) {
 	if u.Job == nil {
 		return // It is gone, and its last state is unknown.
 	}
 	job, err := feed.NamedJob(u.Job)
 	switch {
 	case u.Gone != "" && err == nil:
-		j.takeLast(job)
+		j.setDeleted(job)
 	case u.Gone != "":
 	case err != nil:
-		j.misread(u.Job, err)
+		j.setUndecodable(u.Job, err)
 	case j.put(job):
 		j.tasks.stop()
-		j.tasks.start(j.ctx, j.source, j.keepUp()...)
+		s, r := j.source, j.related
+		follow := []func(context.Context) error{
+			newPodWatch(s, r, &job.Job).run,
+			newEventWatch(s, r, &job.Job, false).run,
+			newEventWatch(s, r, &job.Job, true).run,
+			(&leaseAndNodes{source: s, related: r, job: &job.Job}).run,
+			func(ctx context.Context) error { return r.followFamily(ctx, s) },
+		}
+		if s.LogLines > 0 {
+			follow = append(follow, (&logTails{source: s, related: r, namespace: j.key.Namespace}).run)
+		}
+		j.tasks.start(j.ctx, s, follow...)
 	}
 }
 
@@ -128,8 +137,8 @@ func (j *openJob) put(job *observe.NamedJob) (another bool) {
 	return another
 }
 
-// takeLast stores the state in which the Job was deleted.
-func (j *openJob) takeLast(job *observe.NamedJob) {
+// setDeleted stores the state in which the Job was deleted.
+func (j *openJob) setDeleted(job *observe.NamedJob) {
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
 	if j.related != nil && job.UID == j.job.UID {
@@ -137,38 +146,34 @@ func (j *openJob) takeLast(job *observe.NamedJob) {
 	}
 }
 
-// misread records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next update may
-// fix that.
-func (j *openJob) misread(object *unstructured.Unstructured, err error) {
+// setUndecodable records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next
+// update may fix that.
+func (j *openJob) setUndecodable(object *unstructured.Unstructured, err error) {
 	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
-	if j.isKnown(object.GetUID()) {
-		j.source.mu.Lock()
-		defer j.source.mu.Unlock()
+	j.source.mu.Lock()
+	known := j.related != nil && !j.gone && j.job.UID == object.GetUID()
+	if known {
 		j.unread = gap
 		j.related.touch(j.source)
+	}
+	j.source.mu.Unlock()
+	if known {
 		return
 	}
 	j.tasks.stop()
-	report := j.unseen()
+	report := j.missingReport()
 	report.Job.UID = string(object.GetUID())
 	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "This program does not understand the Job."}
 	report.Gaps = []explain.Gap{*gap}
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
-	j.job, j.related, j.of, j.gone = nil, nil, nil, false
+	j.job, j.related, j.shownOf, j.gone = nil, nil, nil, false
 	j.shown = &snapshot.Job{Report: report}
 	j.source.touch()
 }
 
-// isKnown reports whether the Job that was read has this UID.
-func (j *openJob) isKnown(uid types.UID) bool {
-	j.source.mu.Lock()
-	defer j.source.mu.Unlock()
-	return j.related != nil && !j.gone && j.job.UID == uid
-}
-
-// lose records that the Job does not exist, and stops watching related objects.
-func (j *openJob) lose() {
+// setGone records that the Job does not exist, and stops watching related objects.
+func (j *openJob) setGone() {
 	j.tasks.stop()
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
@@ -181,34 +186,18 @@ func (j *openJob) lose() {
 	case j.related != nil:
 		j.related.touch(j.source)
 	case j.shown == nil:
-		j.shown = &snapshot.Job{Gone: true, Report: j.unseen()}
+		j.shown = &snapshot.Job{Gone: true, Report: j.missingReport()}
 	}
 	j.source.touch()
 }
 
-// unseen returns the report on a Job that never existed.
-func (j *openJob) unseen() *explain.Report {
+// missingReport returns the report on a Job that never existed.
+func (j *openJob) missingReport() *explain.Report {
 	return &explain.Report{
 		TypeMeta: metav1.TypeMeta{APIVersion: explain.APIVersion, Kind: explain.Kind}, ObservedAt: metav1.NewTime(j.source.Now()),
 		Job:     explain.Job{Namespace: j.key.Namespace, Name: j.key.Name},
 		Verdict: explain.Verdict{Sentence: "The Job does not exist."},
 	}
-}
-
-// keepUp returns the tasks that follow the objects related to the Job.
-func (j *openJob) keepUp() []func(context.Context) error {
-	s, job := j.source, &j.job.Job
-	each := []func(context.Context) error{
-		newPodWatch(s, j.related, job).run,
-		newEventWatch(s, j.related, job, false).run,
-		newEventWatch(s, j.related, job, true).run,
-		(&family{source: s, related: j.related}).run,
-		(&leaseAndNodes{source: s, related: j.related, job: job}).run,
-	}
-	if s.LogLines > 0 {
-		each = append(each, (&logTails{source: s, related: j.related, namespace: j.key.Namespace}).run)
-	}
-	return each
 }
 
 // snapshot returns the latest report on the Job. The caller holds source.mu.

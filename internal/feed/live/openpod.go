@@ -12,19 +12,20 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 const (
-	podSoonest = time.Second      // between two reads of a pod that changes
-	podRetry   = 5 * time.Second  // after a failed read
-	podAnyway  = 30 * time.Second // without a change
+	podPause     = time.Second      // between two reads of a pod that changes
+	podRetry     = 5 * time.Second  // after a failed read
+	podUnchanged = 30 * time.Second // without a change
 )
 
 // openPod is the pod in focus. It is read again when a watch reports a change of it.
 type openPod struct {
 	source          *Source
 	namespace, name string
-	news            chan struct{}
+	changes         chan struct{}
 
 	// guarded by source.mu
 	detail *explain.PodDetail // nil until there was a response
@@ -33,20 +34,16 @@ type openPod struct {
 	state  PodState           // for the log
 }
 
-func newOpenPod(s *Source, namespace, name string) *openPod {
-	return &openPod{source: s, namespace: namespace, name: name, news: make(chan struct{}, 1)}
-}
-
 func (p *openPod) run(ctx context.Context) error {
 	for {
-		again := podAnyway
+		again := podUnchanged
 		if err := p.readOnce(ctx); err != nil {
 			again = podRetry
 		}
-		if err := p.source.Pause(ctx, podSoonest, nil); err != nil {
+		if err := p.source.Pause(ctx, podPause, nil); err != nil {
 			return err
 		}
-		if err := p.source.Pause(ctx, again-podSoonest, p.news); err != nil {
+		if err := p.source.Pause(ctx, again-podPause, p.changes); err != nil {
 			return err
 		}
 	}
@@ -59,24 +56,24 @@ func (p *openPod) readOnce(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case kube.IsNotFound(err):
-		p.lose(ctx)
+		p.setGone(ctx)
 		return nil
 	case err != nil:
-		p.miss(gather.GapOf(p.namespace, "get", "pods", err))
+		p.setUnread(gather.GapOf(p.namespace, "get", "pods", err))
 		return err
 	}
-	events, gaps := p.events(ctx, string(pod.UID))
+	events, gaps := p.readEvents(ctx, string(pod.UID))
 	detail := explain.PodDetailOf(pod, events)
 	detail.Gaps = append(detail.Gaps, gaps...)
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	p.last, p.seen = &detail, true
-	p.show(detail, PodState{Pod: pod, Node: pod.Spec.NodeName, Read: true})
+	p.setDetail(detail, PodState{Pod: pod, Node: pod.Spec.NodeName, Read: true})
 	return nil
 }
 
-// events returns the events about the pod with this UID, or about any pod of its name if uid is "".
-func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
+// readEvents returns the events about the pod with this UID, or about any pod of its name if uid is "".
+func (p *openPod) readEvents(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
 	var events []explain.Event
 	_, _, err := gather.EachEvent(ctx, p.source.Client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
 		e := explain.EventOf(event)
@@ -90,8 +87,8 @@ func (p *openPod) events(ctx context.Context, uid string) ([]explain.Event, []ex
 	return events, nil
 }
 
-// lose records that the pod is gone. It keeps the detail read before, or else builds one from events.
-func (p *openPod) lose(ctx context.Context) {
+// setGone records that the pod is gone. It keeps the detail read before, or else builds one from events.
+func (p *openPod) setGone(ctx context.Context) {
 	p.source.mu.Lock()
 	last, seen := p.last, p.seen
 	p.source.mu.Unlock()
@@ -99,7 +96,7 @@ func (p *openPod) lose(ctx context.Context) {
 	if seen {
 		detail = *last
 	} else {
-		events, gaps := p.events(ctx, "")
+		events, gaps := p.readEvents(ctx, "")
 		named := explain.PodDetailOf(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: p.name}}, events)
 		detail = explain.PodDetail{Name: p.name, Events: named.Events, Gaps: gaps}
 	}
@@ -107,11 +104,11 @@ func (p *openPod) lose(ctx context.Context) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	p.last = &detail
-	p.show(detail, PodState{Node: p.state.Node, Read: true})
+	p.setDetail(detail, PodState{Node: p.state.Node, Read: true})
 }
 
-// miss records why the pod could not be read. A detail that was read before is kept.
-func (p *openPod) miss(gap explain.Gap) {
+// setUnread records why the pod could not be read. A detail that was read before is kept.
+func (p *openPod) setUnread(gap explain.Gap) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	detail := explain.PodDetail{Name: p.name}
@@ -121,12 +118,12 @@ func (p *openPod) miss(gap explain.Gap) {
 	detail.Gaps = append(slices.Clone(detail.Gaps), gap)
 	state := p.state
 	state.Gap = gap.Text
-	p.show(detail, state)
+	p.setDetail(detail, state)
 }
 
-// show publishes the detail, and passes the state to the log. It keeps the previous detail if nothing has changed. The caller
-// holds source.mu.
-func (p *openPod) show(detail explain.PodDetail, state PodState) {
+// setDetail publishes the detail, and passes the state to the log. It keeps the previous detail if nothing has changed. The
+// caller holds source.mu.
+func (p *openPod) setDetail(detail explain.PodDetail, state PodState) {
 	if p.detail == nil || !reflect.DeepEqual(*p.detail, detail) {
 		p.detail = &detail
 		p.source.touch()
@@ -135,4 +132,22 @@ func (p *openPod) show(detail explain.PodDetail, state PodState) {
 	if p.source.pod == p && p.source.log != nil {
 		p.source.log.SetPod(state)
 	}
+}
+
+// Log reads the log in focus. The only call it makes to the Source is to report a change.
+type Log interface {
+	// Run reads until ctx is done.
+	Run(context.Context) error
+	// SetPod updates the state of the log's pod.
+	SetPod(PodState)
+	// Snapshot returns the current log, nil until there is something to show, and the previous value if nothing has changed.
+	Snapshot() *snapshot.Log
+}
+
+// PodState is the state of the open pod. In the zero value, the pod was not read yet.
+type PodState struct {
+	Pod  *corev1.Pod // nil if it does not exist
+	Node string      // the node of the last pod that was read
+	Read bool        // whether it is known if the pod exists
+	Gap  string      // why the state is missing or out of date; "" if it is current
 }

@@ -5,11 +5,11 @@ import (
 )
 
 const (
-	// snapshotSoonest is the minimum interval between two Snapshots: at most ten a second.
-	snapshotSoonest = 100 * time.Millisecond
-	// clockBeat is the interval of Snapshots while the view shows the passing of time, and idleBeat otherwise.
-	clockBeat = time.Second
-	idleBeat  = 30 * time.Second
+	// snapshotPause is the minimum interval between two Snapshots: at most ten a second.
+	snapshotPause = 100 * time.Millisecond
+	// clockInterval is the interval of Snapshots while the view shows the passing of time, and idleInterval otherwise.
+	clockInterval = time.Second
+	idleInterval  = 30 * time.Second
 	// busyDuty and idleDuty are the length of the pause after a report, in multiples of the time that the report took: after
 	// a change, and if only time has passed.
 	busyDuty = 8
@@ -29,7 +29,7 @@ type need struct {
 	first bool // a Job has no report yet, and all data for one is available
 	facts bool // the data of the report has changed
 	clock bool // the report depends on time
-	beats bool // something else in the view depends on time
+	ticks bool // something else in the view depends on time
 }
 
 // due returns the time of the next Snapshot.
@@ -37,15 +37,15 @@ func (p pace) due(n need) time.Time {
 	if p.made.IsZero() {
 		return time.Time{}
 	}
-	soonest := p.made.Add(snapshotSoonest)
-	at := p.made.Add(idleBeat)
-	if n.beats {
-		at = p.made.Add(clockBeat)
+	soonest := p.made.Add(snapshotPause)
+	at := p.made.Add(idleInterval)
+	if n.ticks {
+		at = p.made.Add(clockInterval)
 	}
 	if n.view {
 		at = soonest
 	}
-	if report, ever := p.report(n); ever && report.Before(at) {
+	if report, needed := p.report(n); needed && report.Before(at) {
 		at = report
 	}
 	if at.Before(soonest) {
@@ -54,8 +54,8 @@ func (p pace) due(n need) time.Time {
 	return at
 }
 
-// report returns the time of the next report; ever is false if none is needed.
-func (p pace) report(n need) (at time.Time, ever bool) {
+// report returns the time of the next report; needed is false if none is needed.
+func (p pace) report(n need) (at time.Time, needed bool) {
 	switch {
 	case n.first:
 		return time.Time{}, true
@@ -63,7 +63,7 @@ func (p pace) report(n need) (at time.Time, ever bool) {
 		return p.reported.Add(busyDuty * p.took), true
 	case n.clock:
 		// A report shows whole seconds; none of them is skipped.
-		return p.reported.Truncate(time.Second).Add(max(clockBeat, idleDuty*p.took)), true
+		return p.reported.Truncate(time.Second).Add(max(clockInterval, idleDuty*p.took)), true
 	}
 	return time.Time{}, false
 }

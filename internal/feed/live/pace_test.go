@@ -19,7 +19,7 @@ func TestSnapshotsKeepTheirPace(t *testing.T) {
 	}{
 		{"the first is made at once", pace{}, need{}, time.Time{}},
 		{"nothing to do", made(0, 1), need{}, at(30_000)},
-		{"a list with Jobs that run", made(0, 1), need{beats: true}, at(1000)},
+		{"a list with Jobs that run", made(0, 1), need{ticks: true}, at(1000)},
 		{"a line of a log", made(0, 500), need{view: true}, at(100)},
 		{"the first report waits for nothing", made(-10, 500), need{first: true}, at(100)},
 		{"a cheap report, after a change", made(0, 1), need{facts: true}, at(100)},

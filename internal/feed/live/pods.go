@@ -26,7 +26,7 @@ func newPodWatch(s *Source, r *related, job *batchv1.Job) *podWatch {
 }
 
 func (w *podWatch) run(ctx context.Context) error {
-	return w.source.keepUp(ctx, w.set.Collection(w.list, w.take), w.refused)
+	return w.source.watchOptional(ctx, w.set.Collection(w.list, w.onEvent), w.onRefusal)
 }
 
 func (w *podWatch) list(ctx context.Context) (string, error) {
@@ -39,13 +39,13 @@ func (w *podWatch) list(ctx context.Context) (string, error) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	r := w.related
-	r.triedPods()
+	r.setPodsTried()
 	if err == nil {
 		r.pods, r.podsRead = pods, true
-		r.events[1].match(w.source.Now(), r.hasPod)
-		notify(r.overdue)
+		r.events[1].matchEarly(w.source.Now(), r.hasPod)
+		notify(r.podsListed)
 		if w.source.pod != nil {
-			notify(w.source.pod.news)
+			notify(w.source.pod.changes)
 		}
 	} else if !r.podsRead {
 		r.podsGap = ptr.To(gather.GapOf(w.set.Job.Namespace, "list", "pods", errors.Unwrap(err)))
@@ -54,7 +54,7 @@ func (w *podWatch) list(ctx context.Context) (string, error) {
 	return version, err
 }
 
-func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
+func (w *podWatch) onEvent(kind watch.EventType, pod *corev1.Pod) {
 	row := explain.PodOf(pod)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
@@ -63,7 +63,7 @@ func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
 	case kind != watch.Deleted:
 		w.related.pods.put(pod.Name, row)
 		if !known {
-			w.related.events[1].match(w.source.Now(), func(name string) bool { return name == pod.Name })
+			w.related.events[1].matchEarly(w.source.Now(), func(name string) bool { return name == pod.Name })
 		}
 	case known && before.UID == pod.UID:
 		w.related.pods.remove(pod.Name)
@@ -75,12 +75,12 @@ func (w *podWatch) take(kind watch.EventType, pod *corev1.Pod) {
 // podChanged causes the open pod to be read again if it has this name. The caller holds s.mu.
 func (s *Source) podChanged(name string) {
 	if s.pod != nil && s.pod.name == name {
-		notify(s.pod.news)
+		notify(s.pod.changes)
 	}
 }
 
-// refused drops the pods if they cannot be listed, because data that is not kept up to date is not shown.
-func (w *podWatch) refused(r *feed.Refusal) {
+// onRefusal drops the pods if they cannot be listed, because data that is not kept up to date is not shown.
+func (w *podWatch) onRefusal(r *feed.Refusal) {
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	if r == nil && w.related.podsGap == nil {
@@ -90,6 +90,6 @@ func (w *podWatch) refused(r *feed.Refusal) {
 	if r != nil && r.Call.Verb != "watch" {
 		w.related.podsRead, w.related.pods = false, newRows[*explain.Pod]()
 	}
-	w.related.triedPods()
+	w.related.setPodsTried()
 	w.related.touch(w.source)
 }

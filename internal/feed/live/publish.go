@@ -26,7 +26,7 @@ func (s *Source) publishAll(ctx context.Context) error {
 			s.report(ctx, now)
 			s.publish()
 		}
-		if err := s.Pause(ctx, wait, s.news); err != nil {
+		if err := s.Pause(ctx, wait, s.wake); err != nil {
 			return err
 		}
 	}
@@ -34,15 +34,15 @@ func (s *Source) publishAll(ctx context.Context) error {
 
 // need returns what has to be made now. The caller holds s.mu.
 func (s *Source) need() need {
-	n := need{view: s.changed.Load(), beats: s.job == nil && (s.list.running || s.list.shown == nil)}
+	n := need{view: s.changed.Load(), ticks: s.job == nil && (s.list.hasRunning || s.list.shown == nil)}
 	j := s.job
 	if j == nil || j.related == nil {
 		return n
 	}
-	n.first = j.of != j.related && (j.related.podsTried || j.gone)
-	if j.of == j.related {
+	n.first = j.shownOf != j.related && (j.related.podsTried || j.gone)
+	if j.shownOf == j.related {
 		n.facts = j.related.changed
-		n.clock = j.clock && !j.gone
+		n.clock = j.isTimed && !j.gone
 	}
 	return n
 }
@@ -50,13 +50,13 @@ func (s *Source) need() need {
 // report explains the open Job if that is due. It copies its input first, and does not hold s.mu while explaining.
 func (s *Source) report(ctx context.Context, now time.Time) {
 	s.mu.Lock()
-	at, ever := s.pace.report(s.need())
-	if !ever || at.After(now) {
+	at, needed := s.pace.report(s.need())
+	if !needed || at.After(now) {
 		s.mu.Unlock()
 		return
 	}
 	j, of := s.job, s.job.related
-	facts := j.facts(s.link.AsOf(now), &s.draft)
+	facts := j.input(s.link.AsOf(now), &s.draft)
 	of.changed = false
 	s.mu.Unlock()
 
@@ -72,8 +72,8 @@ func (s *Source) report(ctx context.Context, now time.Time) {
 	if j.related != of {
 		return // The Job was replaced meanwhile.
 	}
-	j.of, j.shown, j.clock = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
-	of.askTails(&report, facts)
+	j.shownOf, j.shown, j.isTimed = of, &snapshot.Job{Report: &report}, !report.IsTimeless()
+	of.requestTails(&report, facts)
 }
 
 // publish makes a Snapshot of the current state.

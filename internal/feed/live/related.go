@@ -1,25 +1,32 @@
 package live
 
 import (
+	"context"
 	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
+
+// refusedRetry is the pause before a refused request is repeated.
+const refusedRetry = 30 * time.Second
 
 // related holds the data related to one Job. All fields are guarded by source.mu.
 type related struct {
 	changed bool         // since the last report
 	job     *batchv1.Job // the latest state
 
-	pods      *rows[*explain.Pod]
-	podsRead  bool          // pods is complete
-	podsTried bool          // there was a response, perhaps an error
-	podsGap   *explain.Gap  // nil for none
-	podsFirst chan struct{} // closed on the first response
+	pods         *rows[*explain.Pod]
+	podsRead     bool          // pods is complete
+	podsTried    bool          // there was a response, perhaps an error
+	podsGap      *explain.Gap  // nil for none
+	podsAnswered chan struct{} // closed on the first response
 
 	events [2]events // of the Job, of its pods
 
@@ -33,17 +40,17 @@ type related struct {
 	leaseUntil time.Time // when lease is too old to be used
 	goneNodes  map[string]string
 	nodesGap   *explain.Gap
-	overdue    chan struct{} // notified when the pods were read
+	podsListed chan struct{} // notified when the pods were read
 
-	tails     []explain.LogTail
-	tailsGap  *explain.Gap
-	asked     string             // the evidence for which tails were last requested
-	wantTails chan explain.Input // capacity 1; holds only the latest request
+	tails        []explain.LogTail
+	tailsGap     *explain.Gap
+	requested    string             // the evidence for which tails were last requested
+	tailRequests chan explain.Input // capacity 1; holds only the latest request
 }
 
 func newRelated() *related {
 	r := &related{
-		pods: newRows[*explain.Pod](), podsFirst: make(chan struct{}), overdue: make(chan struct{}, 1), wantTails: make(chan explain.Input, 1),
+		pods: newRows[*explain.Pod](), podsAnswered: make(chan struct{}), podsListed: make(chan struct{}, 1), tailRequests: make(chan explain.Input, 1),
 	}
 	for i := range r.events {
 		r.events[i].reset()
@@ -54,14 +61,14 @@ func newRelated() *related {
 // touch requests another report. The caller holds s.mu.
 func (r *related) touch(s *Source) {
 	r.changed = true
-	notify(s.news)
+	notify(s.wake)
 }
 
-// triedPods records that the request for pods got a response. The caller holds s.mu.
-func (r *related) triedPods() {
+// setPodsTried records that the request for pods got a response. The caller holds s.mu.
+func (r *related) setPodsTried() {
 	if !r.podsTried {
 		r.podsTried = true
-		close(r.podsFirst)
+		close(r.podsAnswered)
 	}
 }
 
@@ -74,7 +81,7 @@ func (r *related) hasPod(name string) bool {
 // gaps returns the data that could not be read, without duplicates, including the gaps ofJob.
 func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	var gaps []explain.Gap
-	ofEvents := []*explain.Gap{r.events[0].many, gapOf(r.events[0].refusal), r.events[1].many, gapOf(r.events[1].refusal)}
+	ofEvents := []*explain.Gap{r.events[0].incomplete, gapOf(r.events[0].refusal), r.events[1].incomplete, gapOf(r.events[1].refusal)}
 	for _, gap := range slices.Concat(ofJob, []*explain.Gap{r.podsGap}, ofEvents, []*explain.Gap{r.workloadGap, r.nodesGap, r.tailsGap}) {
 		if gap != nil && !slices.Contains(gaps, *gap) {
 			gaps = append(gaps, *gap)
@@ -83,19 +90,38 @@ func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 	return gaps
 }
 
-// facts returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
+// input returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
 // source.mu.
-func (j *openJob) facts(now time.Time, d *draft) explain.Input {
+func (j *openJob) input(now time.Time, d *draft) explain.Input {
 	r := j.related
 	d.pods = append(d.pods[:0], r.pods.rows...)
 	d.events = append(append(d.events[:0], r.events[0].rows.rows...), r.events[1].rows.rows...)
 	facts := explain.Input{
 		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
-		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].whole() && r.events[1].whole(), Events: d.events,
+		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].isComplete() && r.events[1].isComplete(), Events: d.events,
 		Workload: r.workload, GoneNodes: r.goneNodes, Logs: r.tails, Relatives: r.relatives, RelativesRead: r.relativesRead, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
 	}
 	if r.lease != nil && !now.After(r.leaseUntil) {
 		facts.Lease = r.lease
 	}
 	return facts
+}
+
+// watchOptional watches a collection that the report on a Job can do without.
+func (s *Source) watchOptional(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
+	connection := s.link.Open()
+	defer connection.Connected() // Data that is no longer shown is not stale.
+	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, OnRefusal: refused}
+	return watch.Run(ctx)
+}
+
+// gapOf returns the gap for a refusal, nil for nil.
+func gapOf(r *feed.Refusal) *explain.Gap {
+	switch {
+	case r == nil:
+		return nil
+	case r.Unwatched():
+		return ptr.To(gather.UnwatchedGap(r.Call.Namespace, r.Call.Resource, r.Retry))
+	}
+	return ptr.To(gather.GapOf(r.Call.Namespace, "list", r.Call.Resource, r.Err))
 }

@@ -30,8 +30,8 @@ type Config struct {
 	OurName string
 	// Quote extends the advice on a finished Job by what it would have changed.
 	Quote func(context.Context, explain.Input, []explain.Advice)
-	// Refused is called when the list is polled because watching it is forbidden, and with nil when it is watched.
-	Refused func(*feed.Refusal)
+	// OnRefusal is called when the list is polled because watching it is forbidden, and with nil when it is watched.
+	OnRefusal func(*feed.Refusal)
 	// Explain formats an error in one line for users. Guard converts a panic of a function to an error.
 	Explain func(error) string
 	Guard   func(func() error) func() error
@@ -40,12 +40,12 @@ type Config struct {
 // Source follows a cluster and publishes Snapshots of it.
 type Source struct {
 	Config
-	group   *errgroup.Group
-	link    *feed.Link
-	looked  chan struct{} // notified when the focus was changed
-	news    chan struct{} // wakes the goroutine that makes Snapshots
-	changed atomic.Bool   // something has changed that the next Snapshot shows
-	draft   draft         // used by that goroutine only
+	group        *errgroup.Group
+	link         *feed.Link
+	focusChanged chan struct{} // notified when the focus was changed
+	wake         chan struct{} // wakes the goroutine that makes Snapshots
+	changed      atomic.Bool   // something has changed that the next Snapshot shows
+	draft        draft         // used by that goroutine only
 
 	mu     sync.Mutex
 	wanted snapshot.Focus
@@ -58,16 +58,16 @@ type Source struct {
 	pace      pace
 	latest    *snapshot.Snapshot
 	published chan struct{} // closed and replaced with each Snapshot
-	end       error         // the error of Run; there are no more Snapshots
+	runErr    error         // the error of Run; there are no more Snapshots
 }
 
 var _ snapshot.Source = (*Source)(nil)
 
 // NewSource returns a Source, which does nothing until Run.
 func NewSource(config Config) *Source {
-	s := &Source{Config: config, looked: make(chan struct{}, 1), news: make(chan struct{}, 1), published: make(chan struct{})}
+	s := &Source{Config: config, focusChanged: make(chan struct{}, 1), wake: make(chan struct{}, 1), published: make(chan struct{})}
 	s.link = feed.NewLink(config.Timing, func(feed.State) { s.touch() })
-	s.list.source, s.list.news, s.list.only.news = s, make(chan struct{}, 1), make(chan struct{}, 1)
+	s.list.source, s.list.firstRead, s.list.only.changes = s, make(chan struct{}, 1), make(chan struct{}, 1)
 	s.list.stalls = feed.Stalls{Timing: config.Timing, Client: config.Client, Namespace: config.Set.Namespace, OurName: config.OurName, Failures: true}
 	return s
 }
@@ -84,7 +84,7 @@ func (s *Source) Run(ctx context.Context) error {
 	err := group.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.end = err
+	s.runErr = err
 	close(s.published)
 	return err
 }
@@ -99,7 +99,7 @@ func (s *Source) Look(f snapshot.Focus) {
 	defer s.mu.Unlock()
 	if !f.Equal(s.wanted) {
 		s.wanted = f
-		notify(s.looked)
+		notify(s.focusChanged)
 	}
 }
 
@@ -107,13 +107,13 @@ func (s *Source) Look(f snapshot.Focus) {
 func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, error) {
 	for {
 		s.mu.Lock()
-		latest, end, published := s.latest, s.end, s.published
+		latest, err, published := s.latest, s.runErr, s.published
 		s.mu.Unlock()
 		switch {
 		case latest != nil && latest.Seq > seen:
 			return latest, nil
-		case end != nil:
-			return nil, end
+		case err != nil:
+			return nil, err
 		}
 		select {
 		case <-published:
@@ -126,13 +126,13 @@ func (s *Source) Next(ctx context.Context, seen uint64) (*snapshot.Snapshot, err
 // touch requests a Snapshot.
 func (s *Source) touch() {
 	s.changed.Store(true)
-	notify(s.news)
+	notify(s.wake)
 }
 
 // notify wakes the receiver; pending notifications are coalesced.
-func notify(news chan<- struct{}) {
+func notify(wake chan<- struct{}) {
 	select {
-	case news <- struct{}{}:
+	case wake <- struct{}{}:
 	default:
 	}
 }

@@ -42,7 +42,7 @@ func newStorm(pods int) *storm {
 	config.Now = func() time.Time { return storm.now }
 	s := NewSource(config)
 	s.focus.Job = types.NamespacedName{Namespace: "ns1", Name: "huge"}
-	s.job = newOpenJob(s, s.focus.Job)
+	s.job = &openJob{source: s, key: s.focus.Job}
 	s.job.job = &observe.NamedJob{Job: batchv1.Job{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "huge", UID: "huge", CreationTimestamp: metav1.NewTime(testNow().Add(-time.Hour))},
 		Spec: batchv1.JobSpec{
@@ -57,7 +57,7 @@ func newStorm(pods int) *storm {
 	for range pods {
 		pod := storm.pod()
 		storm.pods = append(storm.pods, pod)
-		storm.watch.take(watch.Added, pod.object())
+		storm.watch.onEvent(watch.Added, pod.object())
 	}
 	return storm
 }
@@ -98,12 +98,12 @@ func (s *storm) change(i int) {
 			pod.phase, pod.code = corev1.PodFailed, int32(1+i%3)
 		}
 	default:
-		s.watch.take(watch.Deleted, pod.object())
+		s.watch.onEvent(watch.Deleted, pod.object())
 		*pod = s.pod()
-		s.watch.take(watch.Added, pod.object())
+		s.watch.onEvent(watch.Added, pod.object())
 		return
 	}
-	s.watch.take(watch.Modified, pod.object())
+	s.watch.onEvent(watch.Modified, pod.object())
 }
 
 // BenchmarkLiveStorm measures the CPU time of a second in which each of 10,000 pods changes once, of a Job of 100,000
@@ -213,7 +213,7 @@ func TestLiveEventsAreBounded(t *testing.T) {
 	}
 	_, first := events.rows.get("event-0")
 	_, last := events.rows.get(fmt.Sprint("event-", 4*maxEvents-1))
-	if first || !last || events.whole() || len(f.gaps()) != 1 {
+	if first || !last || events.isComplete() || len(f.gaps()) != 1 {
 		t.Errorf("first %t, last %t, gaps %v", first, last, f.gaps())
 	}
 }

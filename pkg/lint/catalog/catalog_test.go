@@ -11,7 +11,7 @@ import (
 
 // uses match the forms in which the code names the ID of a finding.
 var uses = []*regexp.Regexp{
-	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z-]+)"`),
+	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:found, |(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z-]+)"`),
 	regexp.MustCompile(`\bID: +"([a-z-]+)"`),
 	regexp.MustCompile(`\b(?:id|id, fix, message|RuleMatchesSidecars|ignoreUnknown|MisspelledManagedBy|TemplateID) += "([a-z-]+)"`),
 }

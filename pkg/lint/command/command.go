@@ -20,35 +20,21 @@ type Place struct {
 	Index int
 }
 
-// texts calls f for each item of command and args, until it returns true.
-func texts(c *corev1.Container, f func(Place, string) bool) {
-	for i, text := range c.Command {
-		if f(Place{"command", i}, text) {
-			return
-		}
-	}
-	for i, text := range c.Args {
-		if f(Place{"args", i}, text) {
-			return
-		}
-	}
-}
-
-// find returns the first item that matches.
+// find returns the first item of command and args that matches.
 func find(c *corev1.Container, matches func(string) bool) (Place, bool) {
-	var at Place
-	found := false
-	texts(c, func(place Place, text string) bool {
-		if matches(text) {
-			at, found = place, true
-		}
-		return found
-	})
-	return at, found
+	if i := slices.IndexFunc(c.Command, matches); i >= 0 {
+		return Place{"command", i}, true
+	}
+	if i := slices.IndexFunc(c.Args, matches); i >= 0 {
+		return Place{"args", i}, true
+	}
+	return Place{}, false
 }
 
-// line returns command and args as one line.
-func line(c *corev1.Container) string { return strings.Join(slices.Concat(c.Command, c.Args), " ") }
+// commandLine returns command and args as one line.
+func commandLine(c *corev1.Container) string {
+	return strings.Join(slices.Concat(c.Command, c.Args), " ")
+}
 
 var (
 	loop      = regexp.MustCompile(`(?s)\b(?:until|while)\b.*\bdone\b`)
@@ -68,7 +54,7 @@ func WaitsForever(c *corev1.Container) (Place, bool) {
 			return false
 		}
 		found := loop.FindString(text)
-		return sleeps.MatchString(found) && !readsFile.MatchString(found) && !givesUp.MatchString(text) && !timeLimit.MatchString(line(c))
+		return sleeps.MatchString(found) && !readsFile.MatchString(found) && !givesUp.MatchString(text) && !timeLimit.MatchString(commandLine(c))
 	})
 }
 
@@ -80,7 +66,7 @@ var (
 
 // Endless returns the command that keeps a container running forever, such as sleep infinity; "" if there is none.
 func Endless(c *corev1.Container) string {
-	text := line(c)
+	text := commandLine(c)
 	if !strings.Contains(text, "sleep") && !strings.Contains(text, "tail") && !strings.Contains(text, "done") {
 		return ""
 	}
@@ -100,15 +86,24 @@ type server struct {
 	what        string
 }
 
-func servers() []server {
-	return []server{
-		{"cloud-sql-proxy", "cloud-sql-proxy", "the Cloud SQL proxy"}, {"gce-proxy", "cloudsql-proxy", "the Cloud SQL proxy"}, {"alloydb-auth-proxy", "", "the AlloyDB proxy"},
-		{"proxyv2", "istio-proxy", "Istio's proxy"}, {"envoy", "envoy", "Envoy"}, {"linkerd/proxy", "linkerd-proxy", "Linkerd's proxy"},
-		{"oauth2-proxy", "oauth2-proxy", "oauth2-proxy"}, {"pgbouncer", "pgbouncer", "PgBouncer"}, {"", "vault-agent", "Vault's agent"},
-		{"fluent-bit", "fluent-bit", "Fluent Bit"}, {"fluentd", "fluentd", "Fluentd"}, {"filebeat", "filebeat", "Filebeat"}, {"promtail", "promtail", "Promtail"},
-		{"opentelemetry-collector", "otel-collector", "the OpenTelemetry collector"}, {"opentelemetry-collector-contrib", "", "the OpenTelemetry collector"},
-		{"", "dind", "the Docker daemon"},
-	}
+// servers are common ones.
+var servers = []server{
+	{"cloud-sql-proxy", "cloud-sql-proxy", "the Cloud SQL proxy"},
+	{"gce-proxy", "cloudsql-proxy", "the Cloud SQL proxy"},
+	{"alloydb-auth-proxy", "", "the AlloyDB proxy"},
+	{"proxyv2", "istio-proxy", "Istio's proxy"},
+	{"envoy", "envoy", "Envoy"},
+	{"linkerd/proxy", "linkerd-proxy", "Linkerd's proxy"},
+	{"oauth2-proxy", "oauth2-proxy", "oauth2-proxy"},
+	{"pgbouncer", "pgbouncer", "PgBouncer"},
+	{"", "vault-agent", "Vault's agent"},
+	{"fluent-bit", "fluent-bit", "Fluent Bit"},
+	{"fluentd", "fluentd", "Fluentd"},
+	{"filebeat", "filebeat", "Filebeat"},
+	{"promtail", "promtail", "Promtail"},
+	{"opentelemetry-collector", "otel-collector", "the OpenTelemetry collector"},
+	{"opentelemetry-collector-contrib", "", "the OpenTelemetry collector"},
+	{"", "dind", "the Docker daemon"},
 }
 
 // Server returns the well-known server that a container runs, by its image or name; "" if there is none.
@@ -117,7 +112,7 @@ func Server(c *corev1.Container) string {
 	if strings.HasSuffix(image, "docker") && strings.Contains(tag, "dind") {
 		return "the Docker daemon"
 	}
-	for _, s := range servers() {
+	for _, s := range servers {
 		if s.image != "" && (image == s.image || strings.HasSuffix(image, "/"+s.image)) || s.name != "" && c.Name == s.name {
 			return s.what
 		}
@@ -142,7 +137,7 @@ var stops = regexp.MustCompile(`quitquitquit|/quit\b|exit[-_]after[-_]auth|linke
 // StopsServers reports whether a container seems to stop other containers of its pod when it ends, or, as a server, to
 // end on its own.
 func StopsServers(c *corev1.Container, sharedProcesses bool) bool {
-	text := line(c)
+	text := commandLine(c)
 	for _, v := range c.Env {
 		text += " " + v.Name + "=" + v.Value
 	}

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// Found is a value with a placeholder.
-type Found struct {
+// Placeholder is a value with a placeholder.
+type Placeholder struct {
 	// Path is the path of the value, such as metadata.labels[app].
 	Path string
 	// Text is the placeholder, such as ${IMAGE}.
@@ -46,9 +46,9 @@ var kinds = []struct {
 }
 
 // Find returns the values with a placeholder, in the order of their paths, each with its first placeholder.
-func Find(content map[string]any) []Found {
-	var all []Found
-	fields(content, "", &all)
+func Find(content map[string]any) []Placeholder {
+	var all []Placeholder
+	findInFields(content, "", &all)
 	return all
 }
 
@@ -58,7 +58,7 @@ var expanded = []string{"command", "args", "annotations", "subPathExpr", "manage
 // dictionaries are fields with any keys.
 var dictionaries = []string{"labels", "matchLabels", "nodeSelector", "limits", "requests"}
 
-func fields(content map[string]any, path string, all *[]Found) {
+func findInFields(content map[string]any, path string, all *[]Placeholder) {
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		of := path[strings.LastIndexByte(path, '.')+1:]
 		inner := path + "." + name
@@ -70,34 +70,34 @@ func fields(content map[string]any, path string, all *[]Found) {
 		case path == "":
 			inner = name
 		}
-		value(content[name], inner, all)
+		findInValue(content[name], inner, all)
 	}
 }
 
-func value(v any, path string, all *[]Found) {
+func findInValue(v any, path string, all *[]Placeholder) {
 	switch v := v.(type) {
 	case map[string]any:
-		fields(v, path, all)
+		findInFields(v, path, all)
 	case []any:
 		for i := range v {
-			value(v[i], path+"["+strconv.Itoa(i)+"]", all)
+			findInValue(v[i], path+"["+strconv.Itoa(i)+"]", all)
 		}
 	case string:
-		if !mayHave(v) {
+		if !mayContain(v) {
 			return
 		}
 		for _, k := range kinds {
 			if found := k.pattern.FindString(v); found != "" {
-				*all = append(*all, Found{Path: path, Text: found, Kind: k.kind})
+				*all = append(*all, Placeholder{Path: path, Text: found, Kind: k.kind})
 				return
 			}
 		}
 	}
 }
 
-// mayHave reports whether the text contains a part of any placeholder. Most texts do not, and matching the patterns
+// mayContain reports whether the text contains a part of any placeholder. Most texts do not, and matching the patterns
 // would take a tenth of lint's time.
-func mayHave(text string) bool {
+func mayContain(text string) bool {
 	if strings.ContainsAny(text, "${<@_") {
 		return true
 	}

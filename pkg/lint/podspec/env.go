@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
-func checkEnv(vars []corev1.EnvVar, path *field.Path) (found problems) {
+func checkEnv(found *problems, vars []corev1.EnvVar, path *field.Path) {
 	for i := range vars {
 		v, at := &vars[i], path.Index(i)
 		switch {
@@ -21,21 +21,23 @@ func checkEnv(vars []corev1.EnvVar, path *field.Path) (found problems) {
 			found.add("env-name-invalid", at.Child("name"), "use printable ASCII characters other than '='", "the name of variable %q is not allowed", shorten(v.Name))
 		}
 		if v.ValueFrom != nil {
-			found = append(found, checkValueFrom(v, at.Child("valueFrom"))...)
+			checkValueFrom(found, v, at.Child("valueFrom"))
 		}
 	}
-	return found
 }
 
-func checkValueFrom(v *corev1.EnvVar, path *field.Path) (found problems) {
+func checkValueFrom(found *problems, v *corev1.EnvVar, path *field.Path) {
 	from := v.ValueFrom
 	var sources []string
 	for _, source := range []struct {
 		name string
 		set  bool
 	}{
-		{"fieldRef", from.FieldRef != nil}, {"resourceFieldRef", from.ResourceFieldRef != nil}, {"configMapKeyRef", from.ConfigMapKeyRef != nil},
-		{"secretKeyRef", from.SecretKeyRef != nil}, {"fileKeyRef", from.FileKeyRef != nil},
+		{"fieldRef", from.FieldRef != nil},
+		{"resourceFieldRef", from.ResourceFieldRef != nil},
+		{"configMapKeyRef", from.ConfigMapKeyRef != nil},
+		{"secretKeyRef", from.SecretKeyRef != nil},
+		{"fileKeyRef", from.FileKeyRef != nil},
 	} {
 		if source.set {
 			sources = append(sources, source.name)
@@ -50,51 +52,48 @@ func checkValueFrom(v *corev1.EnvVar, path *field.Path) (found problems) {
 		found.add("env-two-sources", path.Child(sources[1]), "remove one of them", "variable %q already has its value from %s", shorten(v.Name), sources[0])
 	}
 	if ref := from.ConfigMapKeyRef; ref != nil {
-		found = append(found, checkKeyRef(ref.Name, ref.Key, path.Child("configMapKeyRef"))...)
+		checkKeyRef(found, ref.Name, ref.Key, path.Child("configMapKeyRef"))
 	}
 	if ref := from.SecretKeyRef; ref != nil {
-		found = append(found, checkKeyRef(ref.Name, ref.Key, path.Child("secretKeyRef"))...)
+		checkKeyRef(found, ref.Name, ref.Key, path.Child("secretKeyRef"))
 	}
 	if from.FieldRef != nil {
-		found = append(found, checkFieldRef(from.FieldRef, path.Child("fieldRef"))...)
+		checkFieldRef(found, from.FieldRef, path.Child("fieldRef"))
 	}
 	if from.ResourceFieldRef != nil {
-		found = append(found, checkResourceFieldRef(from.ResourceFieldRef, path.Child("resourceFieldRef"))...)
+		checkResourceFieldRef(found, from.ResourceFieldRef, path.Child("resourceFieldRef"))
 	}
-	return found
 }
 
 // checkKeyRef checks a reference to a key of a ConfigMap or a Secret.
-func checkKeyRef(name, key string, path *field.Path) problems {
-	found := checkObjectName(name, path.Child("name"))
+func checkKeyRef(found *problems, name, key string, path *field.Path) {
+	checkObjectName(found, name, path.Child("name"))
 	switch {
 	case key == "":
 		found.add("env-source-incomplete", path.Child("key"), "add the key", "%s needs a key", phrase.Last(path))
 	case len(validation.IsConfigMapKey(key)) > 0:
 		found.add("env-source-incomplete", path.Child("key"), "use letters, digits, '-', '_' and '.'", "there cannot be a key %q", shorten(key))
 	}
-	return found
 }
 
 // checkObjectName checks the name of a ConfigMap, a Secret, or most other kinds of objects.
-func checkObjectName(name string, path *field.Path) (found problems) {
+func checkObjectName(found *problems, name string, path *field.Path) {
 	switch {
 	case name == "":
 		found.add("reference-without-name", path, "add the name", "the reference has no name")
 	case len(validation.IsDNS1123Subdomain(name)) > 0:
 		found.add("reference-name-invalid", path, "use lowercase letters, digits, '-' and '.'", "no object can have the name %q", shorten(name))
 	}
-	return found
 }
 
-func checkFieldRef(ref *corev1.ObjectFieldSelector, path *field.Path) (found problems) {
+func checkFieldRef(found *problems, ref *corev1.ObjectFieldSelector, path *field.Path) {
 	text := ref.FieldPath
 	fields := []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "status.podIP", "status.podIPs",
 		"spec.host", // the former name of spec.nodeName
 	}
 	if slices.Contains(fields, text) {
-		return found
+		return
 	}
 	name, key, hasKey := strings.Cut(text, "['")
 	key, closed := strings.CutSuffix(key, "']")
@@ -102,24 +101,22 @@ func checkFieldRef(ref *corev1.ObjectFieldSelector, path *field.Path) (found pro
 		if len(validation.IsQualifiedName(strings.ToLower(key))) > 0 {
 			found.add("field-ref-invalid", path.Child("fieldPath"), keyFix, "%q cannot be the key of a label or annotation", shorten(key))
 		}
-		return found
+		return
 	}
 	found.add("field-ref-invalid", path.Child("fieldPath"), "use one of: "+strings.Join(fields[:9], ", ")+", metadata.labels['KEY'], metadata.annotations['KEY']",
 		"the value of a variable cannot come from the field %q", shorten(text))
-	return found
 }
 
-func checkResourceFieldRef(ref *corev1.ResourceFieldSelector, path *field.Path) (found problems) {
+func checkResourceFieldRef(found *problems, ref *corev1.ResourceFieldSelector, path *field.Path) {
 	kind, resource, _ := strings.Cut(ref.Resource, ".")
 	known := resource == "cpu" || resource == "memory" || resource == "ephemeral-storage" || strings.HasPrefix(resource, "hugepages-")
 	if (kind != "limits" && kind != "requests") || !known {
 		found.add("field-ref-invalid", path.Child("resource"), "use limits or requests of cpu, memory or ephemeral-storage, such as limits.memory",
 			"the value of a variable cannot come from the resource %q", shorten(ref.Resource))
 	}
-	return found
 }
 
-func checkEnvFrom(sources []corev1.EnvFromSource, path *field.Path) (found problems) {
+func checkEnvFrom(found *problems, sources []corev1.EnvFromSource, path *field.Path) {
 	for i := range sources {
 		source, at := &sources[i], path.Index(i)
 		switch {
@@ -129,14 +126,13 @@ func checkEnvFrom(sources []corev1.EnvFromSource, path *field.Path) (found probl
 			found.add("env-two-sources", at.Child("secretRef"), "make it two items", "the item of envFrom already has configMapRef")
 		}
 		if source.ConfigMapRef != nil {
-			found = append(found, checkObjectName(source.ConfigMapRef.Name, at.Child("configMapRef", "name"))...)
+			checkObjectName(found, source.ConfigMapRef.Name, at.Child("configMapRef", "name"))
 		}
 		if source.SecretRef != nil {
-			found = append(found, checkObjectName(source.SecretRef.Name, at.Child("secretRef", "name"))...)
+			checkObjectName(found, source.SecretRef.Name, at.Child("secretRef", "name"))
 		}
 		if source.Prefix != "" && len(validation.IsRelaxedEnvVarName(source.Prefix)) > 0 {
 			found.add("env-name-invalid", at.Child("prefix"), "use printable ASCII characters other than '='", "the prefix %q is not allowed", shorten(source.Prefix))
 		}
 	}
-	return found
 }

@@ -19,54 +19,56 @@ type handler struct {
 }
 
 // checkHandlers checks the probes and hooks of a container that runs alongside others.
-func checkHandlers(container *corev1.Container, path *field.Path) problems {
-	found := checkProbe(container.LivenessProbe, path.Child("livenessProbe"), true)
-	found = append(found, checkProbe(container.ReadinessProbe, path.Child("readinessProbe"), false)...)
-	found = append(found, checkProbe(container.StartupProbe, path.Child("startupProbe"), true)...)
+func checkHandlers(found *problems, container *corev1.Container, path *field.Path) {
+	checkProbe(found, container.LivenessProbe, path.Child("livenessProbe"), true)
+	checkProbe(found, container.ReadinessProbe, path.Child("readinessProbe"), false)
+	checkProbe(found, container.StartupProbe, path.Child("startupProbe"), true)
 	if container.Lifecycle != nil {
-		found = append(found, checkHook(container.Lifecycle.PostStart, path.Child("lifecycle", "postStart"))...)
-		found = append(found, checkHook(container.Lifecycle.PreStop, path.Child("lifecycle", "preStop"))...)
+		checkHook(found, container.Lifecycle.PostStart, path.Child("lifecycle", "postStart"))
+		checkHook(found, container.Lifecycle.PreStop, path.Child("lifecycle", "preStop"))
 	}
-	return found
 }
 
-func checkHook(hook *corev1.LifecycleHandler, path *field.Path) (found problems) {
+func checkHook(found *problems, hook *corev1.LifecycleHandler, path *field.Path) {
 	if hook != nil {
-		found = append(found, checkHandler(handler{exec: hook.Exec, http: hook.HTTPGet, tcp: hook.TCPSocket, sleeper: hook.Sleep}, path)...)
+		checkHandler(found, handler{exec: hook.Exec, http: hook.HTTPGet, tcp: hook.TCPSocket, sleeper: hook.Sleep}, path)
 	}
-	return found
 }
 
 // checkNoHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to become
 // ready.
-func checkNoHandlers(container *corev1.Container, path *field.Path) (found problems) {
+func checkNoHandlers(found *problems, container *corev1.Container, path *field.Path) {
 	const fix = "remove it, or add restartPolicy: Always if the container is a sidecar"
 	for _, f := range []struct {
 		name string
 		set  bool
 	}{
-		{"livenessProbe", container.LivenessProbe != nil}, {"readinessProbe", container.ReadinessProbe != nil},
-		{"startupProbe", container.StartupProbe != nil}, {"lifecycle", container.Lifecycle != nil},
+		{"livenessProbe", container.LivenessProbe != nil},
+		{"readinessProbe", container.ReadinessProbe != nil},
+		{"startupProbe", container.StartupProbe != nil},
+		{"lifecycle", container.Lifecycle != nil},
 	} {
 		if f.set {
 			found.add("probe-of-init-container", path.Child(f.name), fix, "an init container that is not a sidecar cannot have %s", f.name)
 		}
 	}
-	return found
 }
 
 // checkProbe checks a probe; if it restarts containers, its successThreshold must be 1.
-func checkProbe(probe *corev1.Probe, path *field.Path, restarts bool) (found problems) {
+func checkProbe(found *problems, probe *corev1.Probe, path *field.Path, restarts bool) {
 	if probe == nil {
-		return found
+		return
 	}
-	found = append(found, checkHandler(handler{exec: probe.Exec, http: probe.HTTPGet, tcp: probe.TCPSocket, grpc: probe.GRPC}, path)...)
+	checkHandler(found, handler{exec: probe.Exec, http: probe.HTTPGet, tcp: probe.TCPSocket, grpc: probe.GRPC}, path)
 	for _, f := range []struct {
 		name  string
 		value int32
 	}{
-		{"initialDelaySeconds", probe.InitialDelaySeconds}, {"timeoutSeconds", probe.TimeoutSeconds}, {"periodSeconds", probe.PeriodSeconds},
-		{"successThreshold", probe.SuccessThreshold}, {"failureThreshold", probe.FailureThreshold},
+		{"initialDelaySeconds", probe.InitialDelaySeconds},
+		{"timeoutSeconds", probe.TimeoutSeconds},
+		{"periodSeconds", probe.PeriodSeconds},
+		{"successThreshold", probe.SuccessThreshold},
+		{"failureThreshold", probe.FailureThreshold},
 	} {
 		if f.value < 0 {
 			found.add("probe-invalid", path.Child(f.name), "use 1 or more", "%s is %d", f.name, f.value)
@@ -81,10 +83,9 @@ func checkProbe(probe *corev1.Probe, path *field.Path, restarts bool) (found pro
 	case period != nil && *period <= 0:
 		found.add("probe-invalid", path.Child("terminationGracePeriodSeconds"), "use 1 or more", "terminationGracePeriodSeconds is %d", *period)
 	}
-	return found
 }
 
-func checkHandler(h handler, path *field.Path) (found problems) {
+func checkHandler(found *problems, h handler, path *field.Path) {
 	count := 0
 	for _, set := range []bool{h.exec != nil, h.http != nil, h.tcp != nil, h.grpc != nil, h.sleeper != nil} {
 		if set {
@@ -101,22 +102,20 @@ func checkHandler(h handler, path *field.Path) (found problems) {
 		found.add("probe-invalid", path.Child("exec", "command"), "add the command", "exec has no command")
 	}
 	if h.http != nil {
-		found = append(found, checkPort(h.http.Port, path.Child("httpGet", "port"))...)
-		found = append(found, oneOf("probe-invalid", path.Child("httpGet", "scheme"), h.http.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)...)
+		checkPort(found, h.http.Port, path.Child("httpGet", "port"))
+		oneOf(found, "probe-invalid", path.Child("httpGet", "scheme"), h.http.Scheme, corev1.URISchemeHTTP, corev1.URISchemeHTTPS)
 	}
 	if h.tcp != nil {
-		found = append(found, checkPort(h.tcp.Port, path.Child("tcpSocket", "port"))...)
+		checkPort(found, h.tcp.Port, path.Child("tcpSocket", "port"))
 	}
 	if h.grpc != nil {
-		found = append(found, checkPort(intstr.FromInt32(h.grpc.Port), path.Child("grpc", "port"))...)
+		checkPort(found, intstr.FromInt32(h.grpc.Port), path.Child("grpc", "port"))
 	}
-	return found
 }
 
-func checkPort(port intstr.IntOrString, path *field.Path) (found problems) {
+func checkPort(found *problems, port intstr.IntOrString, path *field.Path) {
 	if port.Type == intstr.Int && len(validation.IsValidPortNum(port.IntValue())) > 0 ||
 		port.Type == intstr.String && len(validation.IsValidPortName(port.StrVal)) > 0 {
 		found.add("port-invalid", path, "use 1 to 65535, or the name of a port", "%s is not a port: %s", phrase.Last(path), shorten(port.String()))
 	}
-	return found
 }

@@ -11,14 +11,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-func checkResources(spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) (found problems) {
+func checkResources(found *problems, spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *field.Path) {
 	limits, requests := path.Child("limits"), path.Child("requests")
 	for _, name := range slices.Sorted(maps.Keys(r.Limits)) {
-		found = append(found, checkQuantity(name, r.Limits[name], limits.Key(string(name)))...)
+		checkQuantity(found, name, r.Limits[name], limits.Key(string(name)))
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Requests)) {
 		request, at := r.Requests[name], requests.Key(string(name))
-		found = append(found, checkQuantity(name, request, at)...)
+		checkQuantity(found, name, request, at)
 		limit, limited := r.Limits[name]
 		switch {
 		case !limited && !isNative(name):
@@ -29,8 +29,7 @@ func checkResources(spec *corev1.PodSpec, r *corev1.ResourceRequirements, path *
 			found.add("request-above-limit", at, "lower the request, or raise the limit", "the request of %s, %s, is above the limit, %s", shorten(string(name)), &request, &limit)
 		}
 	}
-	found = append(found, checkClaims(spec, r.Claims, path.Child("claims"))...)
-	return found
+	checkClaims(found, spec, r.Claims, path.Child("claims"))
 }
 
 // isNative reports whether Kubernetes itself defines the resource, and nodes overcommit it.
@@ -42,7 +41,7 @@ func isHugePages(name corev1.ResourceName) bool {
 	return strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)
 }
 
-func checkQuantity(name corev1.ResourceName, value resource.Quantity, path *field.Path) (found problems) {
+func checkQuantity(found *problems, name corev1.ResourceName, value resource.Quantity, path *field.Path) {
 	text := shorten(string(name))
 	switch {
 	case !isResource(name):
@@ -52,7 +51,6 @@ func checkQuantity(name corev1.ResourceName, value resource.Quantity, path *fiel
 	case !isNative(name) && !isHugePages(name) && value.MilliValue()%1000 != 0:
 		found.add("resource-not-whole", path, "use a whole number", "%s is %s, but it cannot be divided", text, &value)
 	}
-	return found
 }
 
 // isResource reports whether a container may have a resource of this name.
@@ -67,11 +65,10 @@ func isResource(name corev1.ResourceName) bool {
 }
 
 // checkClaims checks that the pod has the resource claims that a container names.
-func checkClaims(spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) (found problems) {
+func checkClaims(found *problems, spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) {
 	for i := range claims {
 		if !slices.ContainsFunc(spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claims[i].Name }) {
 			found.add("claim-unknown", path.Index(i).Child("name"), "add it to resourceClaims of the pod template", "the pod template has no resource claim %q", shorten(claims[i].Name))
 		}
 	}
-	return found
 }

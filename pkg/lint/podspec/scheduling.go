@@ -10,32 +10,31 @@ import (
 )
 
 // checkScheduling checks the constraints on the nodes of the pods.
-func checkScheduling(spec *corev1.PodSpec, path *field.Path) problems {
-	found := checkLabels("node-selector-invalid", spec.NodeSelector, path.Child("nodeSelector"))
+func checkScheduling(found *problems, spec *corev1.PodSpec, path *field.Path) {
+	checkLabels(found, "node-selector-invalid", spec.NodeSelector, path.Child("nodeSelector"))
 	for i := range spec.Tolerations {
-		found = append(found, checkToleration(&spec.Tolerations[i], path.Child("tolerations").Index(i))...)
+		checkToleration(found, &spec.Tolerations[i], path.Child("tolerations").Index(i))
 	}
-	found = append(found, checkSpreads(spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))...)
+	checkSpreads(found, spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))
 	affinity, at := spec.Affinity, path.Child("affinity")
 	if affinity == nil {
-		return found
+		return
 	}
 	if affinity.NodeAffinity != nil {
-		found = append(found, checkNodeAffinity(affinity.NodeAffinity, at.Child("nodeAffinity"))...)
+		checkNodeAffinity(found, affinity.NodeAffinity, at.Child("nodeAffinity"))
 	}
 	if own := affinity.PodAffinity; own != nil {
-		found = append(found, checkPodTerms(own.RequiredDuringSchedulingIgnoredDuringExecution, own.PreferredDuringSchedulingIgnoredDuringExecution, at.Child("podAffinity"))...)
+		checkPodTerms(found, own.RequiredDuringSchedulingIgnoredDuringExecution, own.PreferredDuringSchedulingIgnoredDuringExecution, at.Child("podAffinity"))
 	}
 	if own := affinity.PodAntiAffinity; own != nil {
-		found = append(found, checkPodTerms(own.RequiredDuringSchedulingIgnoredDuringExecution, own.PreferredDuringSchedulingIgnoredDuringExecution, at.Child("podAntiAffinity"))...)
+		checkPodTerms(found, own.RequiredDuringSchedulingIgnoredDuringExecution, own.PreferredDuringSchedulingIgnoredDuringExecution, at.Child("podAntiAffinity"))
 	}
-	return found
 }
 
-func checkToleration(t *corev1.Toleration, path *field.Path) (found problems) {
+func checkToleration(found *problems, t *corev1.Toleration, path *field.Path) {
 	const id = "toleration-invalid"
-	found = append(found, oneOf(id, path.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt)...)
-	found = append(found, oneOf(id, path.Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)...)
+	oneOf(found, id, path.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt)
+	oneOf(found, id, path.Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 	equal := t.Operator == "" || t.Operator == corev1.TolerationOpEqual
 	switch {
 	case t.Key == "" && t.Operator != corev1.TolerationOpExists:
@@ -50,74 +49,68 @@ func checkToleration(t *corev1.Toleration, path *field.Path) (found problems) {
 	if t.TolerationSeconds != nil && t.Effect != corev1.TaintEffectNoExecute {
 		found.add(id, path.Child("effect"), "add effect: NoExecute, or remove tolerationSeconds", "tolerationSeconds needs effect NoExecute")
 	}
-	return found
 }
 
-func checkSpreads(constraints []corev1.TopologySpreadConstraint, path *field.Path) (found problems) {
+func checkSpreads(found *problems, constraints []corev1.TopologySpreadConstraint, path *field.Path) {
 	const id = "spread-invalid"
 	for i := range constraints {
 		constraint, at := &constraints[i], path.Index(i)
 		if constraint.MaxSkew < 1 {
 			found.add(id, at.Child("maxSkew"), "use 1 or more", "maxSkew is %d", constraint.MaxSkew)
 		}
-		found = append(found, checkTopologyKey(id, constraint.TopologyKey, at)...)
+		checkTopologyKey(found, id, constraint.TopologyKey, at)
 		if constraint.WhenUnsatisfiable == "" {
 			found.add(id, at.Child("whenUnsatisfiable"), "use DoNotSchedule or ScheduleAnyway", "whenUnsatisfiable is missing")
 		}
-		found = append(found, oneOf(id, at.Child("whenUnsatisfiable"), constraint.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)...)
-		found = append(found, checkLabelSelector(constraint.LabelSelector, at.Child("labelSelector"))...)
+		oneOf(found, id, at.Child("whenUnsatisfiable"), constraint.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
+		checkLabelSelector(found, constraint.LabelSelector, at.Child("labelSelector"))
 		if slices.ContainsFunc(constraints[:i], func(earlier corev1.TopologySpreadConstraint) bool {
 			return earlier.TopologyKey == constraint.TopologyKey && earlier.WhenUnsatisfiable == constraint.WhenUnsatisfiable
 		}) {
 			found.add(id, at.Child("topologyKey"), "remove one of them", "there is already a constraint for %s with %s", shorten(constraint.TopologyKey), shorten(string(constraint.WhenUnsatisfiable)))
 		}
 	}
-	return found
 }
 
-func checkTopologyKey(id, key string, path *field.Path) (found problems) {
+func checkTopologyKey(found *problems, id, key string, path *field.Path) {
 	switch {
 	case key == "":
 		found.add(id, path.Child("topologyKey"), "add it, such as kubernetes.io/hostname", "topologyKey is missing")
 	case len(validation.IsQualifiedName(key)) > 0:
 		found.add(id, path.Child("topologyKey"), keyFix, "%q cannot be the key of a label", shorten(key))
 	}
-	return found
 }
 
-func checkLabelSelector(selector *metav1.LabelSelector, path *field.Path) (found problems) {
+func checkLabelSelector(found *problems, selector *metav1.LabelSelector, path *field.Path) {
 	if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
 		found.add("label-selector-invalid", path, "correct its keys, values and operators", "the selector is not valid: %s", shorten(err.Error()))
 	}
-	return found
 }
 
-func checkNodeAffinity(affinity *corev1.NodeAffinity, path *field.Path) (found problems) {
+func checkNodeAffinity(found *problems, affinity *corev1.NodeAffinity, path *field.Path) {
 	if required := affinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		at := path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
 		if len(required.NodeSelectorTerms) == 0 {
 			found.add("affinity-invalid", at, "add a term, or remove the affinity", "there are no nodeSelectorTerms")
 		}
 		for i := range required.NodeSelectorTerms {
-			found = append(found, checkNodeTerm(&required.NodeSelectorTerms[i], at.Index(i))...)
+			checkNodeTerm(found, &required.NodeSelectorTerms[i], at.Index(i))
 		}
 	}
 	for i := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
 		term, at := &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i], path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
-		found = append(found, checkWeight(term.Weight, at)...)
-		found = append(found, checkNodeTerm(&term.Preference, at.Child("preference"))...)
+		checkWeight(found, term.Weight, at)
+		checkNodeTerm(found, &term.Preference, at.Child("preference"))
 	}
-	return found
 }
 
-func checkWeight(weight int32, path *field.Path) (found problems) {
+func checkWeight(found *problems, weight int32, path *field.Path) {
 	if weight < 1 || weight > 100 {
 		found.add("affinity-invalid", path.Child("weight"), "use 1 to 100", "the weight is %d", weight)
 	}
-	return found
 }
 
-func checkNodeTerm(term *corev1.NodeSelectorTerm, path *field.Path) (found problems) {
+func checkNodeTerm(found *problems, term *corev1.NodeSelectorTerm, path *field.Path) {
 	for i := range term.MatchExpressions {
 		e, at := &term.MatchExpressions[i], path.Child("matchExpressions").Index(i)
 		if len(validation.IsQualifiedName(e.Key)) > 0 {
@@ -146,20 +139,18 @@ func checkNodeTerm(term *corev1.NodeSelectorTerm, path *field.Path) (found probl
 			}
 		}
 	}
-	return found
 }
 
-func checkPodTerms(required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) (found problems) {
+func checkPodTerms(found *problems, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) {
 	for i := range required {
 		at := path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i)
-		found = append(found, checkTopologyKey("affinity-invalid", required[i].TopologyKey, at)...)
-		found = append(found, checkLabelSelector(required[i].LabelSelector, at.Child("labelSelector"))...)
+		checkTopologyKey(found, "affinity-invalid", required[i].TopologyKey, at)
+		checkLabelSelector(found, required[i].LabelSelector, at.Child("labelSelector"))
 	}
 	for i := range preferred {
 		at := path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
-		found = append(found, checkWeight(preferred[i].Weight, at)...)
-		found = append(found, checkTopologyKey("affinity-invalid", preferred[i].PodAffinityTerm.TopologyKey, at.Child("podAffinityTerm"))...)
-		found = append(found, checkLabelSelector(preferred[i].PodAffinityTerm.LabelSelector, at.Child("podAffinityTerm", "labelSelector"))...)
+		checkWeight(found, preferred[i].Weight, at)
+		checkTopologyKey(found, "affinity-invalid", preferred[i].PodAffinityTerm.TopologyKey, at.Child("podAffinityTerm"))
+		checkLabelSelector(found, preferred[i].PodAffinityTerm.LabelSelector, at.Child("podAffinityTerm", "labelSelector"))
 	}
-	return found
 }

@@ -55,7 +55,7 @@ type Guess struct {
 
 // Make applies the correction to the checked content.
 func (g Guess) Make() {
-	if target := g.to.make(); target != nil {
+	if target := g.to.create(); target != nil {
 		add(target, g.name, g.value)
 	}
 }
@@ -78,13 +78,13 @@ func add(to map[string]any, name string, value any) {
 // Check compares the content with the Schema, and corrects it.
 func Check(in Input) Result {
 	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
-	w.object(in.Schema, in.Content)
-	w.again = true
+	w.checkObject(in.Schema, in.Content)
+	w.revisits = true
 	for len(w.pending) > 0 { // fields that were moved to an object already visited
 		p := w.pending[0]
 		w.pending = w.pending[1:]
 		w.steps = p.steps
-		w.field(p.schema, p.object, p.name)
+		w.checkField(p.schema, p.object, p.name)
 	}
 	return w.result
 }
@@ -97,8 +97,8 @@ type walk struct {
 	result  Result
 	// silent suppresses problems and removals, for a guess.
 	silent bool
-	// again reports whether fields may be visited for a second time.
-	again bool
+	// revisits reports whether fields may be visited for a second time.
+	revisits bool
 }
 
 // step leads from an object or a list to one of its values.
@@ -153,87 +153,87 @@ func (w *walk) subject() string {
 }
 
 func (w *walk) report(p Problem) {
-	if !w.silent && (!w.again || !slices.Contains(w.result.Problems, p)) {
+	if !w.silent && (!w.revisits || !slices.Contains(w.result.Problems, p)) {
 		w.result.Problems = append(w.result.Problems, p)
 	}
 }
 
-func (w *walk) object(s *Schema, content map[string]any) {
-	w.beside(s, content)
+func (w *walk) checkObject(s *Schema, content map[string]any) {
+	w.checkEmpty(s, content)
 	for _, name := range slices.Sorted(maps.Keys(content)) {
 		if s.fields[name] == nil {
-			w.unknown(s, content, name)
+			w.checkUnknown(s, content, name)
 		}
 	}
 	for _, name := range s.names {
 		if _, found := content[name]; found {
-			w.field(s, content, name)
+			w.checkField(s, content, name)
 		}
 	}
 }
 
-// field checks a field of an object, or a key of a dictionary.
-func (w *walk) field(s *Schema, content map[string]any, name string) {
+// checkField checks a field of an object, or a key of a dictionary.
+func (w *walk) checkField(s *Schema, content map[string]any, name string) {
 	of, key := s.elem, true
 	if s.kind == object {
 		of, key = s.fields[name], false
 	}
 	w.steps = append(w.steps, step{name: name, key: key, schema: s, object: content})
 	defer func() { w.steps = w.steps[:len(w.steps)-1] }()
-	if value, keep := w.value(of, content[name]); keep {
+	if value, keep := w.checkValue(of, content[name]); keep {
 		content[name] = value
 	} else {
 		delete(content, name)
 	}
 }
 
-// value checks a value, and returns its replacement; false if it is to be removed.
-func (w *walk) value(s *Schema, value any) (any, bool) {
+// checkValue checks a value, and returns its replacement; false if it is to be removed.
+func (w *walk) checkValue(s *Schema, value any) (any, bool) {
 	if value == nil {
 		return nil, true
 	}
 	switch s.kind {
 	case object, dictionary:
-		return w.fields(s, value)
+		return w.checkFields(s, value)
 	case list:
-		return w.items(s, value)
+		return w.checkItems(s, value)
 	case text:
 		if written, isText := value.(string); isText {
-			return w.oneOf(s, written)
+			return w.checkText(s, written)
 		}
 	case quantity:
-		return w.quantity(s, value)
+		return w.checkQuantity(s, value)
 	default:
 		if corrected, fits := s.fits(value); fits {
 			return corrected, true
 		}
 	}
-	return w.wrong(s, value)
+	return w.wrongType(s, value)
 }
 
-func (w *walk) fields(s *Schema, value any) (any, bool) {
+func (w *walk) checkFields(s *Schema, value any) (any, bool) {
 	content, isObject := value.(map[string]any)
 	switch {
 	case !isObject:
-		return w.wrong(s, value)
+		return w.wrongType(s, value)
 	case s.kind == object:
-		w.object(s, content)
+		w.checkObject(s, content)
 	default:
 		for _, key := range slices.Sorted(maps.Keys(content)) {
-			w.field(s, content, key)
+			w.checkField(s, content, key)
 		}
 	}
 	return content, true
 }
 
-func (w *walk) items(s *Schema, value any) (any, bool) {
+func (w *walk) checkItems(s *Schema, value any) (any, bool) {
 	items, isList := value.([]any)
 	if !isList {
-		return w.wrong(s, value)
+		return w.wrongType(s, value)
 	}
 	for i := range items {
 		w.steps = append(w.steps, step{index: i, schema: s})
-		corrected, keep := w.value(s.elem, items[i])
+		corrected, keep := w.checkValue(s.elem, items[i])
 		if items[i] = corrected; !keep { // the items after it keep their indexes
 			items[i] = nil
 		}
@@ -242,9 +242,9 @@ func (w *walk) items(s *Schema, value any) (any, bool) {
 	return items, true
 }
 
-// oneOf checks a text whose values the API enumerates. An empty text is accepted, because a default replaces it, or
+// checkText checks a text whose values the API enumerates. An empty text is accepted, because a default replaces it, or
 // another check reports it as missing.
-func (w *walk) oneOf(s *Schema, value string) (any, bool) {
+func (w *walk) checkText(s *Schema, value string) (any, bool) {
 	if value == "" || s.allowed == nil || slices.Contains(s.allowed, value) {
 		return value, true
 	}

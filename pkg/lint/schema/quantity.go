@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// quantity checks an amount of a resource.
-func (w *walk) quantity(s *Schema, value any) (any, bool) {
+// checkQuantity checks an amount of a resource.
+func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
 	literal := fmt.Sprint(value)
 	switch v := value.(type) {
 	case string:
@@ -21,17 +21,23 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 		}
 		value = fmt.Sprint(v)
 	default:
-		return w.wrong(s, value)
+		return w.wrongType(s, value)
 	}
 	amount, err := resource.ParseQuantity(strings.TrimSpace(value.(string)))
 	switch {
 	case err != nil:
 		w.report(Problem{
-			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.bytes()),
+			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.isBytes()),
 			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
 		})
-	case w.bytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
-		w.report(tiny(w.path(), w.subject(), literal))
+	case w.isBytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
+		// The unit is probably wrong: m is a thousandth.
+		digits := strings.TrimRight(literal, "m")
+		message := w.subject() + " is " + literal + ", less than a kibibyte"
+		if digits != literal {
+			message = fmt.Sprintf("%s is %s, which is %s thousandths of a byte", w.subject(), literal, digits)
+		}
+		w.report(Problem{ID: "quantity-tiny", Path: w.path(), Fix: "write " + digits + "M or " + digits + "Mi for megabytes", Message: message, Accepted: true})
 		return value, true
 	default:
 		return value, true
@@ -40,18 +46,8 @@ func (w *walk) quantity(s *Schema, value any) (any, bool) {
 	return nil, false
 }
 
-// tiny returns a problem for an amount of less than a kibibyte, which probably has the wrong unit: m is a thousandth.
-func tiny(path, subject, literal string) Problem {
-	digits := strings.TrimRight(literal, "m")
-	message, fix := subject+" is "+literal+", less than a kibibyte", "write "+digits+"M or "+digits+"Mi for megabytes"
-	if digits != literal {
-		message = fmt.Sprintf("%s is %s, which is %s thousandths of a byte", subject, literal, digits)
-	}
-	return Problem{ID: "quantity-tiny", Path: path, Fix: fix, Message: message, Accepted: true}
-}
-
-// bytes reports whether the quantity at the current place is measured in bytes.
-func (w *walk) bytes() bool {
+// isBytes reports whether the quantity at the current place is measured in bytes.
+func (w *walk) isBytes() bool {
 	switch name := w.steps[len(w.steps)-1].name; name {
 	case "memory", "ephemeral-storage", "storage", "sizeLimit":
 		return true
@@ -101,9 +97,5 @@ func quantityFix(literal string, bytes bool) string {
 	if !isKnown {
 		return example
 	}
-	first, second, both := strings.Cut(known, " or ")
-	if !both {
-		return "write " + number + first
-	}
-	return "write " + number + first + " or " + number + second
+	return "write " + number + strings.Replace(known, " or ", " or "+number, 1)
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -128,4 +129,30 @@ func (s *Schema) String() string {
 		return `a time, such as "2026-01-31T15:04:05Z"`
 	}
 	return "text"
+}
+
+// enums are the values that the API server accepts for string types, except for types that packages lint and podspec
+// check.
+var enums = map[reflect.Type][]string{
+	reflect.TypeFor[corev1.MountPropagationMode]():        textsOf(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional),
+	reflect.TypeFor[corev1.PersistentVolumeAccessMode]():  textsOf(corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod),
+	reflect.TypeFor[corev1.PersistentVolumeMode]():        textsOf(corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem),
+	reflect.TypeFor[corev1.PreemptionPolicy]():            textsOf(corev1.PreemptLowerPriority, corev1.PreemptNever),
+	reflect.TypeFor[corev1.NodeInclusionPolicy]():         textsOf(corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore),
+	reflect.TypeFor[corev1.SeccompProfileType]():          textsOf(corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined, corev1.SeccompProfileTypeLocalhost),
+	reflect.TypeFor[corev1.AppArmorProfileType]():         textsOf(corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined, corev1.AppArmorProfileTypeLocalhost),
+	reflect.TypeFor[corev1.ProcMountType]():               textsOf(corev1.DefaultProcMount, corev1.UnmaskedProcMount),
+	reflect.TypeFor[corev1.PodFSGroupChangePolicy]():      textsOf(corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways),
+	reflect.TypeFor[corev1.SupplementalGroupsPolicy]():    textsOf(corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict),
+	reflect.TypeFor[corev1.OSName]():                      textsOf(corev1.Linux, corev1.Windows),
+	reflect.TypeFor[corev1.ResourceResizeRestartPolicy](): textsOf(corev1.NotRequired, corev1.RestartContainer),
+	reflect.TypeFor[corev1.HostPathType]():                textsOf(corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev),
+}
+
+func textsOf[T ~string](values ...T) []string {
+	texts := make([]string, len(values))
+	for i := range values {
+		texts[i] = string(values[i])
+	}
+	return texts
 }

@@ -26,12 +26,12 @@ var synonyms = map[string]string{
 // searched.
 const searchedAtMost = 100
 
-// unknown reports a field that the API does not have, and corrects it if the intended field is certain.
-func (w *walk) unknown(s *Schema, content map[string]any, name string) {
+// checkUnknown reports a field that the API does not have, and corrects it if the intended field is certain.
+func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
 	if w.silent { // a guess below a guess
 		return
 	}
-	here := w.at(s, content)
+	here := place{schema: s, content: content, steps: slices.Clone(w.steps)}
 	w.steps = append(w.steps, step{name: name, schema: s, object: content})
 	path := w.path()
 	w.steps = w.steps[:len(w.steps)-1]
@@ -42,18 +42,18 @@ func (w *walk) unknown(s *Schema, content map[string]any, name string) {
 	}
 	if _, ofContainer := s.fields["limits"]; ofContainer && slices.Contains([]string{"cpu", "memory", "ephemeral-storage"}, name) {
 		problem.Fix = "write it in limits, in requests, or in both"
-	} else if to, right := here.certain(name); right != "" {
-		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
+	} else if to, right := here.findCertain(name); right != "" {
+		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.move(here, name, to, right, path)
-	} else if to, right := here.similar(name); right != "" {
-		problem.Message += ", did you mean " + to.meant(w.Prefix, here, right)
+	} else if to, right := here.findSimilar(name); right != "" {
+		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.guess(here, name, to, right)
 	}
 	w.report(problem)
 }
 
-// beside finds fields that are siblings of the field they belong to, because of missing indentation.
-func (w *walk) beside(s *Schema, content map[string]any) {
+// checkEmpty finds fields that are siblings of the field they belong to, because of missing indentation.
+func (w *walk) checkEmpty(s *Schema, content map[string]any) {
 	if w.silent {
 		return
 	}
@@ -69,13 +69,13 @@ func (w *walk) beside(s *Schema, content map[string]any) {
 			}
 		}
 		if len(inner) > 0 {
-			w.indent(s, content, name, inner)
+			w.moveIntoSibling(s, content, name, inner)
 		}
 	}
 }
 
-// indent reports that fields belong into a sibling without a value, and moves them there.
-func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[string]any) {
+// moveIntoSibling reports that fields belong into a sibling without a value, and moves them there.
+func (w *walk) moveIntoSibling(s *Schema, content map[string]any, name string, inner map[string]any) {
 	here := slices.Clone(w.steps)
 	empty := pathOf(w.Prefix, append(here, step{name: name}))
 	names := slices.Sorted(maps.Keys(inner))
@@ -97,7 +97,7 @@ func (w *walk) indent(s *Schema, content map[string]any, name string, inner map[
 
 // move moves a field to its correct place and name, unless that would overwrite a field, and returns the fix.
 func (w *walk) move(here place, name string, to place, right, path string) string {
-	target := to.make()
+	target := to.create()
 	if target == nil {
 		return to.fix(w.Prefix, here, right)
 	}
@@ -108,7 +108,7 @@ func (w *walk) move(here place, name string, to place, right, path string) strin
 	delete(here.content, name)
 	moved := append(slices.Clone(to.steps), step{name: right, schema: to.schema, object: target})
 	w.result.Moved[pathOf(w.Prefix, moved)] = path
-	if !to.same(here) {
+	if !to.isSame(here) {
 		w.pending = append(w.pending, visit{steps: slices.Clone(to.steps), schema: to.schema, object: target, name: right})
 	}
 	return to.fix(w.Prefix, here, right)
@@ -120,7 +120,7 @@ func (w *walk) guess(here place, name string, to place, right string) string {
 		return "remove it"
 	}
 	silent := &walk{Input: w.Input, steps: slices.Clone(to.steps), silent: true}
-	if value, keep := silent.value(to.schema.fields[right], here.content[name]); keep {
+	if value, keep := silent.checkValue(to.schema.fields[right], here.content[name]); keep {
 		w.result.Guesses = append(w.result.Guesses, Guess{to: to, name: right, value: value})
 	}
 	return to.fix(w.Prefix, here, right)
@@ -131,36 +131,24 @@ type place struct {
 	schema  *Schema
 	content map[string]any // nil if it is missing
 	steps   []step
-	// far is the number of objects between this place and the start of the search.
-	far int
+	// distance is the number of objects between this place and the start of the search.
+	distance int
 }
 
-func (w *walk) at(s *Schema, content map[string]any) place {
-	return place{schema: s, content: content, steps: slices.Clone(w.steps)}
-}
+func (p place) isSame(as place) bool { return p.distance == 0 && len(p.steps) == len(as.steps) }
 
-func (p place) same(as place) bool { return p.far == 0 && len(p.steps) == len(as.steps) }
-
-// meant returns the name of a field, with its path unless it belongs here.
-func (p place) meant(prefix string, here place, right string) string {
-	if p.same(here) {
+// fieldName returns the name of a field, with its path unless it belongs here.
+func (p place) fieldName(prefix string, here place, right string) string {
+	if p.isSame(here) {
 		return right
 	}
-	return p.path(prefix, right)
-}
-
-func (p place) path(prefix, name string) string {
-	path := pathOf(prefix, p.steps)
-	if path == "" {
-		return name
-	}
-	return path + "." + name
+	return strings.TrimPrefix(pathOf(prefix, p.steps)+"."+right, ".")
 }
 
 func (p place) fix(prefix string, here place, right string) string {
 	there := pathOf(prefix, p.steps)
 	switch {
-	case p.same(here):
+	case p.isSame(here):
 		return "write " + right + ", or remove it"
 	case there == "":
 		return "move it to the top level, or remove it"
@@ -168,16 +156,16 @@ func (p place) fix(prefix string, here place, right string) string {
 	return "move it to " + there + ", or remove it"
 }
 
-// make returns the object, and creates it and the objects around it if they are missing; nil if another value is in the
+// create returns the object, and creates it and the objects around it if they are missing; nil if another value is in the
 // way.
-func (p place) make() map[string]any {
+func (p place) create() map[string]any {
 	if p.content != nil || len(p.steps) == 0 {
 		return p.content
 	}
 	last := p.steps[len(p.steps)-1]
 	parent := last.object
 	if parent == nil {
-		parent = place{schema: last.schema, steps: p.steps[:len(p.steps)-1]}.make()
+		parent = place{schema: last.schema, steps: p.steps[:len(p.steps)-1]}.create()
 	}
 	if parent == nil || last.name == "" {
 		return nil
@@ -192,34 +180,34 @@ func (p place) make() map[string]any {
 // generic are names that occur in many objects.
 var generic = []string{"name", "namespace", "type", "kind", "key", "value", "values", "path", "items", "operator", "status", "optional", "labels", "annotations"}
 
-// simple returns a name without differences in case and separators.
-func simple(name string) string {
+// normalize returns a name without differences in case and separators.
+func normalize(name string) string {
 	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
 }
 
-// certain returns the nearest field with this name, ignoring case and separators, or with a synonym of it; "" if there
+// findCertain returns the nearest field with this name, ignoring case and separators, or with a synonym of it; "" if there
 // is none, or if there are several at the same distance.
-func (p place) certain(name string) (place, string) {
-	wanted := simple(name)
-	if to, right := p.nearest(func(known string) bool { return simple(known) == wanted }); right != "" {
+func (p place) findCertain(name string) (place, string) {
+	wanted := normalize(name)
+	if to, right := p.findNearest(func(known string) bool { return normalize(known) == wanted }); right != "" {
 		return to, right
 	}
 	if synonym := synonyms[wanted]; synonym != "" {
-		return p.nearest(func(known string) bool { return known == synonym })
+		return p.findNearest(func(known string) bool { return known == synonym })
 	}
 	return place{}, ""
 }
 
-// nearest returns the only field, among the nearest ones, with a name that matches.
-func (p place) nearest(matches func(string) bool) (found place, name string) {
+// findNearest returns the only field, among the nearest ones, with a name that matches.
+func (p place) findNearest(matches func(string) bool) (found place, name string) {
 	several := false
 	for _, around := range p.around() {
-		if name != "" && around.far > found.far {
+		if name != "" && around.distance > found.distance {
 			break
 		}
 		i := slices.IndexFunc(around.schema.names, matches)
 		switch {
-		case i < 0, around.far > 0 && slices.Contains(generic, around.schema.names[i]):
+		case i < 0, around.distance > 0 && slices.Contains(generic, around.schema.names[i]):
 		case name == "" || found.content == nil && around.content != nil:
 			found, name, several = around, around.schema.names[i], false
 		case found.content == nil || around.content != nil:
@@ -232,27 +220,27 @@ func (p place) nearest(matches func(string) bool) (found place, name string) {
 	return found, name
 }
 
-// farthest is the maximum number of objects between a field and the object it belongs to.
-const farthest = 6
+// maxDistance is the maximum number of objects between a field and the object it belongs to.
+const maxDistance = 6
 
 // around returns the objects around this one, nearest first: the enclosing objects, and the objects in these.
 func (p place) around() []place {
 	var all []place
 	seen := map[string]bool{}
 	for up := 0; ; up++ {
-		outer, found := p.outer(up)
+		outer, found := p.enclosing(up)
 		if !found {
 			break
 		}
-		outer.far = up
-		all = outer.inside(all, seen)
+		outer.distance = up
+		all = outer.appendInside(all, seen)
 	}
-	slices.SortStableFunc(all, func(a, b place) int { return a.far - b.far })
+	slices.SortStableFunc(all, func(a, b place) int { return a.distance - b.distance })
 	return all
 }
 
-// outer returns the enclosing object that is up objects further out.
-func (p place) outer(up int) (place, bool) {
+// enclosing returns the enclosing object that is up objects further out.
+func (p place) enclosing(up int) (place, bool) {
 	if up == 0 {
 		return p, true
 	}
@@ -268,10 +256,10 @@ func (p place) outer(up int) (place, bool) {
 	return place{}, false
 }
 
-// inside adds an object, and the objects in it. A list is followed only if it has a single item.
-func (p place) inside(all []place, seen map[string]bool) []place {
+// appendInside adds an object, and the objects in it. A list is followed only if it has a single item.
+func (p place) appendInside(all []place, seen map[string]bool) []place {
 	path := pathOf("", p.steps)
-	if p.far > farthest || seen[path] {
+	if p.distance > maxDistance || seen[path] {
 		return all
 	}
 	seen[path] = true
@@ -285,45 +273,45 @@ func (p place) inside(all []place, seen map[string]bool) []place {
 		switch s.kind {
 		case object:
 			content, _ := p.content[name].(map[string]any)
-			all = place{schema: s, content: content, steps: steps, far: p.far + 1}.inside(all, seen)
+			all = place{schema: s, content: content, steps: steps, distance: p.distance + 1}.appendInside(all, seen)
 		case list:
 			items, _ := p.content[name].([]any)
 			if len(items) != 1 || s.elem.kind != object {
 				continue
 			}
 			content, _ := items[0].(map[string]any)
-			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), far: p.far + 1}.inside(all, seen)
+			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), distance: p.distance + 1}.appendInside(all, seen)
 		}
 	}
 	return all
 }
 
-// likely reports whether the object exists, or is one that every Job should have.
-func (p place) likely() bool {
+// isLikely reports whether the object exists, or is one that every Job should have.
+func (p place) isLikely() bool {
 	if p.content != nil || len(p.steps) == 0 {
 		return true
 	}
 	return slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.steps[len(p.steps)-1].name)
 }
 
-// similar returns the field with the most similar name, in the same object or in one around it: a guess. There is none
+// findSimilar returns the field with the most similar name, in the same object or in one around it: a guess. There is none
 // if a third of the letters differ.
-func (p place) similar(name string) (found place, right string) {
-	wanted := simple(name)
+func (p place) findSimilar(name string) (found place, right string) {
+	wanted := normalize(name)
 	least := (len(wanted) + 2) / 3
 	for _, around := range p.around() {
-		if !around.likely() {
+		if !around.isLikely() {
 			continue
 		}
 		for _, known := range around.schema.names {
-			if around.far > 0 && slices.Contains(generic, known) {
+			if around.distance > 0 && slices.Contains(generic, known) {
 				continue
 			}
 			if d := typo.Distance(wanted, strings.ToLower(known)); d > 0 && d < least {
 				found, right, least = around, known, d
 			}
 		}
-		if right != "" && around.far == 0 {
+		if right != "" && around.distance == 0 {
 			break
 		}
 	}

@@ -52,16 +52,16 @@ func (s *Schema) integer(value any) (any, bool) {
 	return nil, false
 }
 
-// wrong reports a value of a wrong type. It returns the intended value if that is certain.
-func (w *walk) wrong(s *Schema, value any) (any, bool) {
+// wrongType reports a value of a wrong type. It returns the intended value if that is certain.
+func (w *walk) wrongType(s *Schema, value any) (any, bool) {
 	path := w.path()
 	written := ""
 	if w.Written != nil {
 		written = w.Written(path)
 	}
-	meant, fix := s.meant(value, written)
+	meant, fix := s.intended(value, written)
 	if fix == "" {
-		fix = w.rewrite(s, value)
+		fix = w.rewriteFix(s, value)
 	}
 	message := fmt.Sprintf("%s is %s, but the API expects %s", w.subject(), describe(value, written), s)
 	if v, isInteger := value.(int64); isInteger && s.kind == integer {
@@ -77,8 +77,8 @@ func (w *walk) wrong(s *Schema, value any) (any, bool) {
 	return meant, meant != nil
 }
 
-// meant returns the intended value if it is certain, and how to write it; otherwise nil and "".
-func (s *Schema) meant(value any, written string) (any, string) {
+// intended returns the intended value if it is certain, and how to write it; otherwise nil and "".
+func (s *Schema) intended(value any, written string) (any, string) {
 	if s.kind == text {
 		if literal := scalar(value, written); literal != "" {
 			return literal, "write " + strconv.Quote(literal)
@@ -115,12 +115,12 @@ func scalar(value any, written string) string {
 	return ""
 }
 
-// rewrite returns how to replace a value whose intended meaning is uncertain.
-func (w *walk) rewrite(s *Schema, value any) string {
+// rewriteFix returns how to replace a value whose intended meaning is uncertain.
+func (w *walk) rewriteFix(s *Schema, value any) string {
 	given, isText := value.(string)
 	switch s.kind {
 	case integer:
-		if d, err := time.ParseDuration(strings.ReplaceAll(given, " ", "")); isText && err == nil && d%time.Second == 0 && w.inSeconds() {
+		if d, err := time.ParseDuration(strings.ReplaceAll(given, " ", "")); isText && err == nil && d%time.Second == 0 && w.isInSeconds() {
 			return fmt.Sprintf("write %d, the number of seconds", d/time.Second)
 		}
 	case boolean:
@@ -131,15 +131,15 @@ func (w *walk) rewrite(s *Schema, value any) string {
 			return "write true"
 		}
 	case list:
-		return w.asList(s, value)
+		return w.listFix(s, value)
 	}
 	return "write " + s.String()
 }
 
-// asList returns how to replace a value by a list.
-func (w *walk) asList(s *Schema, value any) string {
+// listFix returns how to replace a value by a list.
+func (w *walk) listFix(s *Schema, value any) string {
 	if _, isObject := value.(map[string]any); !isObject && s.elem.kind == text {
-		return "write a list: [" + strings.Join(w.words(fmt.Sprint(value)), ", ") + "]"
+		return "write a list: [" + strings.Join(w.quoteWords(fmt.Sprint(value)), ", ") + "]"
 	}
 	if _, named := s.elem.fields["name"]; named {
 		return `write a list of objects, each with a name: start each with "- "`
@@ -147,9 +147,9 @@ func (w *walk) asList(s *Schema, value any) string {
 	return `write a list: start each item with "- "`
 }
 
-// words quotes the items of a list that was written as one text. A command becomes its arguments, or an argument of sh
+// quoteWords quotes the items of a list that was written as one text. A command becomes its arguments, or an argument of sh
 // -c if it uses shell syntax.
-func (w *walk) words(given string) []string {
+func (w *walk) quoteWords(given string) []string {
 	if len(w.steps) == 0 || w.steps[len(w.steps)-1].name != "command" && w.steps[len(w.steps)-1].name != "args" {
 		return []string{quoted(given)}
 	}
@@ -163,8 +163,8 @@ func (w *walk) words(given string) []string {
 	return words
 }
 
-// inSeconds reports whether the field at the current place is measured in seconds.
-func (w *walk) inSeconds() bool {
+// isInSeconds reports whether the field at the current place is measured in seconds.
+func (w *walk) isInSeconds() bool {
 	return len(w.steps) > 0 && strings.Contains(w.steps[len(w.steps)-1].name, "Seconds")
 }
 

@@ -62,7 +62,7 @@ func LinkLine(last, next snapshot.Link, now time.Time) string {
 
 // Watch returns a feed.Watch that polls if watching is forbidden, and prints one notice for all its copies.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
-	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, Refused: PrintUnwatched(out)}
+	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, OnRefusal: PrintUnwatched(out)}
 }
 
 // PrintUnwatched returns a function that prints one notice, the first time that a resource is polled because watching

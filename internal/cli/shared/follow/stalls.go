@@ -49,7 +49,7 @@ func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		limit, noted := feed.StallLimit{After: s.Stalled.After}, !s.NoteGaps
-		for s.Timing().Pause(ctx, feed.StallsEvery, nil) == nil {
+		for s.Timing().Pause(ctx, feed.StallsInterval, nil) == nil {
 			s.readStalls(ctx)
 			s.showAll()
 			if s.Stalled.After > 0 {

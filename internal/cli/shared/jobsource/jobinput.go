@@ -41,7 +41,7 @@ func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 	}
 	history := whatif.Observe(in)
 	if history.PodsKnown == 0 {
-		return nil, s.gone(nil, fmt.Sprintf("what the pods of job %q did is not known: they are gone, or never started", in.Job.Name))
+		return nil, s.goneError(nil, fmt.Sprintf("what the pods of job %q did is not known: they are gone, or never started", in.Job.Name))
 	}
 	for _, gap := range in.Gaps {
 		fmt.Fprintln(s.ErrOut, cmdutil.OneLine(gap.Text))
@@ -49,8 +49,8 @@ func (s Source) Read(ctx context.Context) (*whatif.History, error) {
 	return history, nil
 }
 
-// gone returns the error about data that the cluster no longer has.
-func (s Source) gone(cause error, what string) error {
+// goneError returns the error about data that the cluster no longer has.
+func (s Source) goneError(cause error, what string) error {
 	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if bundle or watch --record kept it, use "+s.Flag+" FILE")
 }
 
@@ -65,7 +65,7 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 		if pods, err := gather.CountPods(ctx, explainer.Client, set.Namespace, s.Name); err == nil && pods > 0 {
 			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, pods)
 		}
-		return explain.Input{}, s.gone(err, what)
+		return explain.Input{}, s.goneError(err, what)
 	}
 	if err != nil {
 		return explain.Input{}, err
@@ -82,7 +82,7 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 }
 
 func (s Source) fromFile(ctx context.Context) (explain.Input, error) {
-	in, err := s.replay(ctx)
+	in, err := s.readFile(ctx)
 	switch {
 	case err != nil:
 		return in, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("reading %s: %v", s.File, err), "")
@@ -92,7 +92,7 @@ func (s Source) fromFile(ctx context.Context) (explain.Input, error) {
 	return in, nil
 }
 
-func (s Source) replay(ctx context.Context) (explain.Input, error) {
+func (s Source) readFile(ctx context.Context) (explain.Input, error) {
 	file, err := os.Open(s.File)
 	if err != nil {
 		return explain.Input{}, err

@@ -41,11 +41,11 @@ func (p *Pods) list(ctx context.Context) (string, error) {
 
 // Run watches the pods.
 func (p *Pods) Run(ctx context.Context) error {
-	p.Watch.Collection = p.Collection(p.list, p.take)
+	p.Watch.Collection = p.Collection(p.list, p.onEvent)
 	return p.Watch.Run(ctx)
 }
 
-func (p *Pods) take(kind watch.EventType, pod *corev1.Pod) {
+func (p *Pods) onEvent(kind watch.EventType, pod *corev1.Pod) {
 	if kind == watch.Deleted {
 		p.Follower.Remove(pod.UID)
 		return

@@ -17,10 +17,10 @@ import (
 )
 
 const (
-	// noteLines is the maximum number of reasons that are printed.
-	noteLines = 10
-	// nodeNames is the maximum number of nodes that a line names; of more, it names the first and the last.
-	nodeNames = 3
+	// maxReasons is the maximum number of reasons that are printed.
+	maxReasons = 10
+	// maxNodeNames is the maximum number of nodes that a line names; of more, it names the first and the last.
+	maxNodeNames = 3
 )
 
 // unread groups the logs that cannot be read by reason: one line for each log would bury all else if a node is down.
@@ -57,8 +57,8 @@ func (u *unread) reason(source logs.Source, failure error, isSimulated func(stri
 	return &one
 }
 
-// Unreadable records a log that cannot be read; ReportUnread prints it.
-func (p *Output) Unreadable(failure *logs.UnreadableError) {
+// OnUnreadable records a log that cannot be read; ReportUnread prints it.
+func (p *Output) OnUnreadable(failure *logs.UnreadableError) {
 	u := &p.unread
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -71,9 +71,9 @@ func (p *Output) Unreadable(failure *logs.UnreadableError) {
 	reason.nodes.Insert(failure.Source.Pod.Node)
 }
 
-// Interrupted reports on stderr that a log is interrupted, and that it continues if failure is nil. Of several logs
+// OnInterrupted reports on stderr that a log is interrupted, and that it continues if failure is nil. Of several logs
 // that are interrupted for the same reason at the same time, it reports only the first.
-func (p *Output) Interrupted(source logs.Source, failure error) {
+func (p *Output) OnInterrupted(source logs.Source, failure error) {
 	u, log := &p.unread, cmdutil.OneLine(source.String())
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -104,7 +104,7 @@ func (p *Output) ReportUnread() error {
 	defer u.mu.Unlock()
 	printed := 0
 	for _, reason := range u.reasons {
-		if reason.first != nil && printed < noteLines {
+		if reason.first != nil && printed < maxReasons {
 			reason.write(p.errOut)
 			printed++
 		}
@@ -136,7 +136,7 @@ func (r *unreadReason) write(w io.Writer) {
 // nodeList returns the names of the nodes, abbreviated.
 func (r *unreadReason) nodeList() string {
 	names := sets.List(r.nodes)
-	if len(names) > nodeNames {
+	if len(names) > maxNodeNames {
 		return cmdutil.OneLine(names[0] + " … " + names[len(names)-1])
 	}
 	return cmdutil.OneLine(strings.Join(names, ", "))

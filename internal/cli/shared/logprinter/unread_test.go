@@ -30,13 +30,13 @@ func TestUnreadableLogsAreOneLineForEachReason(t *testing.T) {
 	p.IsSimulated = func(node string) bool { return strings.HasPrefix(node, "kwok") }
 	for i := range 10 {
 		source := sourceOn(fmt.Sprintf("p%d", i), fmt.Sprintf("node-%d", i%5))
-		p.Interrupted(source, noAnswer(source.Pod.Node))
-		p.Unreadable(&logs.UnreadableError{Source: source, Err: noAnswer(source.Pod.Node)})
+		p.OnInterrupted(source, noAnswer(source.Pod.Node))
+		p.OnUnreadable(&logs.UnreadableError{Source: source, Err: noAnswer(source.Pod.Node)})
 		simulated := sourceOn(fmt.Sprintf("k%d", i), "kwok-0")
-		p.Interrupted(simulated, noAnswer("kwok-0"))
-		p.Unreadable(&logs.UnreadableError{Source: simulated, Err: noAnswer("kwok-0")})
+		p.OnInterrupted(simulated, noAnswer("kwok-0"))
+		p.OnUnreadable(&logs.UnreadableError{Source: simulated, Err: noAnswer("kwok-0")})
 	}
-	p.Unreadable(&logs.UnreadableError{Source: sourceOn("other", "n"), Err: errors.New("broken")})
+	p.OnUnreadable(&logs.UnreadableError{Source: sourceOn("other", "n"), Err: errors.New("broken")})
 	p.sources = 30
 	err := p.ReportUnread()
 	const want = `Cannot read the log of pod p0, container main, retrying: the kubelet of node node-0 cannot be reached (dial tcp: lookup node-0: no such host)
@@ -60,11 +60,11 @@ func TestInterruptedLogsAreReportedOneAtATime(t *testing.T) {
 	var errOut strings.Builder
 	p := NewOutput(&strings.Builder{}, &errOut, Style{Follow: true})
 	a, b := sourceOn("a", "node"), sourceOn("b", "node")
-	p.Interrupted(a, noAnswer("node"))
-	p.Interrupted(b, noAnswer("node"))
-	p.Interrupted(b, nil)
-	p.Interrupted(a, nil)
-	p.Interrupted(b, noAnswer("node"))
+	p.OnInterrupted(a, noAnswer("node"))
+	p.OnInterrupted(b, noAnswer("node"))
+	p.OnInterrupted(b, nil)
+	p.OnInterrupted(a, nil)
+	p.OnInterrupted(b, noAnswer("node"))
 	const failure = ", retrying: the kubelet of node node cannot be reached (dial tcp: lookup node: no such host)\n"
 	want := "Cannot read the log of pod a, container main" + failure + "The log of pod a, container main can be read again.\nCannot read the log of pod b, container main" + failure
 	if errOut.String() != want {

@@ -53,7 +53,7 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	v.connect = func(set feed.JobSet) (*live.Source, error) {
 		source, err := connectLive(config, set, logLines, env)
 		if err == nil {
-			source.Refused = cmdutil.PrintUnwatched(warnings)
+			source.OnRefusal = cmdutil.PrintUnwatched(warnings)
 		}
 		return source, err
 	}

@@ -145,7 +145,7 @@ func (l *liveLog) follow(ctx context.Context, source logs.Source) error {
 			TailLines: maxLiveLines, Now: l.env.Now, Open: cmdutil.OpenLog(l.client, l.namespace),
 			Connect: func() logs.Connection { return feed.NewConnection(l.env.Timing(), interrupted) },
 		},
-		Source: source, News: l.news, Print: l.print, Interrupted: interrupted,
+		Source: source, PodChanged: l.news, OnLine: l.print, OnInterrupted: interrupted,
 		HasEnded: func() bool {
 			l.mu.Lock()
 			defer l.mu.Unlock()

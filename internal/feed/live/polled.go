@@ -2,9 +2,11 @@ package live
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -14,8 +16,11 @@ import (
 
 const (
 	// nodesEvery is how often nodes and the Workload are read, and the maximum interval between readings of the Lease.
-	nodesEvery   = 30 * time.Second
-	leaseSoonest = 5 * time.Second
+	nodesEvery = 30 * time.Second
+	// familyPause is the pause between two readings of the open Job's retry family.
+	familyPause = 5 * time.Second
+	// leaseMinimum is the minimum interval between readings of the Lease.
+	leaseMinimum = 5 * time.Second
 )
 
 // leaseAndNodes reads objects that few users may watch: the Lease of the Job's controller, the nodes of pods that should have
@@ -34,7 +39,7 @@ func (w *leaseAndNodes) run(ctx context.Context) error {
 		again := w.readLease(ctx)
 		w.readNodes(ctx)
 		w.readWorkload(ctx)
-		if err := w.source.Pause(ctx, again, w.related.overdue); err != nil {
+		if err := w.source.Pause(ctx, again, w.related.podsListed); err != nil {
 			return err
 		}
 	}
@@ -54,7 +59,7 @@ func (w *leaseAndNodes) readLease(ctx context.Context) time.Duration {
 	if lease == nil {
 		return nodesEvery
 	}
-	again := min(max(lease.Duration/2, leaseSoonest), nodesEvery)
+	again := min(max(lease.Duration/2, leaseMinimum), nodesEvery)
 	w.related.leaseUntil = at.Add(2 * again)
 	w.related.touch(w.source)
 	return again
@@ -88,14 +93,19 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 func (w *leaseAndNodes) readNodes(ctx context.Context) {
 	now := w.source.Now()
 	w.source.mu.Lock()
-	late := w.late(now)
+	var overdue []*explain.Pod // pods that should have ended
+	for _, p := range w.related.pods.rows {
+		if p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
+			overdue = append(overdue, p)
+		}
+	}
 	known := len(w.related.goneNodes) > 0 || w.related.nodesGap != nil
 	w.source.mu.Unlock()
-	if len(late) == 0 && !known || now.Sub(w.nodesAt) < nodesEvery {
+	if len(overdue) == 0 && !known || now.Sub(w.nodesAt) < nodesEvery {
 		return
 	}
 	w.nodesAt = now
-	gone, err := gather.GoneNodes(ctx, w.source.Client, late, now)
+	gone, err := gather.GoneNodes(ctx, w.source.Client, overdue, now)
 	if ctx.Err() != nil {
 		return
 	}
@@ -108,13 +118,33 @@ func (w *leaseAndNodes) readNodes(ctx context.Context) {
 	w.related.touch(w.source)
 }
 
-// late returns the pods that should have ended.
-func (w *leaseAndNodes) late(now time.Time) []*explain.Pod {
-	var late []*explain.Pod
-	for _, p := range w.related.pods.rows {
-		if p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
-			late = append(late, p)
+// followFamily reads the retries of the open Job at intervals. The list of Jobs may not contain them, for example if it has a
+// single name.
+func (r *related) followFamily(ctx context.Context, s *Source) error {
+	for {
+		r.readFamily(ctx, s)
+		if err := s.Pause(ctx, familyPause, nil); err != nil {
+			return err
 		}
 	}
-	return late
+}
+
+// readFamily updates the relatives. If listing Jobs is forbidden, there are none; on other errors, the previous ones are kept.
+func (r *related) readFamily(ctx context.Context, s *Source) {
+	s.mu.Lock()
+	job, before, known := r.job, r.relatives, r.relativesRead
+	s.mu.Unlock()
+	relatives, err := gather.Relatives(ctx, s.Client, job, before)
+	if err != nil && !apierrors.IsForbidden(err) {
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	r.relatives, r.relativesRead = relatives, err == nil
+	same := func(x, y explain.Input) bool {
+		return x.Job.ResourceVersion == y.Job.ResourceVersion && x.PodsRead == y.PodsRead
+	}
+	if known != r.relativesRead || !slices.EqualFunc(before, relatives, same) {
+		r.touch(s)
+	}
 }

@@ -18,26 +18,26 @@ import (
 //go:embed jobs.yaml
 var manifests []byte
 
-// part is the behavior and the log of a Job's pods.
-type part struct {
-	acts acts
+// script is the behavior and the log of a Job's pods.
+type script struct {
+	behavior behavior
 	// line returns line n of a pod's log, one for each second; failure is the last output of a failing container.
 	line    func(index int32, n int) string
 	failure []string
 }
 
-// acts is a sim.Behavior that is a function.
-type acts func(sim.PodKey) sim.Act
+// behavior is a sim.Behavior that is a function.
+type behavior func(sim.PodKey) sim.Act
 
 // Act implements sim.Behavior.
-func (a acts) Act(pod sim.PodKey) *sim.Act {
+func (a behavior) Act(pod sim.PodKey) *sim.Act {
 	act := a(pod)
 	return &act
 }
 
-// parts returns the parts by name of the Job.
-func parts() map[string]part {
-	return map[string]part{
+// scripts returns the scripts by name of the Job.
+func scripts() map[string]script {
+	return map[string]script{
 		"train":          {train, loss, []string{"config error: learning_rate must be above 0", "exit 42"}},
 		"sweep":          {sweep, residual, []string{"allocating 2.3 GiB for the refined mesh"}},
 		"render":         {render, frame, nil},

@@ -1,10 +1,13 @@
 package simulate
 
 import (
+	"context"
+	"os"
 	"strconv"
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -21,7 +24,7 @@ type podsFlag struct {
 
 	// indexes and attempt select pods; an empty indexes selects all, and so does an attempt of 0.
 	indexes indexset.Set
-	attempt int
+	attempt int32
 
 	container           string // "" for all but init containers
 	exit, sidecars      int32
@@ -31,51 +34,45 @@ type podsFlag struct {
 	matched bool // the flag matched a pod
 }
 
-// parsePodsFlags parses the --pods flags.
+// parsePodsFlags parses the --pods flags, such as index=0-4,attempt=1,exit=42.
 func parsePodsFlags(texts []string) ([]*podsFlag, error) {
 	var flags []*podsFlag
 	for _, text := range texts {
-		flag, err := parsePodsFlag(text)
-		if err != nil {
-			return nil, err
+		f := &podsFlag{text: text, run: defaultRun}
+		for word := range strings.SplitSeq(text, ",") {
+			key, value, _ := strings.Cut(word, "=")
+			if err := f.set(key, value); err != nil {
+				return nil, cmdutil.UsageErrorf("--pods=%s: %s: %v", text, word, err)
+			}
 		}
-		flags = append(flags, flag)
+		if f.disrupted && f.exit == 0 {
+			f.exit = 143
+		}
+		flags = append(flags, f)
 	}
 	return flags, nil
-}
-
-// parsePodsFlag parses one flag, such as index=0-4,attempt=1,exit=42.
-func parsePodsFlag(text string) (*podsFlag, error) {
-	f := &podsFlag{text: text, run: defaultRun}
-	for word := range strings.SplitSeq(text, ",") {
-		key, value, _ := strings.Cut(word, "=")
-		if err := f.set(key, value); err != nil {
-			return nil, cmdutil.UsageErrorf("--pods=%s: %s: %v", text, word, err)
-		}
-	}
-	if f.disrupted && f.exit == 0 {
-		f.exit = 143
-	}
-	return f, nil
 }
 
 func (f *podsFlag) set(key, value string) (err error) {
 	switch key {
 	case "index":
-		f.indexes, err = parseIndexes(value)
+		f.indexes, err = indexset.Parse(value)
+		if err == nil && f.indexes.IsEmpty() {
+			err = cmdutil.UsageErrorf("must be an index or a range such as 3-7")
+		}
 	case "attempt":
-		f.attempt, err = sceneNumber(value, 1)
+		f.attempt, err = parseNumber(value, 1)
 	case "exit":
-		f.exit, err = exitCode(value)
+		f.exit, err = parseNumber(value, 0)
 	case "sidecars":
-		f.sidecars, err = exitCode(value)
+		f.sidecars, err = parseNumber(value, 0)
 	case "container":
 		f.container = value
 	case "run":
-		f.run, err = sceneDuration(value)
+		f.run, err = parseDuration(value)
 		f.runGiven = true
 	case "terminate":
-		f.terminate, err = sceneDuration(value)
+		f.terminate, err = parseDuration(value)
 	case "disrupted":
 		f.disrupted = true
 	default:
@@ -84,29 +81,16 @@ func (f *podsFlag) set(key, value string) (err error) {
 	return err
 }
 
-func parseIndexes(value string) (indexset.Set, error) {
-	set, err := indexset.Parse(value)
-	if err == nil && set.IsEmpty() {
-		err = cmdutil.UsageErrorf("must be an index or a range such as 3-7")
-	}
-	return set, err
-}
-
-func exitCode(value string) (int32, error) {
-	code, err := sceneNumber(value, 0)
-	return int32(code), err
-}
-
-// sceneNumber parses a number from least to 255, the largest exit code.
-func sceneNumber(value string, least int) (int, error) {
-	n, err := strconv.Atoi(value)
-	if err != nil || n < least || n > 255 {
+// parseNumber parses a number from least to 255, the largest exit code.
+func parseNumber(value string, least int32) (int32, error) {
+	n, err := strconv.ParseInt(value, 10, 32)
+	if err != nil || n < int64(least) || n > 255 {
 		return 0, cmdutil.UsageErrorf("must be a number between %d and 255", least)
 	}
-	return n, nil
+	return int32(n), nil
 }
 
-func sceneDuration(value string) (time.Duration, error) {
+func parseDuration(value string) (time.Duration, error) {
 	d, err := time.ParseDuration(value)
 	if err != nil || d < 0 {
 		return 0, cmdutil.UsageErrorf("must be a duration such as 30s or 2h")
@@ -139,7 +123,7 @@ func (p flaggedPods) Act(pod sim.PodKey) *sim.Act {
 }
 
 func (f *podsFlag) matches(pod sim.PodKey) bool {
-	return (f.indexes.IsEmpty() || f.indexes.Contains(pod.Index)) && (f.attempt == 0 || f.attempt == pod.Attempt)
+	return (f.indexes.IsEmpty() || f.indexes.Contains(pod.Index)) && (f.attempt == 0 || int(f.attempt) == pod.Attempt)
 }
 
 // apply returns the act of a pod with this flag applied to act, the act after earlier flags; act may be nil.
@@ -166,3 +150,34 @@ func (p flaggedPods) apply(flag *podsFlag, act *sim.Act) *sim.Act {
 
 // defaultAct returns the act of a pod without --pods flags.
 func defaultAct() *sim.Act { return &sim.Act{Run: defaultRun, TerminateExit: 143, Restarting: true} }
+
+// validatePodsFrom determines whether --pods-from names a Job or a file.
+func (o *Options) validatePodsFrom() error {
+	if info, err := os.Stat(o.source.Name); err == nil && info.Mode().IsRegular() {
+		o.source.Name, o.source.File = "", o.source.Name
+	}
+	if o.source.Name == "" {
+		return nil
+	}
+	names, err := cmdutil.ParseJobArgs([]string{o.source.Name})
+	if err == nil {
+		o.source.Name = names[0]
+	}
+	return err
+}
+
+// behavior returns the pods' behavior from the flags; --pods takes precedence over --pods-from.
+func (o *Options) behavior(ctx context.Context, job *batchv1.Job) (sim.Behavior, error) {
+	pods := flaggedPods{flags: o.podsFlags, init: map[string]bool{}, rest: sim.Script{{Index: -1, Act: *defaultAct()}}}
+	for i := range job.Spec.Template.Spec.InitContainers {
+		pods.init[job.Spec.Template.Spec.InitContainers[i].Name] = true
+	}
+	if o.source.Name == "" && o.source.File == "" {
+		return pods, nil
+	}
+	history, err := o.source.Read(ctx)
+	if err == nil {
+		pods.rest = history.Model
+	}
+	return pods, err
+}
