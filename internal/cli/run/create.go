@@ -5,27 +5,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http/httptrace"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/rand"
-	"k8s.io/apimachinery/pkg/util/uuid"
-	"k8s.io/apimachinery/pkg/util/validation"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
@@ -34,8 +25,6 @@ const (
 	cleanupTime = 10 * time.Second
 	// answerTime is how long to look for a Job after its creation got no response.
 	answerTime = 30 * time.Second
-	// generatedLength is the length of the random suffix of a generated name.
-	generatedLength = 5
 )
 
 // read returns the Jobs of the manifests and the objects to be created before them, ready to be sent; or all errors
@@ -147,97 +136,30 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 	return tasks, nil
 }
 
-// create creates a Job exactly once. As the response may be lost, the request has an ID, and the Job a name that is
-// known in advance: the same request can be repeated, and either stores the Job or conflicts with the Job that the
-// first request stored. Ctrl-C does not cancel a request that was sent, as it would then be unknown whether the Job
-// exists.
+// create creates a Job exactly once. Ctrl-C does not cancel a request that was sent, as it would then be unknown whether
+// the Job exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
-	interrupted := ctx
-	ctx, cancel := o.linger(ctx)
-	defer cancel()
-	ctx, stop := o.limit(ctx, answerTime)
-	defer stop()
-	job, generated := &unstructured.Unstructured{Object: object.Content}, object.Name() == ""
-	mark(job, generated)
-	var sent atomic.Bool // An earlier error, such as an unknown host, is final.
-	sending, abort := context.WithCancel(httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
-	defer abort()
-	defer context.AfterFunc(interrupted, func() {
-		if !sent.Load() {
-			abort()
-		}
-	})()
-	for {
-		created, err := o.creator.Create(sending, job)
-		switch {
-		case err == nil:
-			return created, nil
-		case apierrors.IsAlreadyExists(err):
-			// client-go repeats a request if the response has Retry-After; the stored Job may be from the first
-			// request.
-			stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
-			if getErr == nil && idOf(stored) == idOf(job) {
-				return stored, nil
-			}
-			if !generated {
-				return nil, err
-			}
-			mark(job, generated)
-		case !sent.Load() || !kube.MayBeDone(err):
-			return nil, err
-		default:
-			return o.settle(ctx, job, err)
+	job := &unstructured.Unstructured{Object: object.Content}
+	writer, err := o.creator.Writer(ctx, job)
+	if err != nil {
+		return nil, err
+	}
+	jobwrite.Mark(job, "")
+	linger := func(ctx context.Context) (context.Context, context.CancelFunc) {
+		ctx, cancel := o.linger(ctx)
+		ctx, stop := o.limit(ctx, answerTime)
+		return ctx, func() {
+			stop()
+			cancel()
 		}
 	}
-}
-
-// jobsOf returns the client for the Job's namespace.
-func (o *Options) jobsOf(job *unstructured.Unstructured) dynamic.ResourceInterface {
-	return o.jobs.Namespace(cmp.Or(job.GetNamespace(), o.namespace))
-}
-
-// settle finds or creates a Job after the response to its creation was lost.
-func (o *Options) settle(ctx context.Context, job *unstructured.Unstructured, err error) (*unstructured.Unstructured, error) {
-	for pause := o.Retry.First; ; pause = min(2*pause, o.Retry.Max) {
-		stored, getErr := o.jobsOf(job).Get(ctx, job.GetName(), metav1.GetOptions{})
-		switch found := getErr == nil; {
-		case found && idOf(stored) == idOf(job):
-			return stored, nil
-		case !kube.MayBeDone(err) && (found || kube.IsNotFound(getErr)): // The first request's Job would have been found.
-			return nil, err
-		}
-		if o.Timing().Pause(ctx, pause, nil) != nil {
-			namespace := cmp.Or(job.GetNamespace(), o.namespace)
-			return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err,
-				fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),
-				fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), namespace))
-		}
-		created, createErr := o.creator.Create(ctx, job)
-		if createErr == nil {
-			return created, nil
-		}
-		if ctx.Err() == nil {
-			err = createErr
-		}
+	created, err := writer.CreateOnce(ctx, job, &jobwrite.Patience{Linger: linger, Timing: o.Timing()})
+	if unknown, is := errors.AsType[*jobwrite.UnknownError](err); is {
+		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), unknown,
+			fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),
+			fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), writer.Call.Namespace))
 	}
-}
-
-// idOf returns the ID of the request that created the Job.
-func idOf(job *unstructured.Unstructured) string {
-	return job.GetAnnotations()[retry.RequestAnnotation]
-}
-
-// mark sets the ID of the request on a Job, and replaces generateName by a name.
-func mark(job *unstructured.Unstructured, generated bool) {
-	annotations := job.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
-	}
-	annotations[retry.RequestAnnotation] = string(uuid.NewUUID())
-	job.SetAnnotations(annotations)
-	if base := job.GetGenerateName(); generated { // as the API server generates it
-		job.SetName(base[:min(len(base), validation.DNS1123LabelMaxLength-generatedLength)] + rand.String(generatedLength))
-	}
+	return created, err
 }
 
 // linger returns a context that outlives ctx by cleanupTime.

@@ -58,12 +58,11 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 
 // Create creates an object, and returns it as stored.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	client, call, err := c.objects(ctx, "create", object)
+	writer, err := c.Writer(ctx, object)
 	if err != nil {
 		return nil, err
 	}
-	created, err := client.Create(ctx, object, c.options)
-	return created, call.Wrap(err)
+	return writer.Create(ctx, object)
 }
 
 // ConcernsObject reports whether an error is about the object that was sent, so that other objects may succeed.

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -174,29 +174,19 @@ func (c *Client) resourceOf(ctx context.Context, kind schema.GroupVersionKind) (
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
 
-// objects returns the client for objects of this kind, and the call for errors.
-func (c *Client) objects(ctx context.Context, verb string, object *unstructured.Unstructured) (dynamic.ResourceInterface, apicall.Call, error) {
+// Writer returns the client that writes objects of this kind and namespace.
+func (c *Client) Writer(ctx context.Context, object *unstructured.Unstructured) (w jobwrite.Client, err error) {
 	of, err := c.resourceOf(ctx, object.GroupVersionKind())
 	if err != nil {
-		return nil, apicall.Call{}, err
+		return w, err
 	}
-	call := apicall.Call{Verb: verb, Group: of.Group, Resource: of.Resource, Name: object.GetName()}
-	if !of.namespaced {
-		return c.client.Resource(of.GroupVersionResource), call, nil
+	resources := c.client.Resource(of.GroupVersionResource)
+	w = jobwrite.Client{Objects: resources, Call: apicall.Call{Group: of.Group, Resource: of.Resource}, Options: c.options}
+	if of.namespaced {
+		w.Call.Namespace = cmp.Or(object.GetNamespace(), c.namespace)
+		w.Objects = resources.Namespace(w.Call.Namespace)
 	}
-	call.Namespace = cmp.Or(object.GetNamespace(), c.namespace)
-	return c.client.Resource(of.GroupVersionResource).Namespace(call.Namespace), call, nil
-}
-
-// Delete deletes an object that Create returned, unless another object has its name now.
-func (c *Client) Delete(ctx context.Context, created *unstructured.Unstructured) error {
-	client, call, err := c.objects(ctx, "delete", created)
-	if err != nil {
-		return err
-	}
-	uid := created.GetUID()
-	background := metav1.DeletePropagationBackground
-	return call.Wrap(client.Delete(ctx, created.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}))
+	return w, nil
 }
 
 // unknownKind returns an error for a kind that the cluster does not have, nil for other errors.

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -27,6 +28,7 @@ import (
 // Client reads families of Jobs (a Job and its retries), and creates retries.
 type Client struct {
 	jobs    feed.JobSet
+	write   jobwrite.Client
 	kube    kube.Interface
 	options Options
 }
@@ -62,7 +64,11 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 	if err != nil {
 		return nil, err
 	}
-	return &Client{jobs: set, kube: explainer.Client, options: options}, nil
+	creation := metav1.CreateOptions{FieldManager: options.FieldManager}
+	if options.DryRun {
+		creation.DryRun = []string{metav1.DryRunAll}
+	}
+	return &Client{jobs: set, write: jobwrite.New(set, creation), kube: explainer.Client, options: options}, nil
 }
 
 // Target names a Job, or a CronJob for its last failed Job.

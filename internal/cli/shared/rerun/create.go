@@ -9,15 +9,12 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	clientretry "k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -38,7 +35,7 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 	if err := c.removePending(ctx, f.pending); err != nil {
 		return nil, err
 	}
-	if plan.Object.GetAnnotations()[retry.RequestAnnotation] == "" {
+	if jobwrite.RequestID(plan.Object) == "" {
 		Mark(plan, nil)
 	}
 	return c.make(ctx, f, plan)
@@ -47,13 +44,11 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 // Mark sets the request ID by which Stored recognizes the plan's Job. The ID is the one of the plan before, if any,
 // so that Stored recognizes the Job of either plan.
 func Mark(plan, before *retry.Retry) {
-	id := string(uuid.NewUUID())
+	id := ""
 	if before != nil {
-		id = before.Object.GetAnnotations()[retry.RequestAnnotation]
+		id = jobwrite.RequestID(before.Object)
 	}
-	annotations := plan.Object.GetAnnotations() // A plan has the annotations of its family.
-	annotations[retry.RequestAnnotation] = id
-	plan.Object.SetAnnotations(annotations)
+	jobwrite.Mark(plan.Object, id)
 }
 
 // Stored returns the Job of a marked plan if it was stored by a Create without a response, and runs or has run;
@@ -63,16 +58,10 @@ func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.U
 	if kube.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is stored
 	}
-	if err != nil || isPending(object) || !isOf(plan, object) {
+	if err != nil || isPending(object) || !jobwrite.IsSameRequest(plan.Object, object) {
 		return nil, err
 	}
 	return object, nil
-}
-
-// isOf reports whether the Job was created by the plan; false if the plan is not marked.
-func isOf(plan *retry.Retry, object *unstructured.Unstructured) bool {
-	id := plan.Object.GetAnnotations()[retry.RequestAnnotation]
-	return id != "" && object.GetAnnotations()[retry.RequestAnnotation] == id
 }
 
 // check checks the permissions that are needed after the creation, so that nothing is created without them.
@@ -133,89 +122,48 @@ func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.
 	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller updates it, too.
 		object, err = c.jobs.Get(ctx, name)
 		if err == nil && object.GetUID() == uid && isPending(object) {
-			err = Remove(ctx, c.jobs, name, uid, object.GetResourceVersion())
+			err = c.write.Delete(ctx, name, uid, object.GetResourceVersion())
 		}
 		return err
 	})
 	return object, err
 }
 
-// Remove deletes a Job if UID and resourceVersion are unchanged; version may be "". For another Job with its name, it
-// returns a conflict.
-func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, version string) error {
-	preconditions := &metav1.Preconditions{UID: &uid}
-	if version != "" {
-		preconditions.ResourceVersion = &version
-	}
-	err := jobs.Client.Delete(ctx, name, metav1.DeleteOptions{
-		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-	})
-	return jobs.Call("delete", name).Wrap(err)
-}
-
 // make creates the Job, writes its status and resumes it. It returns the running Job.
 func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	created, err := c.send(ctx, f, plan)
-	if created == nil {
+	if err != nil {
 		return nil, err
 	}
 	if plan.Steps == nil || !isPending(created) {
-		return c.running(created, err)
+		return c.running(created, ctx.Err())
 	}
-	if err := c.writeStatus(ctx, plan, created); err != nil {
+	name, uid := created.GetName(), created.GetUID()
+	if _, err := c.write.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(uid), "status"); err != nil {
+		if apierrors.IsForbidden(err) {
+			err = c.explainForbidden("status", plan, err)
+		}
 		return c.undo(ctx, created, err, false)
 	}
-	resumed, err := c.resume(ctx, plan, created)
+	resumed, err := c.write.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(uid), "")
 	if err != nil {
 		return c.undo(ctx, created, err, kube.MayBeDone(err))
 	}
 	return resumed, nil
 }
 
-// send creates the Job. If the response was lost, it returns the error, and the Job if it was stored.
+// send creates the Job. If the response was lost, it returns the Job if it was stored.
 func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	name, options := plan.Object.GetName(), metav1.CreateOptions{FieldManager: c.options.FieldManager}
-	if c.options.DryRun {
-		options.DryRun = []string{metav1.DryRunAll}
+	name := plan.Object.GetName()
+	created, err := c.write.CreateOnce(ctx, plan.Object, nil)
+	if unknown, is := errors.AsType[*jobwrite.UnknownError](err); is {
+		return nil, errors.Join(unknown.Unwrap(), cmdutil.NewUserError(cmdutil.KindOther, unknown.Look,
+			fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
 	}
-	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
-	if err == nil {
-		return created, nil
+	if err != nil {
+		return nil, c.explainCreation(f, created, name, err)
 	}
-	err = c.jobs.Call("create", name).Wrap(err)
-	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || !kube.MayBeDone(err)) {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	stored, getErr := c.jobs.Get(ctx, name)
-	switch {
-	case getErr == nil && isOf(plan, stored):
-		return stored, err
-	case apierrors.IsAlreadyExists(err), getErr == nil: // Another Job has the name.
-		return nil, c.explainCreation(f, stored, name, err)
-	}
-	return nil, errors.Join(err, cmdutil.NewUserError(cmdutil.KindOther, getErr,
-		fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
-}
-
-// writeStatus marks the other indexes as completed.
-func (c *Client) writeStatus(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
-	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
-	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(created.GetUID()), options, "status")
-	if apierrors.IsForbidden(err) {
-		return c.explainForbidden("status", plan, err)
-	}
-	call := c.jobs.Call("patch", name)
-	call.Resource += "/status"
-	return call.Wrap(err)
-}
-
-// resume resumes the Job.
-func (c *Client) resume(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
-	resumed, err := c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
-	return resumed, c.jobs.Call("patch", name).Wrap(err)
+	return created, nil
 }
 
 // undo removes a Job that could not be resumed. If the response to that request was lost, the Job may run, and then

@@ -27,7 +27,7 @@ func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*uns
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
 	defer cancel()
 	name := f.Job.Name
-	if err := Remove(ctx, c.jobs, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
+	if err := c.write.Delete(ctx, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
 		return made, cmdutil.NewUserError(cmdutil.KindOther, err,
 			fmt.Sprintf("job.batch/%s was created, and job.batch/%s, which it replaces, may be left: %v", made.GetName(), name, err),
 			"delete it: kubectl delete job "+name+" -n "+c.jobs.Namespace)

@@ -104,7 +104,7 @@ func rerunHint(job *batchv1.Job) string {
 func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
 	call := c.jobs.Call("patch", "")
 	if err != nil && !cmdutil.IsMissingPermission(err) {
-		return call.Wrap(err) // from a webhook or a policy
+		return err // from a webhook or a policy
 	}
 	if subresource != "" {
 		call.Resource += "/" + subresource

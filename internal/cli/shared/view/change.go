@@ -3,7 +3,6 @@ package view
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
@@ -12,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 )
@@ -61,10 +60,9 @@ func (c changer) send(ctx context.Context, change screen.Change, job types.Names
 		return err
 	}
 	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
+	write := jobwrite.New(set, metav1.CreateOptions{FieldManager: fieldManager})
 	if change == screen.Delete {
-		return cmdutil.ExplainError(rerun.Remove(ctx, set, job.Name, uid, ""))
+		return cmdutil.ExplainError(write.Delete(ctx, job.Name, uid, ""))
 	}
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":%t}}`, uid, change == screen.Suspend)
-	_, err = set.Client.Patch(ctx, job.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
-	return cmdutil.ExplainError(set.Call("patch", job.Name).Wrap(err))
+	return cmdutil.ExplainError(write.SetSuspend(ctx, job.Name, uid, change == screen.Suspend))
 }
