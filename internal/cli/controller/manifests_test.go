@@ -146,12 +146,8 @@ func (p printed) grants() sets.Set[string] {
 func wanted(leases permission, namespaces ...string) sets.Set[string] {
 	all := sets.New[string]()
 	add := func(p permission, namespace string) {
-		resource := p.resource
-		if p.subresource != "" {
-			resource += "/" + p.subresource
-		}
 		for _, verb := range p.verbs {
-			all.Insert(fmt.Sprintf("%s %s.%s in %q", verb, resource, p.group, namespace))
+			all.Insert(fmt.Sprintf("%s %s.%s in %q", verb, p.resource, p.group, namespace))
 		}
 	}
 	for _, namespace := range namespaces {
@@ -160,8 +156,8 @@ func wanted(leases permission, namespaces ...string) sets.Set[string] {
 		}
 	}
 	add(leases, systemNamespace)
-	add(permission{"authentication.k8s.io", "tokenreviews", "", []string{"create"}}, "")
-	add(permission{"authorization.k8s.io", "subjectaccessreviews", "", []string{"create"}}, "")
+	add(permission{"authentication.k8s.io", "tokenreviews", []string{"create"}}, "")
+	add(permission{"authorization.k8s.io", "subjectaccessreviews", []string{"create"}}, "")
 	return all
 }
 

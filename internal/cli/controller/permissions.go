@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -18,32 +17,24 @@ import (
 
 // permission is the right to use some verbs on a resource.
 type permission struct {
-	group, resource, subresource string
-	verbs                        []string
-}
-
-// target returns the resource with its subresource, as RBAC rules name it.
-func (p permission) target() string {
-	if p.subresource == "" {
-		return p.resource
-	}
-	return p.resource + "/" + p.subresource
+	group, resource string // with the subresource, as RBAC rules name it
+	verbs           []string
 }
 
 // leasePermission is required by --leader-elect.
-var leasePermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "create", "update"}}
+var leasePermission = permission{"coordination.k8s.io", "leases", []string{"get", "create", "update"}}
 
 // shardPermission is required by --shards: replicas list each other's Leases, and remove the Leases of dead ones.
-var shardPermission = permission{"coordination.k8s.io", "leases", "", []string{"get", "list", "create", "update", "delete"}}
+var shardPermission = permission{"coordination.k8s.io", "leases", []string{"get", "list", "create", "update", "delete"}}
 
 // controllerPermissions are all permissions that the controller requires (JOB-48).
 var controllerPermissions = []permission{
-	{"batch", "jobs", "", []string{"get", "list", "watch"}},
-	{"batch", "jobs", "status", []string{"update"}},
+	{"batch", "jobs", []string{"get", "list", "watch"}},
+	{"batch", "jobs/status", []string{"update"}},
 	// Required if the admission plugin OwnerReferencesPermissionEnforcement is on.
-	{"batch", "jobs", "finalizers", []string{"update"}},
-	{"", "pods", "", []string{"list", "watch", "create", "delete", "patch"}},
-	{"", "events", "", []string{"create", "patch"}},
+	{"batch", "jobs/finalizers", []string{"update"}},
+	{"", "pods", []string{"list", "watch", "create", "delete", "patch"}},
+	{"", "events", []string{"create", "patch"}},
 }
 
 // permissionTimeout is the time limit for checking the permissions in one namespace, or in all. Nothing is served
@@ -85,9 +76,7 @@ func deniedIn(ctx context.Context, client kube.Interface, namespace string, need
 	for _, p := range needed {
 		var denied []string
 		for _, verb := range p.verbs {
-			allowed, err := cmdutil.IsAllowed(ctx, client, authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource, Subresource: p.subresource,
-			})
+			allowed, err := cmdutil.IsAllowed(ctx, client, apicall.Call{Namespace: namespace, Verb: verb, Group: p.group, Resource: p.resource})
 			if err != nil {
 				return nil, err
 			}
@@ -96,7 +85,7 @@ func deniedIn(ctx context.Context, client kube.Interface, namespace string, need
 			}
 		}
 		if len(denied) > 0 {
-			missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.target(), namespace)))
+			missing = append(missing, fmt.Sprintf("%s %s", strings.Join(denied, "/"), permissionTarget(p.resource, namespace)))
 		}
 	}
 	return missing, nil

@@ -256,7 +256,7 @@ func namespacedRole(namespace string) (rbacv1.Role, rbacv1.RoleBinding) {
 		ObjectMeta: meta,
 	}
 	for _, p := range controllerPermissions {
-		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{p.group}, Resources: []string{p.target()}, Verbs: p.verbs})
+		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{p.group}, Resources: []string{p.resource}, Verbs: p.verbs})
 	}
 	return role, rbacv1.RoleBinding{
 		TypeMeta:   metav1.TypeMeta{APIVersion: rbacv1.SchemeGroupVersion.String(), Kind: "RoleBinding"},

@@ -8,15 +8,13 @@ import (
 	"slices"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
@@ -75,21 +73,15 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	slices.Sort(namespaces)
 	for _, namespace := range slices.Compact(namespaces) {
 		for _, verb := range verbs {
-			allowed, err := cmdutil.IsAllowed(ctx, o.explainer.Client, authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs",
-			})
-			if ctx.Err() != nil {
-				return ctx.Err()
+			call := feed.JobSet{Namespace: namespace}.Call(verb, "")
+			// Without permission to ask, the attempt will show it.
+			if allowed, err := cmdutil.IsAllowed(ctx, o.explainer.Client, call); err == nil && !allowed {
+				return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not %s jobs %s; nothing was created", verb, call.Where()),
+					"ask for it, and check it with: "+call.CanI())
 			}
-			if err != nil || allowed { // Without permission to ask, the attempt will show it.
-				continue
-			}
-			call := apicall.Call{Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Namespace: namespace}
-			return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not %s jobs %s; nothing was created", verb, call.Where()),
-				"ask for it, and check it with: "+call.CanI())
 		}
 	}
-	return nil
+	return ctx.Err()
 }
 
 // createOthers creates the objects of other kinds, which the Jobs may need.

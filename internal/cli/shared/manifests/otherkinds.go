@@ -3,8 +3,8 @@ package manifests
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -63,18 +63,17 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 			skipped = append(skipped, object)
 		}
 	}
-	if f.others == PassOthers {
-		f.noteNamespace(chosen, own)
+	// -n does not change objects that are only printed: not all of them are namespaced, and only a cluster knows which ones are.
+	given := f.kube.Overrides.Context.Namespace
+	if f.others == PassOthers && given != "" {
+		fixed := slices.DeleteFunc(slices.Clone(chosen), func(object *manifest.Object) bool { return own(object) || object.Namespace() != "" })
+		if len(fixed) > 0 {
+			fmt.Fprintf(f.warnings, "note: -n does not change objects of other kinds: %s; apply all with: kubectl apply -n %s -f -\n", listOf(fixed), given)
+		}
 	}
 	if len(skipped) == 0 || !found && f.others == SkipOthers {
 		return objects
 	}
-	f.noteSkipped(skipped)
-	return chosen
-}
-
-// noteSkipped names the objects that are omitted, and the flag that includes them.
-func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 	what, them := wording.Count(len(skipped), "objects of other kinds"), "them"
 	if len(skipped) == 1 {
 		what, them = "1 object of another kind", "it"
@@ -84,21 +83,7 @@ func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 		hint = "build " + them + " with -k"
 	}
 	fmt.Fprintf(f.warnings, "skipped %s: %s; %s\n", what, listOf(skipped), hint)
-}
-
-// noteNamespace prints that -n does not change objects of other kinds: not all of them are namespaced, and only a
-// cluster knows which ones are.
-func (f *Flags) noteNamespace(objects []*manifest.Object, own func(*manifest.Object) bool) {
-	given := f.kube.Overrides.Context.Namespace
-	var without []*manifest.Object
-	for _, object := range objects {
-		if !own(object) && object.Namespace() == "" {
-			without = append(without, object)
-		}
-	}
-	if given != "" && len(without) > 0 {
-		fmt.Fprintf(f.warnings, "note: -n does not change objects of other kinds: %s; apply all with: kubectl apply -n %s -f -\n", listOf(without), given)
-	}
+	return chosen
 }
 
 // listOf names objects as kind/name.
@@ -123,16 +108,13 @@ func (f *Flags) prepareOther(object *manifest.Object) []error {
 		path, problem, fix := cmdutil.WhyNoJob(object)
 		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
-	switch f.others {
-	case CreateOthers:
-		if err := f.checkNamespace(object); err != nil {
-			return []error{err}
-		}
-		return nil
-	case PassOthers:
+	switch err := f.checkNamespace(object); {
+	case f.others == CreateOthers && err != nil:
+		return []error{err}
+	case f.others != SkipOthers:
 		return nil
 	}
-	return []error{notForCreate(object)}
+	return []error{object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())}
 }
 
 // resource is the API server's resource for a kind.
@@ -187,16 +169,6 @@ func (c *Client) Writer(ctx context.Context, object *unstructured.Unstructured) 
 		w.Objects = resources.Namespace(w.Call.Namespace)
 	}
 	return w, nil
-}
-
-// unknownKind returns an error for a kind that the cluster does not have, nil for other errors.
-func unknownKind(object *manifest.Object, err error) error {
-	if _, is := errors.AsType[*meta.NoKindMatchError](err); !is {
-		return nil
-	}
-	return cmdutil.NewUserError(cmdutil.KindOther, err,
-		fmt.Sprintf("%s: the cluster has no kind %s in %s", object.Position("kind"), object.Kind(), object.APIVersion()),
-		"install its CustomResourceDefinition, or use another context")
 }
 
 // Label names an object as kubectl does, such as configmap/settings or job.batch/train.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -14,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -100,27 +100,22 @@ func rerunHint(job *batchv1.Job) string {
 	return ""
 }
 
+// askFor returns the hint for a missing permission.
+func askFor(call apicall.Call) string {
+	return fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", call.Verb, call.GroupResource(), call.CanI())
+}
+
 // explainForbidden explains a missing permission for a step after the creation; err is nil if no attempt was made.
-func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
-	call := c.jobs.Call("patch", "")
-	if err != nil && !cmdutil.IsMissingPermission(err) {
-		return err // from a webhook or a policy
-	}
-	if subresource != "" {
-		call.Resource += "/" + subresource
-	}
-	hint := fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", "patch", call.GroupResource(), call.CanI())
+func (c *Client) explainForbidden(call apicall.Call, plan *retry.Retry, err error) error {
+	hint := askFor(call)
 	if managedBy, _, _ := unstructured.NestedString(plan.Object.Object, "spec", "managedBy"); managedBy == controller.DefaultManagedBy {
 		hint = "use --by-annotation, because controller " + managedBy + " runs the Job; or " + hint
 	}
 	return cmdutil.NewUserError(cmdutil.KindForbidden, err, fmt.Sprintf("you may not patch %s %s, and without it every index would run again", call.Resource, call.Where()), hint)
 }
 
-// explainCreation adds a hint if the name is taken. existing is the Job with that name, nil if it is gone.
-func (c *Client) explainCreation(f *Found, existing *unstructured.Unstructured, name string, err error) error {
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
+// explainExists explains that the name is taken. existing is the Job with that name, nil if it is gone.
+func (c *Client) explainExists(f *Found, existing *unstructured.Unstructured, name string, err error) error {
 	what, hint := fmt.Sprintf("job.batch/%s exists already", name), "choose another name with --name"
 	if existing != nil {
 		job, _ := cmdutil.ToJob(existing)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -29,9 +27,7 @@ func (c changer) IsAllowed(ctx context.Context, change screen.Change, namespace 
 		return false
 	}
 	verb := map[screen.Change]string{screen.Suspend: "patch", screen.Resume: "patch", screen.Delete: "delete"}[change]
-	allowed, err := cmdutil.IsAllowed(ctx, explainer.Client, authorizationv1.ResourceAttributes{
-		Namespace: namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs",
-	})
+	allowed, err := cmdutil.IsAllowed(ctx, explainer.Client, feed.JobSet{Namespace: namespace}.Call(verb, ""))
 	return err == nil && allowed
 }
 
