@@ -57,7 +57,11 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 	case plan.Steps == nil || !isPending(created):
 		return c.running(created, ctx.Err())
 	}
-	// Mark the other indexes as completed, and then resume the Job.
+	return c.start(ctx, plan, created)
+}
+
+// start marks the other indexes as completed, and then resumes the Job.
+func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	name, uid := created.GetName(), created.GetUID()
 	if _, err := c.write.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(uid), "status"); err != nil {
 		if cmdutil.IsMissingPermission(err) {
