@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
@@ -84,34 +85,24 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	return ctx.Err()
 }
 
-// createOthers creates the objects of other kinds, which the Jobs may need.
-func (o *Options) createOthers(ctx context.Context, objects []*manifest.Object) error {
-	for _, object := range objects {
-		err := ctx.Err()
-		var created *unstructured.Unstructured
-		if err == nil {
-			created, err = o.creator.Create(ctx, &unstructured.Unstructured{Object: object.Content})
-		}
-		if err != nil {
-			problems := append(manifests.Locate(object, err), manifests.MayExist(object, err), o.deleteAll(ctx, nil))
-			return errors.Join(problems...)
-		}
-		o.others = append(o.others, created)
-	}
-	return nil
-}
-
-// createAll creates the Jobs, or none of them.
-func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]*task, error) {
+// createAll creates the objects of other kinds, which the Jobs may need, and then the Jobs; or nothing.
+func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object) ([]*task, error) {
 	var tasks []*task
-	for _, object := range objects {
-		err := ctx.Err()
-		var created *unstructured.Unstructured
+	for _, object := range slices.Concat(others, jobs) {
+		created, err := (*unstructured.Unstructured)(nil), ctx.Err()
 		if err == nil {
 			created, err = o.create(ctx, object)
 		}
 		if err != nil {
-			return nil, errors.Join(append(manifests.Locate(object, err), o.deleteAll(ctx, tasks))...)
+			problems := manifests.Locate(object, err)
+			if !isJob(object) {
+				problems = append(problems, manifests.MayExist(object, err))
+			}
+			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks))...)
+		}
+		if !isJob(object) {
+			o.others = append(o.others, created)
+			continue
 		}
 		a, err := newAttempt(created)
 		if err != nil {
@@ -128,24 +119,23 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object) ([]
 	return tasks, nil
 }
 
-// create creates a Job exactly once. Ctrl-C does not cancel a request that was sent, as it would then be unknown whether
-// the Job exists.
+// create creates an object, and a Job exactly once. Ctrl-C does not cancel a request that was sent, as it would then be
+// unknown whether the Job exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
 	job := &unstructured.Unstructured{Object: object.Content}
 	writer, err := o.creator.Writer(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	jobwrite.Mark(job, "")
-	linger := func(ctx context.Context) (context.Context, context.CancelFunc) {
-		ctx, cancel := o.linger(ctx)
-		ctx, stop := o.limit(ctx, answerTime)
-		return ctx, func() {
-			stop()
-			cancel()
-		}
+	if !isJob(object) {
+		return writer.Create(ctx, job)
 	}
-	created, err := writer.CreateOnce(ctx, job, &jobwrite.Patience{Linger: linger, Timing: o.Timing()})
+	jobwrite.Mark(job, "")
+	lingering, cancel := o.linger(ctx)
+	defer cancel()
+	lingering, stop := o.limit(lingering, answerTime)
+	defer stop()
+	created, err := writer.CreateOnce(ctx, lingering, job, ptr.To(o.Timing()))
 	if unknown, is := errors.AsType[*jobwrite.UnknownError](err); is {
 		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), unknown,
 			fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),

@@ -2,6 +2,7 @@ package jobwrite
 
 import (
 	"context"
+	"errors"
 	"net/http/httptrace"
 	"sync/atomic"
 	"time"
@@ -33,14 +34,6 @@ type UnknownError struct {
 
 func (e *UnknownError) Unwrap() error { return e.error }
 
-// Patience makes CreateOnce repeat a request without a response until the result is known.
-type Patience struct {
-	// Linger returns the context of all requests, which outlives ctx: Ctrl-C does not cancel a request that was sent.
-	Linger func(ctx context.Context) (context.Context, context.CancelFunc)
-	// Timing paces the requests.
-	Timing feed.Timing
-}
-
 // Mark sets the ID of the request on a Job, by which CreateOnce recognizes the Job; "" for a new ID.
 func Mark(job *unstructured.Unstructured, id string) {
 	if id == "" {
@@ -65,67 +58,73 @@ func IsSameRequest(a, b *unstructured.Unstructured) bool {
 }
 
 // CreateOnce creates a marked Job exactly once, although responses may be lost: the Job gets a name before it is sent, so each
-// request either stores the Job or conflicts with the stored Job, whose ID shows who created it. Without patience, there is
-// one request, which ctx cancels. The error is an *UnknownError if the Job may exist. If another Job has the name, CreateOnce
-// returns that Job with the error.
-func (c Client) CreateOnce(ctx context.Context, job *unstructured.Unstructured, patience *Patience) (*unstructured.Unstructured, error) {
+// request either stores the Job or conflicts with the stored Job, whose ID shows who created it. ctx cancels a request until it
+// is sent, and lasting, which may outlive ctx, cancels it later. With pace, the request is repeated until the result is known or
+// lasting ends. The error is an *UnknownError if the Job may exist. If another Job has the name, CreateOnce returns that Job
+// with the error.
+func (c Client) CreateOnce(ctx, lasting context.Context, job *unstructured.Unstructured, pace *feed.Timing) (*unstructured.Unstructured, error) {
 	generated := job.GetName() == ""
 	if generated {
 		generateName(job)
 	}
-	requests, looks := ctx, context.WithoutCancel(ctx)
-	if patience != nil {
-		lingering, stop := patience.Linger(ctx)
-		defer stop()
-		requests, looks = lingering, lingering
+	looks := lasting
+	if pace == nil { // The one look says what became of a canceled request.
+		looks = context.WithoutCancel(lasting)
 	}
 	var sent atomic.Bool // An earlier error, such as an unknown host, is final.
-	requests, abort := context.WithCancel(httptrace.WithClientTrace(requests, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
+	requests, abort := context.WithCancel(httptrace.WithClientTrace(lasting, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
 	defer abort()
 	defer context.AfterFunc(ctx, func() {
 		if !sent.Load() {
 			abort()
 		}
 	})()
-	var lost error // of a request without a response
+	var lost *UnknownError // of a request without a response
 	for pause := time.Duration(0); ; {
-		created, err := c.Create(requests, job)
-		exists, mayExist := apierrors.IsAlreadyExists(err), sent.Load() && kube.MayBeDone(err) && len(c.Options.DryRun) == 0
-		if err == nil || !exists && !mayExist && lost == nil {
-			return created, err
-		}
-		// A Job that exists may be ours even if no response was lost: client-go repeats a request if the response has Retry-After.
-		found, getErr := c.look(looks, job.GetName())
+		stored, err := c.send(requests, looks, job, &sent, lost != nil)
+		unknown, isUnknown := errors.AsType[*UnknownError](err)
 		switch {
-		case getErr == nil && IsSameRequest(found, job):
-			return found, nil
-		case getErr == nil && exists && generated:
+		case generated && stored != nil && apierrors.IsAlreadyExists(err):
 			generateName(job)
 			lost = nil
 			continue
-		case getErr == nil && (exists || patience == nil):
-			return found, err
-		case !mayExist && (lost == nil || getErr == nil || kube.IsNotFound(getErr)): // An earlier request's Job would have been found.
-			return nil, err
+		case !isUnknown:
+			return stored, err
+		case pace == nil && stored != nil: // Another Job has the name.
+			return stored, unknown.error
 		}
 		if lost == nil || looks.Err() == nil {
-			lost = err
+			lost = unknown
 		}
-		if patience == nil {
-			return nil, &UnknownError{lost, getErr}
+		if pace == nil {
+			return nil, lost
 		}
-		pause = min(max(2*pause, patience.Timing.Retry.First), patience.Timing.Retry.Max)
-		if patience.Timing.Pause(looks, pause, nil) != nil {
-			return nil, &UnknownError{lost, getErr}
+		pause = min(max(2*pause, pace.Retry.First), pace.Retry.Max)
+		if pace.Pause(looks, pause, nil) != nil {
+			return nil, lost
 		}
 	}
 }
 
-func (c Client) look(ctx context.Context, name string) (*unstructured.Unstructured, error) {
-	ctx, cancel := context.WithTimeout(ctx, lookTime)
+// send creates the Job; lost is set if an earlier request got no response. Unless the response is conclusive, it looks for the
+// Job: it returns our Job without an error, and another one with the error.
+func (c Client) send(requests, looks context.Context, job *unstructured.Unstructured, sent *atomic.Bool, lost bool) (*unstructured.Unstructured, error) {
+	created, err := c.Create(requests, job)
+	mayExist := sent.Load() && kube.MayBeDone(err) && len(c.Options.DryRun) == 0
+	// A Job that exists may be ours even if no response was lost: client-go repeats a request if the response has Retry-After.
+	if err == nil || !mayExist && !lost && !apierrors.IsAlreadyExists(err) {
+		return created, err
+	}
+	ctx, cancel := context.WithTimeout(looks, lookTime)
 	defer cancel()
-	found, err := c.Objects.Get(ctx, name, metav1.GetOptions{})
-	return found, c.call("get", name).Wrap(err)
+	found, getErr := c.Objects.Get(ctx, job.GetName(), metav1.GetOptions{})
+	switch {
+	case getErr == nil && IsSameRequest(found, job):
+		return found, nil
+	case !mayExist && (!lost || getErr == nil || kube.IsNotFound(getErr)): // An earlier request's Job would have been found.
+		return found, err
+	}
+	return found, &UnknownError{err, c.call("get", job.GetName()).Wrap(getErr)}
 }
 
 // generateName sets a name as the API server generates it.

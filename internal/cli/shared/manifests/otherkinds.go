@@ -63,7 +63,7 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 			skipped = append(skipped, object)
 		}
 	}
-	// -n does not change objects that are only printed: not all of them are namespaced, and only a cluster knows which ones are.
+	// -n does not change objects that are only printed: only a cluster knows which of them are namespaced.
 	given := f.kube.Overrides.Context.Namespace
 	if f.others == PassOthers && given != "" {
 		fixed := slices.DeleteFunc(slices.Clone(chosen), func(object *manifest.Object) bool { return own(object) || object.Namespace() != "" })
@@ -74,6 +74,12 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 	if len(skipped) == 0 || !found && f.others == SkipOthers {
 		return objects
 	}
+	f.noteSkipped(skipped)
+	return chosen
+}
+
+// noteSkipped names the objects that are omitted, and the flag that includes them.
+func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 	what, them := wording.Count(len(skipped), "objects of other kinds"), "them"
 	if len(skipped) == 1 {
 		what, them = "1 object of another kind", "it"
@@ -83,7 +89,6 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 		hint = "build " + them + " with -k"
 	}
 	fmt.Fprintf(f.warnings, "skipped %s: %s; %s\n", what, listOf(skipped), hint)
-	return chosen
 }
 
 // listOf names objects as kind/name.

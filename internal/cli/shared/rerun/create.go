@@ -41,7 +41,7 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 			Mark(plan, nil)
 		}
 	}
-	created, err := c.write.CreateOnce(ctx, plan.Object, nil)
+	created, err := c.write.CreateOnce(ctx, ctx, plan.Object, nil)
 	unknown, isUnknown := errors.AsType[*jobwrite.UnknownError](err)
 	switch {
 	case isUnknown:
