@@ -233,7 +233,10 @@ func left(verb string, object *unstructured.Unstructured, err error) error {
 }
 
 func deleteCommand(object *unstructured.Unstructured) string {
-	command := "kubectl delete " + strings.Replace(manifests.Label(object), "job.batch/", "job ", 1)
+	command := "kubectl delete " + manifests.Label(object)
+	if object.GetKind() == "Job" {
+		command = "kubectl delete job " + object.GetName()
+	}
 	if namespace := object.GetNamespace(); namespace != "" {
 		command += " -n " + namespace
 	}
