@@ -63,10 +63,6 @@ type Options struct {
 	changes changes
 
 	indexes      string
-	failedOnly   bool
-	name         string
-	byAnnotation bool
-	replace      bool
 	fieldManager string
 	wait, watch  bool
 	timeout      time.Duration
@@ -108,10 +104,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, completed or not.")
-	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
-	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
-	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
-	flags.BoolVar(&o.replace, "replace", false, "Replace a Job that has not finished.")
+	flags.BoolVar(&o.request.FailedOnly, "failed-only", false, "Leave out indexes that never ran.")
+	flags.StringVar(&o.request.Name, "name", "", "Name of the new Job; by default NAME-retry-N.")
+	flags.BoolVar(&o.request.ByAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
+	flags.BoolVar(&o.request.Replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
 	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job, as the verb wait does.")
@@ -139,7 +135,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		o.request.Indexes = &indexes
 	}
 	switch {
-	case o.failedOnly && o.request.Indexes != nil:
+	case o.request.FailedOnly && o.request.Indexes != nil:
 		return cmdutil.UsageErrorf("--failed-only and --indexes exclude each other")
 	case o.wait && o.watch:
 		return cmdutil.UsageErrorf("--wait and --watch exclude each other")
@@ -148,7 +144,6 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	case flags.Changed("timeout") && !o.wait:
 		return cmdutil.UsageErrorf("--timeout is for --wait")
 	}
-	o.request.Name, o.request.FailedOnly, o.request.ByAnnotation, o.request.Replace = o.name, o.failedOnly, o.byAnnotation, o.replace
 	return o.changes.validate(flags)
 }
 
@@ -170,7 +165,7 @@ func (o *Options) validateTarget(args []string) error {
 		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
 	}
 	o.target = targets[0]
-	o.target.NewName = o.name
+	o.target.NewName = o.request.Name
 	return nil
 }
 
@@ -201,7 +196,7 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 		return "", o.show(plan.Object, plan)
 	}
 	create := o.client.Create
-	if o.replace {
+	if o.request.Replace {
 		create = o.client.Replace
 	}
 	made, err := create(ctx, found, plan)

@@ -228,7 +228,8 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 
 // left returns the error for an object that could not be deleted or suspended.
 func left(verb string, object *unstructured.Unstructured, err error) error {
-	return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot %s %s, which is left as it is: %s", verb, manifests.Label(object), cmdutil.ErrorLine(err)),
+	return cmdutil.NewUserError(cmdutil.KindOther, err,
+		fmt.Sprintf("cannot %s %s, which is left as it is: %s", verb, manifests.Label(object), cmdutil.ErrorLine(err)),
 		"delete it with: "+deleteCommand(object))
 }
 

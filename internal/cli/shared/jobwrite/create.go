@@ -62,7 +62,9 @@ func IsSameRequest(a, b *unstructured.Unstructured) bool {
 // is sent, and lasting, which may outlive ctx, cancels it later. With pace, the request is repeated until the result is known or
 // lasting ends. The error is an *UnknownError if the Job may exist. If another Job has the name, CreateOnce returns that Job
 // with the error.
-func (c Client) CreateOnce(ctx, lasting context.Context, job *unstructured.Unstructured, pace *feed.Timing) (*unstructured.Unstructured, error) {
+func (c Client) CreateOnce(
+	ctx, lasting context.Context, job *unstructured.Unstructured, pace *feed.Timing,
+) (*unstructured.Unstructured, error) {
 	generated := job.GetName() == ""
 	if generated {
 		generateName(job)
@@ -72,7 +74,8 @@ func (c Client) CreateOnce(ctx, lasting context.Context, job *unstructured.Unstr
 		looks = context.WithoutCancel(lasting)
 	}
 	var sent atomic.Bool // An earlier error, such as an unknown host, is final.
-	requests, abort := context.WithCancel(httptrace.WithClientTrace(lasting, &httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}))
+	trace := httptrace.ClientTrace{WroteHeaders: func() { sent.Store(true) }}
+	requests, abort := context.WithCancel(httptrace.WithClientTrace(lasting, &trace))
 	defer abort()
 	defer context.AfterFunc(ctx, func() {
 		if !sent.Load() {
@@ -108,7 +111,9 @@ func (c Client) CreateOnce(ctx, lasting context.Context, job *unstructured.Unstr
 
 // send creates the Job; lost is set if an earlier request got no response. Unless the response is conclusive, it looks for the
 // Job: it returns our Job without an error, and another one with the error.
-func (c Client) send(requests, looks context.Context, job *unstructured.Unstructured, sent *atomic.Bool, lost bool) (*unstructured.Unstructured, error) {
+func (c Client) send(
+	requests, looks context.Context, job *unstructured.Unstructured, sent *atomic.Bool, lost bool,
+) (*unstructured.Unstructured, error) {
 	created, err := c.Create(requests, job)
 	mayExist := sent.Load() && kube.MayBeDone(err) && len(c.Options.DryRun) == 0
 	// A Job that exists may be ours even if no response was lost: client-go repeats a request if the response has Retry-After.

@@ -47,13 +47,16 @@ func (c Client) SetSuspend(ctx context.Context, name string, uid types.UID, susp
 }
 
 // Patch applies a patch, which has to test the UID; subresource is "" or "status".
-func (c Client) Patch(ctx context.Context, name string, kind types.PatchType, patch []byte, subresource string) (*unstructured.Unstructured, error) {
+func (c Client) Patch(
+	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource string,
+) (*unstructured.Unstructured, error) {
 	call, subresources := c.call("patch", name), []string(nil)
 	if subresource != "" {
 		call.Resource += "/" + subresource
 		subresources = []string{subresource}
 	}
-	patched, err := c.Objects.Patch(ctx, name, kind, patch, metav1.PatchOptions{FieldManager: c.Options.FieldManager}, subresources...)
+	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager}
+	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresources...)
 	return patched, call.Wrap(err)
 }
 

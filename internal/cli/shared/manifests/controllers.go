@@ -37,13 +37,14 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 			checked[s] = true
 			lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, s.managedBy, s.namespace)
 			ours, now := s.managedBy == controller.DefaultManagedBy, c.now()
+			held := lease != nil && (lease.IsHeld(now) || lease.IsHeldElsewhere(now))
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()
 			case apierrors.IsForbidden(err) && ours:
 				fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", s.managedBy)
 			case err != nil: // If the API server cannot be reached, the creation shows it.
-			case lease == nil && ours, lease != nil && !lease.IsHeld(now) && !lease.IsHeldElsewhere(now) && (ours || lease.Namespace == explain.SystemNamespace):
+			case !held && (ours || lease != nil && lease.Namespace == explain.SystemNamespace):
 				return notRunning(job, lease, now)
 			}
 		}

@@ -66,7 +66,8 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 	// -n does not change objects that are only printed: only a cluster knows which of them are namespaced.
 	given := f.kube.Overrides.Context.Namespace
 	if f.others == PassOthers && given != "" {
-		fixed := slices.DeleteFunc(slices.Clone(chosen), func(object *manifest.Object) bool { return own(object) || object.Namespace() != "" })
+		changes := func(object *manifest.Object) bool { return own(object) || object.Namespace() != "" }
+		fixed := slices.DeleteFunc(slices.Clone(chosen), changes)
 		if len(fixed) > 0 {
 			fmt.Fprintf(f.warnings, "note: -n does not change objects of other kinds: %s; apply all with: kubectl apply -n %s -f -\n", listOf(fixed), given)
 		}

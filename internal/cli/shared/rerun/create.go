@@ -80,8 +80,8 @@ func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstruct
 // failed creation leaves the old Job running. On error with a Job, the retry runs and the old Job may be left.
 func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
 	if call := c.jobs.Call("delete", ""); c.isDenied(ctx, call) {
-		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()),
-			askFor(call))
+		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil,
+			fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()), askFor(call))
 	}
 	made, err := c.Create(ctx, f, plan)
 	if err != nil || c.options.DryRun {

@@ -37,9 +37,19 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job types.Name
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	jobs, err := cmdutil.NewJobsClient(c.config)
+	if err != nil {
+		return errors.New(cmdutil.ErrorLine(err))
+	}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTime)
 	defer cancel()
-	err := c.send(sending, change, job, types.UID(uid))
+	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
+	write := jobwrite.New(set, metav1.CreateOptions{FieldManager: fieldManager})
+	if change == screen.Delete {
+		err = write.Delete(sending, job.Name, types.UID(uid), "")
+	} else {
+		err = write.SetSuspend(sending, job.Name, types.UID(uid), change == screen.Suspend)
+	}
 	if err == nil {
 		return nil
 	}
@@ -47,18 +57,4 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job types.Name
 		cmdutil.PrintError(c.out, err)
 	}
 	return errors.New(cmdutil.ErrorLine(err))
-}
-
-// send makes the request. The UID is a precondition, as another Job may have the name by now.
-func (c changer) send(ctx context.Context, change screen.Change, job types.NamespacedName, uid types.UID) error {
-	jobs, err := cmdutil.NewJobsClient(c.config)
-	if err != nil {
-		return err
-	}
-	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
-	write := jobwrite.New(set, metav1.CreateOptions{FieldManager: fieldManager})
-	if change == screen.Delete {
-		return cmdutil.ExplainError(write.Delete(ctx, job.Name, uid, ""))
-	}
-	return cmdutil.ExplainError(write.SetSuspend(ctx, job.Name, uid, change == screen.Suspend))
 }
