@@ -5,6 +5,7 @@ package jobwrite
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -42,21 +43,18 @@ func (c Client) Create(ctx context.Context, object *unstructured.Unstructured) (
 // SetSuspend suspends or resumes the Job with this UID.
 func (c Client) SetSuspend(ctx context.Context, name string, uid types.UID, suspend bool) error {
 	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"suspend":%t}}`, uid, suspend)
-	_, err := c.Patch(ctx, name, types.MergePatchType, patch, "")
+	_, err := c.Patch(ctx, name, types.MergePatchType, patch)
 	return err
 }
 
-// Patch applies a patch, which has to test the UID; subresource is "" or "status".
+// Patch applies a patch, which has to test the UID, to the Job or to its subresource.
 func (c Client) Patch(
-	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource string,
+	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource ...string,
 ) (*unstructured.Unstructured, error) {
-	call, subresources := c.call("patch", name), []string(nil)
-	if subresource != "" {
-		call.Resource += "/" + subresource
-		subresources = []string{subresource}
-	}
+	call := c.call("patch", name)
+	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
 	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager}
-	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresources...)
+	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
 	return patched, call.Wrap(err)
 }
 

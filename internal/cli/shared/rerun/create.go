@@ -69,7 +69,7 @@ func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstruct
 		}
 		return c.undo(ctx, created, err, false)
 	}
-	resumed, err := c.write.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(uid), "")
+	resumed, err := c.write.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(uid))
 	if err != nil {
 		return c.undo(ctx, created, err, kube.MayBeDone(err))
 	}
