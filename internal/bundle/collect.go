@@ -74,8 +74,12 @@ func (c *Collector) Collect(ctx context.Context, object *unstructured.Unstructur
 			return nil, ctx.Err()
 		}
 	}
-	r.lease(ctx)
-	r.workload(ctx)
+	if managedBy := explain.LeasedBy(r.job, controller.DefaultManagedBy); managedBy != "" {
+		r.Manifest.Lease, _ = gather.ReadLease(ctx, r.Client, leader.Leases{}, managedBy, r.job.Namespace)
+	}
+	if r.Manifest.Workload, err = gather.Workload(ctx, r.Client, r.job); err != nil {
+		r.gap("list", kueue.Workloads, err)
+	}
 	if version, err := kube.ServerVersion(ctx, c.Client); err == nil {
 		r.Manifest.Server = version.GitVersion
 	}
@@ -90,7 +94,8 @@ func (r *collection) pods(ctx context.Context) {
 	left := 0
 	begin := func() { r.Pods, left = nil, 0 }
 	_, err := gather.EachWholePod(ctx, r.Client, r.job, begin, func(pod *corev1.Pod) {
-		r.Pods = append(r.Pods, keptPod(pod))
+		pod.ManagedFields = nil
+		r.Pods = append(r.Pods, *pod)
 		if len(r.Pods) == maxPods+maxPods/4 { // This bounds the memory.
 			left += r.cutPods()
 		}
@@ -117,12 +122,6 @@ func (r *collection) cutPods() (left int) {
 	clear(r.Pods[len(r.Pods)-left:])
 	r.Pods = r.Pods[:len(r.Pods)-left]
 	return left
-}
-
-// keptPod returns the pod without the fields that a bundle leaves out.
-func keptPod(pod *corev1.Pod) corev1.Pod {
-	pod.ManagedFields = nil
-	return *pod
 }
 
 // rank orders failed pods first, then pods that have not ended.
@@ -179,19 +178,6 @@ func (r *collection) nodes(ctx context.Context) {
 		r.gap("get", "nodes", err)
 	}
 	r.Manifest.GoneNodes = gone
-}
-
-func (r *collection) lease(ctx context.Context) {
-	if managedBy := explain.LeasedBy(r.job, controller.DefaultManagedBy); managedBy != "" {
-		r.Manifest.Lease, _ = gather.ReadLease(ctx, r.Client, leader.Leases{}, managedBy, r.job.Namespace)
-	}
-}
-
-func (r *collection) workload(ctx context.Context) {
-	var err error
-	if r.Manifest.Workload, err = gather.Workload(ctx, r.Client, r.job); err != nil {
-		r.gap("list", kueue.Workloads, err)
-	}
 }
 
 // logs reads the logs of containers that failed: of the last run and of the run before. After a failure of a kubelet, the
@@ -274,7 +260,8 @@ func (r *collection) relatives(ctx context.Context) {
 		relative := Relative{Job: *member}
 		if reconcile.IsFinished(member) && member.Status.Failed > 0 {
 			_, err := gather.EachWholePod(ctx, r.Client, member, func() { relative.Pods = nil }, func(pod *corev1.Pod) {
-				relative.Pods = append(relative.Pods, keptPod(pod))
+				pod.ManagedFields = nil
+				relative.Pods = append(relative.Pods, *pod)
 			})
 			relative.PodsRead = err == nil
 		}

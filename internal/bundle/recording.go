@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -21,9 +22,31 @@ const (
 // record writes a recording that shows the Job, and then the logs with their pods one after the other. It ends before the
 // recording exceeds most bytes.
 func record(out *bytes.Buffer, most int, c *Contents, input *explain.Input, report *explain.Report) error {
-	shown := stills(c, input, report)
-	recorder := snapshot.NewRecorder(&slides{all: shown}, out, "bundle of "+c.Manifest.Taken.UTC().Format(time.RFC3339))
-	for range shown {
+	taken := c.Manifest.Taken.Time
+	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
+	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}
+	focus := snapshot.Focus{Job: types.NamespacedName{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
+	all := []*snapshot.Snapshot{{Seq: 1, Time: taken, Focus: focus, Jobs: jobs, Job: job}}
+	for i := range c.Logs[:min(len(c.Logs), maxShown)] {
+		log := &c.Logs[i]
+		at := slices.IndexFunc(c.Pods, func(pod corev1.Pod) bool { return pod.Name == log.Pod })
+		if at < 0 {
+			continue
+		}
+		detail := explain.PodDetailOf(&c.Pods[at], input.Events)
+		target := snapshot.LogTarget{Container: log.Container, Previous: log.Previous}
+		lines := &snapshot.Log{Target: target, Container: log.Container, Ended: true}
+		for _, text := range log.Lines {
+			lines.Lines = append(lines.Lines, snapshot.LogLine{Text: text})
+		}
+		focus.Pod, focus.Log = log.Pod, &target
+		n := len(all)
+		all = append(all, &snapshot.Snapshot{
+			Seq: uint64(n + 1), Time: taken.Add(time.Duration(n) * shownFor), Focus: focus, Jobs: jobs, Job: job, Pod: &detail, Log: lines,
+		})
+	}
+	recorder := snapshot.NewRecorder(&slides{all: all}, out, "bundle of "+taken.UTC().Format(time.RFC3339))
+	for range all {
 		complete := out.Len()
 		if _, err := recorder.Next(context.Background(), 0); err != nil {
 			return err
@@ -34,35 +57,6 @@ func record(out *bytes.Buffer, most int, c *Contents, input *explain.Input, repo
 		}
 	}
 	return nil
-}
-
-// stills returns the Snapshots of the recording.
-func stills(c *Contents, input *explain.Input, report *explain.Report) []*snapshot.Snapshot {
-	taken := c.Manifest.Taken.Time
-	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
-	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}
-	focus := snapshot.Focus{Job: types.NamespacedName{Namespace: c.Manifest.Namespace, Name: c.Manifest.Name}}
-	all := []*snapshot.Snapshot{{Seq: 1, Time: taken, Focus: focus, Jobs: jobs, Job: job}}
-	for i := range c.Logs[:min(len(c.Logs), maxShown)] {
-		log := &c.Logs[i]
-		pod := c.podNamed(log.Pod)
-		if pod == nil {
-			continue
-		}
-		detail := explain.PodDetailOf(pod, input.Events)
-		target := snapshot.LogTarget{Container: log.Container, Previous: log.Previous}
-		lines := &snapshot.Log{Target: target, Container: log.Container, Ended: true}
-		for _, text := range log.Lines {
-			lines.Lines = append(lines.Lines, snapshot.LogLine{Text: text})
-		}
-		at := focus
-		at.Pod, at.Log = log.Pod, &target
-		n := len(all)
-		all = append(all, &snapshot.Snapshot{
-			Seq: uint64(n + 1), Time: taken.Add(time.Duration(n) * shownFor), Focus: at, Jobs: jobs, Job: job, Pod: &detail, Log: lines,
-		})
-	}
-	return slices.Clip(all)
 }
 
 // slides is a Source that returns given Snapshots.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -156,53 +157,37 @@ func (r *redactor) wrapped(text string) (spans []span) {
 	return spans
 }
 
-// into stores the object without secrets in without, which points to the same type.
-func (r *redactor) into(file string, object, without any) error {
-	data, err := r.object(file, object)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(data, without)
-}
-
-// object returns an object without secrets as indented JSON.
+// object returns an object or a list without secrets as indented JSON. Only one element of a list at a time is decoded into
+// JSON values, which use many times its memory.
 func (r *redactor) object(file string, object any) ([]byte, error) {
-	var out bytes.Buffer
-	err := r.indented(&out, file, object, "")
-	return out.Bytes(), err
-}
-
-// list is like object, for a list. Only one element at a time is decoded into JSON values, which use many times its memory.
-func list[T any](r *redactor, file string, list []T) ([]byte, error) {
-	if len(list) == 0 {
-		return r.object(file, list)
+	list := reflect.ValueOf(object)
+	if list.Kind() != reflect.Slice || list.Len() == 0 {
+		return r.indented(file, object, "")
 	}
 	var out bytes.Buffer
-	for i := range list {
-		out.WriteString(map[bool]string{true: "[\n ", false: ",\n "}[i == 0])
-		if err := r.indented(&out, file, &list[i], " "); err != nil {
+	for i := range list.Len() {
+		data, err := r.indented(file, list.Index(i).Addr().Interface(), " ")
+		if err != nil {
 			return nil, err
 		}
+		out.WriteString(map[bool]string{true: "[\n ", false: ",\n "}[i == 0])
+		out.Write(data)
 	}
 	out.WriteString("\n]")
 	return out.Bytes(), nil
 }
 
-// indented writes an object without secrets as indented JSON; prefix starts each line after the first.
-func (r *redactor) indented(out *bytes.Buffer, file string, object any, prefix string) error {
+// indented returns an object without secrets as indented JSON; prefix starts each line after the first.
+func (r *redactor) indented(file string, object any, prefix string) ([]byte, error) {
 	data, err := json.Marshal(object)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	var value any
 	if err := json.Unmarshal(data, &value); err != nil {
-		return err
+		return nil, err
 	}
-	if data, err = json.MarshalIndent(r.value(file, "", value), prefix, " "); err != nil {
-		return err
-	}
-	_, err = out.Write(data)
-	return err
+	return json.MarshalIndent(r.value(file, "", value), prefix, " ")
 }
 
 // value removes secrets from the value of a field.

@@ -123,39 +123,16 @@ func (c *Contents) countPods() int {
 
 // redacted returns the contents without secrets, and their files.
 func redacted(c *Contents, secrets *redactor) (*Contents, []file, error) {
-	files, err := objectFiles(c, secrets)
-	if err != nil {
-		return nil, nil, err
-	}
-	kept := newReading()
-	if err := secrets.into(manifestFile, c.Manifest, &kept.Manifest); err != nil {
-		return nil, nil, fmt.Errorf("%s, without secrets: %w", manifestFile, err)
-	}
-	explain.MakeCommands(kept.Manifest.Gaps) // The namespace may have an alias now.
-	for _, f := range files {
-		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
-			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
-		}
-	}
-	kept.Manifest.Removed = secrets.removals()
-	return kept.Contents, files, nil
-}
-
-// objectFiles returns the files of the collected objects and logs, without secrets.
-func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
+	var files []file
 	for _, part := range []struct {
 		name string
-		data func(name string) ([]byte, error)
+		data any
 	}{
-		{jobFile, func(name string) ([]byte, error) { return secrets.object(name, c.Job.Object) }},
-		{podsFile, func(name string) ([]byte, error) { return list(secrets, name, c.Pods) }},
-		{eventsFile, func(name string) ([]byte, error) { return list(secrets, name, c.Events) }},
-		{nodesFile, func(name string) ([]byte, error) { return list(secrets, name, c.Nodes) }},
-		{relativesFile, func(name string) ([]byte, error) { return list(secrets, name, c.Relatives) }},
+		{jobFile, c.Job.Object}, {podsFile, c.Pods}, {eventsFile, c.Events}, {nodesFile, c.Nodes}, {relativesFile, c.Relatives},
 	} {
-		data, err := part.data(part.name)
+		data, err := secrets.object(part.name, part.data)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", part.name, err)
+			return nil, nil, fmt.Errorf("%s: %w", part.name, err)
 		}
 		files = append(files, file{part.name, data})
 	}
@@ -165,7 +142,18 @@ func objectFiles(c *Contents, secrets *redactor) (files []file, err error) {
 		name := named.file()
 		files = append(files, file{name, []byte(secrets.text(name, strings.Join(log.Lines, "\n")) + "\n")})
 	}
-	return files, nil
+	manifest, err := secrets.object(manifestFile, c.Manifest)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", manifestFile, err)
+	}
+	kept := newReading()
+	for _, f := range append([]file{{manifestFile, manifest}}, files...) {
+		if err := kept.read(f.name, bytes.NewReader(f.data)); err != nil {
+			return nil, nil, fmt.Errorf("%s, without secrets: %w", f.name, err)
+		}
+	}
+	kept.Manifest.Removed = secrets.removals()
+	return kept.Contents, files, nil
 }
 
 // previousLog is the suffix of logs of the run before the last restart.
@@ -219,14 +207,4 @@ func writeArchive(w io.Writer, m *Manifest, files []file) error {
 		return err
 	}
 	return zipped.Close()
-}
-
-// podNamed returns the pod with the name, or nil.
-func (c *Contents) podNamed(name string) *corev1.Pod {
-	for i := range c.Pods {
-		if c.Pods[i].Name == name {
-			return &c.Pods[i]
-		}
-	}
-	return nil
 }

@@ -62,14 +62,11 @@ var verbRequests = []struct {
 const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n" +
 	"      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
 
-// writingVerbs write Jobs, or objects of a controller. watch is in followingVerbs.
-var writingVerbs = []string{"retry", "run", "create", "controller", "watch", "help"}
-
 // A verb that reads sends only GET requests, only for resources that the README lists, and no more of them than it
 // says.
 func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	file := clitest.WriteManifest(t, simpleManifest)
-	tested := slices.Clone(writingVerbs)
+	tested := []string{"watch"} // which is in followingVerbs
 	for _, tc := range verbRequests {
 		verb, _, _ := strings.Cut(tc.args, " ")
 		tested = append(tested, verb)
@@ -88,8 +85,8 @@ func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 			}
 		})
 	}
-	for _, verb := range NewCommand().Commands() {
-		if !slices.Contains(tested, verb.Name()) {
+	for _, verb := range NewCommand().Commands() { // The verbs of other groups may write.
+		if verb.GroupID == "Look at Jobs" && !slices.Contains(tested, verb.Name()) {
 			t.Errorf("does %s only read?", verb.Name())
 		}
 	}

@@ -67,13 +67,11 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
-		Use:     "bundle NAME",
-		Short:   "Save everything about a Job to a file, for a ticket",
-		Long:    bundleLong,
-		Example: bundleExample,
-		ValidArgsFunction: func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-			return cmdutil.CompleteJobs(o.kube, func() bool { return len(args) > 0 })(cmd, args, toComplete)
-		},
+		Use:               "bundle NAME",
+		Short:             "Save everything about a Job to a file, for a ticket",
+		Long:              bundleLong,
+		Example:           bundleExample,
+		ValidArgsFunction: cmdutil.CompleteJob(o.kube),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -122,9 +120,15 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	collector := bundle.Collector{Client: o.explainer.Client, Now: o.Now, LogLines: o.logLines, Progress: o.progress()}
+	collector := bundle.Collector{Client: o.explainer.Client, Now: o.Now, LogLines: o.logLines}
+	terminal := o.TerminalWidth(o.ErrOut) != 0
+	if terminal {
+		collector.Progress = func(what string) { fmt.Fprintf(o.ErrOut, "\r\x1b[KReading %s", what) }
+	}
 	contents, err := collector.Collect(ctx, job)
-	o.clearProgress()
+	if terminal {
+		fmt.Fprint(o.ErrOut, "\r\x1b[K")
+	}
 	if err != nil {
 		return err
 	}
@@ -192,20 +196,6 @@ func (o *Options) report(m *bundle.Manifest) {
 	}
 	for _, removal := range m.Removed {
 		fmt.Fprintf(o.ErrOut, "Removed from %s: %s (%s)\n", sanitize.Line(removal.File), sanitize.Line(removal.What), wording.Plural(int64(removal.Count), "time", "times"))
-	}
-}
-
-// progress returns a function that shows on a terminal what is being read; nil without a terminal.
-func (o *Options) progress() func(string) {
-	if o.TerminalWidth(o.ErrOut) == 0 {
-		return nil
-	}
-	return func(what string) { fmt.Fprintf(o.ErrOut, "\r\x1b[KReading %s", what) }
-}
-
-func (o *Options) clearProgress() {
-	if o.TerminalWidth(o.ErrOut) != 0 {
-		fmt.Fprint(o.ErrOut, "\r\x1b[K")
 	}
 }
 

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -78,12 +77,9 @@ func deniedIn(ctx context.Context, client kube.Interface, namespace string, need
 		where = "in all namespaces"
 	}
 	for _, rule := range needed {
-		resource, subresource, _ := strings.Cut(rule.Resources[0], "/")
 		var denied []string
 		for _, verb := range rule.Verbs {
-			allowed, err := cmdutil.IsAllowed(ctx, client, authorizationv1.ResourceAttributes{
-				Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: resource, Subresource: subresource,
-			})
+			allowed, err := cmdutil.IsAllowed(ctx, client, apicall.Call{Namespace: namespace, Verb: verb, Group: rule.APIGroups[0], Resource: rule.Resources[0]})
 			if err != nil {
 				return nil, err
 			}

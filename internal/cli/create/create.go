@@ -4,11 +4,9 @@ package create
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
@@ -63,27 +61,18 @@ const createExample = `  # Create the Job in a file
   # From standard input, printing only the name
   kubectl batchjob create -f - -o name <job.yaml`
 
-const (
-	dryRunNone   = "none"
-	dryRunClient = "client"
-	dryRunServer = "server"
-)
-
-// Options are the flags of the create verb, and the values that Complete derives from them.
+// Options are the flags of the create verb, and the client that Complete makes.
 type Options struct {
 	cmdutil.Env
 	kube      *cmdutil.KubeFlags
-	print     *cmdutil.PrintFlags
+	print     cmdutil.CreationFlags
 	manifests manifests.Flags
-	dryRun    string
-
-	printer printers.ResourcePrinter // nil for lines and names
-	creator *manifests.Client        // nil with --dry-run=client
+	creator   *manifests.Client // nil with --dry-run=client
 }
 
 // NewCommand returns the command create, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
 		Use:               "create -f FILE",
@@ -103,45 +92,24 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 			return o.Run(cmd.Context())
 		},
 	}
-	o.addFlags(cmd)
-	return cmd
-}
-
-func (o *Options) addFlags(cmd *cobra.Command) {
-	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
-	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
-	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
+	return cmd
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
-	switch o.dryRun {
-	case dryRunNone, dryRunClient, dryRunServer:
-	default:
-		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
-	}
-	return o.manifests.Validate(args)
-}
-
-// Complete creates the printer and, unless nothing is to be sent, the client.
-func (o *Options) Complete() error {
-	if err := o.choosePrinter(); err != nil {
+	if err := o.manifests.Validate(args); err != nil {
 		return err
 	}
-	if o.dryRun == dryRunClient {
-		return nil
-	}
-	var err error
-	o.creator, err = o.manifests.Client(o.dryRun == dryRunServer, o.Now)
-	return err
+	return o.print.Validate()
 }
 
-func (o *Options) choosePrinter() (err error) {
-	if format := o.print.Format(); format != "" && format != "name" {
-		o.printer, err = o.print.Printer()
+// Complete creates the client, unless nothing is to be sent.
+func (o *Options) Complete() (err error) {
+	if o.print.DryRun != cmdutil.DryRunClient {
+		o.creator, err = o.manifests.Client(o.print.DryRun == cmdutil.DryRunServer, o.Now)
 	}
 	return err
 }
@@ -155,29 +123,34 @@ func (o *Options) Run(ctx context.Context) error {
 	if len(objects) == 0 && len(problems) == 0 {
 		return o.manifests.NoJobsError()
 	}
-	return o.createAll(ctx, objects, problems)
-}
-
-// createAll creates the objects that can be created. problems are the errors of reading manifests.
-func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, problems []error) error {
-	objects = o.manifests.Choose(objects, manifest.IsBatch, o.dryRun == dryRunClient && o.printsManifests())
+	offline := o.print.DryRun == cmdutil.DryRunClient
+	printsManifests := o.print.Format() == "yaml" || o.print.Format() == "json"
+	objects = o.manifests.Choose(objects, manifest.IsBatch, offline && printsManifests)
 	var ready []*manifest.Object
 	for _, object := range objects {
-		if bad := o.manifests.Prepare(object, o.dryRun == dryRunClient); len(bad) > 0 {
+		if bad := o.manifests.Prepare(object, offline); len(bad) > 0 {
 			problems = append(problems, bad...)
 			continue
 		}
 		ready = append(ready, object)
 	}
-	if o.dryRun == dryRunNone {
+	if o.print.DryRun == cmdutil.DryRunNone {
 		if err := o.creator.CheckControllers(ctx, ready); err != nil {
 			return errors.Join(append(problems, err)...)
 		}
 	}
+	return errors.Join(append(problems, o.createAll(ctx, ready)...)...)
+}
+
+// createAll returns an error for each object that was not created.
+func (o *Options) createAll(ctx context.Context, ready []*manifest.Object) (problems []error) {
 	for i, object := range ready {
-		created, err := o.send(ctx, object)
+		created, err := &unstructured.Unstructured{Object: object.Content}, ctx.Err()
+		if o.creator != nil {
+			created, err = o.creator.Create(ctx, created)
+		}
 		if err == nil {
-			err = o.show(created)
+			err = o.print.PrintCreated(o.Out, manifests.Label(created), created)
 		}
 		if err == nil {
 			continue
@@ -193,31 +166,5 @@ func (o *Options) createAll(ctx context.Context, objects []*manifest.Object, pro
 			break
 		}
 	}
-	return errors.Join(problems...)
-}
-
-// printsManifests reports whether the output contains all fields of objects.
-func (o *Options) printsManifests() bool {
-	return o.print.Format() == "yaml" || o.print.Format() == "json"
-}
-
-func (o *Options) send(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
-	content := &unstructured.Unstructured{Object: object.Content}
-	if o.creator == nil {
-		return content, ctx.Err()
-	}
-	return o.creator.Create(ctx, content)
-}
-
-// show prints the created object: a line, or the object in the format of -o.
-func (o *Options) show(object *unstructured.Unstructured) error {
-	if o.printer != nil {
-		return o.printer.PrintObj(object, o.Out)
-	}
-	line := manifests.Label(object)
-	if o.print.Format() != "name" {
-		line += " created" + map[string]string{dryRunClient: " (dry run)", dryRunServer: " (server dry run)"}[o.dryRun]
-	}
-	_, err := fmt.Fprintln(o.Out, line)
-	return err
+	return problems
 }

@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -67,11 +69,6 @@ func (c *changes) validate(flags *pflag.FlagSet) error {
 	if c.patch != "" && c.patchFile != "" {
 		return cmdutil.UsageErrorf("--patch and --patch-file exclude each other")
 	}
-	return c.validateContainers()
-}
-
-// validateContainers checks the flags that change containers.
-func (c *changes) validateContainers() error {
 	for _, env := range c.env {
 		if name, _, set := strings.Cut(env, "="); name == "" || !set && !strings.HasSuffix(env, "-") {
 			return cmdutil.UsageErrorf("--set-env=%s: use NAME=VALUE, or NAME- to remove it", env)
@@ -105,8 +102,18 @@ func (c *changes) read(in io.Reader) (err error) {
 // apply changes the Job. It rejects changes of completions and completionMode, which determine the indexes.
 func (c *changes) apply(ctx context.Context, env cmdutil.Env, job *unstructured.Unstructured) error {
 	before := shape(job)
-	for _, change := range []func(*unstructured.Unstructured) error{c.setContainers, c.setNumbers, c.applyPatch} {
-		if err := change(job); err != nil {
+	if err := c.setContainers(job); err != nil {
+		return err
+	}
+	for _, n := range numberFlags {
+		if value := c.numbers[n.flag]; value != nil {
+			if err := unstructured.SetNestedField(job.Object, *value, "spec", n.field); err != nil {
+				return err
+			}
+		}
+	}
+	if c.patch != "" {
+		if err := applyPatch(job, c.patch); err != nil {
 			return err
 		}
 	}
@@ -131,32 +138,17 @@ func shape(job *unstructured.Unstructured) string {
 	return fmt.Sprintf("%s, %d completions", mode, completions)
 }
 
-// setNumbers sets numbers of the spec.
-func (c *changes) setNumbers(job *unstructured.Unstructured) error {
-	for _, n := range numberFlags {
-		if value := c.numbers[n.flag]; value != nil {
-			if err := unstructured.SetNestedField(job.Object, *value, "spec", n.field); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// applyPatch applies the strategic merge patch.
-func (c *changes) applyPatch(job *unstructured.Unstructured) error {
-	if c.patch == "" {
-		return nil
-	}
+// applyPatch applies a strategic merge patch, JSON or YAML.
+func applyPatch(job *unstructured.Unstructured, text string) error {
 	patch := map[string]any{}
-	if err := yaml.Unmarshal([]byte(c.patch), &patch); err != nil {
+	if err := yaml.Unmarshal([]byte(text), &patch); err != nil {
 		return cmdutil.UsageErrorf("the patch is neither JSON nor YAML: %v", err)
 	}
-	original, err := job.MarshalJSON()
+	data, err := json.Marshal(patch)
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(patch)
+	original, err := job.MarshalJSON()
 	if err != nil {
 		return err
 	}
@@ -165,4 +157,83 @@ func (c *changes) applyPatch(job *unstructured.Unstructured) error {
 		return cmdutil.UsageErrorf("the patch does not fit a Job: %v", err)
 	}
 	return job.UnmarshalJSON(patched)
+}
+
+// setContainers changes images, environments and resources.
+func (c *changes) setContainers(job *unstructured.Unstructured) error {
+	images := map[string]string{}
+	for _, text := range c.images {
+		container, image, named := strings.Cut(text, "=")
+		if !named {
+			container, image = c.container, text
+		}
+		images[container] = image
+	}
+	used := map[string]bool{}
+	for _, list := range []string{"initContainers", "containers"} {
+		path := []string{"spec", "template", "spec", list}
+		containers, _, err := unstructured.NestedSlice(job.Object, path...)
+		if err != nil || containers == nil {
+			continue
+		}
+		for _, item := range containers {
+			if container, ok := item.(map[string]any); ok {
+				c.setContainer(container, list == "containers", images, used)
+			}
+		}
+		if err := unstructured.SetNestedSlice(job.Object, containers, path...); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.AppendSeq([]string{c.container}, maps.Keys(images)) {
+		if name == "" || used[name] {
+			continue
+		}
+		typed, err := cmdutil.ToJob(job)
+		if err != nil {
+			return err
+		}
+		return cmdutil.UsageErrorf("the Job has no container %q; it has: %s", name, strings.Join(cmdutil.TemplateContainers(typed), ", "))
+	}
+	return nil
+}
+
+// setContainer changes one container, and records by which name it was selected. Without a name, flags apply to all
+// regular containers.
+func (c *changes) setContainer(container map[string]any, regular bool, images map[string]string, used map[string]bool) {
+	name, _ := container["name"].(string)
+	meant := func(asked string) bool { return asked == name || asked == "" && regular }
+	for asked, image := range images {
+		if _, own := images[name]; meant(asked) && (asked == name || !own) {
+			container["image"], used[asked] = image, true
+		}
+	}
+	if meant(c.container) {
+		used[c.container] = true
+		for kind, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
+			for name, quantity := range quantities {
+				_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is always an object
+			}
+		}
+		c.setEnv(container)
+	}
+}
+
+// setEnv changes the environment of a container.
+func (c *changes) setEnv(container map[string]any) {
+	for _, text := range c.env {
+		name, value, set := strings.Cut(text, "=")
+		if !set {
+			name = strings.TrimSuffix(name, "-")
+		}
+		env, _ := container["env"].([]any)
+		env = slices.DeleteFunc(env, func(item any) bool {
+			variable, _ := item.(map[string]any)
+			return variable["name"] == name
+		})
+		if set {
+			env = append(env, map[string]any{"name": name, "value": value})
+		}
+		container["env"] = env
+	}
 }

@@ -4,16 +4,19 @@ package retry
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/printers"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: the
@@ -52,38 +55,26 @@ const retryExample = `  # Rerun what is missing
   # Replace a Job whose image cannot be pulled
   kubectl batchjob retry train --replace --image registry.example.com/train:v2`
 
-const (
-	dryRunNone   = "none"
-	dryRunClient = "client"
-	dryRunServer = "server"
-)
-
 // Options are the flags of the retry verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube    *cmdutil.KubeFlags
-	print   *cmdutil.PrintFlags
+	print   cmdutil.CreationFlags
 	changes changes
 
 	indexes      string
-	failedOnly   bool
-	name         string
-	byAnnotation bool
-	replace      bool
-	dryRun       string
 	fieldManager string
 	wait, watch  bool
 	timeout      time.Duration
 
 	target  rerun.Target
 	request retry.Request
-	printer printers.ResourcePrinter // nil for lines and names
 	client  *rerun.Client
 }
 
 // NewCommand returns the command retry, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "retry (NAME | job/NAME | cronjob/NAME)",
 		SuggestFor:        []string{"rerun", "restart"},
@@ -91,7 +82,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Long:              retryLong,
 		Example:           retryExample,
 		Annotations:       cmdutil.Details(retryDetails),
-		ValidArgsFunction: o.completeJob,
+		ValidArgsFunction: cmdutil.CompleteJob(o.kube),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(cmd.Flags(), args); err != nil {
 				return err
@@ -113,26 +104,19 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, completed or not.")
-	flags.BoolVar(&o.failedOnly, "failed-only", false, "Leave out indexes that never ran.")
-	flags.StringVar(&o.name, "name", "", "Name of the new Job; by default NAME-retry-N.")
-	flags.BoolVar(&o.byAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
-	flags.BoolVar(&o.replace, "replace", false, "Replace a Job that has not finished.")
+	flags.BoolVar(&o.request.FailedOnly, "failed-only", false, "Leave out indexes that never ran.")
+	flags.StringVar(&o.request.Name, "name", "", "Name of the new Job; by default NAME-retry-N.")
+	flags.BoolVar(&o.request.ByAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
+	flags.BoolVar(&o.request.Replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)
-	flags.StringVar(&o.dryRun, "dry-run", dryRunNone, "One of: none, client, server.\nclient prints what would be sent, server sends it to be checked, but not stored.")
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
 	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job, as the verb wait does.")
 	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job, as the verb watch does.")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to --wait, e.g. 30s, 5m, 2h.\nThere is no limit by default.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
-	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(dryRunNone, dryRunClient, dryRunServer))
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
 	cmdutil.MustCompleteFlag(cmd, "indexes", cmdutil.CompleteIndexes(o.kube, true))
-}
-
-// completeJob completes the name of the one Job.
-func (o *Options) completeJob(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
-	return cmdutil.CompleteJobs(o.kube, func() bool { return len(args) > 0 })(cmd, args, toComplete)
 }
 
 // Validate checks arguments and flags; its errors are usage errors.
@@ -140,10 +124,8 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	if err := o.validateTarget(args); err != nil {
 		return err
 	}
-	switch o.dryRun {
-	case dryRunNone, dryRunClient, dryRunServer:
-	default:
-		return cmdutil.UsageErrorf("--dry-run=%s: must be none, client or server", o.dryRun)
+	if err := o.print.Validate(); err != nil {
+		return err
 	}
 	if flags.Changed("indexes") {
 		indexes, err := indexset.Parse(o.indexes)
@@ -152,26 +134,17 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		}
 		o.request.Indexes = &indexes
 	}
-	if err := o.exclude(flags); err != nil {
-		return err
-	}
-	o.request.Name, o.request.FailedOnly, o.request.ByAnnotation, o.request.Replace = o.name, o.failedOnly, o.byAnnotation, o.replace
-	return o.changes.validate(flags)
-}
-
-// exclude returns a usage error for flags that cannot be combined.
-func (o *Options) exclude(flags *pflag.FlagSet) error {
 	switch {
-	case o.failedOnly && o.request.Indexes != nil:
+	case o.request.FailedOnly && o.request.Indexes != nil:
 		return cmdutil.UsageErrorf("--failed-only and --indexes exclude each other")
 	case o.wait && o.watch:
 		return cmdutil.UsageErrorf("--wait and --watch exclude each other")
-	case (o.wait || o.watch) && o.dryRun != dryRunNone:
+	case (o.wait || o.watch) && o.print.DryRun != cmdutil.DryRunNone:
 		return cmdutil.UsageErrorf("a dry run creates nothing to wait for; leave out --wait and --watch")
 	case flags.Changed("timeout") && !o.wait:
 		return cmdutil.UsageErrorf("--timeout is for --wait")
 	}
-	return nil
+	return o.changes.validate(flags)
 }
 
 func (o *Options) validateTarget(args []string) error {
@@ -192,22 +165,17 @@ func (o *Options) validateTarget(args []string) error {
 		return cmdutil.UsageErrorf("name one Job or CronJob to retry")
 	}
 	o.target = targets[0]
-	o.target.NewName = o.name
+	o.target.NewName = o.request.Name
 	return nil
 }
 
-// Complete creates the printer and the clients, and reads the patch file.
+// Complete reads the patch file and creates the client.
 func (o *Options) Complete() error {
-	var err error
-	if format := o.print.Format(); format != "" && format != "name" {
-		if o.printer, err = o.print.Printer(); err != nil {
-			return err
-		}
-	}
-	if err := o.changes.read(o.In); err != nil {
+	err := o.changes.read(o.In)
+	if err != nil {
 		return err
 	}
-	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.dryRun == dryRunServer, Out: o.ErrOut})
+	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.print.DryRun == cmdutil.DryRunServer, Out: o.ErrOut})
 	return err
 }
 
@@ -224,18 +192,18 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if o.dryRun == dryRunClient {
+	if o.print.DryRun == cmdutil.DryRunClient {
 		return "", o.show(plan.Object, plan)
 	}
 	create := o.client.Create
-	if o.replace {
+	if o.request.Replace {
 		create = o.client.Replace
 	}
 	made, err := create(ctx, found, plan)
 	if err != nil {
 		return "", err
 	}
-	if o.dryRun == dryRunServer {
+	if o.print.DryRun == cmdutil.DryRunServer {
 		return "", o.show(made, plan)
 	}
 	name := made.GetName()
@@ -243,6 +211,32 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 		return name, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("job.batch/%s was created, but cannot be printed: %v", name, err), "")
 	}
 	return name, nil
+}
+
+// stepsNotes is printed with a Job that is not created by this program: created by another client, it would run
+// nothing.
+const stepsNotes = `# This Job is suspended until the verb retry has written its status and resumes it:
+# applied by something else, it runs nothing. For Git, use --by-annotation, with which
+# the controller of this program runs the chosen indexes.
+`
+
+// show prints the created Job: a line, or the object in the format of -o; and to stderr the indexes that it runs.
+func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) error {
+	for _, dropped := range plan.Dropped {
+		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
+	}
+	if o.print.PrintsObjects() && plan.Steps != nil && o.print.DryRun != cmdutil.DryRunNone {
+		if o.print.Format() == "yaml" {
+			fmt.Fprint(o.Out, stepsNotes)
+		} else {
+			fmt.Fprint(o.ErrOut, strings.ReplaceAll(stepsNotes, "# ", ""))
+		}
+	}
+	err := o.print.PrintCreated(o.Out, manifests.Label(object), object)
+	if o.print.Format() == "" {
+		fmt.Fprintln(o.ErrOut, sanitize.Line(rerun.RunsText(plan)))
+	}
+	return err
 }
 
 // follow runs wait or watch on the new Job, if asked to.

@@ -9,21 +9,17 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
 const (
@@ -61,7 +57,7 @@ func (r *runner) finish(ctx context.Context, err error) error {
 		problems = append(problems, r.o.deleteAll(ctx, r.tasks))
 	} else {
 		for _, a := range open {
-			r.note(fmt.Sprintf("%s keeps running; delete it with: %s", r.label(a), deleteCommand(a)))
+			r.note(fmt.Sprintf("%s keeps running; delete it with: %s", r.label(a), deleteCommand(a.job.Object)))
 		}
 	}
 	return errors.Join(problems...)
@@ -91,16 +87,17 @@ func (r *runner) cancel(ctx context.Context) error {
 // leave suspends a running Job, or prints that it keeps running.
 func (r *runner) leave(ctx context.Context, a *attempt) error {
 	if r.o.onCancel == cancelKeep {
-		r.note(fmt.Sprintf("Interrupted: %s keeps running; delete it with: %s", r.label(a), deleteCommand(a)))
+		r.note(fmt.Sprintf("Interrupted: %s keeps running; delete it with: %s", r.label(a), deleteCommand(a.job.Object)))
 		return nil
 	}
 	sending, stop := r.o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":true}}`, a.job.UID)
-	options := metav1.PatchOptions{FieldManager: r.o.manifests.FieldManager}
-	set := r.o.setOf(a)
-	if _, err := set.Client.Patch(sending, a.job.Name, types.MergePatchType, []byte(patch), options); err != nil {
-		return left("suspend", a, set.Call("patch", a.job.Name).Wrap(err))
+	writer, err := r.o.creator.Writer(sending, a.job.Object)
+	if err == nil {
+		err = writer.SetSuspend(sending, a.job.Name, a.job.UID, true)
+	}
+	if err != nil {
+		return left("suspend", a.job.Object, err)
 	}
 	r.note(fmt.Sprintf(`Interrupted: suspended %s; resume it with: kubectl patch job %s -n %s -p '{"spec":{"suspend":false}}'`,
 		r.label(a), a.job.Name, a.job.Namespace))
@@ -149,25 +146,27 @@ func (r *runner) explainAll() error {
 func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	ctx, stop := o.limit(context.WithoutCancel(ctx), cleanupTime)
 	defer stop()
-	var failed []error
-	var deleted []string
+	var objects []*unstructured.Unstructured
 	for _, t := range tasks {
 		for _, a := range t.attempts {
-			switch err := rerun.Remove(ctx, o.setOf(a), a.job.Name, a.job.UID, ""); {
-			case err == nil:
-				deleted = append(deleted, "job.batch/"+sanitize.Line(a.job.Name))
-			case !kube.IsNotFound(err) && !apierrors.IsConflict(err): // If another Job has its name, the error is a conflict.
-				failed = append(failed, left("delete", a, err))
-			}
+			objects = append(objects, a.job.Object)
 		}
 	}
 	for _, other := range slices.Backward(o.others) {
-		switch err := o.creator.Delete(ctx, other); {
+		objects = append(objects, other)
+	}
+	var failed []error
+	var deleted []string
+	for _, object := range objects {
+		writer, err := o.creator.Writer(ctx, object)
+		if err == nil {
+			err = writer.Delete(ctx, object.GetName(), object.GetUID(), "")
+		}
+		switch {
 		case err == nil:
-			deleted = append(deleted, manifests.Label(other))
-		case !kube.IsNotFound(err) && !apierrors.IsConflict(err):
-			failed = append(failed, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot delete %s: %s", manifests.Label(other), cmdutil.ErrorLine(err)),
-				"delete it with: kubectl delete "+manifests.Label(other)+inNamespace(other)))
+			deleted = append(deleted, manifests.Label(object))
+		case !kube.IsNotFound(err) && !apierrors.IsConflict(err): // If another object has its name, the error is a conflict.
+			failed = append(failed, left("delete", object, err))
 		}
 	}
 	if len(deleted) > 0 {
@@ -176,22 +175,22 @@ func (o *Options) deleteAll(ctx context.Context, tasks []*task) error {
 	return errors.Join(failed...)
 }
 
-// inNamespace returns the flag for an object's namespace, "" if it has none.
-func inNamespace(object *unstructured.Unstructured) string {
-	if namespace := object.GetNamespace(); namespace != "" {
-		return " -n " + namespace
+// left returns the error for an object that could not be deleted or suspended.
+func left(verb string, object *unstructured.Unstructured, err error) error {
+	return cmdutil.NewUserError(cmdutil.KindOther, err,
+		fmt.Sprintf("cannot %s %s, which is left as it is: %s", verb, manifests.Label(object), cmdutil.ErrorLine(err)),
+		"delete it with: "+deleteCommand(object))
+}
+
+func deleteCommand(object *unstructured.Unstructured) string {
+	command := "kubectl delete " + manifests.Label(object)
+	if object.GetKind() == "Job" {
+		command = "kubectl delete job " + object.GetName()
 	}
-	return ""
-}
-
-// left returns the error for a Job that could not be deleted or suspended.
-func left(verb string, a *attempt, err error) error {
-	return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("cannot %s job.batch/%s, which is left as it is: %s", verb, a.job.Name, cmdutil.ErrorLine(err)),
-		"delete it with: "+deleteCommand(a))
-}
-
-func deleteCommand(a *attempt) string {
-	return fmt.Sprintf("kubectl delete job %s -n %s", a.job.Name, a.job.Namespace)
+	if namespace := object.GetNamespace(); namespace != "" {
+		command += " -n " + namespace
+	}
+	return command
 }
 
 // limit returns a context that is canceled after d. It has no deadline, because client-go fails early if it expects

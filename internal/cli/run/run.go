@@ -225,10 +225,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if err := o.creator.CheckControllers(ctx, objects); err != nil {
 		return err
 	}
-	if err := o.createOthers(ctx, others); err != nil {
-		return err
-	}
-	tasks, err := o.createAll(ctx, objects)
+	tasks, err := o.createAll(ctx, objects, others)
 	if err != nil {
 		return err
 	}

@@ -71,6 +71,13 @@ func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	}
 }
 
+// CompleteJob completes the name of the only Job.
+func CompleteJob(flags *KubeFlags) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		return CompleteJobs(flags, func() bool { return len(args) > 0 })(cmd, args, toComplete)
+	}
+}
+
 // CompleteKinds completes RESOURCE/NAME with the names that query selects. It leaves a resource for which query
 // returns the zero value, and a NAME alone, to jobs.
 func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource string) ObjectQuery, jobs cobra.CompletionFunc) cobra.CompletionFunc {

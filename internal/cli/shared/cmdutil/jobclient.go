@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -82,9 +83,14 @@ func TemplateContainers(job *batchv1.Job) []string {
 	return names
 }
 
-// IsAllowed asks the API server whether the user has a permission.
-func IsAllowed(ctx context.Context, client kube.Interface, a authorizationv1.ResourceAttributes) (bool, error) {
-	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{ResourceAttributes: &a}}
+// IsAllowed asks the API server whether the user has the permission for a call.
+func IsAllowed(ctx context.Context, client kube.Interface, call apicall.Call) (bool, error) {
+	resource, subresource, _ := strings.Cut(call.Resource, "/")
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: call.Namespace, Verb: call.Verb, Group: call.Group, Resource: resource, Subresource: subresource,
+		},
+	}}
 	answer, err := client.AuthorizationV1().SelfSubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
 	if err != nil {
 		return false, err

@@ -58,12 +58,11 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 
 // Create creates an object, and returns it as stored.
 func (c *Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	client, call, err := c.objects(ctx, "create", object)
+	writer, err := c.Writer(ctx, object)
 	if err != nil {
 		return nil, err
 	}
-	created, err := client.Create(ctx, object, c.options)
-	return created, call.Wrap(err)
+	return writer.Create(ctx, object)
 }
 
 // ConcernsObject reports whether an error is about the object that was sent, so that other objects may succeed.
@@ -78,39 +77,39 @@ var (
 	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 )
 
-// fieldIn returns the first field that a message names, "" for none.
-func fieldIn(message string) string {
-	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
-		if found := pattern.FindStringSubmatch(message); found != nil {
-			return found[1]
-		}
-	}
-	return ""
-}
-
 // Locate adds the position in the manifest to an error of the API server.
 func Locate(object *manifest.Object, err error) []error {
-	if unknown := unknownKind(object, err); unknown != nil {
-		return []error{unknown}
+	if _, is := errors.AsType[*meta.NoKindMatchError](err); is {
+		return []error{cmdutil.NewUserError(cmdutil.KindOther, err,
+			fmt.Sprintf("%s: the cluster has no kind %s in %s", object.Position("kind"), object.Kind(), object.APIVersion()),
+			"install its CustomResourceDefinition, or use another context")}
 	}
 	var answer apierrors.APIStatus
 	if !ConcernsObject(err) || !errors.As(err, &answer) {
 		return []error{err}
 	}
-	if details := answer.Status().Details; apierrors.IsInvalid(err) && details != nil && len(details.Causes) > 0 {
+	status := answer.Status()
+	if apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 {
 		var all []error
-		for _, cause := range details.Causes {
+		for _, cause := range status.Details.Causes {
 			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
 				fmt.Sprintf("%s: the API server rejected %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
 		}
 		return all
 	}
-	path := fieldIn(answer.Status().Message)
-	what, hint := cmdutil.ExplainError(err).Error(), ""
-	if known, is := errors.AsType[*cmdutil.UserError](cmdutil.ExplainError(err)); is {
+	path := ""
+	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
+		if found := pattern.FindStringSubmatch(status.Message); found != nil {
+			path = found[1]
+			break
+		}
+	}
+	explained := cmdutil.ExplainError(err)
+	what, hint := explained.Error(), ""
+	if known, is := errors.AsType[*cmdutil.UserError](explained); is {
 		what, hint = known.What, known.Hint
 	}
-	return []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err, object.Position(path).String()+": "+what, hint)}
+	return []error{cmdutil.NewUserError(cmdutil.KindOf(explained), err, object.Position(path).String()+": "+what, hint)}
 }
 
 // MayExist returns an error if the object may be stored although its creation failed, nil if it is not.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -34,37 +35,28 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 				continue
 			}
 			checked[s] = true
-			if err := c.checkController(ctx, job, s.namespace); err != nil {
-				return err
+			lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, s.managedBy, s.namespace)
+			ours, now := s.managedBy == controller.DefaultManagedBy, c.now()
+			held := lease != nil && (lease.IsHeld(now) || lease.IsHeldElsewhere(now))
+			switch {
+			case ctx.Err() != nil:
+				return ctx.Err()
+			case apierrors.IsForbidden(err) && ours:
+				fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", s.managedBy)
+			case err != nil: // If the API server cannot be reached, the creation shows it.
+			case !held && (ours || lease != nil && lease.Namespace == explain.SystemNamespace):
+				return notRunning(job, lease, now)
 			}
 		}
 	}
 	return nil
 }
 
-// checkController checks the controller that one Job names.
-func (c *Client) checkController(ctx context.Context, job *manifest.Job, namespace string) error {
-	lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, job.ManagedBy(), namespace)
-	ours := job.ManagedBy() == controller.DefaultManagedBy
-	switch {
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case apierrors.IsForbidden(err) && ours:
-		fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", job.ManagedBy())
-		return nil
-	case err != nil:
-		return nil //nolint:nilerr // If the API server cannot be reached, the creation shows it.
-	case lease == nil && ours, lease != nil && !lease.IsHeld(c.now()) && !lease.IsHeldElsewhere(c.now()) && (ours || lease.Namespace == explain.SystemNamespace):
-		return c.notRunning(job, lease)
-	}
-	return nil
-}
-
 // notRunning returns the error for a Job whose controller has this Lease, or none.
-func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
+func notRunning(job *manifest.Job, lease *explain.Lease, now time.Time) error {
 	what := "it has no Lease"
 	if lease != nil {
-		switch age := c.now().Sub(lease.Renewed); {
+		switch age := now.Sub(lease.Renewed); {
 		case lease.Holder == "" || lease.Renewed.IsZero():
 			what = fmt.Sprintf("its Lease %s/%s has no holder", lease.Namespace, lease.Name)
 		case age < 0:
@@ -76,13 +68,4 @@ func (c *Client) notRunning(job *manifest.Job, lease *explain.Lease) error {
 	what = fmt.Sprintf("%s: controller %s does not seem to be running (%s); nothing was created", job.Object.Position(job.At("spec.managedBy")), job.ManagedBy(), what)
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, sanitize.Line(what),
 		"start it with --leader-elect, leave spec.managedBy unset for the controller built into Kubernetes, or use --force")
-}
-
-// noteRuleNames prints a notice if the Job has rule names but a controller that does not read them.
-func (f *Flags) noteRuleNames(job *manifest.Job) {
-	if by := job.ManagedBy(); job.Annotation() == "" || by != "" && by != batchv1.JobControllerName {
-		return
-	}
-	fmt.Fprintf(f.warnings, "note: %s: rule names have no effect here: spec.managedBy does not assign the Job to kubectl batchjob controller\n",
-		sanitize.Line(job.Object.Position(job.At("spec.podFailurePolicy")).String()))
 }

@@ -3,8 +3,8 @@ package manifests
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -14,9 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/dynamic"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -63,8 +62,14 @@ func (f *Flags) Choose(objects []*manifest.Object, own func(*manifest.Object) bo
 			skipped = append(skipped, object)
 		}
 	}
-	if f.others == PassOthers {
-		f.noteNamespace(chosen, own)
+	// -n does not change objects that are only printed: only a cluster knows which of them are namespaced.
+	given := f.kube.Overrides.Context.Namespace
+	if f.others == PassOthers && given != "" {
+		changes := func(object *manifest.Object) bool { return own(object) || object.Namespace() != "" }
+		fixed := slices.DeleteFunc(slices.Clone(chosen), changes)
+		if len(fixed) > 0 {
+			fmt.Fprintf(f.warnings, "note: -n does not change objects of other kinds: %s; apply all with: kubectl apply -n %s -f -\n", listOf(fixed), given)
+		}
 	}
 	if len(skipped) == 0 || !found && f.others == SkipOthers {
 		return objects
@@ -84,21 +89,6 @@ func (f *Flags) noteSkipped(skipped []*manifest.Object) {
 		hint = "build " + them + " with -k"
 	}
 	fmt.Fprintf(f.warnings, "skipped %s: %s; %s\n", what, listOf(skipped), hint)
-}
-
-// noteNamespace prints that -n does not change objects of other kinds: not all of them are namespaced, and only a
-// cluster knows which ones are.
-func (f *Flags) noteNamespace(objects []*manifest.Object, own func(*manifest.Object) bool) {
-	given := f.kube.Overrides.Context.Namespace
-	var without []*manifest.Object
-	for _, object := range objects {
-		if !own(object) && object.Namespace() == "" {
-			without = append(without, object)
-		}
-	}
-	if given != "" && len(without) > 0 {
-		fmt.Fprintf(f.warnings, "note: -n does not change objects of other kinds: %s; apply all with: kubectl apply -n %s -f -\n", listOf(without), given)
-	}
 }
 
 // listOf names objects as kind/name.
@@ -123,16 +113,13 @@ func (f *Flags) prepareOther(object *manifest.Object) []error {
 		path, problem, fix := manifest.WhyNoJob(object)
 		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
-	switch f.others {
-	case CreateOthers:
-		if err := f.checkNamespace(object); err != nil {
-			return []error{err}
-		}
-		return nil
-	case PassOthers:
+	switch err := f.checkNamespace(object); {
+	case f.others == CreateOthers && err != nil:
+		return []error{err}
+	case f.others != SkipOthers:
 		return nil
 	}
-	return []error{notForCreate(object)}
+	return []error{object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())}
 }
 
 // resource is the API server's resource for a kind.
@@ -174,39 +161,19 @@ func (c *Client) resourceOf(ctx context.Context, kind schema.GroupVersionKind) (
 	return resource{}, &meta.NoKindMatchError{GroupKind: kind.GroupKind(), SearchedVersions: []string{kind.Version}}
 }
 
-// objects returns the client for objects of this kind, and the call for errors.
-func (c *Client) objects(ctx context.Context, verb string, object *unstructured.Unstructured) (dynamic.ResourceInterface, apicall.Call, error) {
+// Writer returns the client that writes objects of this kind and namespace.
+func (c *Client) Writer(ctx context.Context, object *unstructured.Unstructured) (w jobwrite.Client, err error) {
 	of, err := c.resourceOf(ctx, object.GroupVersionKind())
 	if err != nil {
-		return nil, apicall.Call{}, err
+		return w, err
 	}
-	call := apicall.Call{Verb: verb, Group: of.Group, Resource: of.Resource, Name: object.GetName()}
-	if !of.namespaced {
-		return c.client.Resource(of.GroupVersionResource), call, nil
+	resources := c.client.Resource(of.GroupVersionResource)
+	w = jobwrite.Client{Objects: resources, Call: apicall.Call{Group: of.Group, Resource: of.Resource}, Options: c.options}
+	if of.namespaced {
+		w.Call.Namespace = cmp.Or(object.GetNamespace(), c.namespace)
+		w.Objects = resources.Namespace(w.Call.Namespace)
 	}
-	call.Namespace = cmp.Or(object.GetNamespace(), c.namespace)
-	return c.client.Resource(of.GroupVersionResource).Namespace(call.Namespace), call, nil
-}
-
-// Delete deletes an object that Create returned, unless another object has its name now.
-func (c *Client) Delete(ctx context.Context, created *unstructured.Unstructured) error {
-	client, call, err := c.objects(ctx, "delete", created)
-	if err != nil {
-		return err
-	}
-	uid := created.GetUID()
-	background := metav1.DeletePropagationBackground
-	return call.Wrap(client.Delete(ctx, created.GetName(), metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, PropagationPolicy: &background}))
-}
-
-// unknownKind returns an error for a kind that the cluster does not have, nil for other errors.
-func unknownKind(object *manifest.Object, err error) error {
-	if _, is := errors.AsType[*meta.NoKindMatchError](err); !is {
-		return nil
-	}
-	return cmdutil.NewUserError(cmdutil.KindOther, err,
-		fmt.Sprintf("%s: the cluster has no kind %s in %s", object.Position("kind"), object.Kind(), object.APIVersion()),
-		"install its CustomResourceDefinition, or use another context")
+	return w, nil
 }
 
 // Label names an object as kubectl does, such as configmap/settings or job.batch/train.

@@ -3,6 +3,7 @@ package manifests
 import (
 	"fmt"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -22,7 +23,15 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	if object.Name() == "" && metadata["generateName"] == nil {
 		return []error{object.Errorf("metadata.name", "metadata has neither name nor generateName")}
 	}
-	problems := f.setUp(jobs)
+	var problems []error
+	for _, job := range jobs {
+		problems = append(problems, job.MoveNames()...)
+		if f.managedBy != "" {
+			if err := job.SetManagedBy(f.managedBy); err != nil {
+				problems = append(problems, err)
+			}
+		}
+	}
 	if err := f.checkNamespace(object); err != nil {
 		problems = append(problems, err)
 	}
@@ -35,32 +44,16 @@ func (f *Flags) Prepare(object *manifest.Object, offline bool) []error {
 	if len(problems) == 0 && offline {
 		problems = f.wouldBeRejected(object, jobs)
 	}
-	if len(problems) == 0 {
-		for _, job := range jobs {
-			f.noteRuleNames(job)
-		}
+	if len(problems) > 0 {
+		return problems
 	}
-	return problems
-}
-
-// setUp moves the rule names of each Job to its annotation, and sets managedBy if the flag asks for it.
-func (f *Flags) setUp(jobs []*manifest.Job) []error {
-	var problems []error
 	for _, job := range jobs {
-		problems = append(problems, job.MoveNames()...)
-		if f.managedBy == "" {
-			continue
-		}
-		if err := job.SetManagedBy(f.managedBy); err != nil {
-			problems = append(problems, err)
+		if by := job.ManagedBy(); job.Annotation() != "" && (by == "" || by == batchv1.JobControllerName) {
+			fmt.Fprintf(f.warnings, "note: %s: rule names have no effect here: spec.managedBy does not assign the Job to kubectl batchjob controller\n",
+				sanitize.Line(object.Position(job.At("spec.podFailurePolicy")).String()))
 		}
 	}
-	return problems
-}
-
-// notForCreate returns the error for an object of another kind.
-func notForCreate(object *manifest.Object) error {
-	return object.Errorf("kind", "this command creates only Jobs, CronJobs and JobSets, not a %s of %s; use: kubectl create -f", object.Kind(), object.APIVersion())
+	return nil
 }
 
 // wouldBeRejected returns the errors that an API server would return, so that users do not commit an invalid

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -27,6 +28,7 @@ import (
 // Client reads families of Jobs (a Job and its retries), and creates retries.
 type Client struct {
 	jobs    feed.JobSet
+	write   jobwrite.Client
 	kube    kube.Interface
 	options Options
 }
@@ -62,7 +64,11 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 	if err != nil {
 		return nil, err
 	}
-	return &Client{jobs: set, kube: explainer.Client, options: options}, nil
+	creation := metav1.CreateOptions{FieldManager: options.FieldManager}
+	if options.DryRun {
+		creation.DryRun = []string{metav1.DryRunAll}
+	}
+	return &Client{jobs: set, write: jobwrite.New(set, creation), kube: explainer.Client, options: options}, nil
 }
 
 // Target names a Job, or a CronJob for its last failed Job.
@@ -85,7 +91,11 @@ type Found struct {
 
 // Find reads the Job, or the last failed Job of its owner, and its family.
 func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
-	object, err := c.get(ctx, target)
+	find := c.named
+	if target.CronJob {
+		find = c.lastFailed
+	}
+	object, err := find(ctx, target.Name)
 	if err != nil {
 		return nil, err
 	}
@@ -124,26 +134,27 @@ func (c *Client) findTaken(ctx context.Context, f *Found) error {
 			return err
 		}
 		job, err := cmdutil.ToJob(object)
-		if err != nil {
+		if err != nil || len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // an interrupted retry, or one created since
 			return err
-		}
-		if len(retry.FamilyOf(f.Job, []*batchv1.Job{job})) > 1 { // an interrupted retry, or one created since
-			return nil
 		}
 		f.taken = append(f.taken, name)
 	}
 	return nil
 }
 
-func (c *Client) get(ctx context.Context, target Target) (*unstructured.Unstructured, error) {
-	if target.CronJob {
-		return c.lastFailed(ctx, target.Name)
+// named returns the Job with this name. If only its pods remain, the error says so.
+func (c *Client) named(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+	object, err := c.jobs.Get(ctx, name)
+	if !kube.IsNotFound(err) {
+		return object, err
 	}
-	object, err := c.jobs.Get(ctx, target.Name)
-	if kube.IsNotFound(err) {
-		return nil, c.explainGone(ctx, target.Name, err)
+	pods, countErr := gather.CountPods(ctx, c.kube, c.jobs.Namespace, name)
+	if countErr != nil || pods == 0 {
+		return nil, err
 	}
-	return object, err
+	return nil, cmdutil.NewUserError(cmdutil.KindNotFound, err,
+		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, pods),
+		"create it again from its manifest: kubectl batchjob create -f FILE")
 }
 
 // lastFailed returns the newest failed Job of the CronJob.
@@ -177,12 +188,23 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 
 // Plan plans the retry of the Job, whose Object may have been changed since Find.
 func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Retry, error) {
-	if q.FailedOnly {
-		var err error
-		if q.Ran, err = c.ran(ctx, f.Family); err != nil {
+	if !q.FailedOnly {
+		return f.Plan(q)
+	}
+	var ran []int32 // the indexes of pods that have started
+	for _, job := range f.Family {
+		known := len(ran)
+		begin := func() { ran = ran[:known] }
+		_, err := feed.PodSet{Client: c.kube, Job: job}.List(ctx, begin, func(pod *corev1.Pod) {
+			if pod.Status.Phase != corev1.PodPending {
+				ran = append(ran, observe.CompletionIndex(pod))
+			}
+		})
+		if err != nil {
 			return nil, err
 		}
 	}
+	q.Ran = indexset.Of(ran...)
 	return f.Plan(q)
 }
 
@@ -194,33 +216,4 @@ func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
 		return nil, explainRefusal(err, f)
 	}
 	return plan, nil
-}
-
-// ran returns the indexes of the family's pods that have started.
-func (c *Client) ran(ctx context.Context, family retry.Family) (indexset.Set, error) {
-	var ran []int32
-	for _, job := range family {
-		known := len(ran)
-		begin := func() { ran = ran[:known] }
-		_, err := feed.PodSet{Client: c.kube, Job: job}.List(ctx, begin, func(pod *corev1.Pod) {
-			if pod.Status.Phase != corev1.PodPending {
-				ran = append(ran, observe.CompletionIndex(pod))
-			}
-		})
-		if err != nil {
-			return indexset.Set{}, err
-		}
-	}
-	return indexset.Of(ran...), nil
-}
-
-// explainGone adds to the error for a missing Job that some of its pods remain.
-func (c *Client) explainGone(ctx context.Context, name string, missing error) error {
-	pods, err := gather.CountPods(ctx, c.kube, c.jobs.Namespace, name)
-	if err != nil || pods == 0 {
-		return missing
-	}
-	return cmdutil.NewUserError(cmdutil.KindNotFound, missing,
-		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, pods),
-		"create it again from its manifest: kubectl batchjob create -f FILE")
 }

@@ -6,54 +6,107 @@ import (
 	"fmt"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	clientretry "k8s.io/client-go/util/retry"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
-// cleanupTime is the time limit for the removal of a Job whose creation could not be finished.
+// cleanupTime is the time limit for deletions after the creation, whether that succeeded or not.
 const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes interrupted retries of the family, creates the Job and makes it run. It returns
 // the running Job. On error, no Job is left, or the error or a line in Options.Out names it and says whether it runs.
 func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	if err := c.check(ctx, plan); err != nil {
+	if plan.Steps != nil { // Nothing is created without the permissions for the steps.
+		for _, call := range c.stepCalls() {
+			if c.isDenied(ctx, call) {
+				return nil, c.explainForbidden(call, plan, nil)
+			}
+		}
+	}
+	if !c.options.DryRun {
+		if err := c.removePending(ctx, f.pending); err != nil {
+			return nil, err
+		}
+		if jobwrite.RequestID(plan.Object) == "" {
+			Mark(plan, nil)
+		}
+	}
+	created, err := c.write.CreateOnce(ctx, ctx, plan.Object, nil)
+	unknown, isUnknown := errors.AsType[*jobwrite.UnknownError](err)
+	switch {
+	case isUnknown:
+		name := plan.Object.GetName()
+		return nil, errors.Join(unknown.Unwrap(), cmdutil.NewUserError(cmdutil.KindOther, unknown.Look,
+			fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
+	case apierrors.IsAlreadyExists(err):
+		return nil, c.explainExists(f, created, plan.Object.GetName(), err)
+	case err != nil:
 		return nil, err
+	case c.options.DryRun:
+		return created, nil
+	case plan.Steps == nil || !isPending(created):
+		return c.running(created, ctx.Err())
 	}
-	if c.options.DryRun {
-		return c.send(ctx, f, plan)
+	return c.start(ctx, plan, created)
+}
+
+// start marks the other indexes as completed, and then resumes the Job.
+func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	name, uid := created.GetName(), created.GetUID()
+	if _, err := c.write.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(uid), "status"); err != nil {
+		if cmdutil.IsMissingPermission(err) {
+			err = c.explainForbidden(apicall.Of(err), plan, err)
+		}
+		return c.undo(ctx, created, err, false)
 	}
-	if err := c.removePending(ctx, f.pending); err != nil {
-		return nil, err
+	resumed, err := c.write.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(uid))
+	if err != nil {
+		return c.undo(ctx, created, err, kube.MayBeDone(err))
 	}
-	if plan.Object.GetAnnotations()[retry.RequestAnnotation] == "" {
-		Mark(plan, nil)
+	return resumed, nil
+}
+
+// Replace creates the retry of an unfinished Job like Create, and then deletes the old Job with its pods, so that a
+// failed creation leaves the old Job running. On error with a Job, the retry runs and the old Job may be left.
+func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
+	if call := c.jobs.Call("delete", ""); c.isDenied(ctx, call) {
+		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil,
+			fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()), askFor(call))
 	}
-	return c.make(ctx, f, plan)
+	made, err := c.Create(ctx, f, plan)
+	if err != nil || c.options.DryRun {
+		return made, err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
+	defer cancel()
+	name := f.Job.Name
+	if err := c.write.Delete(ctx, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
+		return made, cmdutil.NewUserError(cmdutil.KindOther, err,
+			fmt.Sprintf("job.batch/%s was created, and job.batch/%s, which it replaces, may be left: %v", made.GetName(), name, err),
+			"delete it: kubectl delete job "+name+" -n "+c.jobs.Namespace)
+	}
+	fmt.Fprintf(c.options.Out, "job.batch/%s deleted\n", sanitize.Line(name))
+	return made, nil
 }
 
 // Mark sets the request ID by which Stored recognizes the plan's Job. The ID is the one of the plan before, if any,
 // so that Stored recognizes the Job of either plan.
 func Mark(plan, before *retry.Retry) {
-	id := string(uuid.NewUUID())
+	id := ""
 	if before != nil {
-		id = before.Object.GetAnnotations()[retry.RequestAnnotation]
+		id = jobwrite.RequestID(before.Object)
 	}
-	annotations := plan.Object.GetAnnotations() // A plan has the annotations of its family.
-	annotations[retry.RequestAnnotation] = id
-	plan.Object.SetAnnotations(annotations)
+	jobwrite.Mark(plan.Object, id)
 }
 
 // Stored returns the Job of a marked plan if it was stored by a Create without a response, and runs or has run;
@@ -63,52 +116,33 @@ func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.U
 	if kube.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is stored
 	}
-	if err != nil || isPending(object) || !isOf(plan, object) {
+	if err != nil || isPending(object) || !jobwrite.IsSameRequest(plan.Object, object) {
 		return nil, err
 	}
 	return object, nil
 }
 
-// isOf reports whether the Job was created by the plan; false if the plan is not marked.
-func isOf(plan *retry.Retry, object *unstructured.Unstructured) bool {
-	id := plan.Object.GetAnnotations()[retry.RequestAnnotation]
-	return id != "" && object.GetAnnotations()[retry.RequestAnnotation] == id
-}
-
-// check checks the permissions that are needed after the creation, so that nothing is created without them.
-func (c *Client) check(ctx context.Context, plan *retry.Retry) error {
-	if plan.Steps == nil {
-		return nil
-	}
-	for _, subresource := range []string{"", "status"} {
-		allowed, err := c.may(ctx, "patch", subresource)
-		if err != nil {
-			if ctx.Err() != nil {
-				return err
-			}
-			continue // Without permission to ask, the attempt will show it.
-		}
-		if !allowed {
-			return c.explainForbidden(subresource, plan, nil)
-		}
-	}
-	return nil
-}
-
 // IsAllowed reports whether the user may create all kinds of retries; false without an answer.
 func (c *Client) IsAllowed(ctx context.Context) bool {
-	for _, need := range []struct{ verb, subresource string }{{"create", ""}, {"patch", ""}, {"patch", "status"}} {
-		if allowed, err := c.may(ctx, need.verb, need.subresource); err != nil || !allowed {
+	for _, call := range append([]apicall.Call{c.jobs.Call("create", "")}, c.stepCalls()...) {
+		if allowed, err := cmdutil.IsAllowed(ctx, c.kube, call); err != nil || !allowed {
 			return false
 		}
 	}
 	return true
 }
 
-func (c *Client) may(ctx context.Context, verb, subresource string) (bool, error) {
-	return cmdutil.IsAllowed(ctx, c.kube, authorizationv1.ResourceAttributes{
-		Namespace: c.jobs.Namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs", Subresource: subresource,
-	})
+// isDenied reports whether the user lacks the permission for a call. Without permission to ask, the attempt will show it.
+func (c *Client) isDenied(ctx context.Context, call apicall.Call) bool {
+	allowed, err := cmdutil.IsAllowed(ctx, c.kube, call)
+	return err == nil && !allowed
+}
+
+// stepCalls returns the calls that make a created Job run only its indexes.
+func (c *Client) stepCalls() []apicall.Call {
+	patch, status := c.jobs.Call("patch", ""), c.jobs.Call("patch", "")
+	status.Resource += "/status"
+	return []apicall.Call{patch, status}
 }
 
 // removePending deletes retries whose creation was interrupted.
@@ -133,89 +167,11 @@ func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.
 	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() (err error) { // Its controller updates it, too.
 		object, err = c.jobs.Get(ctx, name)
 		if err == nil && object.GetUID() == uid && isPending(object) {
-			err = Remove(ctx, c.jobs, name, uid, object.GetResourceVersion())
+			err = c.write.Delete(ctx, name, uid, object.GetResourceVersion())
 		}
 		return err
 	})
 	return object, err
-}
-
-// Remove deletes a Job if UID and resourceVersion are unchanged; version may be "". For another Job with its name, it
-// returns a conflict.
-func Remove(ctx context.Context, jobs feed.JobSet, name string, uid types.UID, version string) error {
-	preconditions := &metav1.Preconditions{UID: &uid}
-	if version != "" {
-		preconditions.ResourceVersion = &version
-	}
-	err := jobs.Client.Delete(ctx, name, metav1.DeleteOptions{
-		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-	})
-	return jobs.Call("delete", name).Wrap(err)
-}
-
-// make creates the Job, writes its status and resumes it. It returns the running Job.
-func (c *Client) make(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	created, err := c.send(ctx, f, plan)
-	if created == nil {
-		return nil, err
-	}
-	if plan.Steps == nil || !isPending(created) {
-		return c.running(created, err)
-	}
-	if err := c.writeStatus(ctx, plan, created); err != nil {
-		return c.undo(ctx, created, err, false)
-	}
-	resumed, err := c.resume(ctx, plan, created)
-	if err != nil {
-		return c.undo(ctx, created, err, kube.MayBeDone(err))
-	}
-	return resumed, nil
-}
-
-// send creates the Job. If the response was lost, it returns the error, and the Job if it was stored.
-func (c *Client) send(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
-	name, options := plan.Object.GetName(), metav1.CreateOptions{FieldManager: c.options.FieldManager}
-	if c.options.DryRun {
-		options.DryRun = []string{metav1.DryRunAll}
-	}
-	created, err := c.jobs.Client.Create(ctx, plan.Object, options)
-	if err == nil {
-		return created, nil
-	}
-	err = c.jobs.Call("create", name).Wrap(err)
-	if !apierrors.IsAlreadyExists(err) && (c.options.DryRun || !kube.MayBeDone(err)) {
-		return nil, err
-	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
-	defer cancel()
-	stored, getErr := c.jobs.Get(ctx, name)
-	switch {
-	case getErr == nil && isOf(plan, stored):
-		return stored, err
-	case apierrors.IsAlreadyExists(err), getErr == nil: // Another Job has the name.
-		return nil, c.explainCreation(f, stored, name, err)
-	}
-	return nil, errors.Join(err, cmdutil.NewUserError(cmdutil.KindOther, getErr,
-		fmt.Sprintf("job.batch/%s may have been created, or may still be", name), "see it with: "+c.statusCommand(name)))
-}
-
-// writeStatus marks the other indexes as completed.
-func (c *Client) writeStatus(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) error {
-	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
-	_, err := c.jobs.Client.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(created.GetUID()), options, "status")
-	if apierrors.IsForbidden(err) {
-		return c.explainForbidden("status", plan, err)
-	}
-	call := c.jobs.Call("patch", name)
-	call.Resource += "/status"
-	return call.Wrap(err)
-}
-
-// resume resumes the Job.
-func (c *Client) resume(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	name, options := created.GetName(), metav1.PatchOptions{FieldManager: c.options.FieldManager}
-	resumed, err := c.jobs.Client.Patch(ctx, name, types.JSONPatchType, plan.Steps.ResumePatch(created.GetUID()), options)
-	return resumed, c.jobs.Call("patch", name).Wrap(err)
 }
 
 // undo removes a Job that could not be resumed. If the response to that request was lost, the Job may run, and then

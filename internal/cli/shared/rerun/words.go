@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	batchv1 "k8s.io/api/batch/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -14,7 +13,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -25,63 +26,55 @@ func explainRefusal(err error, f *Found) error {
 	if !errors.As(err, &refused) {
 		return err
 	}
-	what, hint := refusalText(refused, f)
-	kind := cmdutil.KindOther
+	name, kind := "job.batch/"+refused.Job.Name, cmdutil.KindUsage // of most refusals that flags cause
+	var what, hint string
 	switch refused.Kind {
-	case retry.NotIndexed, retry.OutOfRange, retry.NoIndexes, retry.ReadsNoList, retry.Finished:
-		kind = cmdutil.KindUsage
+	case retry.NotIndexed:
+		what, hint = "--indexes: "+name+" is not an Indexed Job", "leave out --indexes to run the missing completions"
+	case retry.OutOfRange:
+		what = fmt.Sprintf("--indexes: %s has no index %s; its indexes are 0-%d", name, shown(refused.Indexes), *refused.Job.Spec.Completions-1)
+	case retry.NoIndexes:
+		what = "--indexes: the list is empty"
+	case retry.ReadsNoList:
+		what, hint = "--by-annotation: "+readerText(refused.ManagedBy)+"; it would run all indexes", "leave out --by-annotation"
+	case retry.Finished:
+		what, hint = "--replace: "+name+" has finished", "leave out --replace; its pods and logs stay"
+	default:
+		kind = cmdutil.KindOther
+		what, hint = refusalText(refused, f)
 	}
 	return cmdutil.NewUserError(kind, err, what, hint)
 }
 
+// refusalText explains a refusal that does not come from the wrong use of flags.
 func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
 	name := "job.batch/" + refused.Job.Name
 	switch refused.Kind {
 	case retry.Running:
-		return name + " has not finished", runningHint(refused.Job, f.Job)
-	case retry.Finished:
-		return "--replace: " + name + " has finished", "leave out --replace; its pods and logs stay"
+		hint = "wait for it first: kubectl batchjob wait " + refused.Job.Name
+		if refused.Job.UID == f.Job.UID {
+			hint += "; or end it and run what it has not completed: --replace"
+		}
+		return name + " has not finished", hint
 	case retry.Pending:
 		return name + " is a retry whose creation was interrupted, and runs nothing", "retry " + retry.RootOf(refused.Job) + ", which replaces it"
-	case retry.NothingMissing, retry.FamilyComplete, retry.LargerMissing:
-		return nothingMissingText(refused, f)
-	case retry.NothingRan:
-		return "no index is known to have run without completing", "leave out --failed-only, or choose indexes with --indexes"
-	case retry.NotIndexed:
-		return "--indexes: " + name + " is not an Indexed Job", "leave out --indexes to run the missing completions"
-	case retry.OutOfRange:
-		return fmt.Sprintf("--indexes: %s has no index %s; its indexes are 0-%d", name, shown(refused.Indexes), *refused.Job.Spec.Completions-1), ""
-	case retry.ListTooLong:
-		return "a list of indexes is too long for an annotation", "leave out --by-annotation, or choose longer ranges with --indexes"
-	case retry.ReadsNoList:
-		return "--by-annotation: " + readerText(refused.ManagedBy) + "; it would run all indexes", "leave out --by-annotation"
-	case retry.OtherCluster:
-		return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
-	}
-	return "--indexes: the list is empty", ""
-}
-
-// runningHint returns the hint for an unfinished Job: to wait, or to replace it if it is the Job to retry.
-func runningHint(running, job *batchv1.Job) string {
-	hint := "wait for it first: kubectl batchjob wait " + running.Name
-	if running.UID == job.UID {
-		hint += "; or end it and run what it has not completed: --replace"
-	}
-	return hint
-}
-
-func nothingMissingText(refused *retry.RefusedError, f *Found) (what, hint string) {
-	name := "job.batch/" + refused.Job.Name
-	switch {
-	case refused.Kind == retry.NothingMissing:
+	case retry.NothingMissing:
 		return name + " is complete", rerunHint(refused.Job)
-	case refused.Kind == retry.LargerMissing:
+	case retry.LargerMissing:
 		return fmt.Sprintf("job.batch/%s lacks nothing, but %s, which has more indexes, lacks %s", f.Job.Name, name, indexesText(refused.Indexes)),
 			"run what is missing: kubectl batchjob retry " + refused.Job.Name
-	case refused.Job.UID == f.Job.UID:
-		return "nothing is missing: all completions of " + name + " have succeeded", rerunHint(f.Job)
+	case retry.FamilyComplete:
+		if refused.Job.UID == f.Job.UID {
+			return "nothing is missing: all completions of " + name + " have succeeded", rerunHint(f.Job)
+		}
+		return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
+	case retry.NothingRan:
+		return "no index is known to have run without completing", "leave out --failed-only, or choose indexes with --indexes"
+	case retry.ListTooLong:
+		return "a list of indexes is too long for an annotation", "leave out --by-annotation, or choose longer ranges with --indexes"
 	}
-	return fmt.Sprintf("nothing is missing: %s has completed what %s did not", name, f.Job.Name), rerunHint(f.Job)
+	// retry.OtherCluster
+	return "MultiKueue runs " + name + " in another cluster, where its retry would run all indexes", "retry it in the cluster that has its pods"
 }
 
 // readerText says why the controller of a retry is not known to read the annotation.
@@ -94,33 +87,28 @@ func readerText(managedBy string) string {
 
 // rerunHint returns the hint for rerunning complete indexes.
 func rerunHint(job *batchv1.Job) string {
-	if job.Spec.CompletionMode != nil && *job.Spec.CompletionMode == batchv1.IndexedCompletion {
+	if jobspec.IsIndexed(&job.Spec) {
 		return "choose what to run again with --indexes"
 	}
 	return ""
 }
 
+// askFor returns the hint for a missing permission.
+func askFor(call apicall.Call) string {
+	return fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", call.Verb, call.GroupResource(), call.CanI())
+}
+
 // explainForbidden explains a missing permission for a step after the creation; err is nil if no attempt was made.
-func (c *Client) explainForbidden(subresource string, plan *retry.Retry, err error) error {
-	call := c.jobs.Call("patch", "")
-	if err != nil && !cmdutil.IsMissingPermission(err) {
-		return call.Wrap(err) // from a webhook or a policy
-	}
-	if subresource != "" {
-		call.Resource += "/" + subresource
-	}
-	hint := fmt.Sprintf("ask for the verb %q on %q, and check it with: %s", "patch", call.GroupResource(), call.CanI())
+func (c *Client) explainForbidden(call apicall.Call, plan *retry.Retry, err error) error {
+	hint := askFor(call)
 	if managedBy, _, _ := unstructured.NestedString(plan.Object.Object, "spec", "managedBy"); managedBy == controller.DefaultManagedBy {
 		hint = "use --by-annotation, because controller " + managedBy + " runs the Job; or " + hint
 	}
 	return cmdutil.NewUserError(cmdutil.KindForbidden, err, fmt.Sprintf("you may not patch %s %s, and without it every index would run again", call.Resource, call.Where()), hint)
 }
 
-// explainCreation adds a hint if the name is taken. existing is the Job with that name, nil if it is gone.
-func (c *Client) explainCreation(f *Found, existing *unstructured.Unstructured, name string, err error) error {
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
+// explainExists explains that the name is taken. existing is the Job with that name, nil if it is gone.
+func (c *Client) explainExists(f *Found, existing *unstructured.Unstructured, name string, err error) error {
 	what, hint := fmt.Sprintf("job.batch/%s exists already", name), "choose another name with --name"
 	if existing != nil {
 		job, _ := cmdutil.ToJob(existing)

@@ -3,16 +3,13 @@ package view
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
-	authorizationv1 "k8s.io/api/authorization/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 )
@@ -30,9 +27,7 @@ func (c changer) IsAllowed(ctx context.Context, change screen.Change, namespace 
 		return false
 	}
 	verb := map[screen.Change]string{screen.Suspend: "patch", screen.Resume: "patch", screen.Delete: "delete"}[change]
-	allowed, err := cmdutil.IsAllowed(ctx, explainer.Client, authorizationv1.ResourceAttributes{
-		Namespace: namespace, Verb: verb, Group: batchv1.GroupName, Resource: "jobs",
-	})
+	allowed, err := cmdutil.IsAllowed(ctx, explainer.Client, feed.JobSet{Namespace: namespace}.Call(verb, ""))
 	return err == nil && allowed
 }
 
@@ -42,9 +37,19 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job types.Name
 	if err := ctx.Err(); err != nil {
 		return err
 	}
+	jobs, err := cmdutil.NewJobsClient(c.config)
+	if err != nil {
+		return errors.New(cmdutil.ErrorLine(err))
+	}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTime)
 	defer cancel()
-	err := c.send(sending, change, job, types.UID(uid))
+	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
+	write := jobwrite.New(set, metav1.CreateOptions{FieldManager: fieldManager})
+	if change == screen.Delete {
+		err = write.Delete(sending, job.Name, types.UID(uid), "")
+	} else {
+		err = write.SetSuspend(sending, job.Name, types.UID(uid), change == screen.Suspend)
+	}
 	if err == nil {
 		return nil
 	}
@@ -52,19 +57,4 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job types.Name
 		cmdutil.PrintError(c.out, err)
 	}
 	return errors.New(cmdutil.ErrorLine(err))
-}
-
-// send makes the request. The UID is a precondition, as another Job may have the name by now.
-func (c changer) send(ctx context.Context, change screen.Change, job types.NamespacedName, uid types.UID) error {
-	jobs, err := cmdutil.NewJobsClient(c.config)
-	if err != nil {
-		return err
-	}
-	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
-	if change == screen.Delete {
-		return cmdutil.ExplainError(rerun.Remove(ctx, set, job.Name, uid, ""))
-	}
-	patch := fmt.Sprintf(`{"metadata":{"uid":%q},"spec":{"suspend":%t}}`, uid, change == screen.Suspend)
-	_, err = set.Client.Patch(ctx, job.Name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
-	return cmdutil.ExplainError(set.Call("patch", job.Name).Wrap(err))
 }

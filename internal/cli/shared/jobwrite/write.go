@@ -1,0 +1,71 @@
+// Package jobwrite has every write to a Job that verbs make: they create, suspend, resume, change and delete Jobs with its Client.
+// A write to an existing Job has its UID as a precondition, so that another Job of the same name stays as it is.
+package jobwrite
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
+)
+
+// Client writes the Jobs of one namespace, or objects of another kind that are created beside them. Its errors name the request.
+type Client struct {
+	Objects dynamic.ResourceInterface
+	Call    apicall.Call         // of the collection; each request sets Verb and Name
+	Options metav1.CreateOptions // FieldManager also applies to patches
+}
+
+// New returns a Client for the Jobs of the set's namespace.
+func New(jobs feed.JobSet, options metav1.CreateOptions) Client {
+	return Client{Objects: jobs.Client, Call: jobs.Call("", ""), Options: options}
+}
+
+func (c Client) call(verb, name string) apicall.Call {
+	c.Call.Verb, c.Call.Name = verb, name
+	return c.Call
+}
+
+// Create sends an object once, and returns it as stored.
+func (c Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	created, err := c.Objects.Create(ctx, object, c.Options)
+	return created, c.call("create", object.GetName()).Wrap(err)
+}
+
+// SetSuspend suspends or resumes the Job with this UID.
+func (c Client) SetSuspend(ctx context.Context, name string, uid types.UID, suspend bool) error {
+	patch := fmt.Appendf(nil, `{"metadata":{"uid":%q},"spec":{"suspend":%t}}`, uid, suspend)
+	_, err := c.Patch(ctx, name, types.MergePatchType, patch)
+	return err
+}
+
+// Patch applies a patch, which has to test the UID, to the Job or to its subresource.
+func (c Client) Patch(
+	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource ...string,
+) (*unstructured.Unstructured, error) {
+	call := c.call("patch", name)
+	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
+	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager}
+	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
+	return patched, call.Wrap(err)
+}
+
+// Delete deletes the object with this UID and, unless version is "", this resourceVersion; its pods are deleted in the
+// background. For another object of this name, it returns a conflict.
+func (c Client) Delete(ctx context.Context, name string, uid types.UID, version string) error {
+	preconditions := &metav1.Preconditions{UID: &uid}
+	if version != "" {
+		preconditions.ResourceVersion = &version
+	}
+	return c.call("delete", name).Wrap(c.Objects.Delete(ctx, name, metav1.DeleteOptions{
+		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
+	}))
+}
