@@ -107,15 +107,8 @@ func GroupText(g *explain.JobGroup, how string) string {
 }
 
 func groupProblem(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemNotReconciled:
-		return "no controller works on them"
-	case explain.ProblemControllerGone:
-		return ControllerWord(p.Controller) + " does not seem to be running"
-	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
-		return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
-	case explain.ProblemContainerFailed:
-		return "container " + p.Container + " " + exited(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
+	if group := problems[p.Kind].group; group != nil {
+		return group(p, time.Time{})
 	}
-	return ProblemWhat(p, time.Time{}, &explain.Reconciler{})
+	return ProblemWhat(p, time.Time{})
 }

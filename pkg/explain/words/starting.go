@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -61,7 +62,7 @@ var webhookTroubles = map[explain.TroubleKind]troubleWords{
 }
 
 // imageText describes an image that is not on the node.
-func imageText(p *explain.Problem) string {
+func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
 	}
@@ -205,7 +206,7 @@ func NeverStartedText(p *explain.Problem) string {
 	case p.Kind == explain.ProblemUnschedulable:
 		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
-		return "its pods never started, as " + imageText(p)
+		return "its pods never started, as " + imageText(p, time.Time{})
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}

@@ -98,7 +98,7 @@ func FillIn(r *explain.Report) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		what, details := ProblemWhat(p, now, &r.Reconciler), OneLine(p.Details)
+		what, details := ProblemWhat(p, now), OneLine(p.Details)
 		p.Text = Clauses([]string{what, ProblemNote(p)})
 		p.Quoted = details != "" && strings.Contains(what, details)
 	}

@@ -7,7 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -39,7 +38,7 @@ func nextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 		return nextAt(v, explain.WaitTTL, explain.StepTTL)
 	case in.Job.DeletionTimestamp != nil:
 		return []explain.Step{{Kind: explain.StepGone}}
-	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
+	case v.Blocker != nil && v.Blocker.HoldsJob:
 		return []explain.Step{{Kind: explain.StepBlocked}}
 	case in.Decision.Decided():
 		return nextEnd(in, v)

@@ -18,7 +18,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
 	}
-	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true}
+	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true, HoldsJob: true, MayContinue: true}
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
@@ -61,7 +61,7 @@ func NoParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Decision.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
 	}
-	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
+	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true, HoldsJob: true})
 }
 
 // NoPodGroup finds a Job that requests a PodGroup, which our controller does not create (JOB-64).

@@ -108,7 +108,7 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &explain.Problem{
 			Kind: c.Kind, Blocks: c.Kind != explain.ProblemContainerEnded || c.WorkIsOver, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
-			Exit: &exit, Container: c.Name, Running: c.Running, GraceSeconds: graceOf(in, c),
+			Exit: &exit, Container: c.Name, Running: c.Running, GraceSeconds: graceOf(in, c), MayContinue: c.Kind == explain.ProblemSidecarStopping,
 		})
 	}
 	return found.mostFrequentFirst()
@@ -140,9 +140,9 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
 	case failing:
-		p.Kind, p.RestartedBy = explain.ProblemCrashLoop, in.RestartedBy(m.Name, false)
+		p.Kind, p.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(m.Name, false), !p.Uncounted
 	case late:
-		p.Kind = explain.ProblemInitRunning
+		p.Kind, p.MayContinue = explain.ProblemInitRunning, true
 	default:
 		return nil
 	}

@@ -32,7 +32,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
-	p.Unfit = eventtext.UnfitsOf(p.Details[0])
+	p.Unfit, p.MayContinue = eventtext.UnfitsOf(p.Details[0]), eventtext.LacksRoom(p.Details[0])
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
 		switch {
