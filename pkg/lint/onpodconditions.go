@@ -49,7 +49,7 @@ func checkConditionsCovered(r *review) {
 			}
 			first[key] = i
 		}
-		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && rules[i].OnExitCodes == nil && earlier != i {
+		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && len(requirementsOf(&rules[i])) == 1 && earlier != i {
 			r.neverMatches(i, fmt.Sprintf("rule %d", earlier))
 		}
 	}

@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -30,10 +32,10 @@ func checkRules(r *review) {
 		if rule.Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
 			r.reject("fail-index-without-limit", path.Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
 		}
-		switch exit, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0; {
-		case exit && conditions:
+		switch n := len(requirementsOf(rule)); {
+		case n > 1:
 			r.reject("two-requirements", path, "split it into two rules", "a rule must have either onExitCodes or onPodConditions")
-		case !exit && !conditions:
+		case n == 0:
 			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule does not specify when it applies")
 		}
 	}
@@ -54,16 +56,20 @@ func checkIgnoreForever(r *review) {
 	}
 }
 
+// requirementsOf returns the requirements of a rule, by the names of their fields. The API server allows only one.
+func requirementsOf(rule *batchv1.PodFailurePolicyRule) (fields []string) {
+	if rule.OnExitCodes != nil {
+		fields = append(fields, "onExitCodes")
+	}
+	if len(rule.OnPodConditions) > 0 {
+		fields = append(fields, "onPodConditions")
+	}
+	return fields
+}
+
 func onlyDisruptions(rule *batchv1.PodFailurePolicyRule) bool {
-	if rule.OnExitCodes != nil || len(rule.OnPodConditions) == 0 {
-		return false
-	}
-	for _, c := range rule.OnPodConditions {
-		if c.Type != corev1.DisruptionTarget {
-			return false
-		}
-	}
-	return true
+	other := func(p batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return p.Type != corev1.DisruptionTarget }
+	return len(requirementsOf(rule)) == 1 && len(rule.OnPodConditions) > 0 && !slices.ContainsFunc(rule.OnPodConditions, other)
 }
 
 func checkPodReplacementPolicy(r *review) {

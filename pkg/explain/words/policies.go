@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
-func requirement(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) string {
-	if codes != nil {
-		return exitCodesText(codes)
+// Requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
+func Requirement(rule *batchv1.PodFailurePolicyRule) string {
+	if rule.OnExitCodes != nil {
+		return exitCodesText(rule.OnExitCodes)
 	}
 	var patterns []string
-	for _, p := range conditions {
+	for _, p := range rule.OnPodConditions {
 		text := string(p.Type)
 		if p.Status != "" && p.Status != corev1.ConditionTrue {
 			text += "=" + string(p.Status)
@@ -49,10 +49,11 @@ func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string
 	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, Enumerate(values, "and"))
 }
 
-// successRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)".
-func successRuleText(r *explain.SuccessRule) string {
+// SuccessRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)". empty is set for a rule that lists no
+// indexes, so that it can never be met.
+func SuccessRuleText(r *explain.SuccessRule, empty bool) string {
 	switch {
-	case r.Empty:
+	case empty:
 		return "can never be met: it lists no indexes"
 	case r.Of == "":
 		return Of(r.Have, r.Need) + " (any indexes)"

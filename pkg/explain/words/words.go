@@ -79,20 +79,10 @@ func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
 }
 
-// FillIn sets the texts of a report that later steps refer to: the controller, the policies, the waits, and the problems.
+// FillIn sets the texts of a report that later steps refer to: the controller, the waits, and the problems.
 func FillIn(r *explain.Report) {
 	now := r.ObservedAt.Time
 	r.Reconciler.Text = ReconcilerText(&r.Reconciler, now)
-	if p := r.FailurePolicy; p != nil {
-		for i := range p.Rules {
-			p.Rules[i].Requirement = requirement(p.Rules[i].OnExitCodes, p.Rules[i].OnPodConditions)
-		}
-	}
-	if p := r.SuccessPolicy; p != nil {
-		for i := range p.Rules {
-			p.Rules[i].Text = successRuleText(&p.Rules[i])
-		}
-	}
 	for i := range r.Waits {
 		r.Waits[i].Text = waitText(&r.Waits[i])
 	}

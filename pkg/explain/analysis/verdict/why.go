@@ -85,10 +85,10 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	o := &in.Decision
 	matched := ""
 	switch p := &o.MatchedPod; {
-	case p.Name == "":
+	case p.Name == "": // The condition's message is quoted.
 	case p.Condition != "":
 		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition, causeOfPod(in, failed, p.Name))
-	default:
+	case p.Container != "":
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
 		var known *explain.KnownError
 		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
