@@ -8,7 +8,6 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -49,11 +48,7 @@ func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*ku
 }
 
 func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]kueue.Object, error) {
-	c := client.CoreV1().RESTClient()
-	if fake, ok := c.(*rest.RESTClient); ok && fake == nil {
-		return nil, nil // The fake Clientset of client-go has no other resources.
-	}
-	request := c.Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
+	request := client.CoreV1().RESTClient().Get().AbsPath("/apis", kueue.Group, version, "namespaces", namespace, "workloads").
 		SetHeader("Accept", "application/json").Param("limit", strconv.Itoa(maxWorkloads))
 	if labels != "" {
 		request = request.Param("labelSelector", labels)

@@ -168,7 +168,7 @@ func detail(r *explain.CronJobReport) string {
 	if len(r.Details) == 0 {
 		return "no event says why"
 	}
-	return briefly(r.Details[0])
+	return shorten(r.Details[0], maxUnquoted)
 }
 
 // Advice on CronJobs.

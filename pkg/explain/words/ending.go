@@ -113,26 +113,10 @@ func endingSays(c *explain.Cause) string {
 			return ""
 		}
 	}
-	if text := strings.TrimRight(brief(c.Message), "."); text != "" {
+	if text := shorten(c.Message, maxQuoted); text != "" {
 		return ": " + Quoted(text)
 	}
 	return ""
-}
-
-// brief returns the first line of a message, cut after a sentence or a word if it is long.
-func brief(message string) string {
-	text, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	if len(text) <= maxSaying {
-		return text
-	}
-	text = strings.ToValidUTF8(text[:maxSaying], "")
-	if i := strings.LastIndex(text, ". "); i > 0 {
-		return text[:i+1]
-	}
-	if i := strings.LastIndex(text, " "); i > 0 {
-		text = text[:i]
-	}
-	return text + "…"
 }
 
 // KilledExitGone describes the exit code of a container that the kubelet killed in a pod that no longer exists.

@@ -336,7 +336,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(brief(strings.Join(p.Details, "\n"))))
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(shorten(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -348,14 +348,14 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, briefly(p.Details[0]))
+	return Joined(": ", text, shorten(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + Quoted(strings.TrimRight(brief(p.ProbeMessage), "."))
+		text += ": " + Quoted(shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }
@@ -369,7 +369,7 @@ func refusalText(p *explain.Problem) string {
 	if r.named != "" && p.RefusedBy != "" {
 		r.unnamed = r.named + p.RefusedBy
 	}
-	said := shortRefusal(p.Refusal)
+	said := shorten(p.Refusal, maxUnquoted)
 	switch {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
@@ -382,21 +382,6 @@ func refusalText(p *explain.Problem) string {
 	}
 	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
 }
-
-// shortRefusal returns the beginning of the API server's message.
-func shortRefusal(said string) string {
-	if text := []rune(said); len(text) > maxRefusal {
-		cut := string(text[:maxRefusal])
-		if i := strings.LastIndex(cut, " "); i > 0 {
-			cut = cut[:i]
-		}
-		return strings.TrimRight(cut, " ,;") + "…"
-	}
-	return said
-}
-
-// maxRefusal is the maximum length of an API server's message in a sentence, in characters.
-const maxRefusal = 160
 
 // refusalTexts have the subject of the refusal, with and without a name, and its verb.
 var refusalTexts = map[string]struct{ named, unnamed, verb string }{

@@ -76,7 +76,7 @@ func unfitText(u *explain.Unfit, claims []explain.Claim) string {
 	if text, known := unfitTexts[u.Kind]; known {
 		return text
 	}
-	return Quoted(briefly(u.Message))
+	return Quoted(shorten(u.Message, maxUnquoted))
 }
 
 func inBrackets(text string) string {
@@ -109,7 +109,7 @@ func claimText(u *explain.Unfit, claims []explain.Claim) string {
 func warningOf(name string, claims []explain.Claim) string {
 	for i := range claims {
 		if c := &claims[i]; c.Name == name {
-			return quotedIfAny(briefly(c.Warning))
+			return quotedIfAny(shorten(c.Warning, maxUnquoted))
 		}
 	}
 	return ""
@@ -124,7 +124,7 @@ func autoscalerText(p *explain.Problem, _ time.Time) string {
 	case a.Adds:
 		return componentText(a.By) + " adds a node for it"
 	}
-	return Joined(": ", componentText(a.By)+" adds no node for it", briefly(a.Why))
+	return Joined(": ", componentText(a.By)+" adds no node for it", shorten(a.Why, maxUnquoted))
 }
 
 // UnfitAdvice returns advice on a reason why no node can take a pod, or "".

@@ -87,7 +87,7 @@ func startCause(p *explain.Problem) string {
 	text := strings.NewReplacer("%s", t.Name, "%v", volumeText(p)).Replace(startTroubles[t.Kind].text)
 	switch t.Kind {
 	case explain.TroubleMultiAttach:
-		text, said = fmt.Sprintf("%s is already %s", volumeText(p), brief(t.Said)), ""
+		text, said = fmt.Sprintf("%s is already %s", volumeText(p), shorten(t.Said, maxQuoted)), ""
 	case explain.TroubleObjectMissing:
 		text = objectText(t) + neededBy(t) + " does not exist"
 	case explain.TroubleKeyMissing:
@@ -210,7 +210,7 @@ func NeverStartedText(p *explain.Problem) string {
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+p.Reason+")", briefly(strings.Join(p.Details, "\n")))
+	return Joined(": ", "its pods never started ("+p.Reason+")", shorten(strings.Join(p.Details, "\n"), maxUnquoted))
 }
 
 // DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.

@@ -97,28 +97,29 @@ func FillIn(r *explain.Report) {
 // Quoted puts a text from the cluster in quotes.
 func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
 
-// maxSaying is the maximum length of a quoted message in a sentence, in bytes.
-const maxSaying = 100
+const (
+	// maxQuoted is the maximum length of a quoted message in a sentence, in characters.
+	maxQuoted = 100
+	// maxUnquoted is the maximum length of a message in a sentence without quotes.
+	maxUnquoted = 160
+)
 
-// saying returns the last line of a message, for the end of a sentence; "" if it is too long.
-func saying(message string) string {
-	all := LastLines(message)
-	if len(all) == 0 || len(all[len(all)-1]) > maxSaying {
-		return ""
-	}
-	return ", " + Quoted(all[len(all)-1])
-}
-
-// maxBriefly is the maximum length of a message in a sentence without quotes, in characters.
-const maxBriefly = 160
-
-// briefly returns the first line of a message, cut if it is long.
-func briefly(message string) string {
+// shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
+// number of characters.
+func shorten(message string, most int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	if text := []rune(line); len(text) > maxBriefly {
-		line = string(text[:maxBriefly]) + "…"
+	text := []rune(line)
+	if len(text) <= most {
+		return strings.TrimRight(line, " .")
 	}
-	return strings.TrimRight(line, " .")
+	line = string(text[:most])
+	if i := strings.LastIndex(line, ". "); i > 0 {
+		return line[:i]
+	}
+	if i := strings.LastIndex(line, " "); i > 0 {
+		line = line[:i]
+	}
+	return line + "…"
 }
 
 // LastLines returns the last 10 lines of a message, without empty ones at the end.
