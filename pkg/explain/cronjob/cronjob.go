@@ -74,7 +74,8 @@ func decide(r *explain.CronJobReport, in *explain.CronJobInput, plan plan) {
 		return
 	}
 	due := plan.firstAfter(laterOf(cj.CreationTimestamp.Time, timeOf(cj.Status.LastScheduleTime)))
-	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || cutOff(in, due) {
+	// The status may not show a Job yet that was created for the start that is due.
+	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || !started.Before(due) {
 		return
 	}
 	if r.State = explain.CronJobOverdue; forbidsOverlap(cj) {
@@ -89,9 +90,6 @@ func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, fal
 func forbidsOverlap(cj *batchv1.CronJob) bool {
 	return cj.Spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && len(cj.Status.Active) > 0
 }
-
-// cutOff reports whether a Job was created for the start that is due, although the status does not show it yet.
-func cutOff(in *explain.CronJobInput, due time.Time) bool { return !lastStart(in).Before(due) }
 
 // lastStart returns the time of the last start of a Job, from the creation of Jobs, events and the status; zero if there was
 // none.

@@ -32,7 +32,7 @@ const (
 
 // Stalls holds the results of at most four requests that explain why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
-	pods   ofJobs[*explain.Pod]  // pods that have not ended, see phasesOf
+	pods   ofJobs[*explain.Pod]  // pods that have not ended
 	failed ofJobs[*explain.Pod]  // pods that failed
 	events ofJobs[explain.Event] // warnings about Jobs
 	// podEvents holds warnings about pods that do not start, and whose status does not explain why.
@@ -76,7 +76,11 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	}
 	active := slices.DeleteFunc(slices.Clone(jobs), func(job *batchv1.Job) bool { return job.Status.Active == 0 })
 	if len(active) > 0 {
-		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: phasesOf(active), Limit: maxStallObjects})
+		phases := "status.phase!=Succeeded,status.phase!=Failed"
+		if len(active) > maxJobNames { // The pods of all Jobs are selected: many may be running.
+			phases = "status.phase=Pending"
+		}
+		page, err := client.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{LabelSelector: podsOfJobs(active), FieldSelector: phases, Limit: maxStallObjects})
 		s.pods = before.pods.next(namespace, "pods", page, err, func(into map[types.UID][]*explain.Pod) {
 			for i := range page.Items {
 				pod := &page.Items[i]
@@ -199,15 +203,6 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 		}
 	}
 	return batchv1.JobNameLabel
-}
-
-// phasesOf selects the pods that have not ended. If the pods of all Jobs are selected, it leaves out running pods, as there
-// may be many.
-func phasesOf(jobs []*batchv1.Job) string {
-	if len(jobs) > maxJobNames {
-		return "status.phase=Pending"
-	}
-	return "status.phase!=Succeeded,status.phase!=Failed"
 }
 
 // Input returns the data read about a Job of the list that may be stalled.

@@ -42,7 +42,7 @@ type short struct {
 func newShort(r *explain.Report, o Options) *short {
 	v := &short{view: newView(r, o), own: section.OwnCauses(r)}
 	slices.SortStableFunc(v.own, func(x, y explain.Cause) int { return rank(&y) - rank(&x) })
-	v.title()
+	v.page.Para(0, indentSection, v.headline()...)
 	v.answer()
 	v.labeled(indentSection, slices.Concat(
 		v.why(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
@@ -50,8 +50,6 @@ func newShort(r *explain.Report, o Options) *short {
 	v.labeled(0, append(v.toDo(), v.more()...))
 	return v
 }
-
-func (v *short) title() { v.page.Para(0, indentSection, v.headline()...) }
 
 // headline returns "✗ train failed after 3m4s (17m ago): 1 of 10 indexes failed".
 func (v *short) headline() layout.Line {

@@ -20,23 +20,19 @@ func (v *short) answer() {
 	if ended := v.report.Verdict.EndedBy; ended != "" {
 		v.sentence(layout.Plain, ended)
 	}
-	if v.isSingle() && v.isFailing() {
+	if v.isSingle() && v.report.Verdict.Outcome.Fails() {
 		v.sentence(layout.Plain, words.CauseSentence(&v.own[0]))
 	} else {
 		v.causes()
 	}
-	v.stopped()
+	if text := section.StoppedNote(v.report); text != "" {
+		v.sentence(layout.Muted, text)
+	}
 }
 
 // isSingle reports whether the cause of all failures is the same.
 func (v *short) isSingle() bool {
 	return len(v.own) == 1 && v.report.FailuresWithoutPod == 0
-}
-
-// isFailing reports whether the Job failed, or will, so that the number of its failures is not worth a line.
-func (v *short) isFailing() bool {
-	outcome := v.report.Verdict.Outcome
-	return outcome.Fails()
 }
 
 // causes writes the causes of all failures, each with its indexes and one command.
@@ -79,8 +75,9 @@ func (v *short) knownCauses() {
 func (v *short) cause(c *explain.Cause, width int) {
 	label := countLabel(c)
 	hang := indentSection + width + 2
-	text := words.CauseSentence(c)
-	if rule := section.CauseRule(c); rule != "" && !v.isDecisive(c) {
+	text, decisive := words.CauseSentence(c), v.report.Verdict.Rule
+	// The rule that failed the Job is shown anyway.
+	if rule := section.CauseRule(c); rule != "" && (decisive == nil || c.Rule == nil || *decisive != *c.Rule) {
 		text += " (" + rule + ")"
 	}
 	v.page.Para(indentSection, hang, layout.Text(layout.Bad|layout.Bold, fmt.Sprintf("%*s  ", width, label)), layout.Text(layout.Bold, wording.Sentence(text)))
@@ -92,25 +89,12 @@ func (v *short) cause(c *explain.Cause, width int) {
 	}
 }
 
-// isDecisive reports whether the cause matched the rule that failed the Job, which is shown anyway.
-func (v *short) isDecisive(c *explain.Cause) bool {
-	rule := v.report.Verdict.Rule
-	return rule != nil && c.Rule != nil && *rule == *c.Rule
-}
-
 // countLabel returns the number of indexes that failed for good, "15 indexes", or else the number of pods, "3 pods".
 func countLabel(c *explain.Cause) string {
 	if c.FailedIndexes != "" {
 		return wording.Plural(int64(c.FailedIndexCount), "index", "indexes")
 	}
 	return wording.Plural(int64(c.Count), "pod", "pods")
-}
-
-// stopped writes the number of pods that did not fail on their own.
-func (v *short) stopped() {
-	if text := section.StoppedNote(v.report); text != "" {
-		v.sentence(layout.Muted, text)
-	}
 }
 
 // rank returns a higher number for causes that decided something.

@@ -163,7 +163,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	if quoted == "" || p.Quoted || isUnderstood(p) {
+	if quoted == "" || p.Quoted || p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil {
 		return nil
 	}
 	text := layout.Plainly(quoted)
@@ -171,11 +171,6 @@ func (v *short) details() []labeled {
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
-}
-
-// isUnderstood reports whether the text of the problem explains its details, so that these would only repeat it.
-func isUnderstood(p *explain.Problem) bool {
-	return p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
 }
 
 // others returns the problems that the answer does not name.
@@ -260,24 +255,21 @@ var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", exp
 
 // toDo returns the first steps: the fix, then one log, then a rerun of what is missing.
 func (v *short) toDo() (out []labeled) {
+	// A command already prints a log: each of several causes has one.
+	logs := !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
 			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Without a WhatIf, nothing shows that the policy would have helped.
-			if a.Kind != kind || idle || kind == explain.AdviceLogs && v.showsLogs(out) {
+			if a.Kind != kind || idle || kind == explain.AdviceLogs && logs {
 				continue
 			}
+			logs = logs || kind == explain.AdviceLogs
 			out = append(out, step(a))
 		}
 	}
 	return first(out, shortAdvice)
-}
-
-// showsLogs reports whether a command already prints a log: each of several causes has one.
-func (v *short) showsLogs(out []labeled) bool {
-	isLogs := func(l labeled) bool { return l.label == adviceLabels[explain.AdviceLogs] }
-	return slices.ContainsFunc(out, isLogs) || !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 }
 
 // step returns one piece of advice. For a log or a rerun, the command needs no text.
@@ -300,8 +292,11 @@ func (v *short) more() []labeled {
 		name  string
 		there bool
 	}{
-		{"timeline", len(r.Timeline) > 0}, {"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)}, {"indexes", r.Indexes != nil},
-		{"policies", r.FailurePolicy != nil || r.SuccessPolicy != nil}, {"controller", true},
+		{"timeline", len(r.Timeline) > 0},
+		{"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)},
+		{"indexes", r.Indexes != nil},
+		{"policies", r.FailurePolicy != nil || r.SuccessPolicy != nil},
+		{"controller", true},
 	} {
 		if part.there {
 			parts = append(parts, part.name)

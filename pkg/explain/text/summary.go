@@ -33,7 +33,10 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.page.Field("Run by", v.runBy()...)
 	v.summaryIndexes()
 	if v.hasSuccess() {
-		v.summarySuccess()
+		for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
+			l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
+			v.page.Field("Success", append(l, m.Text...)...)
+		}
 	}
 	v.summaryRule()
 	v.summaryProblems()
@@ -154,14 +157,6 @@ func (v *view) summaryIndexes() {
 		}
 	}
 	v.page.Field("Indexes", plain(rest))
-}
-
-// summarySuccess writes the progress as bars.
-func (v *view) summarySuccess() {
-	for _, m := range first(section.SuccessMeters(v.frame, v.report, v.pods), summaryBars) {
-		l := append(v.frame.Bar(m.Have, m.Total, successWidth, m.Style), plain(" "+m.Name+": "))
-		v.page.Field("Success", append(l, m.Text...)...)
-	}
 }
 
 // summaryRule writes the rule of the podFailurePolicy that decided.

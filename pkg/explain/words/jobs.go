@@ -101,14 +101,10 @@ func InterruptedText(root string) string {
 // how their pods failed.
 func GroupText(g *explain.JobGroup, how string) string {
 	if g.Problem != nil {
-		return groupProblem(g.Problem)
+		if group := problems[g.Problem.Kind].group; group != nil {
+			return group(g.Problem, time.Time{})
+		}
+		return ProblemWhat(g.Problem, time.Time{})
 	}
 	return Joined(": ", g.Reason, LowerFirst(how))
-}
-
-func groupProblem(p *explain.Problem) string {
-	if group := problems[p.Kind].group; group != nil {
-		return group(p, time.Time{})
-	}
-	return ProblemWhat(p, time.Time{})
 }

@@ -78,8 +78,9 @@ func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started 
 		}
 	}
 	for i := range in.Events {
-		name, created := createdPod(&in.Events[i])
-		if !created || known[name] {
+		e := &in.Events[i]
+		name, created := strings.CutPrefix(e.Message, "Created pod: ")
+		if !created || e.Pod != "" || e.Reason != "SuccessfulCreate" || known[name] {
 			continue
 		}
 		if known[name] = true; started[name] || warnings[name] == nil {
@@ -102,14 +103,6 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started
 		}
 	}
 	return warnings, started
-}
-
-// createdPod returns the name of the pod that the Job's controller created, by its event.
-func createdPod(e *explain.Event) (name string, ok bool) {
-	if e.Pod != "" || e.Reason != "SuccessfulCreate" {
-		return "", false
-	}
-	return strings.CutPrefix(e.Message, "Created pod: ")
 }
 
 // hasStarted reports whether a container of the pod has started, or may have.

@@ -46,7 +46,7 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 	o := &Outlived{Pod: p.Name}
 	for i := range p.Containers {
 		c := &p.Containers[i]
-		if !endedForGood(c) {
+		if c.Init || !c.Ended || c.Before || c.EndedAt.IsZero() {
 			continue
 		}
 		if !c.EndedAt.Before(p.DeletedAt) {
@@ -61,10 +61,6 @@ func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
 		return nil
 	}
 	return o
-}
-
-func endedForGood(c *explain.Container) bool {
-	return !c.Init && c.Ended && !c.Before && !c.EndedAt.IsZero()
 }
 
 // outlivedGonePod finds such a pod from events alone. A kubelet reports each container that it stops: a container without

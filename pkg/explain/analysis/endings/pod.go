@@ -25,20 +25,16 @@ func OfPod(p *explain.Pod, events map[string]Witness) Witness {
 		}
 		return w
 	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
-		if hasFailedContainer(p, event.Container) {
+		failed := func(c explain.Container) bool {
+			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
+		}
+		if slices.ContainsFunc(p.Containers, failed) {
 			return event
 		}
 	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
 		return event
 	}
 	return Witness{}
-}
-
-// hasFailedContainer reports whether the container's last run failed.
-func hasFailedContainer(p *explain.Pod, name string) bool {
-	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool {
-		return c.Name == name && c.Ended && !c.Before && c.ExitCode != 0
-	})
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.

@@ -32,8 +32,12 @@ func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 	var chain []explain.Evidence
 	end := &in.Decision
 	if !o.IsNarrow() {
-		chain = append(conditionEvidence(in), limitEvidence(in, failed, v)...)
-		if end.Failing() && hasRule(in, end.Rule) {
+		chain = conditionEvidence(in)
+		if text := limitText(in, failed, v); text != "" {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceLimit, Text: text})
+		}
+		policy := in.Spec.PodFailurePolicy
+		if end.Failing() && end.Rule >= 0 && policy != nil && int(end.Rule) < len(policy.Rules) { // The policy may have changed.
 			chain = append(chain, ruleEvidence(in, end.Rule))
 		}
 	}
@@ -64,16 +68,7 @@ func conditionEvidence(in *facts.Facts) []explain.Evidence {
 	return nil
 }
 
-// limitEvidence returns the limit of the spec that was exceeded.
-func limitEvidence(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Evidence {
-	text := limitText(in, failed, v)
-	if text == "" {
-		return nil
-	}
-	return []explain.Evidence{{Kind: explain.EvidenceLimit, Text: text}}
-}
-
-// limitText returns "" if no limit was exceeded, or if it is unknown.
+// limitText describes the limit of the spec that was exceeded, "" for none or an unknown limit.
 func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
 	spec, counted, lost := in.Spec, in.CountedFailures(), in.Plan.Findings.FailedIndexes
 	switch in.Decision.Reason {
@@ -114,11 +109,6 @@ func ranUntilDecided(in *facts.Facts) *time.Duration {
 		return nil
 	}
 	return ptr.To(in.Decision.Since.Sub(start.Time))
-}
-
-// hasRule reports whether the podFailurePolicy has a rule with the index.
-func hasRule(in *facts.Facts, index int32) bool {
-	return index >= 0 && in.Spec.PodFailurePolicy != nil && int(index) < len(in.Spec.PodFailurePolicy.Rules)
 }
 
 func ruleEvidence(in *facts.Facts, index int32) explain.Evidence {

@@ -46,18 +46,3 @@ func EndWith(c *explain.Cause, end explain.Ending, message string) {
 	c.Ending, c.Meaning, c.Message = &end, "", message
 	c.Text = words.EndingText(c)
 }
-
-// meanError uses the cause's Error as its meaning. It drops the exit code of a container that never started, which means nothing.
-func meanError(c *explain.Cause) {
-	c.Meaning = words.KnownErrorText(c.Error)
-	if explain.IsStartFailure(c.Reason) {
-		c.Text = words.NotStartedText(c.Container, c.Reason)
-	}
-}
-
-// endingText returns the text of a cause with an Ending.
-func endingText(k *Kind) string {
-	c := CauseOf(&k.Cause, "")
-	c.Ending = &k.Ending
-	return words.EndingText(&c)
-}

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
@@ -114,13 +115,20 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	fs.Restarts = restartsOf(in, fs)
 	fs.NeverStarted = endings.WhyNeverStarted(in)
 	fs.Outlived = endings.WhatOutlived(in)
-	fs.Groups = group(pointers(fs.All))
+	all := make([]*Failure, len(fs.All))
+	for i := range fs.All {
+		all[i] = &fs.All[i]
+	}
+	fs.Groups = group(all)
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
-	if isDecidedByIndexes(in) {
+	switch in.Decision.Reason {
+	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
 		fs.Decisive = group(fs.lastOfIndexes)
 	}
 	fs.Examples = examples(in, fs, o)
-	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain(in)) {
+	// A stopped pod may explain the failure of the Job: it ran at the deadline, or its containers had been restarted.
+	stopsExplain := in.Decision.Reason == batchv1.JobReasonDeadlineExceeded || in.RestartsCount()
+	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain) {
 		fs.Example = fs.Examples[0]
 	}
 	return fs
@@ -197,7 +205,9 @@ func setEndings(fs *Failures) {
 		}
 		kind := *f.Kind
 		kind.Ending = w.Ending
-		kind.Text = endingText(&kind)
+		c := CauseOf(&kind.Cause, "")
+		c.Ending = &kind.Ending
+		kind.Text = words.EndingText(&c)
 		if known[kind] == nil {
 			known[kind] = &kind
 		}

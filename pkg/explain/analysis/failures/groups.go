@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -19,14 +18,6 @@ type Group struct {
 	Kind        *Kind
 	Consequence bool
 	Failures    []*Failure
-}
-
-func pointers(all []Failure) []*Failure {
-	out := make([]*Failure, len(all))
-	for i := range all {
-		out[i] = &all[i]
-	}
-	return out
 }
 
 func group(failures []*Failure) []*Group {
@@ -61,11 +52,6 @@ func FalseFirst(x, y bool) int {
 		return -1
 	}
 	return 1
-}
-
-// isDecidedByIndexes reports whether failed indexes failed the Job.
-func isDecidedByIndexes(in *facts.Facts) bool {
-	return in.Decision.Reason == batchv1.JobReasonFailedIndexes || in.Decision.Reason == batchv1.JobReasonMaxFailedIndexesExceeded
 }
 
 // lastOfIndexes returns the last failures of indexes that have failed.
@@ -116,12 +102,6 @@ func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 	return out
 }
 
-// stopsExplain reports whether a stopped pod may explain the failure of the Job: it ran at the deadline, or its containers
-// had been restarted.
-func stopsExplain(in *facts.Facts) bool {
-	return in.Decision.Reason == batchv1.JobReasonDeadlineExceeded || in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
-}
-
 // Ignored reports whether the failures do not count.
 func (g *Group) Ignored() bool {
 	return g.Kind.Cause.Action == batchv1.PodFailurePolicyActionIgnore
@@ -134,16 +114,6 @@ func (g *Group) Stopped() explain.StopReason {
 		return ""
 	}
 	return reason
-}
-
-// addContainers adds the errors that the containers report, and the other containers that failed.
-func (g *Group) addContainers(in *facts.Facts, c *explain.Cause) {
-	if c.Error = g.knownError(in); c.Error != nil {
-		meanError(c)
-	}
-	if c.Also = g.others(); len(c.Also) > 0 {
-		c.Text += words.AlsoText(c.Also)
-	}
 }
 
 // Cause returns the group as a value of the report.
@@ -162,7 +132,15 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
-		g.addContainers(in, &c)
+		if c.Error = g.knownError(in); c.Error != nil {
+			c.Meaning = words.KnownErrorText(c.Error)
+			if explain.IsStartFailure(c.Reason) { // The exit code means nothing.
+				c.Text = words.NotStartedText(c.Container, c.Reason)
+			}
+		}
+		if c.Also = g.others(); len(c.Also) > 0 {
+			c.Text += words.AlsoText(c.Also)
+		}
 	}
 	var indexes []int32
 	for i, f := range g.Failures {

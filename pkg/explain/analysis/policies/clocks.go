@@ -16,14 +16,11 @@ import (
 // century limits countdowns, because activeDeadlineSeconds has no upper bound.
 const century = 100 * 365 * 24 * time.Hour
 
-// isAhead reports whether t is in the future, and within a century.
-func isAhead(in *facts.Facts, t time.Time) bool { return t.After(in.Now) && t.Sub(in.Now) < century }
-
 // Clocks returns the running clocks, sorted by their ends.
 func Clocks(in *facts.Facts) []explain.Wait {
 	var out []explain.Wait
 	add := func(w explain.Wait, until time.Time) {
-		if isAhead(in, until) {
+		if until.After(in.Now) && until.Sub(in.Now) < century {
 			w.Until = metav1.NewTime(until)
 			out = append(out, w)
 		}

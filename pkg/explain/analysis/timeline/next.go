@@ -88,7 +88,8 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	switch n := int32(len(in.Plan.Create)); {
 	case n > 0 && slices.ContainsFunc(v.Problems, isRefusal):
 		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})
-	case n > 0 && backoffUnknown(in, failed):
+	case n > 0 && in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0:
+		// The failed pods that start the back-off no longer exist.
 		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n})
 	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
 		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
@@ -97,11 +98,6 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 		steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
 	}
 	return steps
-}
-
-// backoffUnknown reports whether the failed pods that start the back-off no longer exist.
-func backoffUnknown(in *facts.Facts, failed *failures.Failures) bool {
-	return in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
 }
 
 // nextLimits returns how far the Job is from failing.

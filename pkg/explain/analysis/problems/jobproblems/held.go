@@ -45,15 +45,11 @@ func heldByKueue(in *facts.Facts, p *explain.Problem) {
 		p.Details = []string{p.Hold.Message}
 		return
 	}
-	if e := in.LastJobEvent("Stopped"); p.Hold == nil && e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
-		p.Details = []string{e.Message}
+	// An event from before Kueue last started the Job is outdated.
+	stopped, started := in.LastJobEvent("Stopped"), in.LastJobEvent("Started")
+	if p.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
+		p.Details = []string{stopped.Message}
 	}
-}
-
-// startedBefore reports whether Kueue last started the Job before it stopped it, or never started it.
-func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
-	started := in.LastJobEvent("Started")
-	return started == nil || !started.Last.After(stopped.Last)
 }
 
 // NoParallelism finds a Job with parallelism 0, which gets no pods.

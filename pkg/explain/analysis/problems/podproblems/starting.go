@@ -32,9 +32,10 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
-	p.Unfit, p.MayContinue = eventtext.UnfitsOf(p.Details[0]), eventtext.LacksRoom(p.Details[0])
+	p.Unfit = eventtext.UnfitsOf(p.Details[0])
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
+		p.MayContinue = p.MayContinue || u.Kind == explain.UnfitResource || u.Kind == explain.UnfitPodCount // Other pods may make room.
 		switch {
 		case u.Kind == explain.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
