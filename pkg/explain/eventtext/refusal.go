@@ -52,9 +52,18 @@ func RefusalOf(message string) Refusal {
 	wrapper := wrappers.FindStringSubmatch(message)
 	message = message[len(wrapper[0]):]
 	for _, r := range refusals {
-		if m := r.pattern.FindStringSubmatch(message); m != nil {
-			return withDetails(Refusal{Reason: r.reason, By: m[1], Message: m[2]})
+		m := r.pattern.FindStringSubmatch(message)
+		if m == nil {
+			continue
 		}
+		out := Refusal{Reason: r.reason, By: m[1], Message: m[2]}
+		switch r.reason {
+		case explain.RefusalWebhookDown:
+			out.Trouble = WebhookTrouble(out.Message)
+		case explain.RefusalQuotaNeeds:
+			out.Lacks = lacking(out.Message)
+		}
+		return out
 	}
 	switch {
 	case wrapper[1] == "":
@@ -63,17 +72,6 @@ func RefusalOf(message string) Refusal {
 		return Refusal{Reason: explain.RefusalInvalid, Message: message}
 	}
 	return Refusal{Reason: explain.RefusalForbidden, Message: message}
-}
-
-// withDetails adds the fields that are specific to the reason.
-func withDetails(r Refusal) Refusal {
-	switch r.Reason {
-	case explain.RefusalWebhookDown:
-		r.Trouble = WebhookTrouble(r.Message)
-	case explain.RefusalQuotaNeeds:
-		r.Lacks = lacking(r.Message)
-	}
-	return r
 }
 
 // lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,

@@ -149,16 +149,15 @@ func StartTrouble(reason, message string) *explain.Trouble {
 		return t
 	case "FailedCreatePodSandBox", "NetworkNotReady":
 		t := troubleIn(ofSandboxes, message)
-		if m := plugin.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil && isOfNetwork(t.Kind) {
-			t.Name = m[1] + m[2]
+		if m := plugin.FindStringSubmatch(message); t != nil && t.Name == "" && m != nil {
+			switch t.Kind {
+			case explain.TroubleNoAddress, explain.TroubleNetworkPlugin, explain.TroubleNetworkNotReady:
+				t.Name = m[1] + m[2]
+			}
 		}
 		return t
 	}
 	return nil
-}
-
-func isOfNetwork(kind explain.TroubleKind) bool {
-	return kind == explain.TroubleNoAddress || kind == explain.TroubleNetworkPlugin || kind == explain.TroubleNetworkNotReady
 }
 
 // WebhookTrouble returns the reason why the API server cannot call a webhook; nil if it is unknown. Its Name is the Service.

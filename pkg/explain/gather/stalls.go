@@ -66,7 +66,11 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	case len(jobs) == 0 && len(failing) > 0 && !news:
 		s.events = before.events
 	case len(about) > 0:
-		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: warningsAbout(about).String(), Limit: maxStallObjects})
+		selected := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
+		if len(about) == 1 {
+			selected["involvedObject.name"] = about[0].Name
+		}
+		page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: selected.String(), Limit: maxStallObjects})
 		s.events = before.events.next(namespace, "events", page, err, func(into map[types.UID][]explain.Event) {
 			for i := range page.Items {
 				about := page.Items[i].InvolvedObject.UID
@@ -178,15 +182,6 @@ func (before ofJobs[T]) next(namespace, what string, page metav1.ListInterface, 
 		now.gap = &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
 	}
 	return now
-}
-
-// warningsAbout selects the warnings about a single Job, or about all Jobs.
-func warningsAbout(jobs []*batchv1.Job) fields.Set {
-	about := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
-	if len(jobs) == 1 {
-		about["involvedObject.name"] = jobs[0].Name
-	}
-	return about
 }
 
 // podsOfJobs selects the pods of the Jobs by their label, or the pods of all Jobs.

@@ -87,9 +87,9 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")
 		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+what))
 	case isDecided(r):
-		// The distance to the limit no longer matters, as something else decided.
+		// The distance to the limit no longer matters, as something else decided. A Job may reach its limit without failing.
 		m.Style = layout.Info
-		m.Text = layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(layout.Muted, notAbove(u.used, u.limit)))
+		m.Text = layout.Of(layout.Text(layout.Plain, u.text()+", "), layout.Text(layout.Muted, either(u.used == u.limit, "not exceeded", "not reached")))
 	default:
 		m.Text = u.line(m.Style, u.limit-u.used+1)
 	}
@@ -99,14 +99,6 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 // isDecided reports whether the Job has ended or will end, whatever its pods do.
 func isDecided(r *explain.Report) bool {
 	return !r.Job.Finished.IsZero() || (r.Verdict.Outcome != reconcile.OutcomeOpen && r.Verdict.Outcome != "")
-}
-
-// notAbove describes how a Job has ended below or at a limit.
-func notAbove(used, limit int64) string {
-	if used == limit {
-		return "not exceeded" // A Job may reach its limit without failing.
-	}
-	return "not reached"
 }
 
 func limitStyle(used, limit int64) layout.Style {

@@ -48,19 +48,11 @@ func (v *view) activePods() string {
 	status, now := v.report.Counts.Active, &v.pods
 	switch {
 	case now.Active < status:
-		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(status), wording.Thousands(now.Active), runs(now.Active))
+		return fmt.Sprintf("status says %s active, %s of them still %s", wording.Thousands(status), wording.Thousands(now.Active), words.Plural(int(now.Active), "runs", "run"))
 	case now.Ready >= 0 && now.Active > 0:
 		return fmt.Sprintf("%s active (%s ready)", wording.Thousands(now.Active), wording.Thousands(now.Ready))
 	}
 	return wording.Count(now.Active, "active")
-}
-
-// runs returns the verb for a number of pods.
-func runs(pods int32) string {
-	if pods == 1 {
-		return "runs"
-	}
-	return "run"
 }
 
 // failedPods returns "3 failed", or "5 failed (3 in the status)" as in the verdict.

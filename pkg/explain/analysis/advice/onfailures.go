@@ -213,7 +213,7 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 	c := f.Container()
 	limit := in.MemoryLimit(c)
 	memory, err := resource.ParseQuantity(limit.Value)
-	if err != nil || limit.From == explain.LimitOfAllOfPod || !in.HasContainer(c.Name) {
+	if err != nil || limit.From == explain.LimitOfAllOfPod || in.IsInjected(c.Name) {
 		return "" // There is no limit, or it is not of a container of the Job.
 	}
 	memory.Mul(2)

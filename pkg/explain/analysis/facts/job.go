@@ -79,9 +79,6 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 	return nil
 }
 
-// HasContainer reports whether the Job's template has a container of that name; if not, admission may have added it to the pod.
-func (in *Facts) HasContainer(name string) bool { return in.templateContainer(name) != nil }
-
 // HasReadOnlyRoot reports whether a container of the Job's template has readOnlyRootFilesystem.
 func (in *Facts) HasReadOnlyRoot(name string) bool {
 	c := in.templateContainer(name)

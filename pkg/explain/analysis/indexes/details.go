@@ -124,26 +124,16 @@ func (d *details) latest(p *explain.Pod) {
 	info.Failures, info.Ignored = max(info.Failures, p.Failures), max(info.Ignored, p.Ignored)
 }
 
-// withoutPods adds the failed indexes whose pods no longer exist, or the selected indexes, up to the limits.
+// withoutPods adds the selected indexes, or else the failed indexes, whose pods no longer exist, up to the limits.
 func (d *details) withoutPods() {
 	if d.o.Pod != "" {
 		return
 	}
+	chosen := d.sets.failed
 	if !d.o.Indexes.IsEmpty() {
-		d.chosen()
-		return
+		chosen = d.o.Indexes
 	}
-	for index := range d.sets.failed.All() {
-		if len(d.infos) >= min(d.most(), maxPodless) {
-			return
-		}
-		d.at(index)
-	}
-}
-
-// chosen adds the selected indexes, up to the limits.
-func (d *details) chosen() {
-	for index := range d.o.Indexes.All() {
+	for index := range chosen.All() {
 		if len(d.infos) >= min(d.most(), maxPodless) {
 			return
 		}
