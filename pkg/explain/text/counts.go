@@ -64,8 +64,8 @@ func (v *view) failedPods() string {
 	return fmt.Sprintf("%s failed (%s)", wording.Thousands(t.All), words.InStatus(t.Counted))
 }
 
-// uncounted returns "2 succeeded and 1 failed", "" for none.
-func uncounted(c *explain.Counts) string {
+// uncounted returns "2 succeeded and 1 failed" after a label, "" for none.
+func uncounted(label string, c *explain.Counts) string {
 	var parts []string
 	if c.UncountedSucceeded > 0 {
 		parts = append(parts, wording.Count(c.UncountedSucceeded, "succeeded"))
@@ -73,15 +73,18 @@ func uncounted(c *explain.Counts) string {
 	if c.UncountedFailed > 0 {
 		parts = append(parts, wording.Count(c.UncountedFailed, "failed"))
 	}
-	return strings.Join(parts, " and ")
+	if len(parts) == 0 {
+		return ""
+	}
+	return label + strings.Join(parts, " and ")
 }
 
 // accounting returns sentences about pods that the counters do not show.
 func (v *view) accounting() []string {
 	c := &v.report.Counts
 	var notes []string
-	if u := uncounted(c); u != "" {
-		notes = append(notes, "Not in the counts of the status yet: "+u)
+	if u := uncounted("Not in the counts of the status yet: ", c); u != "" {
+		notes = append(notes, u)
 	}
 	if c.IgnoredFailures > 0 {
 		notes = append(notes, wording.Plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")

@@ -45,8 +45,8 @@ func Explanation(w io.Writer, r explain.Report, o Options) error {
 func (v *view) explanation() {
 	f, r := v.frame, v.report
 	v.head()
-	v.about()
 	if !v.brief {
+		v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
 		v.page.section(section.Why(f, r))
 	}
 	v.advice(r.Advice)
@@ -90,22 +90,8 @@ func newView(r *explain.Report, o Options) *view {
 	}
 }
 
-// head writes the name of the Job, and what happened to it.
+// head writes "✗ Failed job ml/train, after 3m4s", and the verdict.
 func (v *view) head() {
-	v.headline()
-	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
-}
-
-// about writes the mode of the Job, and when it ran.
-func (v *view) about() {
-	if v.brief {
-		return
-	}
-	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
-}
-
-// headline writes "✗ Failed job ml/train, after 3m4s".
-func (v *view) headline() {
 	job := &v.report.Job
 	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
 	if job.Owner != nil {
@@ -119,6 +105,7 @@ func (v *view) headline() {
 		spans = append(spans, plain(word+wording.Seconds(*job.DurationSeconds)))
 	}
 	v.page.Para(0, indentSection, spans...)
+	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
 }
 
 // advice writes the recommended actions, with their commands.

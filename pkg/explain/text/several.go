@@ -137,24 +137,21 @@ func share[T any](items []explain.Report, of func(*explain.Report) []T, parts fu
 func (p *page) sharedAdvice(items []explain.Report) {
 	all := share(items, func(r *explain.Report) []explain.Advice { return r.Advice },
 		func(a explain.Advice) (string, string) { return a.Text, a.Command })
-	if len(all) == 0 {
-		return
-	}
-	p.Title("What to do", "")
 	for i, advice := range all {
-		number := fmt.Sprintf("%d. ", i+1)
-		p.sharedItem(number, layout.Plain, advice, len(items))
+		if i == 0 {
+			p.Title("What to do", "")
+		}
+		p.sharedItem(fmt.Sprintf("%d. ", i+1), layout.Plain, advice, len(items))
 	}
 }
 
 func (p *page) sharedGaps(items []explain.Report) {
 	all := share(items, func(r *explain.Report) []explain.Gap { return r.Gaps },
 		func(g explain.Gap) (string, string) { return g.Text, g.Command })
-	if len(all) == 0 {
-		return
-	}
-	p.Title("What could not be read", "")
-	for _, gap := range all {
+	for i, gap := range all {
+		if i == 0 {
+			p.Title("What could not be read", "")
+		}
 		p.sharedItem(p.Glyphs.Warn+" ", layout.Warn, gap, len(items))
 	}
 }

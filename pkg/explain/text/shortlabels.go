@@ -198,11 +198,7 @@ func (v *short) waits() (out []labeled) {
 		return labelOf("Waits", layout.Plain, "for "+r.Verdict.WaitsFor)
 	}
 	for _, step := range first(v.steps(), shortSteps) {
-		l := step.When
-		if len(l) > 0 {
-			l = append(l, plain(": "))
-		}
-		out = append(out, labeled{label: "Next", text: append(l, plain(step.Text))})
+		out = append(out, labeled{label: "Next", text: stepLine(step)})
 	}
 	return out
 }
@@ -216,6 +212,15 @@ func (v *view) steps() []section.Step {
 	}
 	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isSaid)
 	return section.Steps(v.frame, &r)
+}
+
+// stepLine draws when a step happens, if that is known, and the step.
+func stepLine(step section.Step) layout.Line {
+	l := step.When
+	if len(l) > 0 {
+		l = append(l, plain(": "))
+	}
+	return append(l, plain(step.Text))
 }
 
 // retries returns the state of the Job's family.

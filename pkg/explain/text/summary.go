@@ -26,7 +26,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.brief = false
 	v.head()
 	v.page.Blank()
-	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), v.uncountedNote())))
+	v.page.Field("Pods", plain(wording.Join(", ", v.countsLine(), uncounted("not in the status yet: ", &r.Counts))))
 	v.summaryTime()
 	v.page.Field("Mode", plain(v.mode()))
 	v.summaryLimits()
@@ -41,11 +41,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.summaryRule()
 	v.summaryProblems()
 	for _, step := range first(v.steps(), summarySteps) {
-		l := step.When
-		if len(l) > 0 {
-			l = append(l, plain(": "))
-		}
-		v.page.Field("Next", append(l, plain(step.Text))...)
+		v.page.Field("Next", stepLine(step)...)
 	}
 	for _, gap := range first(r.Gaps, summaryProblems) {
 		v.page.Field("Not read", layout.Text(layout.Warn, wording.Sentence(gap.Text)))
@@ -53,13 +49,6 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.page.section(section.Family(v.frame, v.report, summaryHistories))
 	v.hint()
 	return v.page.writeTo(w)
-}
-
-func (v *view) uncountedNote() string {
-	if u := uncounted(&v.report.Counts); u != "" {
-		return "not in the status yet: " + u
-	}
-	return ""
 }
 
 func (v *view) summaryTime() {
@@ -103,10 +92,12 @@ func (v *view) mode() string {
 
 // summaryLimits writes the limits without their bars.
 func (v *view) summaryLimits() {
+	isDeadline := func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline }
+	countsDown := slices.ContainsFunc(first(v.report.Waits, summarySteps), isDeadline)
 	var spans layout.Line
 	for _, m := range section.LimitMeters(v.frame, v.report) {
-		if m.Name == section.DeadlineMeter && v.countsDownToDeadline() {
-			continue
+		if m.Name == section.DeadlineMeter && countsDown {
+			continue // The next steps show its end.
 		}
 		if len(spans) > 0 {
 			spans = append(spans, plain("; "))
@@ -114,11 +105,6 @@ func (v *view) summaryLimits() {
 		spans = append(append(spans, plain(m.Name+" ")), m.Text...)
 	}
 	v.page.Field("Limits", spans...)
-}
-
-// countsDownToDeadline reports whether the next steps show the end of the deadline.
-func (v *view) countsDownToDeadline() bool {
-	return slices.ContainsFunc(first(v.report.Waits, summarySteps), func(w explain.Wait) bool { return w.Kind == explain.WaitDeadline })
 }
 
 func (v *view) runBy() layout.Line {
@@ -197,22 +183,12 @@ func (v *view) hint() {
 	verdict := &v.report.Verdict
 	failing := verdict.Outcome.Fails()
 	job := &v.report.Job
-	if !failing && !verdict.Stalled || !plainName(job.Name) || !plainName(job.Namespace) {
+	if !failing && !verdict.Stalled || explain.ShellWord(job.Name) != job.Name || explain.ShellWord(job.Namespace) != job.Namespace {
 		return
 	}
 	v.page.Blank()
 	v.page.Para(0, 0, plain("For details and what to do:"))
 	v.page.Command(0, fmt.Sprintf("kubectl batchjob why %s -n %s", job.Name, job.Namespace))
-}
-
-// plainName reports whether the name needs no quotes in a shell.
-func plainName(name string) bool {
-	for _, r := range name {
-		if (r < 'a' || r > 'z') && (r < '0' || r > '9') && r != '-' && r != '.' {
-			return false
-		}
-	}
-	return name != "" && name[0] != '-'
 }
 
 // first returns at most the first n elements of a list.

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Failure is a pod that failed.
@@ -164,7 +165,7 @@ func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
 
 // ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
-	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > backoffLimit(in) || restartsExceeded(in, fs)
+	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > jobspec.BackoffLimit(in.Spec) || restartsExceeded(in, fs)
 }
 
 // own returns the number of failures that are not a consequence of the end of the Job.

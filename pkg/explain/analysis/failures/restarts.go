@@ -68,15 +68,13 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 	return nil, ""
 }
 
-func backoffLimit(in *facts.Facts) int32 { return jobspec.BackoffLimit(in.Spec) }
-
 func mayHaveFailedJob(in *facts.Facts) bool {
 	return in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
 }
 
 // restartsExceeded returns the value of Restarts.FailedJob.
 func restartsExceeded(in *facts.Facts, fs *Failures) bool {
-	limit := backoffLimit(in)
+	limit := jobspec.BackoffLimit(in.Spec)
 	switch {
 	case !mayHaveFailedJob(in):
 		return false
