@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -17,11 +20,18 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobSuspended:
 		return one(words.ResumeCronJob, patch(r, `{"spec":{"suspend":false}}`))
 	case explain.CronJobDeleting:
-		return onDeletion(r, now)
+		if since := ptr.Deref(r.Since, metav1.NewTime(now)); now.Sub(since.Time) < slack {
+			return nil
+		}
+		return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
 	case explain.CronJobCreationRefused:
 		return onRefusal(r)
 	case explain.CronJobOverlap:
-		return append(onOverlap(r), one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
+		out := one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))
+		if len(r.Active) > 0 {
+			out = append(one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0]))), out...)
+		}
+		return out
 	case explain.CronJobCannotReplace:
 		return one(words.FixReplacement, events(r))
 	case explain.CronJobMissedStart:
@@ -29,28 +39,16 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobManyMissed:
 		return one(words.LimitMissedStarts, patch(r, deadline(generousDeadline)))
 	case explain.CronJobUnknownZone:
-		return onUnknownZone(r)
+		if r.Rejected != "" && r.Rejected != r.TimeZone {
+			return one(words.ReadEventsOfCronJob, events(r))
+		}
+		return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
 	case explain.CronJobBadSchedule:
 		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	case explain.CronJobOverdue:
 		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	}
 	return nil
-}
-
-// onDeletion returns advice if a deletion takes long.
-func onDeletion(r *explain.CronJobReport, now time.Time) []explain.Advice {
-	if r.Since == nil || now.Sub(r.Since.Time) < slack {
-		return nil
-	}
-	return one(words.FindDeletionHolder, kubectl(r, "get cronjob %s -o jsonpath='{.metadata.finalizers}'", explain.ShellWord(r.Name)))
-}
-
-func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
-	if r.Rejected != "" && r.Rejected != r.TimeZone {
-		return one(words.ReadEventsOfCronJob, events(r))
-	}
-	return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
 }
 
 func onRefusal(r *explain.CronJobReport) []explain.Advice {
@@ -61,13 +59,6 @@ func onRefusal(r *explain.CronJobReport) []explain.Advice {
 		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	}
 	return one(words.RetriedCreation, events(r))
-}
-
-func onOverlap(r *explain.CronJobReport) []explain.Advice {
-	if len(r.Active) == 0 {
-		return nil
-	}
-	return one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {

@@ -45,17 +45,8 @@ func Of(job *batchv1.Job, family retry.Family, members []Member) *explain.Family
 			out.RunningIn = r.Job.Name
 		}
 	}
-	noteMissing(out, job, family)
-	out.Histories = histories(relatives)
-	out.Text = words.FamilyText(out)
-	return out
-}
-
-// noteMissing records whether the family is complete, or what is missing.
-func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
-	first, indexed := family.Complete(job), jobspec.IsIndexed(&job.Spec)
-	missing := family.Missing(job)
-	switch {
+	missing, indexed := family.Missing(job), jobspec.IsIndexed(&job.Spec)
+	switch first := family.Complete(job); {
 	case first != nil:
 		out.Complete, out.CompletedBy = true, first.Name
 	case indexed && missing.IsEmpty():
@@ -65,6 +56,9 @@ func noteMissing(out *explain.Family, job *batchv1.Job, family retry.Family) {
 	case job.Spec.Completions != nil:
 		out.MissingCount = ptr.To(family.MissingCompletions(family[0]))
 	}
+	out.Histories = histories(relatives)
+	out.Text = words.FamilyText(out)
+	return out
 }
 
 // relative is a Member with the sets of its indexes by outcome.
