@@ -68,6 +68,8 @@ type SuccessRule struct {
 	Met  bool   `json:"met,omitempty"`
 	// Impossible reports whether the rule can no longer be met because too many of its indexes failed, or can never be met.
 	Impossible bool `json:"impossible,omitempty"`
+	// Empty is set for a rule that lists no indexes, so that it can never be met.
+	Empty bool `json:"-"`
 	// Text is "3 of 5 (indexes 1-9)".
 	Text string `json:"text"`
 }

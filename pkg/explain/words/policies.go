@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
-func Requirement(rule *batchv1.PodFailurePolicyRule) string {
+// requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
+func requirement(rule *batchv1.PodFailurePolicyRule) string {
 	if rule.OnExitCodes != nil {
 		return exitCodesText(rule.OnExitCodes)
 	}
@@ -49,11 +49,10 @@ func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string
 	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, Enumerate(values, "and"))
 }
 
-// SuccessRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)". empty is set for a rule that lists no
-// indexes, so that it can never be met.
-func SuccessRuleText(r *explain.SuccessRule, empty bool) string {
+// successRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)".
+func successRuleText(r *explain.SuccessRule) string {
 	switch {
-	case empty:
+	case r.Empty:
 		return "can never be met: it lists no indexes"
 	case r.Of == "":
 		return Of(r.Have, r.Need) + " (any indexes)"

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -79,10 +81,21 @@ func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
 }
 
-// FillIn sets the texts of a report that later steps refer to: the controller, the waits, and the problems.
-func FillIn(r *explain.Report) {
+// FillIn sets the texts of a report that later steps refer to: the controller, the policies of the Job with this spec, the waits,
+// and the problems.
+func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	now := r.ObservedAt.Time
 	r.Reconciler.Text = ReconcilerText(&r.Reconciler, now)
+	if p := r.FailurePolicy; p != nil {
+		for i := range p.Rules {
+			p.Rules[i].Requirement = requirement(&spec.PodFailurePolicy.Rules[p.Rules[i].Index])
+		}
+	}
+	if p := r.SuccessPolicy; p != nil {
+		for i := range p.Rules {
+			p.Rules[i].Text = successRuleText(&p.Rules[i])
+		}
+	}
 	for i := range r.Waits {
 		r.Waits[i].Text = waitText(&r.Waits[i])
 	}

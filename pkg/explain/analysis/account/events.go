@@ -26,7 +26,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		if r := e.Failed; r != nil && !r.Others {
 			known, seen = inPods[r.Cause]
 		}
-		if c.Count -= known.pods; !isIgnored(&c) {
+		if c.Count -= known.pods; c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
 			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
 		}
 		switch {
@@ -62,11 +62,6 @@ func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explai
 	}
 	c.Source, c.Count, c.First, c.Last = explain.SourceEvents, max(e.Count, 1), explain.TimeOf(e.First), explain.TimeOf(e.Last)
 	return c
-}
-
-// isIgnored reports whether the failures do not count.
-func isIgnored(c *explain.Cause) bool {
-	return c.Action == string(batchv1.PodFailurePolicyActionIgnore)
 }
 
 // addEnding adds the end of pods that no longer exist to the cause from an event of the controller. It is the end

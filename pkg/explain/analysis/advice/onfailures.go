@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -153,7 +154,10 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if o := failed.Outlived; o != nil {
 			return endWithMain(in, o.Running, o.Ended)
 		}
-		return proposeFix(in, words.GiveMoreTime, longerDeadline(in))
+		if in.Spec.ActiveDeadlineSeconds == nil {
+			return proposeFix(in, words.GiveMoreTime, nil)
+		}
+		return proposeFix(in, words.GiveMoreTime, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
 			return advise(words.KeepFailedPods, "")

@@ -4,7 +4,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
@@ -18,7 +17,7 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 	for i := range policy.Rules {
 		rule := &policy.Rules[i]
 		out.Rules = append(out.Rules, explain.FailureRule{
-			Index: int32(i), Name: in.Names.Name(int32(i)), Action: string(rule.Action), Requirement: words.Requirement(rule),
+			Index: int32(i), Name: in.Names.Name(int32(i)), Action: string(rule.Action),
 			OnExitCodes: rule.OnExitCodes, OnPodConditions: rule.OnPodConditions,
 			Decided: in.Decision.Failing() && in.Decision.Rule == int32(i),
 		})

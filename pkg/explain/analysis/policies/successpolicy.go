@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // SuccessPolicy returns the progress of the rules, nil without a policy.
@@ -18,9 +17,9 @@ func SuccessPolicy(in *facts.Facts) *explain.SuccessPolicy {
 	out := &explain.SuccessPolicy{}
 	for i, p := range in.Plan.Findings.SuccessRules {
 		of := ptr.Deref(policy.Rules[i].SucceededIndexes, "")
-		rule := explain.SuccessRule{Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach}
-		rule.Text = words.SuccessRuleText(&rule, p.Inert)
-		out.Rules = append(out.Rules, rule)
+		out.Rules = append(out.Rules, explain.SuccessRule{
+			Index: int32(i), Have: p.Have, Need: p.Need, Of: of, Met: p.Met, Impossible: p.Inert || p.OutOfReach, Empty: p.Inert,
+		})
 	}
 	return out
 }
