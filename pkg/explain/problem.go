@@ -49,6 +49,11 @@ type Problem struct {
 	Kind ProblemKind `json:"kind"`
 	// Blocks is set if the Job, or one of its pods, cannot continue before the problem is solved.
 	Blocks bool `json:"blocks,omitempty"`
+	// HoldsJob is set if the problem blocks the Job whatever its pods do.
+	HoldsJob bool `json:"-"`
+	// MayContinue is set if the Job may continue without any change: it waits for its turn or for room, a container runs that is
+	// expected to take long, or the backoffLimit ends it.
+	MayContinue bool `json:"-"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
@@ -118,6 +123,8 @@ type Problem struct {
 	Holds Holds `json:"holds,omitempty"`
 	// Controller is the controller that should run the Job: spec.managedBy, "" for the built-in controller.
 	Controller string `json:"controller,omitempty"`
+	// Reconciler has the evidence that the Controller has stopped (ControllerGone).
+	Reconciler *Reconciler `json:"-"`
 	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
 	Queue string `json:"queue,omitempty"`
 	// Hold is the reason why Kueue does not admit the Job, nil if it could not be read.

@@ -34,13 +34,24 @@ func checkRules(r *review) {
 		if rule.Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
 			r.reject("fail-index-without-limit", path.Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
 		}
-		switch exit, conditions := rule.OnExitCodes != nil, len(rule.OnPodConditions) > 0; {
-		case exit && conditions:
+		switch n := len(requirementsOf(rule)); {
+		case n > 1:
 			r.reject("two-requirements", path, "split it into two rules", "a rule must have either onExitCodes or onPodConditions")
-		case !exit && !conditions:
+		case n == 0:
 			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule does not specify when it applies")
 		}
 	}
+}
+
+// requirementsOf returns the requirements of a rule, by the names of their fields. The API server allows only one.
+func requirementsOf(rule *batchv1.PodFailurePolicyRule) (fields []string) {
+	if rule.OnExitCodes != nil {
+		fields = append(fields, "onExitCodes")
+	}
+	if len(rule.OnPodConditions) > 0 {
+		fields = append(fields, "onPodConditions")
+	}
+	return fields
 }
 
 // checkIgnoreForever finds rules that may ignore failures forever: they count toward no limit, so that only a deadline
@@ -51,7 +62,7 @@ func checkIgnoreForever(r *review) {
 	}
 	rules := r.rules()
 	for i := range rules {
-		transient := rules[i].OnExitCodes == nil && len(rules[i].OnPodConditions) > 0 && !slices.ContainsFunc(rules[i].OnPodConditions,
+		transient := len(requirementsOf(&rules[i])) == 1 && len(rules[i].OnPodConditions) > 0 && !slices.ContainsFunc(rules[i].OnPodConditions,
 			func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type != corev1.DisruptionTarget })
 		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore && !transient {
 			r.add(Info, "ignored-for-ever", r.rulePath(i), "add activeDeadlineSeconds, or use the action Count",
@@ -113,7 +124,7 @@ func checkConditionsCovered(r *review) {
 			}
 			first[key] = i
 		}
-		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && rules[i].OnExitCodes == nil && earlier != i {
+		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && len(requirementsOf(&rules[i])) == 1 && earlier != i {
 			r.addNeverMatches(i, fmt.Sprintf("rule %d", earlier))
 		}
 	}

@@ -47,27 +47,34 @@ func Files(folder string) ([]string, error) {
 // ErrNoJob is the error for a recording without a Job, such as a CronJob that started none.
 var ErrNoJob = errors.New("no Job")
 
-// Load reads a case.
-func Load(file string) (Case, error) {
+// Items reads a recording: the time of the API server, the description of the situation, and the objects as JSON.
+func Items(file string) (at time.Time, what string, items []json.RawMessage, err error) {
 	data, err := os.ReadFile(file)
 	if err != nil {
-		return Case{}, err
+		return at, "", nil, err
 	}
-	c := Case{Name: strings.TrimSuffix(filepath.Base(file), ".yaml")}
 	head := header(string(data))
-	c.What = head["what"]
-	now, err := time.Parse(time.RFC3339, head["recorded at"])
-	if err != nil {
-		return Case{}, fmt.Errorf("%s: %w", file, err)
+	if at, err = time.Parse(time.RFC3339, head["recorded at"]); err != nil {
+		return at, "", nil, fmt.Errorf("%s: %w", file, err)
 	}
 	var list struct {
 		Items []json.RawMessage `json:"items"`
 	}
 	if err := yaml.Unmarshal(data, &list); err != nil {
-		return Case{}, fmt.Errorf("%s: %w", file, err)
+		return at, "", nil, fmt.Errorf("%s: %w", file, err)
 	}
+	return at, head["what"], list.Items, nil
+}
+
+// Load reads a case.
+func Load(file string) (Case, error) {
+	now, what, items, err := Items(file)
+	if err != nil {
+		return Case{}, err
+	}
+	c := Case{Name: strings.TrimSuffix(filepath.Base(file), ".yaml"), What: what}
 	all := objects{}
-	for _, item := range list.Items {
+	for _, item := range items {
 		if err := all.add(item); err != nil {
 			return Case{}, fmt.Errorf("%s: %w", file, err)
 		}

@@ -81,7 +81,7 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 	// 3. The problems. All values are known now and can be put into words.
 	r.Problems = problems.Detect(in, &r.Reconciler)
 	blocker := problems.Blocker(in, r.Problems)
-	words.FillIn(&r)
+	words.FillIn(&r, in.Spec)
 
 	// 4. The conclusions: the verdict, its evidence, the timeline and next steps, and the advice.
 	r.Verdict = verdict.Reach(in, failed, &verdict.Values{

@@ -84,10 +84,9 @@ func StallOf(input explain.Input) *explain.Stall {
 	if p == nil || p.Kind == explain.ProblemSuspended {
 		return nil
 	}
-	who.Text = words.ReconcilerText(&who, in.Now)
 	return &explain.Stall{
-		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now, &who), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: problems.MayContinue(p),
+		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now), Brief: words.ProblemBrief(p), Since: p.Since,
+		MayContinue: p.MayContinue,
 	}
 }
 

@@ -30,7 +30,10 @@ func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]
 	if limit < 0 {
 		limit = all
 	}
-	t := podTableOf(in, failed)
+	t := &podTable{byPod: make(map[*explain.Pod]*failures.Failure, len(failed.All)), steps: in.RecordedAs()}
+	for i := range failed.All {
+		t.byPod[failed.All[i].Pod] = &failed.All[i]
+	}
 	out := make([]explain.PodInfo, 0, min(all, limit))
 	for _, pods := range shown {
 		slices.SortFunc(pods, comparePods)
@@ -75,14 +78,6 @@ type podTable struct {
 	steps   map[types.UID]string
 	numbers slab[int32]
 	times   slab[metav1.Time]
-}
-
-func podTableOf(in *facts.Facts, failed *failures.Failures) *podTable {
-	t := &podTable{byPod: make(map[*explain.Pod]*failures.Failure, len(failed.All)), steps: in.RecordedAs()}
-	for i := range failed.All {
-		t.byPod[failed.All[i].Pod] = &failed.All[i]
-	}
-	return t
 }
 
 // slab allocates pointers in batches: a huge Job has ten thousand pods, with four pointers each.

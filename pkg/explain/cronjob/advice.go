@@ -41,7 +41,10 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobManyMissed:
 		return one(words.LimitMissedStarts, patch(r, moreTime))
 	case explain.CronJobUnknownZone:
-		return onUnknownZone(r)
+		if r.Rejected != "" && r.Rejected != r.TimeZone {
+			return one(words.ReadEventsOfCronJob, events(r))
+		}
+		return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
 	case explain.CronJobBadSchedule:
 		return one(words.CorrectSchedule, kubectl(r, "edit cronjob %s", name))
 	case explain.CronJobOverdue:

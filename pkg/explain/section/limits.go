@@ -80,7 +80,7 @@ func limitMeter(r *explain.Report, name string, u limitUse) Meter {
 		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")
 		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+what))
 	case isDecided(r):
-		// The distance to the limit no longer matters, as something else decided.
+		// The distance to the limit no longer matters, as something else decided. A Job may reach its limit without failing.
 		m.Style = layout.Info
 		use := wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many) + ", "
 		ended := either(u.used == u.limit, "not exceeded", "not reached") // A Job may reach its limit without failing.

@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -21,10 +22,8 @@ func RuleLabel(index *int32, name string) string {
 		return ""
 	case index == nil:
 		return fmt.Sprintf("rule %q", name)
-	case name == "":
-		return fmt.Sprintf("rule %d", *index)
 	}
-	return fmt.Sprintf("rule %d %q", *index, name)
+	return words.RuleLabel(*index, name)
 }
 
 // RuleName returns the name of a rule of the podFailurePolicy, "" if it has none.

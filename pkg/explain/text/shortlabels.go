@@ -222,6 +222,15 @@ func (v *view) steps() (lines []layout.Line) {
 	return lines
 }
 
+// stepLine draws when a step happens, if that is known, and the step.
+func stepLine(step section.Step) layout.Line {
+	l := step.When
+	if len(l) > 0 {
+		l = append(l, plain(": "))
+	}
+	return append(l, plain(step.Text))
+}
+
 // retries returns the state of the Job's family.
 func (v *short) retries() []labeled {
 	f := v.report.Family
@@ -259,24 +268,21 @@ var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", exp
 
 // toDo returns the first steps: the fix, then one log, then a rerun of what is missing.
 func (v *short) toDo() (out []labeled) {
+	// A command already prints a log: each of several causes has one.
+	logs := !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
 			idle := kind == explain.AdvicePolicy && a.WhatIf == nil // Without a WhatIf, nothing shows that the policy would have helped.
-			if a.Kind != kind || idle || kind == explain.AdviceLogs && v.showsLogs(out) {
+			if a.Kind != kind || idle || kind == explain.AdviceLogs && logs {
 				continue
 			}
+			logs = logs || kind == explain.AdviceLogs
 			out = append(out, step(a))
 		}
 	}
 	return first(out, shortAdvice)
-}
-
-// showsLogs reports whether a command already prints a log: each of several causes has one.
-func (v *short) showsLogs(out []labeled) bool {
-	isLogs := func(l labeled) bool { return l.label == adviceLabels[explain.AdviceLogs] }
-	return slices.ContainsFunc(out, isLogs) || !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 }
 
 // step returns one piece of advice. For a log or a rerun, the command needs no text.
@@ -299,8 +305,11 @@ func (v *short) more() []labeled {
 		name  string
 		there bool
 	}{
-		{"timeline", len(r.Timeline) > 0}, {"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)}, {"indexes", r.Indexes != nil},
-		{"policies", r.FailurePolicy != nil || r.SuccessPolicy != nil}, {"controller", true},
+		{"timeline", len(r.Timeline) > 0},
+		{"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)},
+		{"indexes", r.Indexes != nil},
+		{"policies", r.FailurePolicy != nil || r.SuccessPolicy != nil},
+		{"controller", true},
 	} {
 		if part.there {
 			parts = append(parts, part.name)

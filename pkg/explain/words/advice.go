@@ -47,20 +47,6 @@ const (
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
-// podAdvice is the advice on problems of pods.
-var podAdvice = map[explain.ProblemKind]string{
-	explain.ProblemUnschedulable:    "compare what the pod requests with what the nodes offer",
-	explain.ProblemImagePull:        "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
-	explain.ProblemCrashLoop:        "read its log from before the last restart",
-	explain.ProblemSchedulingGated:  "find out what the pod is waiting for",
-	explain.ProblemPodPending:       "find out what the pod is waiting for",
-	explain.ProblemTerminatingStuck: "find out what blocks its deletion: a finalizer, or an unresponsive kubelet",
-	explain.ProblemForeignFinalizer: "find out who owns the finalizer, and why it has not been removed",
-}
-
-// PodAdvice returns advice on a problem of pods, or "".
-func PodAdvice(kind explain.ProblemKind) string { return podAdvice[kind] }
-
 // CreateObject returns advice on a missing ConfigMap or Secret that a container needs.
 func CreateObject(kind, name string) string {
 	return fmt.Sprintf("create %s %s; the container then starts automatically", kind, name)

@@ -9,24 +9,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// containerText describes a container of pods that have not ended.
-func containerText(p *explain.Problem, now time.Time) string {
-	switch p.Kind {
-	case explain.ProblemInitRunning:
-		return initRunningText(p, now)
-	case explain.ProblemSidecarNotStarted:
-		return sidecarNotStartedText(p, now)
-	}
-	return containerEndedText(p, now)
-}
-
-// containerNote returns the consequence of a containerText.
-func containerNote(p *explain.Problem) string {
+// restartsNote returns the consequence of restarts that do not count.
+func restartsNote(p *explain.Problem, _ time.Time) string {
 	switch {
-	case p.Kind == explain.ProblemInitRunning:
-		return laterText(p)
-	case p.Kind != explain.ProblemSidecarNotStarted && p.Kind != explain.ProblemCrashLoop:
-		return containerEndedNote(p)
 	case p.Uncounted && p.RestartedBy == explain.RestartedBySidecar:
 		return "its restarts do not count towards backoffLimit" // The pod ends without it.
 	case p.Uncounted:
@@ -35,23 +20,30 @@ func containerNote(p *explain.Problem) string {
 	return ""
 }
 
-// containerBriefly returns, for a narrow column, the container that keeps a pod from ending or starting; "" for other problems.
-func containerBriefly(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
-		return stillRunText(p.Running)
-	case explain.ProblemContainerFailed:
-		return fmt.Sprintf("exit %d, %s", p.Exit.ExitCode, stillRunText(p.Running))
-	case explain.ProblemInitRunning:
-		return "init container " + p.Container + " runs"
-	case explain.ProblemSidecarNotStarted:
-		return "sidecar " + p.Container + " not started"
-	}
-	return ""
+func stillRunBriefly(p *explain.Problem, _ time.Time) string {
+	return Enumerate(p.Running, "and") + Plural(len(p.Running), " still runs", " still run")
 }
 
-func stillRunText(names []string) string {
-	return Enumerate(names, "and") + Plural(len(names), " still runs", " still run")
+func containerFailedBriefly(p *explain.Problem, now time.Time) string {
+	return fmt.Sprintf("exit %d, %s", p.Exit.ExitCode, stillRunBriefly(p, now))
+}
+
+func initRunningBriefly(p *explain.Problem, _ time.Time) string {
+	return "init container " + p.Container + " runs"
+}
+
+func sidecarNotStartedBriefly(p *explain.Problem, _ time.Time) string {
+	return "sidecar " + p.Container + " not started"
+}
+
+// containersEndedText describes the end of a container of several Jobs.
+func containersEndedText(p *explain.Problem, _ time.Time) string {
+	return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
+}
+
+// containersFailedText describes the failure of a container of several Jobs.
+func containersFailedText(p *explain.Problem, now time.Time) string {
+	return containersEndedText(p, now) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
 }
 
 // containerEndedText describes the end of a container whose pods have not ended.
@@ -88,19 +80,16 @@ func sidecarsText(names []string) string {
 	return Plural(len(names), "sidecar ", "sidecars ") + Enumerate(names, "and")
 }
 
-// containerEndedNote returns the consequence of a container's end for pods that have not ended.
-func containerEndedNote(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemContainerFailed:
-		return fmt.Sprintf("%s not end or count as failed while %s still running", Plural(int(p.Count), "the pod does", "the pods do"), ContainersText(p.Running)+Plural(len(p.Running), " is", " are"))
-	case explain.ProblemSidecarStopping:
-		it := Plural(len(p.Running), "it", "them")
-		if p.GraceSeconds == nil {
-			return "the kubelet kills " + it + " when the grace period is over"
-		}
-		return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, Seconds(*p.GraceSeconds))
+func containerFailedNote(p *explain.Problem, _ time.Time) string {
+	return fmt.Sprintf("%s not end or count as failed while %s still running", Plural(int(p.Count), "the pod does", "the pods do"), ContainersText(p.Running)+Plural(len(p.Running), " is", " are"))
+}
+
+func sidecarStoppingNote(p *explain.Problem, _ time.Time) string {
+	it := Plural(len(p.Running), "it", "them")
+	if p.GraceSeconds == nil {
+		return "the kubelet kills " + it + " when the grace period is over"
 	}
-	return ""
+	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, Seconds(*p.GraceSeconds))
 }
 
 // initRunningText describes an init container that runs for long.
@@ -146,12 +135,15 @@ func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 const notCounted = "no retry limit counts this, so only activeDeadlineSeconds ends it"
 
 // laterText names the containers that wait for an init container.
-func laterText(p *explain.Problem) string {
+func laterText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), Plural(len(p.Later), "s", ""))
 }
 
 // crashLoopText describes a container that is restarted repeatedly.
-func crashLoopText(p *explain.Problem) string {
+func crashLoopText(p *explain.Problem, _ time.Time) string {
+	if p.Ending != nil {
+		return probeLoopText(p)
+	}
 	kind, name := "container ", p.Container
 	switch {
 	case p.RestartedBy == explain.RestartedBySidecar:

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -42,13 +43,17 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobCreationRefused:
 		return "cannot create its Jobs: " + refusalText(&explain.Problem{Reason: r.Reason, RefusedBy: r.RefusedBy, Refusal: r.Refusal})
 	case explain.CronJobOverlap:
-		return "starts no Job while " + runningText(r.Active) + " still running (concurrencyPolicy Forbid)"
+		running := "a Job is"
+		if n := len(r.Active); n > 0 {
+			running = Enumerate(r.Active, "and") + Plural(n, " is", " are")
+		}
+		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
 	case explain.CronJobCannotReplace:
 		return "cannot replace the Job that is still running (concurrencyPolicy Replace): " + detail(r)
 	case explain.CronJobUnknownZone:
-		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not know the time zone %q", rejectedOr(r, r.TimeZone))
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not know the time zone %q", cmp.Or(r.Rejected, r.TimeZone))
 	case explain.CronJobBadSchedule:
-		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not accept the schedule %q", rejectedOr(r, r.Schedule))
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not accept the schedule %q", cmp.Or(r.Rejected, r.Schedule))
 	case explain.CronJobOverdue:
 		return fmt.Sprintf("should have started a Job at %s, and no event shows why it has not", moment(r.Missed, now))
 	case explain.CronJobMissedStart, explain.CronJobManyMissed:
@@ -137,14 +142,6 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	return text
 }
 
-// runningText returns "job-1 is", or "job-1 and job-2 are".
-func runningText(jobs []string) string {
-	if len(jobs) == 0 {
-		return "a Job is"
-	}
-	return Enumerate(jobs, "and") + Plural(len(jobs), " is", " are")
-}
-
 // moment returns "03:00:00 UTC (2h ago)", with the date if it is another day.
 func moment(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
@@ -157,18 +154,11 @@ func moment(t *metav1.Time, now time.Time) string {
 	return text + " (" + Age(now.Sub(t.Time)) + " ago)"
 }
 
-func rejectedOr(r *explain.CronJobReport, value string) string {
-	if r.Rejected != "" {
-		return r.Rejected
-	}
-	return value
-}
-
 func detail(r *explain.CronJobReport) string {
 	if len(r.Details) == 0 {
 		return "no event says why"
 	}
-	return briefly(r.Details[0])
+	return shorten(r.Details[0], maxUnquoted)
 }
 
 // Advice on CronJobs.

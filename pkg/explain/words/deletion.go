@@ -72,6 +72,14 @@ func deletingText(p *explain.Problem, now time.Time) string {
 	return text + waits + " for " + finalizersText(others)
 }
 
+// deletingNote names what may keep the garbage collector from removing its finalizer.
+func deletingNote(p *explain.Problem, _ time.Time) string {
+	if !p.NoPods {
+		return ""
+	}
+	return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"
+}
+
 // finalizersText returns "the finalizer example.com/x, which Example should remove".
 func finalizersText(finalizers []string) string {
 	if len(finalizers) == 1 {

@@ -30,11 +30,17 @@ func endText(e *explain.Ending) string {
 		}
 		return "Pod was evicted by " + componentText(e.By)
 	case explain.EndPreempted:
-		return preemptedText(e)
+		if e.By == explain.ByKubelet {
+			return "Pod was preempted by the kubelet"
+		}
+		return "Pod was preempted by the scheduler for a pod with a higher priority"
 	case explain.EndTaint:
 		return "Pod was deleted because of a NoExecute taint on its node"
 	case explain.EndNodeGone:
-		return nodeGoneText(e)
+		if e.Reason == "" { // Only the pod's condition shows that this is the cause.
+			return "Pod is gone, and its node no longer exists"
+		}
+		return "Pod was deleted because its node no longer exists"
 	case explain.EndNodeShutdown:
 		return "Pod was terminated because its node shut down"
 	case explain.EndPodDeadline:
@@ -44,21 +50,6 @@ func endText(e *explain.Ending) string {
 		return "Pod was terminated by " + componentText(e.By)
 	}
 	return fmt.Sprintf("Pod was disrupted (%s)", e.Reason)
-}
-
-func preemptedText(e *explain.Ending) string {
-	if e.By == explain.ByKubelet {
-		return "Pod was preempted by the kubelet"
-	}
-	return "Pod was preempted by the scheduler for a pod with a higher priority"
-}
-
-// nodeGoneText names the vanished node as the cause only if the pod's condition does.
-func nodeGoneText(e *explain.Ending) string {
-	if e.Reason == "" {
-		return "Pod is gone, and its node no longer exists"
-	}
-	return "Pod was deleted because its node no longer exists"
 }
 
 // componentText returns the name of a component within a sentence.
@@ -113,26 +104,10 @@ func endingSays(c *explain.Cause) string {
 			return ""
 		}
 	}
-	if text := strings.TrimRight(brief(c.Message), "."); text != "" {
+	if text := shorten(c.Message, maxQuoted); text != "" {
 		return ": " + Quoted(text)
 	}
 	return ""
-}
-
-// brief returns the first line of a message, cut after a sentence or a word if it is long.
-func brief(message string) string {
-	text, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	if len(text) <= maxSaying {
-		return text
-	}
-	text = strings.ToValidUTF8(text[:maxSaying], "")
-	if i := strings.LastIndex(text, ". "); i > 0 {
-		return text[:i+1]
-	}
-	if i := strings.LastIndex(text, " "); i > 0 {
-		text = text[:i]
-	}
-	return text + "…"
 }
 
 // KilledExitGone describes the exit code of a container that the kubelet killed in a pod that no longer exists.

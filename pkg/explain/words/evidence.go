@@ -67,7 +67,7 @@ func CompletionsEvidence(completions, succeeded int32) string {
 
 // RuleEvidence describes a rule of the podFailurePolicy.
 func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) string {
-	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule.OnExitCodes, rule.OnPodConditions))
+	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule))
 }
 
 // PodEvidence describes a failed pod: its index, the number of its attempt out of attempts (0 for no limit), its node, and

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -33,15 +34,7 @@ func OutcomeState(outcome reconcile.Outcome) string {
 }
 
 // BlockedState returns the state of a Job that a problem blocks.
-func BlockedState(kind explain.ProblemKind) string {
-	switch kind {
-	case explain.ProblemSuspended:
-		return StateSuspended
-	case explain.ProblemDeleting:
-		return StateDeleting
-	}
-	return StateStalled
-}
+func BlockedState(kind explain.ProblemKind) string { return cmp.Or(problems[kind].state, StateStalled) }
 
 // OpenSummary returns the progress of a Job whose outcome is open; progress may be "".
 func OpenSummary(progress string, active, failures, counted int32) string {

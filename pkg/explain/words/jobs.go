@@ -101,21 +101,10 @@ func InterruptedText(root string) string {
 // how their pods failed.
 func GroupText(g *explain.JobGroup, how string) string {
 	if g.Problem != nil {
-		return groupProblem(g.Problem)
+		if group := problems[g.Problem.Kind].group; group != nil {
+			return group(g.Problem, time.Time{})
+		}
+		return ProblemWhat(g.Problem, time.Time{})
 	}
 	return Joined(": ", g.Reason, LowerFirst(how))
-}
-
-func groupProblem(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemNotReconciled:
-		return "no controller works on them"
-	case explain.ProblemControllerGone:
-		return ControllerWord(p.Controller) + " does not seem to be running"
-	case explain.ProblemContainerEnded, explain.ProblemSidecarStopping:
-		return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
-	case explain.ProblemContainerFailed:
-		return "container " + p.Container + " " + exited(p.Exit.ExitCode, p.Exit.Reason) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
-	}
-	return ProblemWhat(p, time.Time{}, &explain.Reconciler{})
 }

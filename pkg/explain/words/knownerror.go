@@ -15,7 +15,7 @@ func (a aboutError) text(e *explain.KnownError) string {
 	if e.Subject == "" || a.subject == "" {
 		return a.bare
 	}
-	return fmt.Sprintf(a.subject, brief(e.Subject))
+	return fmt.Sprintf(a.subject, shorten(e.Subject, maxQuoted))
 }
 
 // errorTexts are the meanings of errors.
@@ -36,9 +36,9 @@ var errorTexts = map[explain.ErrorKind]aboutError{
 func KnownErrorText(e *explain.KnownError) string {
 	switch e.Kind {
 	case explain.ErrorCommandNotFound:
-		return notFoundText(brief(e.Subject))
+		return notFoundText(shorten(e.Subject, maxQuoted))
 	case explain.ErrorWrongArchitecture:
-		return wrongArchitectureText(brief(e.Subject))
+		return wrongArchitectureText(shorten(e.Subject, maxQuoted))
 	}
 	return errorTexts[e.Kind].text(e)
 }
@@ -94,10 +94,14 @@ func errorBriefly(c *explain.Cause) string {
 
 // said returns the meaning of a message as the end of a clause, or its last line in quotes, or "" if that line is too long.
 func said(e *explain.KnownError, message string) string {
-	if e != nil {
+	lines := LastLines(message)
+	switch {
+	case e != nil:
 		return ": " + KnownErrorText(e)
+	case len(lines) == 0 || len(lines[len(lines)-1]) > maxQuoted:
+		return ""
 	}
-	return saying(message)
+	return ", " + Quoted(lines[len(lines)-1])
 }
 
 // KnownErrorAdvice returns advice on the error of a container with this image; readOnlyRoot is whether the container has

@@ -58,14 +58,14 @@ func afterColon(message string) string {
 	if message == "" {
 		return ""
 	}
-	return ": " + LowerFirst(briefly(message))
+	return ": " + LowerFirst(shorten(message, maxUnquoted))
 }
 
 // checksText returns "admission check provision (Pending: no nodes yet)".
 func checksText(checks []kueue.AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
-		name, state := c.Name, Joined(": ", c.State, briefly(c.Message))
+		name, state := c.Name, Joined(": ", c.State, shorten(c.Message, maxUnquoted))
 		if state != "" {
 			name += " (" + state + ")"
 		}

@@ -14,12 +14,12 @@ import (
 )
 
 // requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
-func requirement(codes *batchv1.PodFailurePolicyOnExitCodesRequirement, conditions []batchv1.PodFailurePolicyOnPodConditionsPattern) string {
-	if codes != nil {
-		return exitCodesText(codes)
+func requirement(rule *batchv1.PodFailurePolicyRule) string {
+	if rule.OnExitCodes != nil {
+		return exitCodesText(rule.OnExitCodes)
 	}
 	var patterns []string
-	for _, p := range conditions {
+	for _, p := range rule.OnPodConditions {
 		text := string(p.Type)
 		if p.Status != "" && p.Status != corev1.ConditionTrue {
 			text += "=" + string(p.Status)

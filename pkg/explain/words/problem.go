@@ -12,110 +12,179 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
-// ProblemText describes the problem in a sentence, for a Job that r runs.
-func ProblemText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
-	return Clauses([]string{ProblemWhat(p, now, r), ProblemNote(p)})
+// problemWords are the words for one kind of problem.
+type problemWords struct {
+	// what is the first clause of the sentence. note is the consequence, nil if it is obvious.
+	what, note clause
+	// group is what for several Jobs, nil if their common problem has no pods and times.
+	group clause
+	// brief is for a narrow column. column replaces the reason of Kubernetes in the column WHY.
+	brief  clause
+	column string
+	// state is the state of a Job that the problem blocks, "" for StateStalled. plain is set if the verdict is only what.
+	state string
+	plain bool
+	// advice is for pods with the problem, unless their values lead to better advice.
+	advice string
+}
+
+// clause returns a clause about a problem.
+type clause func(p *explain.Problem, now time.Time) string
+
+// always returns a clause without variable parts.
+func always(text string) clause { return func(*explain.Problem, time.Time) string { return text } }
+
+// uncountedNote is the note on containers that have not started.
+const uncountedNote = "this does not count as a failure, so no retry limit ends it"
+
+// problems are the words for each kind of problem, in the order of the kinds.
+var problems = map[explain.ProblemKind]problemWords{
+	explain.ProblemSuspended: {what: suspendedText, state: StateSuspended, plain: true},
+	explain.ProblemNotReconciled: {
+		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
+	},
+	explain.ProblemControllerGone:  {what: controllerGoneText, group: notRunningText, column: "controller not running"},
+	explain.ProblemCreationRefused: {what: creationRefusedText},
+	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
+	explain.ProblemNoPodGroup:      {what: noPodGroupText},
+	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: StateDeleting, plain: true},
+	explain.ProblemUnschedulable: {
+		what: unschedulableText, note: autoscalerText, brief: unfitsBriefly, column: noNode,
+		advice: "compare what the pod requests with what the nodes offer",
+	},
+	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
+	explain.ProblemImagePull: {
+		what: imageText, note: always(uncountedNote),
+		advice: "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
+	},
+	explain.ProblemContainerConfig: {what: unstartableText, note: always(uncountedNote)},
+	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, advice: "read its log from before the last restart"},
+	explain.ProblemInitRunning:     {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
+	explain.ProblemSidecarNotStarted: {
+		what: sidecarNotStartedText, note: restartsNote, brief: sidecarNotStartedBriefly,
+	},
+	explain.ProblemPodPending:       {what: slowStartText, advice: "find out what the pod is waiting for"},
+	explain.ProblemProcessOOMKilled: {what: processOOMKilledText},
+	explain.ProblemContainerRetried: {what: containerRetriedText},
+	explain.ProblemContainerFailed: {
+		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
+	},
+	explain.ProblemContainerEnded:   {what: containerEndedText, group: containersEndedText, brief: stillRunBriefly},
+	explain.ProblemSidecarStopping:  {what: containerEndedText, note: sidecarStoppingNote, group: containersEndedText, brief: stillRunBriefly},
+	explain.ProblemTerminatingHolds: {what: terminatingText, column: "waits for terminating pods"},
+	explain.ProblemTerminatingStuck: {
+		what: terminatingText, column: "a pod does not terminate",
+		advice: "find out what blocks its deletion: a finalizer, or an unresponsive kubelet",
+	},
+	explain.ProblemNodeGone:       {what: terminatingText, column: "node gone"},
+	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: finalizerStuckNote, column: "pods keep their finalizer"},
+	explain.ProblemForeignFinalizer: {
+		what: foreignFinalizerText, note: always("the Job does not wait for this"),
+		advice: "find out who owns the finalizer, and why it has not been removed",
+	},
+	explain.ProblemInvalidRuleNames: {
+		what: always("the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used"),
+		note: always("reasons refer to rules by index"),
+	},
+	explain.ProblemSuccessImpossible: {
+		what: always("no rule of the successPolicy can be met anymore"), note: always("the Job ends when all its indexes have ended"),
+	},
+	explain.ProblemUnknownMode:     {what: unknownModeText, note: always("no controller of this version runs the Job")},
+	explain.ProblemBadRetryIndexes: {what: badRetryIndexesText},
+	explain.ProblemInconsistent:    {what: always("the status of the Job does not match its pods")},
+}
+
+// of returns the clause about the problem, "" for none.
+func (c clause) of(p *explain.Problem, now time.Time) string {
+	if c == nil {
+		return ""
+	}
+	return c(p, now)
+}
+
+// ProblemText describes the problem in a sentence.
+func ProblemText(p *explain.Problem, now time.Time) string {
+	return Clauses([]string{ProblemWhat(p, now), ProblemNote(p)})
 }
 
 // ProblemWhat returns the first clause of the problem's text.
-func ProblemWhat(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
-	switch p.Kind {
-	case explain.ProblemNotReconciled:
-		return "nothing has run this Job since it was created" + ago(p.Since, now)
-	case explain.ProblemControllerGone:
-		return fmt.Sprintf("%s does not seem to be running: %s", ControllerWord(p.Controller), r.Text)
-	case explain.ProblemFinalizerStuck:
-		return fmt.Sprintf("%s the finalizer batch.kubernetes.io/job-tracking, so %s cannot be deleted",
-			Times(p.Count, "ended pod of the Job still has", "ended pods of the Job still have"), Plural(int(p.Count), "it", "they"))
-	case explain.ProblemNoPodGroup:
-		return noPodGroupText(p)
-	case explain.ProblemSuspended:
-		return suspendedText(p)
-	case explain.ProblemDeleting:
-		return deletingText(p, now)
-	case explain.ProblemTerminatingHolds, explain.ProblemTerminatingStuck, explain.ProblemNodeGone:
-		return terminatingText(p)
-	case explain.ProblemForeignFinalizer:
-		return foreignFinalizerText(p)
-	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
-		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted:
-		return containerText(p, now)
-	case explain.ProblemProcessOOMKilled, explain.ProblemContainerRetried:
-		return succeededText(p)
-	}
-	if text, known := problemTexts[p.Kind]; known {
-		return text
-	}
-	return pendingText(p)
-}
+func ProblemWhat(p *explain.Problem, now time.Time) string { return problems[p.Kind].what.of(p, now) }
 
-func foreignFinalizerText(p *explain.Problem) string {
-	owner := "another controller"
-	if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
-		owner = FinalizerOwner(p.Finalizers[0])
-	}
-	return fmt.Sprintf("%s ended but still %s the %s %s of %s",
-		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
-}
+// ProblemNote returns the consequence of the problem, "" if it is obvious.
+func ProblemNote(p *explain.Problem) string { return problems[p.Kind].note.of(p, time.Time{}) }
+
+// ProblemBrief returns, for a narrow column, the reasons why no node can take the pod, or the container that keeps it from
+// starting or ending; "" for other problems.
+func ProblemBrief(p *explain.Problem) string { return problems[p.Kind].brief.of(p, time.Time{}) }
+
+// PodAdvice returns advice on a problem of pods, or "".
+func PodAdvice(kind explain.ProblemKind) string { return problems[kind].advice }
 
 // ProblemReason names the problem in one word, the word of Kubernetes if there is one; refused pods and containers that
 // others wait for need a few more.
 func ProblemReason(p *explain.Problem) string {
-	switch {
+	switch brief := ProblemBrief(p); {
 	case p.Kind == explain.ProblemCreationRefused:
 		return "FailedCreate: " + refusalText(p)
-	case containerBriefly(p) != "":
-		return containerBriefly(p)
 	case p.Kind == explain.ProblemUnschedulable:
-		return Joined(": ", string(p.Kind), unfitsText(p.Unfit, p.Claims))
+		return Joined(": ", string(p.Kind), brief)
+	case brief != "":
+		return brief
 	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
 		return Joined(": ", p.Reason, troubleReason(p))
 	}
 	return string(p.Kind)
 }
 
-// ProblemNote returns the consequence of the problem, "" if it is obvious.
-func ProblemNote(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemNotReconciled:
-		if p.Controller == "" {
-			return "kube-controller-manager does not seem to be running, or its Job controller is disabled"
-		}
-		return "its managedBy is " + p.Controller + ", and no such controller seems to be running"
-	case explain.ProblemFinalizerStuck:
-		return ControllerWord(p.Controller) + " should have removed it"
-	case explain.ProblemContainerFailed, explain.ProblemContainerEnded, explain.ProblemSidecarStopping,
-		explain.ProblemInitRunning, explain.ProblemSidecarNotStarted, explain.ProblemCrashLoop:
-		return containerNote(p)
-	case explain.ProblemUnschedulable:
-		return autoscalerText(p.Autoscaler)
-	case explain.ProblemDeleting:
-		if p.NoPods {
-			return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"
-		}
+func notReconciledText(p *explain.Problem, now time.Time) string {
+	return "nothing has run this Job since it was created" + ago(p.Since, now)
+}
+
+func notReconciledNote(p *explain.Problem, _ time.Time) string {
+	if p.Controller == "" {
+		return "kube-controller-manager does not seem to be running, or its Job controller is disabled"
 	}
-	return problemNotes[p.Kind]
+	return "its managedBy is " + p.Controller + ", and no such controller seems to be running"
 }
 
-// uncountedNote is the note on containers that have not started.
-const uncountedNote = "this does not count as a failure, so no retry limit ends it"
-
-// problemNotes are the notes without variable parts.
-var problemNotes = map[explain.ProblemKind]string{
-	explain.ProblemForeignFinalizer:  "the Job does not wait for this",
-	explain.ProblemImagePull:         uncountedNote,
-	explain.ProblemContainerConfig:   uncountedNote,
-	explain.ProblemInvalidRuleNames:  "reasons refer to rules by index",
-	explain.ProblemSuccessImpossible: "the Job ends when all its indexes have ended",
-	explain.ProblemUnknownMode:       "no controller of this version runs the Job",
+func notRunningText(p *explain.Problem, _ time.Time) string {
+	return ControllerWord(p.Controller) + " does not seem to be running"
 }
 
-// problemTexts are the texts without variable parts.
-var problemTexts = map[explain.ProblemKind]string{
-	explain.ProblemNoParallelism:     "parallelism is 0, so no pods are created",
-	explain.ProblemInvalidRuleNames:  "the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used",
-	explain.ProblemSuccessImpossible: "no rule of the successPolicy can be met anymore",
-	explain.ProblemInconsistent:      "the status of the Job does not match its pods",
+func controllerGoneText(p *explain.Problem, now time.Time) string {
+	return notRunningText(p, now) + ": " + ReconcilerText(p.Reconciler, now)
+}
+
+func creationRefusedText(p *explain.Problem, _ time.Time) string {
+	return "the Job's pods cannot be created: " + refusalText(p)
+}
+
+func gatedText(p *explain.Problem, _ time.Time) string {
+	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
+}
+
+func finalizerStuckText(p *explain.Problem, _ time.Time) string {
+	return fmt.Sprintf("%s the finalizer batch.kubernetes.io/job-tracking, so %s cannot be deleted",
+		Times(p.Count, "ended pod of the Job still has", "ended pods of the Job still have"), Plural(int(p.Count), "it", "they"))
+}
+
+func finalizerStuckNote(p *explain.Problem, _ time.Time) string {
+	return ControllerWord(p.Controller) + " should have removed it"
+}
+
+func unknownModeText(p *explain.Problem, _ time.Time) string {
+	return "this version does not know completionMode " + p.Asked
+}
+
+func badRetryIndexesText(p *explain.Problem, _ time.Time) string { return "annotation " + p.Asked }
+
+func foreignFinalizerText(p *explain.Problem, _ time.Time) string {
+	owner := "another controller"
+	if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
+		owner = FinalizerOwner(p.Finalizers[0])
+	}
+	return fmt.Sprintf("%s ended but still %s the %s %s of %s",
+		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 }
 
 // ControllerWord names the controller that runs Jobs with this managedBy.
@@ -126,7 +195,7 @@ func ControllerWord(managedBy string) string {
 	return "controller " + managedBy
 }
 
-func noPodGroupText(p *explain.Problem) string {
+func noPodGroupText(p *explain.Problem, _ time.Time) string {
 	who := "its controller"
 	if p.Controller != "" {
 		who = ControllerWord(p.Controller)
@@ -134,7 +203,7 @@ func noPodGroupText(p *explain.Problem) string {
 	return fmt.Sprintf("no pods are created, because the Job requests workload-aware scheduling (%s), which %s does not support", p.Asked, who)
 }
 
-func suspendedText(p *explain.Problem) string {
+func suspendedText(p *explain.Problem, _ time.Time) string {
 	switch {
 	case p.Hold != nil:
 		return heldText(p)
@@ -165,7 +234,7 @@ func withoutIDs(message string) string {
 	return before + after
 }
 
-func terminatingText(p *explain.Problem) string {
+func terminatingText(p *explain.Problem, _ time.Time) string {
 	pods, it := Times(p.Count, "pod is", "pods are")+" terminating", Plural(int(p.Count), "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
@@ -182,7 +251,7 @@ func terminatingText(p *explain.Problem) string {
 	return pods + ", and counted in status.terminating"
 }
 
-func processOOMKilledText(p *explain.Problem) string {
+func processOOMKilledText(p *explain.Problem, _ time.Time) string {
 	kind, limit, pods := "container", "", ""
 	if p.Sidecar {
 		kind = "init container"
@@ -208,16 +277,8 @@ func processOOMKilledText(p *explain.Problem) string {
 		kind, p.Container, pods, p.Exit.Reason, limit)
 }
 
-// succeededText describes a failure in a pod that succeeded nevertheless.
-func succeededText(p *explain.Problem) string {
-	if p.Kind == explain.ProblemContainerRetried {
-		return containerRetriedText(p)
-	}
-	return processOOMKilledText(p)
-}
-
 // containerRetriedText describes a container that failed before its pod succeeded.
-func containerRetriedText(p *explain.Problem) string {
+func containerRetriedText(p *explain.Problem, _ time.Time) string {
 	kind := "init container "
 	if p.Sidecar {
 		kind = "sidecar "
@@ -235,14 +296,6 @@ func ago(t *metav1.Time, now time.Time) string {
 		return ""
 	}
 	return " " + Age(now.Sub(t.Time)) + " ago"
-}
-
-// unreadableText names the value that the controller does not support.
-func unreadableText(p *explain.Problem) string {
-	if p.Kind == explain.ProblemBadRetryIndexes {
-		return "annotation " + p.Asked
-	}
-	return "this version does not know completionMode " + p.Asked
 }
 
 // NodeLost is the reason why a node cannot stop pods, if no other is known.
@@ -268,32 +321,8 @@ func TooManySucceededText(succeeded, completions int32) string {
 	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(succeeded, "pods"), Number(completions))
 }
 
-// pendingText explains why pods do not start, or are not created.
-func pendingText(p *explain.Problem) string {
-	switch p.Kind {
-	case explain.ProblemCreationRefused:
-		return "the Job's pods cannot be created: " + refusalText(p)
-	case explain.ProblemUnknownMode, explain.ProblemBadRetryIndexes:
-		return unreadableText(p)
-	case explain.ProblemSchedulingGated:
-		return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
-	case explain.ProblemUnschedulable:
-		return unschedulableText(p)
-	case explain.ProblemImagePull:
-		return imageText(p)
-	case explain.ProblemContainerConfig:
-		return unstartableText(p)
-	case explain.ProblemCrashLoop:
-		if p.Ending != nil {
-			return probeLoopText(p)
-		}
-		return crashLoopText(p)
-	}
-	return slowStartText(p)
-}
-
 // slowStartText explains why a pod takes long to start.
-func slowStartText(p *explain.Problem) string {
+func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Trouble != nil {
 		return "the pod cannot start because " + startCause(p)
 	}
@@ -307,11 +336,11 @@ func slowStartText(p *explain.Problem) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(brief(strings.Join(p.Details, "\n"))))
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(shorten(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
-func unstartableText(p *explain.Problem) string {
+func unstartableText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	switch {
 	case p.Error != nil:
@@ -319,14 +348,14 @@ func unstartableText(p *explain.Problem) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, briefly(p.Details[0]))
+	return Joined(": ", text, shorten(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + Quoted(strings.TrimRight(brief(p.ProbeMessage), "."))
+		text += ": " + Quoted(shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }
@@ -340,7 +369,7 @@ func refusalText(p *explain.Problem) string {
 	if r.named != "" && p.RefusedBy != "" {
 		r.unnamed = r.named + p.RefusedBy
 	}
-	said := shortRefusal(p.Refusal)
+	said := shorten(p.Refusal, maxUnquoted)
 	switch {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said
@@ -353,21 +382,6 @@ func refusalText(p *explain.Problem) string {
 	}
 	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
 }
-
-// shortRefusal returns the beginning of the API server's message.
-func shortRefusal(said string) string {
-	if text := []rune(said); len(text) > maxRefusal {
-		cut := string(text[:maxRefusal])
-		if i := strings.LastIndex(cut, " "); i > 0 {
-			cut = cut[:i]
-		}
-		return strings.TrimRight(cut, " ,;") + "…"
-	}
-	return said
-}
-
-// maxRefusal is the maximum length of an API server's message in a sentence, in characters.
-const maxRefusal = 160
 
 // refusalTexts have the subject of the refusal, with and without a name, and its verb.
 var refusalTexts = map[string]struct{ named, unnamed, verb string }{

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -14,18 +15,11 @@ const noNode = "no node can take the pod"
 const maxUnfits = 5
 
 // unschedulableText explains why no node can take the pod.
-func unschedulableText(p *explain.Problem) string {
-	return Joined(": ", noNode, unfitsText(p.Unfit, p.Claims))
+func unschedulableText(p *explain.Problem, now time.Time) string {
+	return Joined(": ", noNode, unfitsBriefly(p, now))
 }
 
-// ProblemBrief returns, for a narrow column, the reasons why no node can take the pod, or the container that it waits for;
-// "" for other problems.
-func ProblemBrief(p *explain.Problem) string {
-	if text := containerBriefly(p); text != "" {
-		return text
-	}
-	return unfitsText(p.Unfit, p.Claims)
-}
+func unfitsBriefly(p *explain.Problem, _ time.Time) string { return unfitsText(p.Unfit, p.Claims) }
 
 // unfitsText returns the reasons with their numbers of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
 func unfitsText(all []explain.Unfit, claims []explain.Claim) string {
@@ -82,7 +76,7 @@ func unfitText(u *explain.Unfit, claims []explain.Claim) string {
 	if text, known := unfitTexts[u.Kind]; known {
 		return text
 	}
-	return Quoted(briefly(u.Message))
+	return Quoted(shorten(u.Message, maxUnquoted))
 }
 
 func inBrackets(text string) string {
@@ -115,21 +109,22 @@ func claimText(u *explain.Unfit, claims []explain.Claim) string {
 func warningOf(name string, claims []explain.Claim) string {
 	for i := range claims {
 		if c := &claims[i]; c.Name == name {
-			return quotedIfAny(briefly(c.Warning))
+			return quotedIfAny(shorten(c.Warning, maxUnquoted))
 		}
 	}
 	return ""
 }
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.
-func autoscalerText(a *explain.Autoscaler) string {
+func autoscalerText(p *explain.Problem, _ time.Time) string {
+	a := p.Autoscaler
 	switch {
 	case a == nil:
 		return ""
 	case a.Adds:
 		return componentText(a.By) + " adds a node for it"
 	}
-	return Joined(": ", componentText(a.By)+" adds no node for it", briefly(a.Why))
+	return Joined(": ", componentText(a.By)+" adds no node for it", shorten(a.Why, maxUnquoted))
 }
 
 // UnfitAdvice returns advice on a reason why no node can take a pod, or "".

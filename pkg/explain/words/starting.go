@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
@@ -61,7 +62,7 @@ var webhookTroubles = map[explain.TroubleKind]troubleWords{
 }
 
 // imageText describes an image that is not on the node.
-func imageText(p *explain.Problem) string {
+func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
 	}
@@ -86,7 +87,7 @@ func startCause(p *explain.Problem) string {
 	text := strings.NewReplacer("%s", t.Name, "%v", volumeText(p)).Replace(startTroubles[t.Kind].text)
 	switch t.Kind {
 	case explain.TroubleMultiAttach:
-		text, said = fmt.Sprintf("%s is already %s", volumeText(p), brief(t.Said)), ""
+		text, said = fmt.Sprintf("%s is already %s", volumeText(p), shorten(t.Said, maxQuoted)), ""
 	case explain.TroubleObjectMissing:
 		text = objectText(t) + neededBy(t) + " does not exist"
 	case explain.TroubleKeyMissing:
@@ -205,11 +206,11 @@ func NeverStartedText(p *explain.Problem) string {
 	case p.Kind == explain.ProblemUnschedulable:
 		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
-		return "its pods never started, as " + imageText(p)
+		return "its pods never started, as " + imageText(p, time.Time{})
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+p.Reason+")", briefly(strings.Join(p.Details, "\n")))
+	return Joined(": ", "its pods never started ("+p.Reason+")", shorten(strings.Join(p.Details, "\n"), maxUnquoted))
 }
 
 // DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.

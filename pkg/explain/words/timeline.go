@@ -107,15 +107,10 @@ func StepText(s *explain.Step) string {
 		return fmt.Sprintf("the condition %s is set once all pods have ended and are in the status", s.Condition)
 	case explain.StepReplace:
 		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
-	}
-	if isCreation(s.Kind) {
+	case explain.StepRetryCreation, explain.StepUnknownBackoff, explain.StepCreate, explain.StepNextIndexes:
 		return creationText(s)
 	}
 	return limitText(s)
-}
-
-func isCreation(k explain.StepKind) bool {
-	return k == explain.StepRetryCreation || k == explain.StepUnknownBackoff || k == explain.StepCreate || k == explain.StepNextIndexes
 }
 
 func creationText(s *explain.Step) string {

@@ -21,12 +21,11 @@ var decidedTexts = map[reconcile.Outcome]string{
 func DecidedText(outcome reconcile.Outcome, why string) string { return decidedTexts[outcome] + why }
 
 // BlockedText returns the first clause of the verdict on a Job that a problem blocks.
-func BlockedText(p *explain.Problem, now time.Time, r *explain.Reconciler) string {
-	switch p.Kind {
-	case explain.ProblemSuspended, explain.ProblemDeleting, explain.ProblemInitRunning:
-		return UpperFirst(ProblemWhat(p, now, r))
+func BlockedText(p *explain.Problem, now time.Time) string {
+	if problems[p.Kind].plain {
+		return UpperFirst(ProblemWhat(p, now))
 	}
-	return "The Job is stalled: " + ProblemWhat(p, now, r)
+	return "The Job is stalled: " + ProblemWhat(p, now)
 }
 
 // BeingDeleted is the verdict on a Job that is being deleted.

@@ -21,7 +21,7 @@ const WhyWidth = 30
 func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
-		return cutTo(cmp.Or(o.Stalled.Brief, whyStalled[o.Stalled.Kind], o.Stalled.Reason), WhyWidth)
+		return cutTo(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
 	case o.Reason == batchv1.JobReasonDeadlineExceeded:
 		return "deadline exceeded"
 	case o.Why != nil:
@@ -49,18 +49,6 @@ func whyDecided(o *explain.Outline) string {
 		return "backoffLimit exceeded"
 	}
 	return cutTo(o.Reason, WhyWidth)
-}
-
-// whyStalled are the problems for which Kubernetes has no short reason.
-var whyStalled = map[explain.ProblemKind]string{
-	explain.ProblemNotReconciled:    "no controller",
-	explain.ProblemControllerGone:   "controller not running",
-	explain.ProblemUnschedulable:    "no node can take the pod",
-	explain.ProblemNoParallelism:    "parallelism is 0",
-	explain.ProblemFinalizerStuck:   "pods keep their finalizer",
-	explain.ProblemTerminatingHolds: "waits for terminating pods",
-	explain.ProblemTerminatingStuck: "a pod does not terminate",
-	explain.ProblemNodeGone:         "node gone",
 }
 
 // WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the

@@ -8,6 +8,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -79,13 +81,14 @@ func ContainersText(names []string) string {
 	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
 }
 
-// FillIn sets the texts of a report that later steps refer to: the controller, the policies, the waits, and the problems.
-func FillIn(r *explain.Report) {
+// FillIn sets the texts of a report that later steps refer to: the controller, the policies of the Job with this spec, the waits,
+// and the problems.
+func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	now := r.ObservedAt.Time
 	r.Reconciler.Text = ReconcilerText(&r.Reconciler, now)
 	if p := r.FailurePolicy; p != nil {
 		for i := range p.Rules {
-			p.Rules[i].Requirement = requirement(p.Rules[i].OnExitCodes, p.Rules[i].OnPodConditions)
+			p.Rules[i].Requirement = requirement(&spec.PodFailurePolicy.Rules[p.Rules[i].Index])
 		}
 	}
 	if p := r.SuccessPolicy; p != nil {
@@ -98,7 +101,7 @@ func FillIn(r *explain.Report) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		what, details := ProblemWhat(p, now, &r.Reconciler), OneLine(p.Details)
+		what, details := ProblemWhat(p, now), OneLine(p.Details)
 		p.Text = Clauses([]string{what, ProblemNote(p)})
 		p.Quoted = details != "" && strings.Contains(what, details)
 	}
@@ -107,28 +110,29 @@ func FillIn(r *explain.Report) {
 // Quoted puts a text from the cluster in quotes.
 func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
 
-// maxSaying is the maximum length of a quoted message in a sentence, in bytes.
-const maxSaying = 100
+const (
+	// maxQuoted is the maximum length of a quoted message in a sentence, in characters.
+	maxQuoted = 100
+	// maxUnquoted is the maximum length of a message in a sentence without quotes.
+	maxUnquoted = 160
+)
 
-// saying returns the last line of a message, for the end of a sentence; "" if it is too long.
-func saying(message string) string {
-	all := LastLines(message)
-	if len(all) == 0 || len(all[len(all)-1]) > maxSaying {
-		return ""
-	}
-	return ", " + Quoted(all[len(all)-1])
-}
-
-// maxBriefly is the maximum length of a message in a sentence without quotes, in characters.
-const maxBriefly = 160
-
-// briefly returns the first line of a message, cut if it is long.
-func briefly(message string) string {
+// shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
+// number of characters.
+func shorten(message string, most int) string {
 	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	if text := []rune(line); len(text) > maxBriefly {
-		line = string(text[:maxBriefly]) + "…"
+	text := []rune(line)
+	if len(text) <= most {
+		return strings.TrimRight(line, " .")
 	}
-	return strings.TrimRight(line, " .")
+	line = string(text[:most])
+	if i := strings.LastIndex(line, ". "); i > 0 {
+		return line[:i]
+	}
+	if i := strings.LastIndex(line, " "); i > 0 {
+		line = line[:i]
+	}
+	return line + "…"
 }
 
 // LastLines returns the last 10 lines of a message, without empty ones at the end.

@@ -2,10 +2,8 @@
 package replay
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 	"time"
@@ -13,9 +11,9 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
-	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // Recording is the state of an API server at a moment. It answers read requests as that server did.
@@ -26,22 +24,12 @@ type Recording struct {
 
 // Load reads a recording.
 func Load(file string) (*Recording, error) {
-	data, err := os.ReadFile(file)
+	at, _, items, err := recorded.Items(file)
 	if err != nil {
 		return nil, err
 	}
-	first, _, _ := strings.Cut(string(data), "\n")
-	r := &Recording{}
-	if r.At, err = time.Parse(time.RFC3339, strings.TrimPrefix(first, "# recorded at: ")); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	var list struct {
-		Items []json.RawMessage `json:"items"`
-	}
-	if err := yaml.Unmarshal(data, &list); err != nil {
-		return nil, fmt.Errorf("%s: %w", file, err)
-	}
-	for _, item := range list.Items {
+	r := &Recording{At: at}
+	for _, item := range items {
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON(item); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)

@@ -180,11 +180,3 @@ func withRule(in *facts.Facts, rule batchv1.PodFailurePolicyRule) *explain.Polic
 	rules := ptr.Deref(in.Spec.PodFailurePolicy, batchv1.PodFailurePolicy{}).Rules
 	return &explain.Policies{PodFailurePolicy: &batchv1.PodFailurePolicy{Rules: slices.Concat([]batchv1.PodFailurePolicyRule{rule}, rules)}}
 }
-
-// longerDeadline returns twice the activeDeadlineSeconds, nil if the Job has none.
-func longerDeadline(in *facts.Facts) *explain.Policies {
-	if in.Spec.ActiveDeadlineSeconds == nil {
-		return nil
-	}
-	return &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
-}

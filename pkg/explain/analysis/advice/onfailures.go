@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -32,7 +33,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if c := f.Container(); c != nil {
 		out = append(out, onContainer(in, f, c)...)
 	}
-	if ignoredForever(in, f, v.IgnoredFailures) {
+	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
 	out = append(out, onDisruption(in, f)...)
@@ -54,11 +55,6 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
 	}
 	return out
-}
-
-// ignoredForever reports whether only a success can end the Job.
-func ignoredForever(in *facts.Facts, f *failures.Failure, ignored int32) bool {
-	return ignored > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil
 }
 
 // onDisruption returns advice on a pod that was evicted or preempted.
@@ -158,7 +154,10 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 		if o := failed.Outlived; o != nil {
 			return endWithMain(in, o.Running, o.Ended)
 		}
-		return proposeFix(in, words.GiveMoreTime, longerDeadline(in))
+		if in.Spec.ActiveDeadlineSeconds == nil {
+			return proposeFix(in, words.GiveMoreTime, nil)
+		}
+		return proposeFix(in, words.GiveMoreTime, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
 	case batchv1.JobReasonBackoffLimitExceeded:
 		if failed.Restarts.FailedJob {
 			return advise(words.KeepFailedPods, "")
@@ -175,17 +174,13 @@ func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
 }
 
 // retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by
-// itself.
+// itself, with a code that suggests a single cause: 1 stands for any error, and preempted or evicted pods end with codes of
+// signals, too.
 func retriesInVain(in *facts.Facts, f *failures.Failure) bool {
-	return takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 &&
-		f.Ending() == nil && f.Pod.Disruption == "" && isSpecific(f.Container())
-}
-
-// isSpecific reports whether a container's exit code suggests a single cause: 1 stands for any error, and preempted or
-// evicted pods end with codes of signals, too.
-func isSpecific(c *explain.Container) bool {
 	const signals = 128
-	return c != nil && c.ExitCode > 1 && c.ExitCode < signals
+	c := f.Container()
+	return takesFailurePolicy(in) && in.Spec.PodFailurePolicy == nil && jobspec.BackoffLimit(in.Spec) > 0 &&
+		f.Ending() == nil && f.Pod.Disruption == "" && c != nil && c.ExitCode > 1 && c.ExitCode < signals
 }
 
 // needsRetry reports whether the failed Job lacks completions that no retry and no owner will run.

@@ -22,7 +22,8 @@ import (
 // adviser returns advice on one kind of problem.
 type adviser func(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advice
 
-// advisers are the functions for the kinds of problems that have advice.
+// advisers are the functions for kinds of problems whose advice depends on values. The others have the advice in package words,
+// if any, with the command that describes a pod.
 var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemNotReconciled:     onController,
 	explain.ProblemControllerGone:    onController,
@@ -40,12 +41,9 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemDeleting:          onDeletion,
 	explain.ProblemInvalidRuleNames:  onRuleNames,
 	explain.ProblemUnschedulable:     onUnschedulable,
-	explain.ProblemImagePull:         onPod("describe pod %s"),
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
-	explain.ProblemSchedulingGated:   onPod("describe pod %s"),
-	explain.ProblemPodPending:        onPod("describe pod %s"),
 	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
@@ -56,9 +54,11 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		return advise(words.RetryOriginal, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
 	}
 	for i := range v.Problems {
-		if on := advisers[v.Problems[i].Kind]; on != nil {
-			out = append(out, on(in, v, &v.Problems[i])...)
+		on, known := advisers[v.Problems[i].Kind]
+		if !known {
+			on = onPod("describe pod %s")
 		}
+		out = append(out, on(in, v, &v.Problems[i])...)
 	}
 	return out
 }
@@ -66,7 +66,7 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 // onPod returns an adviser for the first pod that has the problem; the pod's name is inserted into the command.
 func onPod(command string) adviser {
 	return func(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-		if len(p.Pods) == 0 {
+		if len(p.Pods) == 0 || words.PodAdvice(p.Kind) == "" {
 			return nil
 		}
 		pod := shellWord(p.Pods[0])

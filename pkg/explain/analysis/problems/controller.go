@@ -12,9 +12,10 @@ func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	p := explain.Problem{Controller: r.Name()}
 	switch {
 	case r.Sign == explain.SignNeverWorked:
-		p.Kind, p.Blocks, p.Since = explain.ProblemNotReconciled, true, explain.TimeOf(in.Job.CreationTimestamp.Time)
+		p.Kind, p.Blocks, p.HoldsJob, p.Since = explain.ProblemNotReconciled, true, true, explain.TimeOf(in.Job.CreationTimestamp.Time)
 	case r.Alive == explain.NotAlive && !in.Finished():
-		p.Kind, p.Blocks, p.Count, p.Pods, p.Since = explain.ProblemControllerGone, true, r.Overdue, lateExamples(in), r.OverdueSince
+		p.Kind, p.Blocks, p.HoldsJob, p.Reconciler = explain.ProblemControllerGone, true, true, r
+		p.Count, p.Pods, p.Since = r.Overdue, lateExamples(in), r.OverdueSince
 		if in.Lease != nil && p.Since == nil {
 			p.Since = explain.TimeOf(in.Lease.Renewed)
 		}

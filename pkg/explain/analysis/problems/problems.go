@@ -1,8 +1,8 @@
 // Package problems finds problems that block a Job, and other problems. Most have no influence on the decision core: images
 // that cannot be pulled, quotas, a controller that does not run.
 //
-// Each kind of problem, or close family of kinds, has a detector in package podproblems or jobproblems. To add one, write
-// it there, add it to the table below, its words to package words, and its advice to package advice.
+// Each kind of problem, or close family of kinds, has a detector in package podproblems or jobproblems. CONTRIBUTING has the
+// steps to add one.
 package problems
 
 import (
@@ -58,21 +58,11 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 		if !p.Blocks {
 			continue
 		}
-		if HoldsWholeJob(p) || !moves(in) {
+		if p.HoldsJob || !moves(in) {
 			return p
 		}
 	}
 	return nil
-}
-
-// HoldsWholeJob reports whether the problem blocks the Job whatever its pods do.
-func HoldsWholeJob(p *explain.Problem) bool {
-	switch p.Kind {
-	case explain.ProblemNotReconciled, explain.ProblemControllerGone, explain.ProblemSuspended, explain.ProblemNoParallelism,
-		explain.ProblemUnknownMode, explain.ProblemBadRetryIndexes:
-		return true
-	}
-	return false
 }
 
 // moves reports whether a pod runs without trouble.

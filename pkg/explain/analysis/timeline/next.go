@@ -7,7 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -32,7 +31,7 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 		steps = nextAt(v, explain.WaitTTL, explain.StepTTL)
 	case in.Job.DeletionTimestamp != nil:
 		steps = []explain.Step{{Kind: explain.StepGone}}
-	case v.Blocker != nil && problems.HoldsWholeJob(v.Blocker):
+	case v.Blocker != nil && v.Blocker.HoldsJob:
 		steps = []explain.Step{{Kind: explain.StepBlocked}}
 	case in.Decision.Decided():
 		terminal := reconcile.OutcomeFailed

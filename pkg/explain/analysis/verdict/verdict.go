@@ -81,7 +81,7 @@ func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress
 	case retry.IsPending(in.Job):
 		return []string{words.InterruptedText(retry.RootOf(in.Job))}, nil
 	case b != nil:
-		return []string{words.BlockedText(b, in.Now, v.Reconciler), words.ProblemNote(b)}, placeOf(b, v.Problems)
+		return []string{words.BlockedText(b, in.Now), words.ProblemNote(b)}, placeOf(b, v.Problems)
 	case in.Job.DeletionTimestamp != nil:
 		return []string{words.BeingDeleted}, nil
 	}

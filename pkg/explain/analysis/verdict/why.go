@@ -44,7 +44,11 @@ func whyFailed(in *facts.Facts, failed *failures.Failures, v *Values) []string {
 		return []string{words.FailedIndexesText(int32(lost.Len()), lost.String(), ptr.Deref(in.Spec.Completions, 0)), mostly(in, failed, v.Accounting)}
 	}
 	if knowsReason(&in.Decision) {
-		return []string{whyRule(in, failed), hiddenByRule(failed)}
+		hidden := ""
+		if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
+			hidden = words.HiddenClause(&f.Kind.Hidden)
+		}
+		return []string{whyRule(in, failed), hidden}
 	}
 	return []string{words.OtherReasonText(in.Decision.Reason, in.Decision.Message)}
 }
@@ -85,10 +89,10 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 	o := &in.Decision
 	matched := ""
 	switch p := &o.MatchedPod; {
-	case p.Name == "":
+	case p.Name == "": // The condition's message is quoted.
 	case p.Condition != "":
 		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition, causeOfPod(in, failed, p.Name))
-	default:
+	case p.Container != "":
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
 		var known *explain.KnownError
 		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
@@ -107,14 +111,6 @@ func causeOfPod(in *facts.Facts, failed *failures.Failures, pod string) *explain
 	}
 	c := (&failures.Group{Kind: f.Kind, Failures: []*failures.Failure{f}}).Cause(in)
 	return &c
-}
-
-// hiddenByRule returns a clause on the failure that the rule hides, "" if there is none.
-func hiddenByRule(failed *failures.Failures) string {
-	if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
-		return words.HiddenClause(&f.Kind.Hidden)
-	}
-	return ""
 }
 
 // indexOf returns the index of a pod, -1 if it has none or no longer exists.

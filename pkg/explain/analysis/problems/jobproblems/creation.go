@@ -24,7 +24,7 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 	}
 	why := eventtext.RefusalOf(refused.Message)
 	return one(explain.Problem{
-		Kind: explain.ProblemCreationRefused, Blocks: true, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
+		Kind: explain.ProblemCreationRefused, Blocks: true, MayContinue: why.Reason == explain.RefusalQuota, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
 		Reason: why.Reason, RefusedBy: why.By, Refusal: why.Message, Trouble: why.Trouble, Lacks: why.Lacks, Details: []string{refused.Message},
 	})
 }

@@ -18,7 +18,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if !jobspec.IsSuspended(in.Spec) || in.Finished() {
 		return nil
 	}
-	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true}
+	p := explain.Problem{Kind: explain.ProblemSuspended, Blocks: true, HoldsJob: true, MayContinue: true}
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
@@ -45,15 +45,11 @@ func heldByKueue(in *facts.Facts, p *explain.Problem) {
 		p.Details = []string{p.Hold.Message}
 		return
 	}
-	if e := in.LastJobEvent("Stopped"); p.Hold == nil && e != nil && strings.Contains(e.Source, "kueue") && startedBefore(in, e) {
-		p.Details = []string{e.Message}
+	// An event from before Kueue last started the Job is outdated.
+	stopped, started := in.LastJobEvent("Stopped"), in.LastJobEvent("Started")
+	if p.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
+		p.Details = []string{stopped.Message}
 	}
-}
-
-// startedBefore reports whether Kueue last started the Job before it stopped it, or never started it.
-func startedBefore(in *facts.Facts, stopped *explain.Event) bool {
-	started := in.LastJobEvent("Started")
-	return started == nil || !started.Last.After(stopped.Last)
 }
 
 // NoParallelism finds a Job with parallelism 0, which gets no pods.
@@ -61,7 +57,7 @@ func NoParallelism(in *facts.Facts) []explain.Problem {
 	if jobspec.Parallelism(in.Spec) > 0 || in.Finished() || in.Decision.Decided() || jobspec.IsSuspended(in.Spec) {
 		return nil
 	}
-	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true})
+	return one(explain.Problem{Kind: explain.ProblemNoParallelism, Blocks: true, HoldsJob: true})
 }
 
 // NoPodGroup finds a Job that requests a PodGroup, which our controller does not create (JOB-64).

@@ -35,9 +35,9 @@ func Unreadable(in *facts.Facts) []explain.Problem {
 	found := &in.Plan.Findings
 	switch {
 	case found.UnknownMode != "":
-		return one(explain.Problem{Kind: explain.ProblemUnknownMode, Blocks: true, Asked: string(found.UnknownMode)})
+		return one(explain.Problem{Kind: explain.ProblemUnknownMode, Blocks: true, HoldsJob: true, Asked: string(found.UnknownMode)})
 	case found.BadRetryIndexes != "":
-		return one(explain.Problem{Kind: explain.ProblemBadRetryIndexes, Blocks: true, Asked: found.BadRetryIndexes})
+		return one(explain.Problem{Kind: explain.ProblemBadRetryIndexes, Blocks: true, HoldsJob: true, Asked: found.BadRetryIndexes})
 	}
 	return nil
 }

@@ -106,20 +106,16 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 			continue
 		}
 		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
-		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &explain.Problem{
+		p := explain.Problem{
 			Kind: c.Kind, Blocks: c.Kind != explain.ProblemContainerEnded || c.WorkIsOver, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
-			Exit: &exit, Container: c.Name, Running: c.Running, GraceSeconds: graceOf(in, c),
-		})
+			Exit: &exit, Container: c.Name, Running: c.Running,
+		}
+		if c.Kind == explain.ProblemSidecarStopping {
+			p.MayContinue, p.GraceSeconds = true, in.Spec.Template.Spec.TerminationGracePeriodSeconds
+		}
+		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &p)
 	}
 	return found.mostFrequentFirst()
-}
-
-// graceOf returns how long sidecars may take to stop; nil for other containers.
-func graceOf(in *facts.Facts, c *Ended) *int64 {
-	if c.Kind != explain.ProblemSidecarStopping {
-		return nil
-	}
-	return in.Spec.Template.Spec.TerminationGracePeriodSeconds
 }
 
 // settled is how long a restarted container has to run until its failures are over, the same time as in the kubelet.
@@ -135,14 +131,15 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Reason: m.Waiting, Place: place, PlaceOf: of}
 	p.Later = pod.Lineup.Names(func(*explain.Member) bool { return true })
 	p.Uncounted = !in.RestartsCount()
-	failing, late := failsRepeatedly(in, m), runsForLong(in, pod, m)
+	failing := failsRepeatedly(in, m)
+	late := m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 	switch {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
 	case failing:
-		p.Kind, p.RestartedBy = explain.ProblemCrashLoop, in.RestartedBy(m.Name, false)
+		p.Kind, p.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(m.Name, false), !p.Uncounted
 	case late:
-		p.Kind = explain.ProblemInitRunning
+		p.Kind, p.MayContinue = explain.ProblemInitRunning, true
 	default:
 		return nil
 	}
@@ -156,15 +153,7 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 	return p
 }
 
-// runsForLong reports whether the container has run for long, in a pod that takes long to start.
-func runsForLong(in *facts.Facts, pod *explain.Pod, m *explain.Member) bool {
-	return m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
-}
-
 // failsRepeatedly reports whether the container failed, and waits for a restart or has not run for long since.
 func failsRepeatedly(in *facts.Facts, m *explain.Member) bool {
-	if !m.Before || m.ExitCode == 0 {
-		return false
-	}
-	return m.Waiting == "CrashLoopBackOff" || m.Running && in.Now.Sub(m.RunsSince) < settled
+	return m.Before && m.ExitCode != 0 && (m.Waiting == "CrashLoopBackOff" || m.Running && in.Now.Sub(m.RunsSince) < settled)
 }

@@ -24,7 +24,7 @@ func Terminating(in *facts.Facts) []explain.Problem {
 		}
 		p := found[kind]
 		if p == nil {
-			p = &explain.Problem{Kind: kind, Blocks: true, Holds: holds(in)}
+			p = &explain.Problem{Kind: kind, Blocks: true, MayContinue: kind == explain.ProblemTerminatingHolds, Holds: holds(in)}
 			found[kind] = p
 		}
 		if kind == explain.ProblemNodeGone {

@@ -56,7 +56,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	before := beforeMain(in, pod)
 	switch {
 	case len(pod.Gates) > 0:
-		p.Kind, p.Gates = explain.ProblemSchedulingGated, pod.Gates
+		p.Kind, p.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
 	case pod.Unschedulable != "" && pod.Node == "":
 		p.Kind, p.Details, p.Since = explain.ProblemUnschedulable, []string{pod.Unschedulable}, explain.TimeOf(pod.UnscheduledSince)
 	case image != nil:
@@ -92,7 +92,7 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 // crashLoops adds a container that is restarted repeatedly. A sidecar in that state does not block the other containers.
 func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
 	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
-	p.RestartedBy = in.RestartedBy(c.Name, IsBeside(pod, c))
+	p.RestartedBy, p.MayContinue = in.RestartedBy(c.Name, IsBeside(pod, c)), !p.Uncounted
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
@@ -106,6 +106,8 @@ func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explai
 // slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.
 func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
+	// Without a warning, no trouble is known: an image that takes long to pull is no reason to give up.
+	p.MayContinue = pod.Node != "" && last == nil
 	switch {
 	case last == nil:
 	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler sets no condition of reason Unschedulable.

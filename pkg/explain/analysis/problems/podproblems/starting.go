@@ -35,6 +35,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 	p.Unfit = eventtext.UnfitsOf(p.Details[0])
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
+		p.MayContinue = p.MayContinue || u.Kind == explain.UnfitResource || u.Kind == explain.UnfitPodCount // Other pods may make room.
 		switch {
 		case u.Kind == explain.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
