@@ -88,17 +88,12 @@ func (p *Page) Quote(indent int, lines ...string) {
 	}
 }
 
-// Table writes a table, as FilledTable lays it out.
-func (p *Page) Table(indent int, columns []Column, rows [][]Line) {
-	if len(rows) == 0 {
-		return
+// Table writes the lines of t.Filled.
+func (p *Page) Table(indent int, t *Table) {
+	if p.ascii {
+		t.ToASCII()
 	}
-	for _, row := range rows {
-		for i := range row {
-			row[i] = p.shown(row[i])
-		}
-	}
-	p.Place(indent, FilledTable(columns, rows, p.Room(indent), p.Glyphs.More)...)
+	p.Place(indent, t.Filled(p.Room(indent), p.Glyphs.More)...)
 }
 
 func (p *Page) write(indent int, l Line) {

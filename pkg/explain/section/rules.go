@@ -2,6 +2,7 @@ package section
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -58,38 +59,47 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	if policy == nil {
 		return s
 	}
-	columns := []layout.Column{
-		{Header: "RULE", Right: true}, {Header: "NAME", Min: 8, Middle: true}, {Header: "ACTION"},
-		{Header: "MATCHED", Right: true}, {Header: "IF", Wrap: !brief, Min: 18},
-	}
-	var rows [][]layout.Line
-	for i := range policy.Rules {
-		rows = append(rows, failureRuleCells(&policy.Rules[i]))
-		rows = append(rows, below(len(columns), failureRuleNotes(f, &policy.Rules[i], brief)...)...)
-	}
+	type rule = explain.FailureRule
+	// The last row has the failures that match no rule.
+	rules, isRule := policy.Rules, func(r *rule) bool { return r.Index >= 0 }
 	if !brief || ptr.Deref(policy.Unmatched, 0) > 0 {
-		rows = append(rows, []layout.Line{
-			nil, cell(layout.Muted, NoRule), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
-			cell(layout.Muted, "counts against the limits"),
+		rules = append(slices.Clone(rules), rule{
+			Index: -1, Name: NoRule, Action: string(batchv1.PodFailurePolicyActionCount), Matched: policy.Unmatched, Requirement: "counts against the limits",
 		})
 	}
-	s.Lines = f.table(columns, rows)
+	style := func(r *rule) layout.Style {
+		if r.Decided {
+			return layout.Bad | layout.Bold
+		}
+		return layout.Plain
+	}
+	s.Lines = f.table(layout.TableOf([]layout.Column[rule]{
+		{Header: "RULE", Right: true, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return nil
+			}
+			return cell(style(r), fmt.Sprint(r.Index))
+		}},
+		{Header: "NAME", Min: 8, Middle: true, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return cell(layout.Muted, r.Name)
+			}
+			return cell(layout.Accent|style(r)&layout.Bold, r.Name)
+		}},
+		{Header: "ACTION", Cell: func(r *rule) layout.Line { return cell(style(r), r.Action) }},
+		{Header: "MATCHED", Right: true, Cell: func(r *rule) layout.Line { return matchedCell(r.Matched, style(r)) }},
+		{Header: "IF", Wrap: !brief, Min: 18, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return cell(layout.Muted, r.Requirement)
+			}
+			return cell(style(r), r.Requirement)
+		}, Below: func(r *rule) []layout.Line { return failureRuleNotes(f, r, brief) }},
+	}, rules))
 	for _, violation := range policy.NameViolations {
 		l := layout.Of(layout.Text(layout.Warn|layout.Bold, f.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(violation)))
 		s.Lines = append(s.Lines, f.Wrap(l, 2)...)
 	}
 	return s
-}
-
-func failureRuleCells(rule *explain.FailureRule) []layout.Line {
-	style := layout.Plain
-	if rule.Decided {
-		style = layout.Bad | layout.Bold
-	}
-	return []layout.Line{
-		cell(style, fmt.Sprint(rule.Index)), cell(layout.Accent|style&layout.Bold, rule.Name), cell(style, rule.Action),
-		matchedCell(rule.Matched, style), cell(style, rule.Requirement),
-	}
 }
 
 // matchedCell draws a count, "-" if it is unknown; 0 is muted.
