@@ -70,33 +70,35 @@ func TableAt[T any](columns []Column[T], items []T, at []int32) *Table {
 	return tableOf(columns, len(at), func(i int) *T { return &items[at[i]] })
 }
 
-func tableOf[T any](all []Column[T], n int, row func(i int) *T) *Table {
-	columns := make([]*Column[T], 0, len(all))
-	t := &Table{columns: make([]shape, 0, len(all)), rows: make([][]Line, 0, n)}
-	for i := range all {
-		if c := &all[i]; !c.Hidden {
-			columns = append(columns, c)
+func tableOf[T any](columns []Column[T], n int, row func(i int) *T) *Table {
+	t := &Table{columns: make([]shape, 0, len(columns)), rows: make([][]Line, 0, n)}
+	for i := range columns {
+		if c := &columns[i]; !c.Hidden {
 			t.columns = append(t.columns, shape{Text(Muted, c.Header), c.Drop, c.Min, c.Width, c.Right, c.Middle, c.Wrap, c.Fixed})
 		}
 	}
 	for i := range n {
-		cells, v := make([]Line, len(columns)), row(i)
-		t.rows = append(t.rows, cells)
-		for at, c := range columns {
-			if c.Cell != nil {
-				cells[at] = c.Cell(v)
-			} else {
-				cells[at] = Plainly(c.Text(v))
-			}
-			if c.Below == nil {
+		v, cells := row(i), make([]Line, 0, len(t.columns))
+		var below [][]Line
+		for at := range columns {
+			c := &columns[at]
+			switch {
+			case c.Hidden:
 				continue
+			case c.Cell != nil:
+				cells = append(cells, c.Cell(v))
+			default:
+				cells = append(cells, Plainly(c.Text(v)))
 			}
-			for _, l := range c.Below(v) {
-				below := make([]Line, len(columns))
-				below[at] = l
-				t.rows = append(t.rows, below)
+			if c.Below != nil {
+				for _, l := range c.Below(v) {
+					line := make([]Line, len(t.columns))
+					line[len(cells)-1] = l
+					below = append(below, line)
+				}
 			}
 		}
+		t.rows = append(append(t.rows, cells), below...)
 	}
 	return t
 }
