@@ -58,10 +58,8 @@ func (o *failuresPane) open(d *screen.Data) screen.Action {
 		return screen.Action{Notice: "no pod is known for this cause"}
 	}
 	var index *int32
-	for i := range d.Job.Pods {
-		if d.Job.Pods[i].Name == c.Pods[0] {
-			index = d.Job.Pods[i].Index
-		}
+	if pod := d.Job.Pod(c.Pods[0]); pod != nil {
+		index = pod.Index
 	}
 	return screen.Action{Open: pods.NewScreen(o.job, c.Pods[0], index)}
 }

@@ -1,8 +1,6 @@
 package pods
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -52,8 +50,8 @@ func compareTimes(a, b *metav1.Time) int {
 func telling(r *explain.Report) *explain.PodInfo {
 	for i := range r.Causes {
 		for _, name := range r.Causes[i].Pods {
-			if at := slices.IndexFunc(r.Pods, func(p explain.PodInfo) bool { return p.Name == name }); at >= 0 {
-				return &r.Pods[at]
+			if pod := r.Pod(name); pod != nil {
+				return pod
 			}
 		}
 	}
