@@ -8,8 +8,9 @@ import (
 // Column is a column of a Table whose rows show values of type T.
 type Column[T any] struct {
 	Header string
-	// Text returns the text of a row's cell; Cell returns a styled cell instead, and Below further lines of the cell.
+	// Text returns the text of a row's cell in this Style; Cell returns a styled cell instead, and Below further lines of the cell.
 	Text  func(row *T) string
+	Style Style
 	Cell  func(row *T) Line
 	Below func(row *T) []Line
 	// Hidden omits the column.
@@ -88,7 +89,7 @@ func tableOf[T any](columns []Column[T], n int, row func(i int) *T) *Table {
 			case c.Cell != nil:
 				cells = append(cells, c.Cell(v))
 			default:
-				cells = append(cells, Plainly(c.Text(v)))
+				cells = append(cells, Of(Text(c.Style, c.Text(v))))
 			}
 			if c.Below != nil {
 				for _, l := range c.Below(v) {

@@ -68,11 +68,11 @@ func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.Inde
 		{Header: "STATE", Cell: state},
 		{Header: "ATTEMPT", Text: Attempt},
 		{Header: "IGNORED", Right: true, Drop: 3, Text: func(x *index) string { return Number(x.Ignored) }},
-		{Header: "NEXT POD", Drop: 1, Cell: func(x *index) layout.Line {
+		{Header: "NEXT POD", Drop: 1, Style: layout.Warn, Text: func(x *index) string {
 			if x.Until.IsZero() {
-				return nil
+				return ""
 			}
-			return cell(layout.Warn, f.Countdown(x.Until.Time))
+			return f.Countdown(x.Until.Time)
 		}},
 		{Header: "POD", Min: 16, Middle: true, Drop: 2, Text: func(x *index) string { return x.Pod }},
 		{Header: "LAST FAILURE", Wrap: f.Printed, Min: 24, Text: func(x *index) string { return x.Cause }},

@@ -171,9 +171,7 @@ func causeTable(p *widget.Paint, r *explain.Report, causes []explain.Cause) *lay
 		}
 	}
 	return layout.TableOf([]layout.Column[row]{
-		{Header: "COUNT", Right: true, Cell: func(c *row) layout.Line {
-			return layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count)))
-		}},
+		{Header: "COUNT", Right: true, Style: layout.Bad | layout.Bold, Text: func(c *row) string { return wording.Thousands(c.Count) }},
 		{Header: "CAUSE", Min: least, Text: func(c *row) string { return c.text }},
 		{Header: "RULE", Min: 12, Drop: 1, Hidden: r.FailurePolicy == nil, Cell: func(c *row) layout.Line {
 			if rule := section.CauseRule(c.Cause); rule != "" {
@@ -181,7 +179,7 @@ func causeTable(p *widget.Paint, r *explain.Report, causes []explain.Cause) *lay
 			}
 			return layout.Of(layout.Text(layout.Muted, section.NoRule))
 		}},
-		{Header: "LAST", Drop: 2, Cell: func(c *row) layout.Line { return layout.Of(layout.Text(layout.Muted, p.When(c.Last))) }},
+		{Header: "LAST", Drop: 2, Style: layout.Muted, Text: func(c *row) string { return p.When(c.Last) }},
 		{
 			Header: "INDEXES", Min: 16, Drop: 3, Hidden: !slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" }),
 			Text: func(c *row) string { return p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom)) },

@@ -109,9 +109,9 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 // countsOf returns the nonzero counts, each in its color.
 func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
-	add := func(n int32, word string, style layout.Style) {
+	add := func(n int32, text string, style layout.Style) {
 		if n > 0 {
-			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, wording.Count(n, word)))
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, text))
 		}
 	}
 	now := &j.PodCounts
@@ -122,37 +122,24 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
 	}
-	add(now.Active, active, layout.Info)
+	add(now.Active, wording.Count(now.Active, active), layout.Info)
 	if brief < noEnding {
-		add(now.Terminating, ending, layout.Special)
+		add(now.Terminating, wording.Count(now.Terminating, ending), layout.Special)
 	}
 	if x := j.Indexes; x != nil {
 		if brief < noBackoff {
-			add(x.BackingOffCount, waiting, layout.Warn)
+			add(x.BackingOffCount, wording.Count(x.BackingOffCount, waiting), layout.Warn)
 		}
-		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
+		add(x.FailedCount, wording.Plural(int64(x.FailedCount), "index failed", "indexes failed"), layout.Bad)
 	}
-	all, text := failureWords(j, brief)
-	add(all, text, section.FailureStyle(j.Verdict.Outcome))
-	return l
-}
-
-// failureWords returns the number of failures, and "failures" or "failures (6 in the status)".
-func failureWords(j *screen.Job, brief brevity) (all int32, text string) {
 	t := section.FailureTotals(j.Report)
-	text = oneOrMany(t.All, "failure", "failures")
+	failures := wording.Plural(int64(t.All), "failure", "failures")
 	switch {
 	case brief >= fewWords:
-		text = "failed"
+		failures = wording.Count(t.All, "failed")
 	case t.All != t.Counted:
-		text += " (" + words.InStatus(t.Counted) + ")"
+		failures += " (" + words.InStatus(t.Counted) + ")"
 	}
-	return t.All, text
-}
-
-func oneOrMany(n int32, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	add(t.All, failures, section.FailureStyle(j.Verdict.Outcome))
+	return l
 }

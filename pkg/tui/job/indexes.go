@@ -107,24 +107,14 @@ func (o *indexesPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, boo
 
 // move handles the keys that move the cursor by cells.
 func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
-	by := 0
+	rows, known := widget.StepOf(k, g.Len(), o.rows)
+	by := rows * g.Columns
 	switch {
-	case widget.Matches(k, widget.KeyUp):
-		by = -g.Columns
-	case widget.Matches(k, widget.KeyDown):
-		by = g.Columns
+	case known:
 	case widget.Matches(k, widget.KeyLeft):
 		by = -1
 	case widget.Matches(k, keyMapRight):
 		by = 1
-	case widget.Matches(k, widget.KeyPageUp):
-		by = -g.Columns * max(1, o.rows-1)
-	case widget.Matches(k, widget.KeyPageDown):
-		by = g.Columns * max(1, o.rows-1)
-	case widget.Matches(k, widget.KeyTop):
-		by = -g.Len()
-	case widget.Matches(k, widget.KeyBottom):
-		by = g.Len()
 	default:
 		return false
 	}

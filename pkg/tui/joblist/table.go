@@ -58,7 +58,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	columns := []layout.Column[job]{
 		{
 			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
-			Cell: func(o *job) layout.Line { return layout.Of(layout.Text(layout.Muted, o.Namespace)) },
+			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
 		},
 		{
 			Header: "NAME", Width: f.name, Min: least.name, Middle: true, Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
@@ -99,7 +99,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		},
 		{
 			Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Hidden: p.Width < fullWhyFrom,
-			Cell: func(o *job) layout.Line { return layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))) },
+			Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
 			Header: "WHY", Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,

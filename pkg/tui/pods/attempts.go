@@ -108,7 +108,7 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 			return whenCell(p, &pod.PodInfo)
 		}},
 		{Header: "VERDICT", Min: 16, Drop: 2, Cell: func(pod *attempt) layout.Line { return verdict(r, &pod.PodInfo) }},
-		{Header: "NAME", Min: 20, Drop: 4, Middle: true, Cell: func(pod *attempt) layout.Line { return layout.Of(layout.Text(layout.Muted, pod.Name)) }},
+		{Header: "NAME", Min: 20, Drop: 4, Middle: true, Style: layout.Muted, Text: func(pod *attempt) string { return pod.Name }},
 	}, a.known).Lines(p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(widget.CursorWidth)}
 	first, end := widget.Rows(len(lines), a.list.Top, a.list.Height)

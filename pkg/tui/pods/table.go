@@ -88,10 +88,7 @@ func (o *listPane) columns(p *widget.Paint, r *explain.Report) []layout.Column[e
 			Sort: layout.Sort[pod]{Turn: 4, Name: "age", Compare: func(a, b *pod) int { return compareTimes(b.Created, a.Created) }},
 			Cell: func(pod *pod) layout.Line { return whenCell(p, pod) },
 		},
-		{
-			Header: "NODE", Width: f.node, Min: 12, Drop: 9,
-			Cell: func(pod *pod) layout.Line { return layout.Of(layout.Text(layout.Muted, pod.Node)) },
-		},
+		{Header: "NODE", Width: f.node, Min: 12, Drop: 9, Style: layout.Muted, Text: func(pod *pod) string { return pod.Node }},
 	})
 }
 

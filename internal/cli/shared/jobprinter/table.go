@@ -2,6 +2,7 @@
 package jobprinter
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -240,12 +241,7 @@ func terminatingCell(v *Row) string {
 }
 
 // OrNone returns s, or None if it is empty.
-func OrNone(s string) string {
-	if s == "" {
-		return None
-	}
-	return s
-}
+func OrNone(s string) string { return cmp.Or(s, None) }
 
 func timeOrNone(t *metav1.Time) string {
 	if t.IsZero() {
