@@ -122,11 +122,18 @@ func (t *Table) Lines(width int, ellipsis string) (header Line, lines []Line) {
 		cells[i] = Of(t.columns[i].header)
 	}
 	header = tableRow(t.columns, widths, cells, ellipsis).Cut(width, ellipsis)
+	wraps := slices.IndexFunc(t.columns, func(c shape) bool { return c.wrap })
 	for _, row := range t.rows {
-		first, below := wrapCell(t.columns, widths, row)
-		lines = append(lines, tableRow(t.columns, widths, first, ellipsis).Cut(width, ellipsis))
+		// The row gets the first line of the cell that wraps; the others follow.
+		var below []Line
+		if wraps >= 0 && widths[wraps] >= 0 && row[wraps].Width() > widths[wraps] {
+			parts := Wrap(row[wraps], widths[wraps], 0)
+			row, below = slices.Clone(row), parts[1:]
+			row[wraps] = parts[0]
+		}
+		lines = append(lines, tableRow(t.columns, widths, row, ellipsis).Cut(width, ellipsis))
 		for _, l := range below {
-			lines = append(lines, l.Cut(width, ellipsis))
+			lines = append(lines, l.Indent(total(widths[:wraps])+tableGap).Cut(width, ellipsis))
 		}
 	}
 	return header, lines
@@ -247,21 +254,6 @@ func narrow(columns []shape, widths []int, over int) {
 		}
 		widths[widest]--
 	}
-}
-
-// wrapCell wraps the cell of the column with Wrap: the row gets the first line of the cell, and below holds the others.
-func wrapCell(columns []shape, widths []int, row []Line) (first, below []Line) {
-	at := slices.IndexFunc(columns, func(c shape) bool { return c.wrap })
-	if at < 0 || widths[at] < 0 || row[at].Width() <= widths[at] {
-		return row, nil
-	}
-	parts, indent := Wrap(row[at], widths[at], 0), total(widths[:at])+tableGap
-	first = slices.Clone(row)
-	first[at] = parts[0]
-	for _, part := range parts[1:] {
-		below = append(below, part.Indent(indent))
-	}
-	return first, below
 }
 
 func tableRow(columns []shape, widths []int, cells []Line, ellipsis string) Line {

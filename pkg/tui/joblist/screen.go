@@ -107,10 +107,13 @@ func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	if d.Snap.Jobs == nil {
-		return d.Waiting(p, "Reading the Jobs"+s.of())
+	switch {
+	case d.Snap.Jobs != nil:
+		return s.withPreview(p, d)
+	case s.o.What == "":
+		return d.Waiting(p, "Reading the Jobs")
 	}
-	return s.withPreview(p, d)
+	return d.Waiting(p, "Reading the Jobs of "+s.o.What)
 }
 
 // list returns the list without the preview.
@@ -134,14 +137,6 @@ func (s *listScreen) shown(jobs *snapshot.Jobs) int {
 		return len(jobs.Items)
 	}
 	return len(jobs.Items) - len(s.fold.hidden)
-}
-
-// of returns " of namespace ml", for example.
-func (s *listScreen) of() string {
-	if s.o.What == "" {
-		return ""
-	}
-	return " of " + s.o.What
 }
 
 // empty says why the list is empty, and what the user can do.
@@ -168,15 +163,12 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}
 	}
-	return append(s.table.Title(p, title, ": ", s.counts(p)), missing(p, jobs)...)
-}
-
-// missing returns a note about gaps, because without that data stalled Jobs look as if they were running.
-func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
-	if len(jobs.Gaps) == 0 {
-		return nil
+	lines := s.table.Title(p, title, ": ", s.counts(p))
+	if len(jobs.Gaps) > 0 {
+		// Without that data, stalled Jobs look as if they were running.
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)...)
 	}
-	return p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)
+	return lines
 }
 
 // counts returns the number of Jobs of each kind.
