@@ -8,7 +8,8 @@ import (
 // Column is a column of a Table whose rows show values of type T.
 type Column[T any] struct {
 	Header string
-	// Text returns the text of a row's cell in this Style; Cell returns a styled cell instead, and Below further lines of the cell.
+	// Text returns the text of a row's cell, which has this Style. Cell returns a styled cell instead, and Below further lines
+	// of the cell.
 	Text  func(row *T) string
 	Style Style
 	Cell  func(row *T) Line
@@ -75,7 +76,9 @@ func tableOf[T any](columns []Column[T], n int, row func(i int) *T) *Table {
 	t := &Table{columns: make([]shape, 0, len(columns)), rows: make([][]Line, 0, n)}
 	for i := range columns {
 		if c := &columns[i]; !c.Hidden {
-			t.columns = append(t.columns, shape{Text(Muted, c.Header), c.Drop, c.Min, c.Width, c.Right, c.Middle, c.Wrap, c.Fixed})
+			t.columns = append(t.columns, shape{
+				Text(Muted, c.Header), c.Drop, c.Min, c.Width, c.Right, c.Middle, c.Wrap, c.Fixed,
+			})
 		}
 	}
 	for i := range n {

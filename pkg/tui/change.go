@@ -39,7 +39,8 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 		if o == nil {
 			return t, false
 		}
-		return target{types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Outcome, o.Status == string(batchv1.JobSuspended), o.Stalled != nil}, true
+		key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+		return target{key, o.UID, o.Outcome, o.Status == string(batchv1.JobSuspended), o.Stalled != nil}, true
 	}
 	t.job = s.Focus().Job
 	j := d.Open(t.job)

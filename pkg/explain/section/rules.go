@@ -64,7 +64,8 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	rules, isRule := policy.Rules, func(r *rule) bool { return r.Index >= 0 }
 	if !brief || ptr.Deref(policy.Unmatched, 0) > 0 {
 		rules = append(slices.Clone(rules), rule{
-			Index: -1, Name: NoRule, Action: string(batchv1.PodFailurePolicyActionCount), Matched: policy.Unmatched, Requirement: "counts against the limits",
+			Index: -1, Name: NoRule, Action: string(batchv1.PodFailurePolicyActionCount),
+			Matched: policy.Unmatched, Requirement: "counts against the limits",
 		})
 	}
 	style := func(r *rule) layout.Style {

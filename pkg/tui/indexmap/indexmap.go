@@ -45,11 +45,13 @@ func New(x *explain.Indexes) Map {
 	m.paint(m.inRange, len(m.states), OutOfRange)
 	m.recount()
 	if m.hidden > 0 {
-		// The Map does not hold all indexes: the numbers are those of the Report.
+		// The Map does not hold all indexes, but the Report counts them.
 		m.counts = [States]int64{
-			Succeeded: int64(x.CompletedCount), Pending: int64(x.PendingCount) - int64(x.RetryingCount), Retrying: int64(x.RetryingCount),
-			Ready: int64(x.ReadyCount), Active: int64(x.ActiveCount) - int64(x.ReadyCount), Unknown: int64(x.UnknownCount),
-			OutOfRange: int64(x.OutOfRangeCount), Terminating: int64(x.TerminatingCount), BackOff: int64(x.BackingOffCount), Failed: int64(x.FailedCount),
+			Succeeded: int64(x.CompletedCount), Retrying: int64(x.RetryingCount),
+			Pending: int64(x.PendingCount) - int64(x.RetryingCount),
+			Ready:   int64(x.ReadyCount), Active: int64(x.ActiveCount) - int64(x.ReadyCount), Unknown: int64(x.UnknownCount),
+			OutOfRange: int64(x.OutOfRangeCount), Terminating: int64(x.TerminatingCount),
+			BackOff: int64(x.BackingOffCount), Failed: int64(x.FailedCount),
 		}
 	}
 	return m

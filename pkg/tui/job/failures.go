@@ -170,6 +170,7 @@ func causeTable(p *widget.Paint, r *explain.Report, causes []explain.Cause) *lay
 			rows[i].text = brief[i]
 		}
 	}
+	hasIndexes := slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" })
 	return layout.TableOf([]layout.Column[row]{
 		{Header: "COUNT", Right: true, Style: layout.Bad | layout.Bold, Text: func(c *row) string { return wording.Thousands(c.Count) }},
 		{Header: "CAUSE", Min: least, Text: func(c *row) string { return c.text }},
@@ -181,7 +182,7 @@ func causeTable(p *widget.Paint, r *explain.Report, causes []explain.Cause) *lay
 		}},
 		{Header: "LAST", Drop: 2, Style: layout.Muted, Text: func(c *row) string { return p.When(c.Last) }},
 		{
-			Header: "INDEXES", Min: 16, Drop: 3, Hidden: !slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" }),
+			Header: "INDEXES", Min: 16, Drop: 3, Hidden: !hasIndexes,
 			Text: func(c *row) string { return p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom)) },
 		},
 	}, rows)

@@ -55,6 +55,10 @@ func urgencyOf(o *explain.Outline, now time.Time) int64 {
 	return -2*int64(kind)<<seconds + at
 }
 
+func durationOf(o *explain.Outline, now time.Time) int64 { return int64(section.Ran(o, now)) }
+
+func failedPodsOf(o *explain.Outline, _ time.Time) int64 { return int64(o.Failed) }
+
 func ageOf(o *explain.Outline, now time.Time) int64 {
 	if o.Created.IsZero() {
 		return 0

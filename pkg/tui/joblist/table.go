@@ -2,7 +2,6 @@ package joblist
 
 import (
 	"strings"
-	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -40,19 +39,6 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		least.name = min(least.name, 16) // The namespace and the name together identify the Job.
 	}
 	managed := min(f.managedBy, least.managedBy)
-
-	// Ages are dropped later than most columns, because they distinguish tonight's Jobs from last week's.
-	age := layout.Column[job]{
-		Header: "AGE", Width: timeWidth, Right: true, Drop: 2, Sort: layout.Sort[job]{Turn: 3, Name: "age", Value: ageOf},
-		Cell: func(o *job) layout.Line { return ageCell(p, o.Created) },
-	}
-	switch {
-	case p.Absolute:
-		age.Header, age.Width, age.Drop = "CREATED", len(p.Clock(f.earliest)), 0 // The user asked for absolute times.
-	case p.Width < 100:
-		age.Width = 0
-	}
-
 	const progress = "progress"
 	bar := leastBar
 	columns := []layout.Column[job]{
@@ -61,7 +47,8 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
 		},
 		{
-			Header: "NAME", Width: f.name, Min: least.name, Middle: true, Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
+			Header: "NAME", Width: f.name, Min: least.name, Middle: true,
+			Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
 			Cell: func(o *job) layout.Line { return s.nameCell(p, o) },
 		},
 		{
@@ -77,8 +64,8 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Sort: layout.Sort[job]{Turn: 6, Name: progress, Value: progressOf},
 			Cell: func(o *job) layout.Line {
 				completions := layout.Plainly(section.Completions(o))
-				cell := append(section.ProgressOf(o).Bar(&p.Frame, bar), layout.Blank(1+max(0, f.completions-completions.Width())))
-				return append(cell, completions...)
+				gap := layout.Blank(1 + max(0, f.completions-completions.Width()))
+				return append(append(section.ProgressOf(o).Bar(&p.Frame, bar), gap), completions...)
 			},
 		},
 		{
@@ -91,15 +78,12 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		},
 		{
 			Header: "FAILED", Right: true, Drop: 3,
-			Sort: layout.Sort[job]{
-				Turn: 5, Name: "failed pods", Descending: true,
-				Value: func(o *job, _ time.Time) int64 { return int64(o.Failed) },
-			},
+			Sort: layout.Sort[job]{Turn: 5, Name: "failed pods", Descending: true, Value: failedPodsOf},
 			Cell: func(o *job) layout.Line { return countCell(&o.Failed, section.FailureStyle(o.Outcome)) },
 		},
 		{
-			Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Hidden: p.Width < fullWhyFrom,
-			Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
+			Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Hidden: p.Width < fullWhyFrom,
+			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
 			Header: "WHY", Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
@@ -111,19 +95,10 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		},
 		{
 			Header: "DURATION", Width: timeWidth, Right: true, Drop: 8, Hidden: p.Width < 140,
-			Sort: layout.Sort[job]{
-				Turn: 4, Name: "duration", Descending: true,
-				Value: func(o *job, now time.Time) int64 { return int64(section.Ran(o, now)) },
-			},
-			Text: func(o *job) string {
-				ran := section.Ran(o, p.Now)
-				if ran < 0 {
-					return "-"
-				}
-				return wording.Duration(ran)
-			},
+			Sort: layout.Sort[job]{Turn: 4, Name: "duration", Descending: true, Value: durationOf},
+			Text: func(o *job) string { return ranFor(p, o) },
 		},
-		age,
+		s.ageColumn(p),
 	}
 
 	// Bars use the width that no column needs.
@@ -165,6 +140,29 @@ func headerFor(p *widget.Paint, status, short string) string {
 		return short
 	}
 	return status
+}
+
+// ageColumn returns the column of ages. It is dropped later than most columns, because ages distinguish tonight's Jobs from
+// last week's.
+func (s *listScreen) ageColumn(p *widget.Paint) layout.Column[explain.Outline] {
+	c := layout.Column[explain.Outline]{
+		Header: "AGE", Width: timeWidth, Right: true, Drop: 2, Sort: layout.Sort[explain.Outline]{Turn: 3, Name: "age", Value: ageOf},
+		Cell: func(o *explain.Outline) layout.Line { return ageCell(p, o.Created) },
+	}
+	switch {
+	case p.Absolute:
+		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // The user asked for absolute times.
+	case p.Width < 100:
+		c.Width = 0
+	}
+	return c
+}
+
+func ranFor(p *widget.Paint, o *explain.Outline) string {
+	if ran := section.Ran(o, p.Now); ran >= 0 {
+		return wording.Duration(ran)
+	}
+	return "-"
 }
 
 // countCell formats a number; 0 and missing numbers are muted.

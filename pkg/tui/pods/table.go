@@ -45,13 +45,15 @@ func (o *listPane) columns(p *widget.Paint, r *explain.Report) []layout.Column[e
 				if !cutsNames {
 					return layout.Plainly(pod.Name)
 				}
-				return layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, strings.TrimPrefix(pod.Name, o.job.Name)))
+				rest := strings.TrimPrefix(pod.Name, o.job.Name)
+				return layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, rest))
 			},
 		},
 		{
 			Header: "INDEX", Right: true, Drop: 5, Hidden: !f.indexed,
 			Sort: layout.Sort[pod]{Turn: 2, Name: "index and attempt", Compare: func(a, b *pod) int {
-				return cmp.Or(cmp.Compare(ptr.Deref(a.Index, -1), ptr.Deref(b.Index, -1)), cmp.Compare(a.Attempt, b.Attempt), compareTimes(a.Created, b.Created))
+				byIndex := cmp.Compare(ptr.Deref(a.Index, -1), ptr.Deref(b.Index, -1))
+				return cmp.Or(byIndex, cmp.Compare(a.Attempt, b.Attempt), compareTimes(a.Created, b.Created))
 			}},
 			Text: section.PodIndex,
 		},

@@ -107,43 +107,47 @@ func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item
 		}
 	}
 
-	// Among equal items, the first one comes first.
-	by, descending := &t.orders[t.chosen.by], t.isDescending()
-	var values []int64
-	if by.Value != nil {
-		values = make([]int64, len(items))
-		for i := range items {
-			values[i] = by.Value(&items[i], now)
-		}
+	t.sort(now)
+	if t.KeepFor > 0 {
+		t.settle(now)
 	}
-	switch {
-	case by.Value != nil || by.Compare != nil:
-		slices.SortFunc(t.rows, func(a, b int32) int {
-			c := 0
-			if values != nil {
-				c = cmp.Compare(values[a], values[b])
-			}
-			if c == 0 && by.Compare != nil {
-				c = by.Compare(&items[a], &items[b])
-			}
-			if descending {
-				c = -c
-			}
-			return cmp.Or(c, cmp.Compare(a, b))
-		})
-	case t.chosen.reversed:
-		slices.Reverse(t.rows)
-	}
+}
 
-	// Rows keep their places for a while; new rows come last.
-	if t.KeepFor <= 0 {
+// sort sorts the rows by the chosen order; among equal items, the first one comes first.
+func (t *Table[T]) sort(now time.Time) {
+	by, descending := &t.orders[t.chosen.by], t.isDescending()
+	if by.Value == nil && by.Compare == nil {
+		if t.chosen.reversed {
+			slices.Reverse(t.rows)
+		}
 		return
 	}
+	values := make([]int64, len(t.items))
+	if by.Value != nil {
+		for i := range t.items {
+			values[i] = by.Value(&t.items[i], now)
+		}
+	}
+	slices.SortFunc(t.rows, func(a, b int32) int {
+		c := cmp.Compare(values[a], values[b])
+		if c == 0 && by.Compare != nil {
+			c = by.Compare(&t.items[a], &t.items[b])
+		}
+		if descending {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	})
+}
+
+// settle moves sorted rows to their previous places, and new rows to the end, until KeepFor has passed or the user chooses
+// another order.
+func (t *Table[T]) settle(now time.Time) {
 	if since := now.Sub(t.placedAt); t.places != nil && t.placedBy == t.chosen && since >= 0 && since < t.KeepFor {
-		place := make([]int, len(items))
+		place := make([]int, len(t.items))
 		for _, i := range t.rows {
 			place[i] = math.MaxInt
-			if at, known := t.places[t.key(&items[i])]; known {
+			if at, known := t.places[t.key(&t.items[i])]; known {
 				place[i] = at
 			}
 		}
@@ -152,7 +156,7 @@ func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item
 	}
 	t.placedBy, t.placedAt, t.places = t.chosen, now, make(map[string]int, len(t.rows))
 	for at, i := range t.rows {
-		t.places[t.key(&items[i])] = at
+		t.places[t.key(&t.items[i])] = at
 	}
 }
 

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/jsonpath"
 )
@@ -62,7 +61,7 @@ func CustomColumns(spec string) (Table, error) {
 		if err != nil {
 			return Table{}, err
 		}
-		t.custom = append(t.custom, layout.Column[Row]{Header: header, Text: func(v *Row) string {
+		t.custom = append(t.custom, column{Header: header, Text: func(v *Row) string {
 			var texts []string
 			for _, value := range valuesAt(field, v.object) {
 				texts = append(texts, fmt.Sprint(value))

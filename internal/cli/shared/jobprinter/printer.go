@@ -103,7 +103,10 @@ func (p *TablePrinter) rowOf(object *unstructured.Unstructured, now time.Time, d
 	if err != nil {
 		return Row{}, err
 	}
-	row := Row{Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
+	row := Row{
+		Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object),
+		object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes,
+	}
 	row.outlined = row.outline()
 	return row, nil
 }

@@ -55,6 +55,9 @@ func (v Row) outline() *explain.Outline {
 	return &o
 }
 
+// column is a column of the table of Jobs.
+type column = layout.Column[Row]
+
 // Table chooses the columns.
 type Table struct {
 	Namespaces bool // NAMESPACE first
@@ -64,7 +67,7 @@ type Table struct {
 	// LabelColumns are labels with a column of their own; ShowLabels adds a last column with all labels.
 	LabelColumns []string
 	ShowLabels   bool
-	custom       []layout.Column[Row] // replaces all other columns
+	custom       []column // replaces all other columns
 }
 
 // NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
@@ -72,7 +75,7 @@ const NarrowBelow = 100
 
 // columns returns the columns. follow reserves space for the longest STATUS and WHY, so that a Job that ends does not shift
 // the rows below.
-func (t *Table) columns(follow bool) []layout.Column[Row] {
+func (t *Table) columns(follow bool) []column {
 	if t.custom != nil {
 		return t.custom
 	}
@@ -80,7 +83,7 @@ func (t *Table) columns(follow bool) []layout.Column[Row] {
 	if follow {
 		statusWidth, whyWidth = len(batchv1.JobSuccessCriteriaMet), words.WhyWidth
 	}
-	columns := []layout.Column[Row]{
+	columns := []column{
 		{Header: "NAMESPACE", Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
 		{Header: "NAME", Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
 		{Header: "STATUS", Width: statusWidth, Cell: func(v *Row) layout.Line {
@@ -119,10 +122,12 @@ func (t *Table) columns(follow bool) []layout.Column[Row] {
 	}
 	for _, label := range t.LabelColumns {
 		header := strings.ToUpper(label[strings.LastIndexByte(label, '/')+1:])
-		columns = append(columns, layout.Column[Row]{Header: header, Text: func(v *Row) string { return OrNone(v.Job.Labels[label]) }})
+		columns = append(columns, column{Header: header, Text: func(v *Row) string { return OrNone(v.Job.Labels[label]) }})
 	}
-	columns = append(columns, layout.Column[Row]{Header: "LABELS", Hidden: !t.ShowLabels, Text: func(v *Row) string { return labels.FormatLabels(v.Job.Labels) }})
-	return slices.DeleteFunc(columns, func(c layout.Column[Row]) bool { return c.Hidden })
+	columns = append(columns, column{
+		Header: "LABELS", Hidden: !t.ShowLabels, Text: func(v *Row) string { return labels.FormatLabels(v.Job.Labels) },
+	})
+	return slices.DeleteFunc(columns, func(c column) bool { return c.Hidden })
 }
 
 // Status returns the STATUS of the Job.
