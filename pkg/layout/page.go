@@ -77,17 +77,6 @@ func (p *Page) Command(indent int, command string) {
 	}
 }
 
-// Quote writes text from another source, such as logs, with a mark before each line.
-func (p *Page) Quote(indent int, lines ...string) {
-	mark := Text(Muted, p.Glyphs.Quote+" ")
-	room := p.Room(indent + mark.width)
-	for _, text := range lines {
-		for _, l := range wrap(p.shown(Plainly(text)), room, room) {
-			p.write(indent, append(Of(mark), l...))
-		}
-	}
-}
-
 // Table writes the lines of t.Filled.
 func (p *Page) Table(indent int, t *Table) {
 	if p.ascii {

@@ -15,7 +15,6 @@ func TestPage(t *testing.T) {
 	p.Blank()
 	p.Title("Why", "a note that is longer than the rest of the line")
 	p.Para(2, 4, Text(Bad, "the container exited with code 1 "), Text(Muted, "(after a minute)"))
-	p.Quote(4, "error: no space left on the device, or so it says", " ")
 	p.Blank()
 	p.Blank()
 	p.Field("Pods", Text(Plain, "3 active"))
@@ -30,9 +29,6 @@ func TestPage(t *testing.T) {
   of the line
   the container exited with code 1
     (after a minute)
-    │ error: no space left on the
-    │ device, or so it says
-    │
 
 Pods        3 active
       $ kubectl get events --field-selector involvedObject.name=train -n ml
@@ -63,7 +59,6 @@ func TestPageIsNotTooWide(t *testing.T) {
 		p := NewPage(width, rapid.Bool().Draw(t, "ascii"))
 		p.Title(anyText().Draw(t, "title"), anyText().Draw(t, "note"))
 		p.Para(2, 6, anyLine().Draw(t, "para")...)
-		p.Quote(4, anyText().Draw(t, "quote"))
 		p.Field("Label", anyLine().Draw(t, "field")...)
 		p.Table(2, tableOfCells([]column{{Min: 4}, {Wrap: true, Min: 8}}, [][]Line{{anyLine().Draw(t, "cell"), anyLine().Draw(t, "prose")}}))
 		for _, l := range p.Lines() {

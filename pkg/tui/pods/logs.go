@@ -24,7 +24,7 @@ type logsPane struct {
 	wraps   bool
 	times   bool
 	place   logPlace
-	lines   logLines
+	laid    logLayout
 	// paint is the Paint of the last frame, which determines how lines wrap.
 	paint *widget.Paint
 }
@@ -131,8 +131,8 @@ func (o *logsPane) move(by int, d *screen.Data) {
 	if log == nil || o.paint == nil || o.follows && by > 0 {
 		return
 	}
-	o.lines.derive(log, &o.filter)
-	o.place = o.layout(o.paint, log).moved(o.shownPlace(o.paint, log), by)
+	l := o.layout(o.paint, log)
+	o.place = l.moved(l.start(), by)
 	o.follows = false
 }
 
@@ -144,19 +144,14 @@ func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	case log == nil:
 		return d.Waiting(p, "Reading the log of pod "+o.pod.pod)
 	}
-	o.lines.derive(log, &o.filter)
 	above := []layout.Line{o.head(p, log)}
-	if l := o.filter.Line(p, len(o.lines.shown), len(log.Lines), "lines"); l != nil {
+	if l := o.filter.Line(p, len(o.layout(p, log).shown), len(log.Lines), "lines"); l != nil {
 		above = append(above, l)
 	}
 	below := o.end(p, log)
 	text := p.Sized(p.Width, max(1, p.Height-len(above)-len(below)))
 	o.paint = text
-	var lines []layout.Line
-	if len(o.lines.shown) > 0 {
-		lines = o.layout(text, log).from(o.shownPlace(text, log), text.Height)
-	}
-	return append(append(above, lines...), below...)
+	return append(append(above, o.layout(text, log).lines()...), below...)
 }
 
 // head returns the line that describes the log and how much of it is kept.
