@@ -125,6 +125,7 @@ func (t *Table) Lines(width int, ellipsis string) (header Line, lines []Line) {
 		cells[i] = Of(t.columns[i].header)
 	}
 	header = tableRow(t.columns, widths, cells, ellipsis).Cut(width, ellipsis)
+	lines = make([]Line, 0, len(t.rows))
 	wraps := slices.IndexFunc(t.columns, func(c shape) bool { return c.wrap })
 	for _, row := range t.rows {
 		// The row gets the first line of the cell that wraps; the others follow.

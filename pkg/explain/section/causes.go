@@ -34,12 +34,12 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
 		style layout.Style
 		text  []layout.Line
 	}
-	var rows []row
 	all := OwnCauses(r)
 	shown := all
 	if most > 0 && len(shown) > most && !f.Full {
 		shown = shown[:most]
 	}
+	rows := make([]row, 0, len(shown)+2)
 	for i := range shown {
 		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i], brief)})
 	}

@@ -109,8 +109,9 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 // countsOf returns the nonzero counts, each in its color.
 func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
-	add := func(n int32, text string, style layout.Style) {
+	add := func(n int32, one, many string, style layout.Style) {
 		if n > 0 {
+			text := wording.Plural(int64(n), one, many)
 			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, text))
 		}
 	}
@@ -122,24 +123,25 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
 	}
-	add(now.Active, wording.Count(now.Active, active), layout.Info)
+	add(now.Active, active, active, layout.Info)
 	if brief < noEnding {
-		add(now.Terminating, wording.Count(now.Terminating, ending), layout.Special)
+		add(now.Terminating, ending, ending, layout.Special)
 	}
 	if x := j.Indexes; x != nil {
 		if brief < noBackoff {
-			add(x.BackingOffCount, wording.Count(x.BackingOffCount, waiting), layout.Warn)
+			add(x.BackingOffCount, waiting, waiting, layout.Warn)
 		}
-		add(x.FailedCount, wording.Plural(int64(x.FailedCount), "index failed", "indexes failed"), layout.Bad)
+		add(x.FailedCount, "index failed", "indexes failed", layout.Bad)
 	}
 	t := section.FailureTotals(j.Report)
-	failures := wording.Plural(int64(t.All), "failure", "failures")
+	one, many := "failure", "failures"
 	switch {
 	case brief >= fewWords:
-		failures = wording.Count(t.All, "failed")
+		one, many = "failed", "failed"
 	case t.All != t.Counted:
-		failures += " (" + words.InStatus(t.Counted) + ")"
+		counted := " (" + words.InStatus(t.Counted) + ")"
+		one, many = one+counted, many+counted
 	}
-	add(t.All, failures, section.FailureStyle(j.Verdict.Outcome))
+	add(t.All, one, many, section.FailureStyle(j.Verdict.Outcome))
 	return l
 }
