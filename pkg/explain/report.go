@@ -63,6 +63,16 @@ func (r *Report) IsTimeless() bool {
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
+// Pod returns the pod of that name, nil if the report does not have it.
+func (r *Report) Pod(name string) *PodInfo {
+	for i := range r.Pods {
+		if r.Pods[i].Name == name {
+			return &r.Pods[i]
+		}
+	}
+	return nil
+}
+
 // ReportList is the explanation of several Jobs.
 type ReportList struct {
 	metav1.TypeMeta `json:",inline"`

@@ -77,28 +77,12 @@ func (p *Page) Command(indent int, command string) {
 	}
 }
 
-// Quote writes text from another source, such as logs, with a mark before each line.
-func (p *Page) Quote(indent int, lines ...string) {
-	mark := Text(Muted, p.Glyphs.Quote+" ")
-	room := p.Room(indent + mark.width)
-	for _, text := range lines {
-		for _, l := range wrap(p.shown(Plainly(text)), room, room) {
-			p.write(indent, append(Of(mark), l...))
-		}
+// Table writes the lines of t.Filled.
+func (p *Page) Table(indent int, t *Table) {
+	if p.ascii {
+		t.ToASCII()
 	}
-}
-
-// Table writes a table, as FilledTable lays it out.
-func (p *Page) Table(indent int, columns []Column, rows [][]Line) {
-	if len(rows) == 0 {
-		return
-	}
-	for _, row := range rows {
-		for i := range row {
-			row[i] = p.shown(row[i])
-		}
-	}
-	p.Place(indent, FilledTable(columns, rows, p.Room(indent), p.Glyphs.More)...)
+	p.Place(indent, t.Filled(p.Room(indent), p.Glyphs.More)...)
 }
 
 func (p *Page) write(indent int, l Line) {

@@ -15,7 +15,6 @@ func TestPage(t *testing.T) {
 	p.Blank()
 	p.Title("Why", "a note that is longer than the rest of the line")
 	p.Para(2, 4, Text(Bad, "the container exited with code 1 "), Text(Muted, "(after a minute)"))
-	p.Quote(4, "error: no space left on the device, or so it says", " ")
 	p.Blank()
 	p.Blank()
 	p.Field("Pods", Text(Plain, "3 active"))
@@ -23,16 +22,13 @@ func TestPage(t *testing.T) {
 	p.Command(6, "kubectl get events --field-selector involvedObject.name=train -n ml")
 	p.Command(6, "")
 	p.Title("Table", "")
-	p.Table(2, []Column{{Header: "N", Right: true}, {Header: "NOTHING"}, {Header: "TEXT", Wrap: true, Min: 8}}, [][]Line{{Plainly("12"), nil, Plainly("x ")}})
-	p.Table(2, []Column{{}, {}}, [][]Line{{Plainly("bare"), Plainly("y")}})
-	p.Table(2, nil, nil)
+	p.Table(2, tableOfCells([]column{{Header: "N", Right: true}, {Header: "NOTHING"}, {Header: "TEXT", Wrap: true, Min: 8}}, [][]Line{{Plainly("12"), nil, Plainly("x ")}}))
+	p.Table(2, tableOfCells([]column{{}, {}}, [][]Line{{Plainly("bare"), Plainly("y")}}))
+	p.Table(2, tableOfCells(nil, nil))
 	want := `Why: a note that is longer than the rest
   of the line
   the container exited with code 1
     (after a minute)
-    │ error: no space left on the
-    │ device, or so it says
-    │
 
 Pods        3 active
       $ kubectl get events --field-selector involvedObject.name=train -n ml
@@ -50,7 +46,7 @@ Table
 func TestPageInASCII(t *testing.T) {
 	p := NewPage(0, true)
 	p.Para(0, 0, Text(Plain, "“é” and more…"))
-	p.Table(0, []Column{{}}, [][]Line{{Plainly("…")}})
+	p.Table(0, tableOfCells([]column{{}}, [][]Line{{Plainly("…")}}))
 	if got := pageText(p); got != "\"é\" and more...\n..." {
 		t.Error(got)
 	}
@@ -63,9 +59,8 @@ func TestPageIsNotTooWide(t *testing.T) {
 		p := NewPage(width, rapid.Bool().Draw(t, "ascii"))
 		p.Title(anyText().Draw(t, "title"), anyText().Draw(t, "note"))
 		p.Para(2, 6, anyLine().Draw(t, "para")...)
-		p.Quote(4, anyText().Draw(t, "quote"))
 		p.Field("Label", anyLine().Draw(t, "field")...)
-		p.Table(2, []Column{{Min: 4}, {Wrap: true, Min: 8}}, [][]Line{{anyLine().Draw(t, "cell"), anyLine().Draw(t, "prose")}})
+		p.Table(2, tableOfCells([]column{{Min: 4}, {Wrap: true, Min: 8}}, [][]Line{{anyLine().Draw(t, "cell"), anyLine().Draw(t, "prose")}}))
 		for _, l := range p.Lines() {
 			checkWidth(t, "page", l, max(width, minPage))
 			if strings.HasSuffix(l.String(), " ") {

@@ -7,12 +7,23 @@ import (
 	"pgregory.net/rapid"
 )
 
+// column is a Column of rows that are lists of cells.
+type column = Column[[]Line]
+
+// tableOfCells returns a table of rows that are lists of cells.
+func tableOfCells(columns []column, rows [][]Line) *Table {
+	for i := range columns {
+		columns[i].Cell = func(row *[]Line) Line { return (*row)[i] }
+	}
+	return TableOf(columns, rows)
+}
+
 // Tables fit, whatever they contain and however little space there is.
 func TestTableIsNotTooWide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		columns := make([]Column, rapid.IntRange(1, 5).Draw(t, "columns"))
+		columns := make([]column, rapid.IntRange(1, 5).Draw(t, "columns"))
 		for i := range columns {
-			columns[i] = Column{
+			columns[i] = column{
 				Header: rapid.SampledFrom([]string{"", "NAME", "INDEXES"}).Draw(t, "header"), Right: rapid.Bool().Draw(t, "right"),
 				Drop: rapid.IntRange(0, 3).Draw(t, "drop"), Min: rapid.IntRange(0, 8).Draw(t, "min"), Middle: rapid.Bool().Draw(t, "middle"), Width: rapid.IntRange(0, 10).Draw(t, "width"),
 			}
@@ -26,7 +37,7 @@ func TestTableIsNotTooWide(t *testing.T) {
 			}
 		}
 		width, ellipsis := anyWidth().Draw(t, "width"), anyEllipsis().Draw(t, "ellipsis")
-		header, lines := Table(columns, rows, width, ellipsis)
+		header, lines := tableOfCells(columns, rows).Lines(width, ellipsis)
 		if len(lines) < len(rows) || !wraps && len(lines) > len(rows) {
 			t.Fatalf("%d lines for %d rows", len(lines), len(rows))
 		}
@@ -38,7 +49,7 @@ func TestTableIsNotTooWide(t *testing.T) {
 
 // Columns are narrowed first, then dropped in the order of Drop; the others stay aligned.
 func TestTableMakesRoom(t *testing.T) {
-	columns := []Column{{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: 6}, {Header: "RULE", Drop: 1}, {Header: "LAST", Drop: 2}}
+	columns := []column{{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: 6}, {Header: "RULE", Drop: 1}, {Header: "LAST", Drop: 2}}
 	rows := [][]Line{
 		{Plainly("1"), Plainly("out of memory"), Plainly("rule 0"), Plainly("3s ago")},
 		{Plainly("12"), Plainly("exit"), Plainly("none"), Plainly("9s")},
@@ -55,7 +66,7 @@ func TestTableMakesRoom(t *testing.T) {
 		{13, "COUNT  CAUSE|    1  out o…|   12  exit"},
 		{8, "COUNT  …|    1  …|   12  …"},
 	} {
-		header, lines := Table(columns, rows, tc.width, "…")
+		header, lines := tableOfCells(columns, rows).Lines(tc.width, "…")
 		got := []string{strings.TrimRight(header.String(), " ")}
 		for _, l := range lines {
 			got = append(got, strings.TrimRight(l.String(), " "))
@@ -68,7 +79,7 @@ func TestTableMakesRoom(t *testing.T) {
 
 // A column that wraps is narrowed first; the further lines of a cell stay in its column.
 func TestTableWraps(t *testing.T) {
-	columns := []Column{{Header: "NAME", Min: 4, Middle: true}, {Header: "CAUSE", Wrap: true, Min: 9}, {Header: "AT", Right: true}}
+	columns := []column{{Header: "NAME", Min: 4, Middle: true}, {Header: "CAUSE", Wrap: true, Min: 9}, {Header: "AT", Right: true}}
 	rows := [][]Line{{Plainly("sweep-0-abcde"), Plainly("exited with code 1"), Plainly("3s")}, {nil, Plainly("on a node"), nil}}
 	for _, tc := range []struct {
 		width int
@@ -78,7 +89,7 @@ func TestTableWraps(t *testing.T) {
 		{30, "NAME           CAUSE        AT|sweep-0-abcde  exited with  3s|               code 1|               on a node"},
 		{26, "NAME         CAUSE      AT|swee…-abcde  exited     3s|             with code|             1|             on a node"},
 	} {
-		header, lines := Table(columns, rows, tc.width, "…")
+		header, lines := tableOfCells(columns, rows).Lines(tc.width, "…")
 		got := []string{header.String()}
 		for _, l := range lines {
 			got = append(got, strings.TrimRight(l.String(), " "))
@@ -94,7 +105,7 @@ func TestTableWraps(t *testing.T) {
 
 // The widest of the columns that can be narrowed is narrowed first.
 func TestTableNarrowsTheWidest(t *testing.T) {
-	header, lines := Table([]Column{{Header: "A", Min: 2}, {Header: "B", Min: 2}}, [][]Line{{Plainly("abcd"), Plainly("abcdefghij")}}, 12, "…")
+	header, lines := tableOfCells([]column{{Header: "A", Min: 2}, {Header: "B", Min: 2}}, [][]Line{{Plainly("abcd"), Plainly("abcdefghij")}}).Lines(12, "…")
 	if header.String() != "A     B" || lines[0].String() != "abcd  abcde…" {
 		t.Errorf("%q, %q", header.String(), lines[0].String())
 	}
@@ -102,12 +113,26 @@ func TestTableNarrowsTheWidest(t *testing.T) {
 
 // A table that gets only some rows is as wide as with all of them.
 func TestTableKnowsRowsItIsNotGiven(t *testing.T) {
-	header, lines := Table([]Column{{Header: "N", Width: 6}, {Header: "TEXT"}}, [][]Line{{Plainly("1"), Plainly("x")}}, 80, "…")
+	header, lines := tableOfCells([]column{{Header: "N", Width: 6}, {Header: "TEXT"}}, [][]Line{{Plainly("1"), Plainly("x")}}).Lines(80, "…")
 	if header.String() != "N       TEXT" || lines[0].String() != "1       x" {
 		t.Errorf("%q, %q", header.String(), lines[0].String())
 	}
-	if header, lines = Table(nil, nil, 10, "…"); header.Width() != 0 || len(lines) != 0 {
+	if header, lines = tableOfCells(nil, nil).Lines(10, "…"); header.Width() != 0 || len(lines) != 0 {
 		t.Errorf("a table of nothing: %q, %v", header.String(), lines)
+	}
+}
+
+// A hidden column is left out. A fixed column keeps its width, whatever its cells are. Further lines of a cell are in its column.
+func TestTableHidesFixesAndContinues(t *testing.T) {
+	columns := []Column[string]{
+		{Header: "A", Text: func(s *string) string { return *s }, Width: 4, Fixed: true},
+		{Header: "B", Hidden: true},
+		{Header: "C", Text: func(*string) string { return "x" }, Below: func(*string) []Line { return []Line{Plainly("y")} }},
+	}
+	items := []string{"omitted", "abcdefgh"}
+	header, lines := TableAt(columns, items, []int32{1}).Lines(80, "…")
+	if got, want := header.String()+"|"+lines[0].String()+"|"+lines[1].String(), "A     C|abc…  x|      y"; got != want || len(lines) != 2 {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
@@ -129,7 +154,7 @@ func TestCutMiddle(t *testing.T) {
 	if got := two.CutMiddle(16, "…").String(); got != "train…l-12-zx9qk" {
 		t.Error(got)
 	}
-	_, lines := Table([]Column{{Header: "NAME", Min: 4, Middle: true}}, [][]Line{{Plainly("sweep-1-abcde")}}, 8, "…")
+	_, lines := tableOfCells([]column{{Header: "NAME", Min: 4, Middle: true}}, [][]Line{{Plainly("sweep-1-abcde")}}).Lines(8, "…")
 	if got := lines[0].String(); got != "swe…bcde" {
 		t.Error(got)
 	}

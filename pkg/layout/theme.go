@@ -86,40 +86,22 @@ func look(b Background, role, attributes Style) lipgloss.Style {
 	return s
 }
 
-// colors are the colors of a role by background.
-type colors struct{ dark, light, unknown color.Color }
-
+// colorOf returns the color of a role, nil for none.
 func colorOf(b Background, role Style) color.Color {
-	c := colorsOf(role)
-	switch b {
-	case Dark:
-		return c.dark
-	case Light:
-		return c.light
-	case Unknown:
-		return c.unknown
+	if b == Colorless {
+		return nil
 	}
-	return nil
-}
-
-func colorsOf(role Style) colors {
-	switch role {
-	case Muted: // faint if the background is unknown
-		return colors{lipgloss.Color("#8b949e"), lipgloss.Color("#57606a"), nil}
-	case Good:
-		return colors{lipgloss.Color("#3fb950"), lipgloss.Color("#116329"), lipgloss.Green}
-	case Bad:
-		return colors{lipgloss.Color("#ff7b72"), lipgloss.Color("#cf222e"), lipgloss.Red}
-	case Warn:
-		return colors{lipgloss.Color("#e3b341"), lipgloss.Color("#7d4e00"), lipgloss.Yellow}
-	case Accent:
-		return colors{lipgloss.Color("#56d4dd"), lipgloss.Color("#0b6e75"), lipgloss.Cyan}
-	case Info:
-		return colors{lipgloss.Color("#79c0ff"), lipgloss.Color("#0550ae"), lipgloss.Blue}
-	case Special:
-		return colors{lipgloss.Color("#d2a8ff"), lipgloss.Color("#8250df"), lipgloss.Magenta}
-	}
-	return colors{}
+	hex := lipgloss.Color
+	return [roles][Colorless]color.Color{
+		Plain:   {},
+		Muted:   {Dark: hex("#8b949e"), Light: hex("#57606a")}, // faint if the background is unknown
+		Good:    {Dark: hex("#3fb950"), Light: hex("#116329"), Unknown: lipgloss.Green},
+		Bad:     {Dark: hex("#ff7b72"), Light: hex("#cf222e"), Unknown: lipgloss.Red},
+		Warn:    {Dark: hex("#e3b341"), Light: hex("#7d4e00"), Unknown: lipgloss.Yellow},
+		Accent:  {Dark: hex("#56d4dd"), Light: hex("#0b6e75"), Unknown: lipgloss.Cyan},
+		Info:    {Dark: hex("#79c0ff"), Light: hex("#0550ae"), Unknown: lipgloss.Blue},
+		Special: {Dark: hex("#d2a8ff"), Light: hex("#8250df"), Unknown: lipgloss.Magenta},
+	}[role][b]
 }
 
 // Render returns the line with the terminal sequences of its styles.

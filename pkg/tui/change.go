@@ -2,6 +2,7 @@ package tui
 
 import (
 	tea "charm.land/bubbletea/v2"
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -28,9 +29,6 @@ type target struct {
 	stalled   bool
 }
 
-// statusSuspended is kubectl's status of a suspended Job.
-const statusSuspended = "Suspended"
-
 // targetOf returns the target of a screen, or false if there is no Job to act on.
 func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 	switch s := s.(type) {
@@ -41,7 +39,8 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 		if o == nil {
 			return t, false
 		}
-		return target{types.NamespacedName{Namespace: o.Namespace, Name: o.Name}, o.UID, o.Outcome, o.Status == statusSuspended, o.Stalled != nil}, true
+		key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
+		return target{key, o.UID, o.Outcome, o.Status == string(batchv1.JobSuspended), o.Stalled != nil}, true
 	}
 	t.job = s.Focus().Job
 	j := d.Open(t.job)
@@ -49,10 +48,6 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 		return t, false
 	}
 	return target{t.job, j.Job.UID, j.Verdict.Outcome, j.Job.Suspend, j.Verdict.Stalled}, true
-}
-
-func (t *target) hasEnded() bool {
-	return t.outcome.IsFinished()
 }
 
 // canBeRetried reports whether the Job failed or is stalled, so that a retry may replace it.
@@ -74,7 +69,7 @@ func (m *Model) change(k tea.KeyPressMsg) tea.Cmd {
 		m.sayUnknown(k)
 		return nil
 	case widget.Matches(k, keyDelete):
-	case t.hasEnded():
+	case t.outcome.IsFinished():
 		m.say("a Job that has finished cannot be suspended")
 		return nil
 	case t.suspended:

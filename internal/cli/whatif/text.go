@@ -22,9 +22,21 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	fmt.Fprintf(out, "job.batch/%s with %s\n\n", cmdutil.OneLine(c.Name), changesText(c.Changes))
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "\tACTUAL\tNEW")
-	is := columnOf(&c.New)
-	for i, was := range columnOf(&c.Actual) {
-		fmt.Fprintf(table, "%s\t%s\t%s\n", titles[i], was, is[i])
+	for _, row := range []struct {
+		title string
+		value func(*whatif.Result) any
+	}{
+		{"OUTCOME", outcomeText},
+		{"DURATION", func(r *whatif.Result) any { return words.FineSeconds(r.Seconds) }},
+		{"PODS STARTED", func(r *whatif.Result) any { return r.PodsStarted }},
+		{"ESTIMATED PODS", func(r *whatif.Result) any { return r.PodsEstimated }},
+		{"SUCCEEDED", func(r *whatif.Result) any { return r.Succeeded }},
+		{"FAILED", func(r *whatif.Result) any { return r.Failed }},
+		{"FAILED INDEXES", func(r *whatif.Result) any { return cmp.Or(explain.Crop(r.FailedIndexes, maxIndexes), "-") }},
+		{"POD TIME", func(r *whatif.Result) any { return words.FineSeconds(r.PodSeconds) }},
+		{"WASTED POD TIME", func(r *whatif.Result) any { return words.FineSeconds(r.PodSecondsWasted) }},
+	} {
+		fmt.Fprintf(table, "%s\t%v\t%v\n", row.title, row.value(&c.Actual), row.value(&c.New))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -34,12 +46,7 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	return nil
 }
 
-// titles are the titles of the table's rows.
-var titles = [...]string{
-	"OUTCOME", "DURATION", "PODS STARTED", "ESTIMATED PODS", "SUCCEEDED", "FAILED", "FAILED INDEXES", "POD TIME", "WASTED POD TIME",
-}
-
-func columnOf(r *whatif.Result) [len(titles)]string {
+func outcomeText(r *whatif.Result) any {
 	outcome := r.Outcome.Type + ", " + r.Outcome.Reason
 	switch {
 	case r.GaveUp:
@@ -47,11 +54,7 @@ func columnOf(r *whatif.Result) [len(titles)]string {
 	case !r.Finished:
 		outcome = strings.TrimSpace("not finished " + r.Outcome.Type)
 	}
-	return [...]string{
-		cmdutil.OneLine(outcome), words.FineSeconds(r.Seconds), fmt.Sprint(r.PodsStarted), fmt.Sprint(r.PodsEstimated),
-		fmt.Sprint(r.Succeeded), fmt.Sprint(r.Failed), cmp.Or(explain.Crop(r.FailedIndexes, maxIndexes), "-"),
-		words.FineSeconds(r.PodSeconds), words.FineSeconds(r.PodSecondsWasted),
-	}
+	return cmdutil.OneLine(outcome)
 }
 
 func writeNotes(out io.Writer, c *whatif.Comparison) {

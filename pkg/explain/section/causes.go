@@ -22,56 +22,51 @@ const (
 
 // Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause. At
 // most the given number of causes is shown unless f.Full; 0 means all.
-func Causes(f *Frame, r *explain.Report, most int) Section {
-	total, known := FailureTotals(r).All, len(OwnCauses(r))
-	return causesTable(f, r, most, false, func(count int32) layout.Line {
-		if known == 0 || known == 1 && r.FailuresWithoutPod == 0 {
-			return nil // the share of a single cause is 100%
-		}
-		share := f.Bar(int64(count), int64(total), shareWidth, layout.Plain)
-		return append(share, layout.Textf(layout.Plain, " %4s", wording.Percent(int64(count), int64(total))))
-	})
-}
+func Causes(f *Frame, r *explain.Report, most int) Section { return causesTable(f, r, most, false) }
 
 // BriefCauses draws Causes with one line of notes each, and without their shares.
-func BriefCauses(f *Frame, r *explain.Report, most int) Section {
-	return causesTable(f, r, most, true, func(int32) layout.Line { return nil })
-}
+func BriefCauses(f *Frame, r *explain.Report, most int) Section { return causesTable(f, r, most, true) }
 
-func causesTable(f *Frame, r *explain.Report, most int, brief bool, share func(count int32) layout.Line) Section {
-	s := Section{Title: "Causes", Note: FailuresNote(r)}
-	columns := []layout.Column{{Header: "COUNT", Right: true}, {Header: "SHARE", Drop: 1}, {Header: "CAUSE", Wrap: true, Min: 24}}
-	times := ""
-	if brief {
-		times = f.Times()
-		for i := range columns {
-			columns[i].Header = ""
-		}
-	}
-	var rows [][]layout.Line
-	add := func(count int32, style layout.Style, lines ...layout.Line) {
-		rows = append(rows, []layout.Line{cell(style, wording.Thousands(count)+times), share(count), lines[0]})
-		rows = append(rows, below(len(columns), lines[1:]...)...)
+func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
+	s, total := Section{Title: "Causes", Note: FailuresNote(r)}, FailureTotals(r).All
+	times := either(brief, f.Times(), "")
+	header := func(name string) string { return either(brief, "", name) }
+	type row struct {
+		count int32
+		style layout.Style
+		text  []layout.Line
 	}
 	all := OwnCauses(r)
 	shown := all
 	if most > 0 && len(shown) > most && !f.Full {
 		shown = shown[:most]
 	}
+	rows := make([]row, 0, len(shown)+2)
 	for i := range shown {
-		add(shown[i].Count, layout.Bad|layout.Bold, causeLines(f, &shown[i], brief)...)
+		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i], brief)})
 	}
 	if rest := all[len(shown):]; len(rest) > 0 {
 		text := wording.Plural(int64(len(rest)), "other cause", "other causes")
 		if f.Printed {
 			text += ", see --full"
 		}
-		add(countOf(rest), layout.Muted, cell(layout.Muted, text))
+		rows = append(rows, row{countOf(rest), layout.Muted, []layout.Line{cell(layout.Muted, text)}})
 	}
 	if n := r.FailuresWithoutPod; n > 0 {
-		add(n, layout.Muted, cell(layout.Muted, wording.Sentence(WhyUnknown(r))))
+		rows = append(rows, row{n, layout.Muted, []layout.Line{cell(layout.Muted, wording.Sentence(WhyUnknown(r)))}})
 	}
-	s.Lines = f.table(columns, rows)
+	s.Lines = f.table(layout.TableOf([]layout.Column[row]{
+		{Header: header("COUNT"), Right: true, Cell: func(c *row) layout.Line { return cell(c.style, wording.Thousands(c.count)+times) }},
+		// The share of a single cause is 100%.
+		{Header: header("SHARE"), Drop: 1, Hidden: brief || len(rows) == 1, Cell: func(c *row) layout.Line {
+			share := f.Bar(int64(c.count), int64(total), shareWidth, layout.Plain)
+			return append(share, layout.Textf(layout.Plain, " %4s", wording.Percent(int64(c.count), int64(total))))
+		}},
+		{
+			Header: header("CAUSE"), Wrap: true, Min: 24,
+			Cell: func(c *row) layout.Line { return c.text[0] }, Below: func(c *row) []layout.Line { return c.text[1:] },
+		},
+	}, rows))
 	if stopped := StoppedNote(r); stopped != "" {
 		s.Lines = append(s.Lines, f.Wrap(cell(layout.Muted, stopped), 2)...)
 	}

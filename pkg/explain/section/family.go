@@ -12,22 +12,45 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 	if family == nil {
 		return Section{}
 	}
-	columns := []layout.Column{
-		{Header: "JOB", Min: 16, Middle: true},
-		{Header: "STATUS"},
-		{Header: "INDEXES", Min: 7},
-		{Header: "COMPLETED", Right: true},
-		{Header: "FAILED", Right: true},
-		{Header: "CAUSE"},
-	}
-	var rows [][]layout.Line
+	members := family.Members
 	if family.RootGone {
-		rows = append(rows, []layout.Line{cell(layout.Muted, family.Root), cell(layout.Muted, "gone"), nil, nil, nil, nil})
+		members = append([]explain.FamilyMember{{Name: family.Root}}, members...)
 	}
-	for i := range family.Members {
-		rows = append(rows, memberRow(f, &family.Members[i]))
-	}
-	s := Section{Title: "Retries", Note: family.Text, Lines: f.table(columns, rows)}
+	type member = explain.FamilyMember
+	isGone := func(m *member) bool { return m.Status == "" }
+	table := layout.TableOf([]layout.Column[member]{
+		{Header: "JOB", Min: 16, Middle: true, Cell: func(m *member) layout.Line {
+			if isGone(m) {
+				return cell(layout.Muted, m.Name)
+			}
+			return layout.Plainly(m.Name)
+		}},
+		{Header: "STATUS", Cell: func(m *member) layout.Line {
+			if isGone(m) {
+				return cell(layout.Muted, "gone")
+			}
+			mark, style := JobMark(&f.Glyphs, m.Outcome, false, m.Pending || m.Status == "Suspended")
+			return cell(style, mark+" "+either(m.Pending, "Interrupted", m.Status))
+		}},
+		{Header: "INDEXES", Min: 7, Text: func(m *member) string { return f.Crop(m.Indexes, indexesLimit) }},
+		{Header: "COMPLETED", Right: true, Text: func(m *member) string {
+			switch {
+			case isGone(m):
+				return ""
+			case m.Count != nil:
+				return wording.Of(m.Completed, *m.Count)
+			}
+			return wording.Thousands(m.Completed)
+		}},
+		{Header: "FAILED", Right: true, Text: func(m *member) string { return Number(m.Failed) }},
+		{Header: "CAUSE", Text: func(m *member) string {
+			if m.Failure == nil {
+				return ""
+			}
+			return m.Failure.Short()
+		}},
+	}, members)
+	s := Section{Title: "Retries", Note: family.Text, Lines: f.table(table)}
 	if family.Missing != "" {
 		s.Note += " (" + f.Crop(family.Missing, indexesLimit) + ")"
 	}
@@ -48,22 +71,4 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 		s.Lines = append(s.Lines, cell(layout.Muted, f.Glyphs.More+" "+more))
 	}
 	return s
-}
-
-func memberRow(f *Frame, m *explain.FamilyMember) []layout.Line {
-	mark, style := JobMark(&f.Glyphs, m.Outcome, false, m.Pending || m.Status == "Suspended")
-	status, done, cause := m.Status, wording.Thousands(m.Completed), ""
-	if m.Pending {
-		status = "Interrupted"
-	}
-	if m.Count != nil {
-		done = wording.Of(m.Completed, *m.Count)
-	}
-	if m.Failure != nil {
-		cause = m.Failure.Short()
-	}
-	return []layout.Line{
-		layout.Plainly(m.Name), cell(style, mark+" "+status), layout.Plainly(f.Crop(m.Indexes, indexesLimit)), layout.Plainly(done),
-		layout.Plainly(Number(m.Failed)), layout.Plainly(cause),
-	}
 }

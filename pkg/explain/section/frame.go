@@ -111,26 +111,12 @@ func (f *Frame) quote(indent int, texts []string) []layout.Line {
 	return lines
 }
 
-// table draws rows, without empty columns, below a header if any column has one.
-func (f *Frame) table(columns []layout.Column, rows [][]layout.Line) []layout.Line {
-	if len(rows) == 0 {
-		return nil
+// table draws the lines of t.Filled.
+func (f *Frame) table(t *layout.Table) []layout.Line {
+	if f.ASCII {
+		t.ToASCII()
 	}
-	for _, row := range rows {
-		for i := range row {
-			row[i] = f.shown(row[i])
-		}
-	}
-	return layout.FilledTable(columns, rows, f.Width, f.Glyphs.Ellipsis)
-}
-
-// below returns rows with text in the last column only.
-func below(columns int, lines ...layout.Line) [][]layout.Line {
-	rows := make([][]layout.Line, 0, len(lines))
-	for _, l := range lines {
-		rows = append(rows, append(make([]layout.Line, columns-1), l))
-	}
-	return rows
+	return t.Filled(f.Width, f.Glyphs.Ellipsis)
 }
 
 func cell(style layout.Style, text string) layout.Line { return layout.Of(layout.Text(style, text)) }

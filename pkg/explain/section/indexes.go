@@ -62,22 +62,21 @@ func IndexWord(x *explain.Indexes, info *explain.IndexInfo) string {
 
 // FailedIndexes draws a table of indexes with failures; state draws the state of one index.
 func FailedIndexes(f *Frame, infos []explain.IndexInfo, state func(*explain.IndexInfo) layout.Line) []layout.Line {
-	columns := []layout.Column{
-		{Header: "INDEX", Right: true}, {Header: "STATE"}, {Header: "ATTEMPT"}, {Header: "IGNORED", Right: true, Drop: 3},
-		{Header: "NEXT POD", Drop: 1}, {Header: "POD", Min: 16, Middle: true, Drop: 2}, {Header: "LAST FAILURE", Wrap: f.Printed, Min: 24},
-	}
-	var rows [][]layout.Line
-	for i := range infos {
-		info, next := &infos[i], ""
-		if !info.Until.IsZero() {
-			next = f.Countdown(info.Until.Time)
-		}
-		rows = append(rows, []layout.Line{
-			layout.Plainly(fmt.Sprint(info.Index)), state(info), layout.Plainly(Attempt(info)), layout.Plainly(Number(info.Ignored)),
-			cell(layout.Warn, next), layout.Plainly(info.Pod), layout.Plainly(info.Cause),
-		})
-	}
-	return f.table(columns, rows)
+	type index = explain.IndexInfo
+	return f.table(layout.TableOf([]layout.Column[index]{
+		{Header: "INDEX", Right: true, Text: func(x *index) string { return fmt.Sprint(x.Index) }},
+		{Header: "STATE", Cell: state},
+		{Header: "ATTEMPT", Text: Attempt},
+		{Header: "IGNORED", Right: true, Drop: 3, Text: func(x *index) string { return Number(x.Ignored) }},
+		{Header: "NEXT POD", Drop: 1, Style: layout.Warn, Text: func(x *index) string {
+			if x.Until.IsZero() {
+				return ""
+			}
+			return f.Countdown(x.Until.Time)
+		}},
+		{Header: "POD", Min: 16, Middle: true, Drop: 2, Text: func(x *index) string { return x.Pod }},
+		{Header: "LAST FAILURE", Wrap: f.Printed, Min: 24, Text: func(x *index) string { return x.Cause }},
+	}, infos))
 }
 
 // Attempt returns "2 of 4", or "" if it is unknown.

@@ -1,6 +1,8 @@
 package section
 
 import (
+	"fmt"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -41,6 +43,14 @@ func PodMark(f *Frame, phase, state string) (mark string, style layout.Style) {
 		return f.Glyphs.Dot, layout.Muted
 	}
 	return f.Glyphs.Warn, layout.Warn
+}
+
+// PodIndex returns the index of the pod, "" if it has none.
+func PodIndex(pod *explain.PodInfo) string {
+	if pod.Index == nil {
+		return ""
+	}
+	return fmt.Sprint(*pod.Index)
 }
 
 // PodCounted returns PodInfo.Counted as a word.

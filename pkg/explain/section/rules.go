@@ -2,6 +2,7 @@ package section
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -57,40 +58,61 @@ func FailurePolicy(f *Frame, policy *explain.FailurePolicy, brief bool) Section 
 	if policy == nil {
 		return s
 	}
-	columns := []layout.Column{
-		{Header: "RULE", Right: true}, {Header: "NAME", Min: 8, Middle: true}, {Header: "ACTION"},
-		{Header: "MATCHED", Right: true}, {Header: "IF", Wrap: !brief, Min: 18},
-	}
-	var rows [][]layout.Line
-	for i := range policy.Rules {
-		rule, style := &policy.Rules[i], layout.Plain
-		var notes []layout.Line // whether the rule decided, and why it did not match pods
-		if rule.Decided {
-			style = layout.Bad | layout.Bold
-			notes = append(notes, cell(style, f.Glyphs.Decided+" ended the Job"))
-		}
-		if rule.PassedOver > 0 && !brief {
-			passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")
-			notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
-		}
-		rows = append(rows, []layout.Line{
-			cell(style, fmt.Sprint(rule.Index)), cell(layout.Accent|style&layout.Bold, rule.Name), cell(style, rule.Action),
-			matchedCell(rule.Matched, style), cell(style, rule.Requirement),
-		})
-		rows = append(rows, below(len(columns), notes...)...)
-	}
+	type rule = explain.FailureRule
+	// The last row has the failures that match no rule.
+	rules, isRule := policy.Rules, func(r *rule) bool { return r.Index >= 0 }
 	if !brief || ptr.Deref(policy.Unmatched, 0) > 0 {
-		rows = append(rows, []layout.Line{
-			nil, cell(layout.Muted, NoRule), layout.Plainly("Count"), matchedCell(policy.Unmatched, layout.Plain),
-			cell(layout.Muted, "counts against the limits"),
+		rules = append(slices.Clone(rules), rule{
+			Index: -1, Name: NoRule, Action: string(batchv1.PodFailurePolicyActionCount),
+			Matched: policy.Unmatched, Requirement: "counts against the limits",
 		})
 	}
-	s.Lines = f.table(columns, rows)
+	style := func(r *rule) layout.Style {
+		if r.Decided {
+			return layout.Bad | layout.Bold
+		}
+		return layout.Plain
+	}
+	s.Lines = f.table(layout.TableOf([]layout.Column[rule]{
+		{Header: "RULE", Right: true, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return nil
+			}
+			return cell(style(r), fmt.Sprint(r.Index))
+		}},
+		{Header: "NAME", Min: 8, Middle: true, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return cell(layout.Muted, r.Name)
+			}
+			return cell(layout.Accent|style(r)&layout.Bold, r.Name)
+		}},
+		{Header: "ACTION", Cell: func(r *rule) layout.Line { return cell(style(r), r.Action) }},
+		{Header: "MATCHED", Right: true, Cell: func(r *rule) layout.Line { return matchedCell(r.Matched, style(r)) }},
+		{Header: "IF", Wrap: !brief, Min: 18, Cell: func(r *rule) layout.Line {
+			if !isRule(r) {
+				return cell(layout.Muted, r.Requirement)
+			}
+			return cell(style(r), r.Requirement)
+		}, Below: func(r *rule) []layout.Line { return failureRuleNotes(f, r, brief) }},
+	}, rules))
 	for _, violation := range policy.NameViolations {
 		l := layout.Of(layout.Text(layout.Warn|layout.Bold, f.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(violation)))
 		s.Lines = append(s.Lines, f.Wrap(l, 2)...)
 	}
 	return s
+}
+
+// failureRuleNotes draws whether the rule decided, and why it did not match pods.
+func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.Line {
+	var notes []layout.Line
+	if rule.Decided {
+		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" ended the Job"))
+	}
+	if rule.PassedOver > 0 && !brief {
+		passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")
+		notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
+	}
+	return notes
 }
 
 // matchedCell draws a count, "-" if it is unknown; 0 is muted.

@@ -1,6 +1,8 @@
 package text
 
 import (
+	"slices"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -17,13 +19,12 @@ func (v *view) indexes() {
 		return
 	}
 	v.page.Title("Indexes", wording.Count(x.Total, "total"))
-	var rows [][]layout.Line
-	for _, s := range section.IndexStates(x) {
-		if s.Count > 0 {
-			rows = append(rows, []layout.Line{cell(s.Style, s.Word), layout.Plainly(wording.Thousands(s.Count)), layout.Plainly(v.frame.Crop(s.List, indexesLimit))})
-		}
-	}
-	v.page.Table(indentSection, []layout.Column{{}, {Right: true}, prose("")}, rows)
+	states := slices.DeleteFunc(section.IndexStates(x), func(s section.IndexState) bool { return s.Count == 0 })
+	v.page.Table(indentSection, layout.TableOf([]layout.Column[section.IndexState]{
+		{Cell: func(s *section.IndexState) layout.Line { return cell(s.Style, s.Word) }},
+		{Right: true, Text: func(s *section.IndexState) string { return wording.Thousands(s.Count) }},
+		{Wrap: true, Min: proseWidth, Text: func(s *section.IndexState) string { return v.frame.Crop(s.List, indexesLimit) }},
+	}, states))
 
 	shown, omitted := x.Details, x.DetailsOmitted
 	if !v.page.opts.Full && len(shown) > rowsLimit {

@@ -88,11 +88,8 @@ func (p *page) section(s section.Section) {
 	}
 }
 
-// prose returns the column for the last column of a table, which is wrapped.
-func prose(header string) layout.Column {
-	const proseWidth = 24
-	return layout.Column{Header: header, Wrap: true, Min: proseWidth}
-}
+// proseWidth is the minimum width of the last column of a table, which is wrapped.
+const proseWidth = 24
 
 // omitted writes the number of rows that a table left out.
 func (p *page) omitted(n int64, one, many string) {

@@ -1,8 +1,6 @@
 package text
 
 import (
-	"fmt"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -20,37 +18,23 @@ func (v *view) podTable() {
 		all = all[:rowsLimit]
 	}
 	v.page.Title("Pods", "")
-	columns := []layout.Column{
-		{Header: "POD", Min: v.nameWidth(), Middle: true}, {Header: "INDEX", Right: true}, {Header: "ATTEMPT", Right: true, Drop: 3},
-		{Header: "STATE"}, {Header: "DURATION", Right: true, Drop: 4}, {Header: "RESTARTS", Right: true, Drop: 2},
-		{Header: "NODE", Min: 12, Middle: true, Drop: 5}, {Header: "COUNTED", Drop: 6}, {Header: "CAUSE", Wrap: true, Min: 20, Drop: 1},
-	}
-	var rows [][]layout.Line
-	for i := range all {
-		rows = append(rows, v.podRow(&all[i]))
-	}
-	v.page.Table(indentSection, columns, rows)
-	v.page.omitted(omitted, "pod", "pods")
-}
-
-// nameWidth returns the minimum width of a pod's name, which users copy.
-func (v *view) nameWidth() int {
+	type pod = explain.PodInfo
+	nameWidth := 36 // users copy names
 	if v.page.opts.Width < 80 {
-		return 18
+		nameWidth = 18
 	}
-	return 36
-}
-
-func (v *view) podRow(pod *explain.PodInfo) []layout.Line {
-	index := ""
-	if pod.Index != nil {
-		index = fmt.Sprint(*pod.Index)
-	}
-	return []layout.Line{
-		layout.Plainly(pod.Name), layout.Plainly(index), layout.Plainly(section.Number(pod.Attempt)),
-		section.PodState(v.frame, pod), layout.Plainly(v.ran(pod)), layout.Plainly(section.Number(pod.Restarts)),
-		layout.Plainly(pod.Node), layout.Plainly(section.PodCounted(pod)), layout.Plainly(pod.Cause),
-	}
+	v.page.Table(indentSection, layout.TableOf([]layout.Column[pod]{
+		{Header: "POD", Min: nameWidth, Middle: true, Text: func(p *pod) string { return p.Name }},
+		{Header: "INDEX", Right: true, Text: section.PodIndex},
+		{Header: "ATTEMPT", Right: true, Drop: 3, Text: func(p *pod) string { return section.Number(p.Attempt) }},
+		{Header: "STATE", Cell: func(p *pod) layout.Line { return section.PodState(v.frame, p) }},
+		{Header: "DURATION", Right: true, Drop: 4, Text: v.ran},
+		{Header: "RESTARTS", Right: true, Drop: 2, Text: func(p *pod) string { return section.Number(p.Restarts) }},
+		{Header: "NODE", Min: 12, Middle: true, Drop: 5, Text: func(p *pod) string { return p.Node }},
+		{Header: "COUNTED", Drop: 6, Text: section.PodCounted},
+		{Header: "CAUSE", Wrap: true, Min: 20, Drop: 1, Text: func(p *pod) string { return p.Cause }},
+	}, all))
+	v.page.omitted(omitted, "pod", "pods")
 }
 
 // ran returns the run time of the pod since its first container started, or since its creation if that start is unknown.

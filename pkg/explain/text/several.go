@@ -82,22 +82,18 @@ func tally(items []explain.Report) string {
 }
 
 func (p *page) jobTable(items []explain.Report) {
-	columns := []layout.Column{
-		{Header: "STATUS"}, {Header: "JOB", Min: 18, Middle: true}, {Header: "DURATION", Right: true, Drop: 1}, prose("VERDICT"),
-	}
-	var rows [][]layout.Line
-	for i := range items {
-		r := &items[i]
-		took := ""
-		if r.Job.DurationSeconds != nil {
-			took = wording.Seconds(*r.Job.DurationSeconds)
-		}
-		rows = append(rows, []layout.Line{
-			layout.Of(section.JobStatus(&p.Glyphs, r)), layout.Plainly(section.JobName(&r.Job)),
-			layout.Plainly(took), layout.Plainly(r.Verdict.Sentence),
-		})
-	}
-	p.Table(0, columns, rows)
+	type report = explain.Report
+	p.Table(0, layout.TableOf([]layout.Column[report]{
+		{Header: "STATUS", Cell: func(r *report) layout.Line { return layout.Of(section.JobStatus(&p.Glyphs, r)) }},
+		{Header: "JOB", Min: 18, Middle: true, Text: func(r *report) string { return section.JobName(&r.Job) }},
+		{Header: "DURATION", Right: true, Drop: 1, Text: func(r *report) string {
+			if r.Job.DurationSeconds == nil {
+				return ""
+			}
+			return wording.Seconds(*r.Job.DurationSeconds)
+		}},
+		{Header: "VERDICT", Wrap: true, Min: proseWidth, Text: func(r *report) string { return r.Verdict.Sentence }},
+	}, items))
 }
 
 // shared is an advice or a gap, with its commands for several Jobs.

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,12 +120,7 @@ func (v *short) saysCause(note string) bool {
 
 // podInfo returns the pod of that name, or a PodInfo with only a name.
 func (v *short) podInfo(name string) *explain.PodInfo {
-	for i := range v.report.Pods {
-		if v.report.Pods[i].Name == name {
-			return &v.report.Pods[i]
-		}
-	}
-	return &explain.PodInfo{Name: name}
+	return cmp.Or(v.report.Pod(name), &explain.PodInfo{Name: name})
 }
 
 func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {

@@ -43,7 +43,17 @@ func New(x *explain.Indexes) Map {
 		each(list.text, int32(m.inRange), func(iv indexset.Interval) { m.paint(int(iv.First), int(iv.Last)+1, list.state) })
 	}
 	m.paint(m.inRange, len(m.states), OutOfRange)
-	m.count(x)
+	m.recount()
+	if m.hidden > 0 {
+		// The Map does not hold all indexes, but the Report counts them.
+		m.counts = [States]int64{
+			Succeeded: int64(x.CompletedCount), Retrying: int64(x.RetryingCount),
+			Pending: int64(x.PendingCount) - int64(x.RetryingCount),
+			Ready:   int64(x.ReadyCount), Active: int64(x.ActiveCount) - int64(x.ReadyCount), Unknown: int64(x.UnknownCount),
+			OutOfRange: int64(x.OutOfRangeCount), Terminating: int64(x.TerminatingCount),
+			BackOff: int64(x.BackingOffCount), Failed: int64(x.FailedCount),
+		}
+	}
 	return m
 }
 
@@ -85,19 +95,6 @@ func each(text string, limit int32, yield func(indexset.Interval)) {
 			yield(indexset.Interval{First: iv.First, Last: min(iv.Last, limit-1)})
 		}
 	}
-}
-
-// count counts the states, or uses the numbers of the Report if the Map does not hold all indexes.
-func (m *Map) count(x *explain.Indexes) {
-	if m.hidden > 0 {
-		m.counts = [States]int64{
-			Succeeded: int64(x.CompletedCount), Pending: int64(x.PendingCount) - int64(x.RetryingCount), Retrying: int64(x.RetryingCount), Ready: int64(x.ReadyCount),
-			Active: int64(x.ActiveCount) - int64(x.ReadyCount), Unknown: int64(x.UnknownCount), OutOfRange: int64(x.OutOfRangeCount),
-			Terminating: int64(x.TerminatingCount), BackOff: int64(x.BackingOffCount), Failed: int64(x.FailedCount),
-		}
-		return
-	}
-	m.recount()
 }
 
 func (m *Map) recount() {

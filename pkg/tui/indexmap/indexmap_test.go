@@ -167,7 +167,7 @@ func TestNextAndPreviousVisitTheSet(t *testing.T) {
 	if got := m.Indexes(0, 90, SetOf(Succeeded, Failed), 2); !slices.Equal(got, []int32{0, 1}) {
 		t.Errorf("the first two: %v", got)
 	}
-	if got := m.Indexes(4, 90, Begun(), 9); !slices.Equal(got, []int32{4, 90}) {
+	if got := m.Indexes(4, 90, Attention()|SetOf(Active, Ready), 9); !slices.Equal(got, []int32{4, 90}) {
 		t.Errorf("from 4 on: %v", got)
 	}
 	empty := New(&explain.Indexes{})

@@ -62,9 +62,6 @@ func (s Set) Has(state State) bool { return s&(1<<state) != 0 }
 // Attention returns the set of states that need attention.
 func Attention() Set { return SetOf(Failed, BackOff, Retrying, Terminating, OutOfRange, Unknown) }
 
-// Begun returns the set of states other than succeeded and pending.
-func Begun() Set { return Attention() | SetOf(Active, Ready) }
-
 // Word returns the name of the state: "in back-off".
 func (s State) Word() string {
 	return [...]string{

@@ -58,10 +58,8 @@ func (o *failuresPane) open(d *screen.Data) screen.Action {
 		return screen.Action{Notice: "no pod is known for this cause"}
 	}
 	var index *int32
-	for i := range d.Job.Pods {
-		if d.Job.Pods[i].Name == c.Pods[0] {
-			index = d.Job.Pods[i].Index
-		}
+	if pod := d.Job.Pod(c.Pods[0]); pod != nil {
+		index = pod.Index
 	}
 	return screen.Action{Open: pods.NewScreen(o.job, c.Pods[0], index)}
 }
@@ -100,8 +98,7 @@ func (o *failuresPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	if len(lines)+min(minCauses, len(causes))+len(detail)+around > p.Height {
 		lines, blank = lines[1:], nil
 	}
-	has := hasCauseColumn(j.Report, causes)
-	header, table := layout.Table(causeColumns(p, has), causeCells(p, causes, has), p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	header, table := causeTable(p, j.Report, causes).Lines(p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
 	lines = append(append(lines, blank...), header.Indent(widget.CursorWidth))
 	left := p.Height - len(lines) - 1
 	o.list.Resize(len(table), max(min(minCauses, len(table)), left-len(detail)), keyOf)
@@ -145,56 +142,6 @@ func failuresLine(j *screen.Job) layout.Line {
 	return l
 }
 
-// causeTexts returns the texts of the causes for a table, in short form if one of them does not fit, because causes often
-// differ only at the end.
-func causeTexts(p *widget.Paint, causes []explain.Cause) []string {
-	full, texts := make([]string, len(causes)), make([]pods.FailureText, len(causes))
-	for i := range causes {
-		texts[i] = pods.FailureText{Failure: causes[i].Failure, Text: causes[i].Text}
-		full[i] = wording.Sentence(causes[i].Text)
-	}
-	if slices.ContainsFunc(full, func(text string) bool { return widget.Width(text) > leastCause(p) }) {
-		return pods.BriefCauses(texts)
-	}
-	return full
-}
-
-// leastCause returns the minimum width of the column of causes.
-func leastCause(p *widget.Paint) int { return p.Width/2 + 2 }
-
-// causeColumns gives most of the room to the texts of the causes, because these often differ only at the end.
-func causeColumns(p *widget.Paint, has func(column int) bool) []layout.Column {
-	return widget.Present([]layout.Column{
-		{Header: "COUNT", Right: true}, {Header: "CAUSE", Min: leastCause(p)}, {Header: "RULE", Min: 12, Drop: 1}, {Header: "LAST", Drop: 2},
-		{Header: "INDEXES", Min: 16, Drop: 3},
-	}, has)
-}
-
-// Positions of the columns that may be missing.
-const (
-	causeRuleColumn    = 2
-	causeIndexesColumn = 4
-)
-
-// hasCauseColumn returns a function that reports whether a column has values: there are rules only with a podFailurePolicy.
-func hasCauseColumn(r *explain.Report, causes []explain.Cause) func(column int) bool {
-	indexes := hasIndexes(causes)
-	return func(column int) bool {
-		switch column {
-		case causeRuleColumn:
-			return r.FailurePolicy != nil
-		case causeIndexesColumn:
-			return indexes
-		}
-		return true
-	}
-}
-
-// hasIndexes reports whether any cause has indexes.
-func hasIndexes(causes []explain.Cause) bool {
-	return slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" })
-}
-
 // maxIndexList is the minimum room, in bytes, for a list of indexes in the table; on screens that are wider than that plus
 // indexListFrom columns, the extra columns are used, too.
 const (
@@ -202,22 +149,43 @@ const (
 	indexListFrom = 120
 )
 
-func causeCells(p *widget.Paint, causes []explain.Cause, has func(column int) bool) [][]layout.Line {
-	cells := make([][]layout.Line, 0, len(causes))
-	texts := causeTexts(p, causes)
+// causeTable gives most of the room to the texts of the causes, because these often differ only at the end.
+func causeTable(p *widget.Paint, r *explain.Report, causes []explain.Cause) *layout.Table {
+	// The texts are in short form if one of them does not fit.
+	least := p.Width/2 + 2
+	texts, long := make([]pods.FailureText, len(causes)), false
 	for i := range causes {
-		c := &causes[i]
-		rule, style := section.CauseRule(c), layout.Accent
-		if rule == "" {
-			rule, style = section.NoRule, layout.Muted
-		}
-		cells = append(cells, widget.Present([]layout.Line{
-			layout.Of(layout.Text(layout.Bad|layout.Bold, wording.Thousands(c.Count))), layout.Plainly(texts[i]),
-			layout.Of(layout.Text(style, rule)), layout.Of(layout.Text(layout.Muted, p.When(c.Last))),
-			layout.Plainly(p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom))),
-		}, has))
+		texts[i] = pods.FailureText{Failure: causes[i].Failure, Text: causes[i].Text}
+		long = long || widget.Width(wording.Sentence(causes[i].Text)) > least
 	}
-	return cells
+	brief := pods.BriefCauses(texts)
+	type row struct {
+		*explain.Cause
+		text string
+	}
+	rows := make([]row, len(causes))
+	for i := range causes {
+		rows[i] = row{&causes[i], wording.Sentence(causes[i].Text)}
+		if long {
+			rows[i].text = brief[i]
+		}
+	}
+	hasIndexes := slices.ContainsFunc(causes, func(c explain.Cause) bool { return c.Indexes != "" })
+	return layout.TableOf([]layout.Column[row]{
+		{Header: "COUNT", Right: true, Style: layout.Bad | layout.Bold, Text: func(c *row) string { return wording.Thousands(c.Count) }},
+		{Header: "CAUSE", Min: least, Text: func(c *row) string { return c.text }},
+		{Header: "RULE", Min: 12, Drop: 1, Hidden: r.FailurePolicy == nil, Cell: func(c *row) layout.Line {
+			if rule := section.CauseRule(c.Cause); rule != "" {
+				return layout.Of(layout.Text(layout.Accent, rule))
+			}
+			return layout.Of(layout.Text(layout.Muted, section.NoRule))
+		}},
+		{Header: "LAST", Drop: 2, Style: layout.Muted, Text: func(c *row) string { return p.When(c.Last) }},
+		{
+			Header: "INDEXES", Min: 16, Drop: 3, Hidden: !hasIndexes,
+			Text: func(c *row) string { return p.Crop(c.Indexes, max(maxIndexList, p.Width-indexListFrom)) },
+		},
+	}, rows)
 }
 
 // causeDetail returns the full description of a cause.

@@ -109,9 +109,10 @@ func barOf(p *widget.Paint, j *screen.Job, width int) layout.Line {
 // countsOf returns the nonzero counts, each in its color.
 func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
-	add := func(n int32, word string, style layout.Style) {
+	add := func(n int32, one, many string, style layout.Style) {
 		if n > 0 {
-			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, wording.Count(n, word)))
+			text := wording.Plural(int64(n), one, many)
+			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, text))
 		}
 	}
 	now := &j.PodCounts
@@ -122,37 +123,25 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	if brief >= fewWords {
 		ending, waiting = "ending", "back-off"
 	}
-	add(now.Active, active, layout.Info)
+	add(now.Active, active, active, layout.Info)
 	if brief < noEnding {
-		add(now.Terminating, ending, layout.Special)
+		add(now.Terminating, ending, ending, layout.Special)
 	}
 	if x := j.Indexes; x != nil {
 		if brief < noBackoff {
-			add(x.BackingOffCount, waiting, layout.Warn)
+			add(x.BackingOffCount, waiting, waiting, layout.Warn)
 		}
-		add(x.FailedCount, oneOrMany(x.FailedCount, "index failed", "indexes failed"), layout.Bad)
+		add(x.FailedCount, "index failed", "indexes failed", layout.Bad)
 	}
-	all, text := failureWords(j, brief)
-	add(all, text, section.FailureStyle(j.Verdict.Outcome))
-	return l
-}
-
-// failureWords returns the number of failures, and "failures" or "failures (6 in the status)".
-func failureWords(j *screen.Job, brief brevity) (all int32, text string) {
 	t := section.FailureTotals(j.Report)
-	text = oneOrMany(t.All, "failure", "failures")
+	one, many := "failure", "failures"
 	switch {
 	case brief >= fewWords:
-		text = "failed"
+		one, many = "failed", "failed"
 	case t.All != t.Counted:
-		text += " (" + words.InStatus(t.Counted) + ")"
+		counted := " (" + words.InStatus(t.Counted) + ")"
+		one, many = one+counted, many+counted
 	}
-	return t.All, text
-}
-
-func oneOrMany(n int32, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
+	add(t.All, one, many, section.FailureStyle(j.Verdict.Outcome))
+	return l
 }

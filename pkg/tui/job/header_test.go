@@ -4,22 +4,25 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
 // Issue 6: the header says how many failures count if not all do.
 func TestFailureWords(t *testing.T) {
 	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
-	for words, c := range map[string]struct {
-		report explain.Report
-		all    int32
-	}{
-		"failures (6 in the status)": {explain.Report{Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1}}, 14},
-		"failure":                    {explain.Report{Counts: explain.Counts{Failed: 1}}, 1},
-		"failures":                   {explain.Report{}, 0},
+	for want, report := range map[string]explain.Report{
+		" - 14 failures (6 in the status)": {
+			Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1},
+		},
+		" - 1 failure": {Counts: explain.Counts{Failed: 1}},
+		"":             {},
 	} {
-		if all, got := failureWords(&screen.Job{Report: &c.report}, allWords); all != c.all || got != words {
-			t.Errorf("%d %q, want %d %q", all, got, c.all, words)
+		p := &widget.Paint{Frame: section.Frame{Glyphs: layout.NewGlyphs(true)}}
+		if got := countsOf(p, &screen.Job{Report: &report}, allWords).String(); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

@@ -107,24 +107,14 @@ func (o *indexesPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, boo
 
 // move handles the keys that move the cursor by cells.
 func (o *indexesPane) move(k tea.KeyPressMsg, g *indexmap.Grid) bool {
-	by := 0
+	rows, known := widget.StepOf(k, g.Len(), o.rows)
+	by := rows * g.Columns
 	switch {
-	case widget.Matches(k, widget.KeyUp):
-		by = -g.Columns
-	case widget.Matches(k, widget.KeyDown):
-		by = g.Columns
+	case known:
 	case widget.Matches(k, widget.KeyLeft):
 		by = -1
 	case widget.Matches(k, keyMapRight):
 		by = 1
-	case widget.Matches(k, widget.KeyPageUp):
-		by = -g.Columns * max(1, o.rows-1)
-	case widget.Matches(k, widget.KeyPageDown):
-		by = g.Columns * max(1, o.rows-1)
-	case widget.Matches(k, widget.KeyTop):
-		by = -g.Len()
-	case widget.Matches(k, widget.KeyBottom):
-		by = g.Len()
 	default:
 		return false
 	}
@@ -218,9 +208,20 @@ func (o *indexesPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	}
 	head, g := o.layout(p, j, m)
 	cell := g.CellOf(o.cursor)
-	o.scrollTo(&g, cell)
+
+	// The row of the cursor is visible, unless the wheel has scrolled away from it.
+	if row := cell / g.Columns; !o.free {
+		o.top = max(row-o.rows+1, min(o.top, row))
+	}
+	o.top = max(0, min(o.top, g.Rows-o.rows))
 	first, end := widget.Rows(g.Rows, o.top, o.rows)
-	lines := append([]layout.Line{o.scale(p, j, &g, first, end)}, head...)
+
+	// The line above the map has the number of indexes, and the part that is visible.
+	note := perCell(&g)
+	if end-first < g.Rows {
+		note += fmt.Sprintf("  %s rows %d to %s", p.Glyphs.Dot, first+1, wording.Of(end, g.Rows))
+	}
+	lines := append([]layout.Line{p.Title(howMany(j.Map), note)}, head...)
 	lines = append(lines, mapRows(p, &g, first, end, cell)...)
 	lines = append(lines, cellDetail(p, j, g.Cell(cell))...)
 	if left := p.Height - len(lines); left >= leastTable {
@@ -240,21 +241,4 @@ func (o *indexesPane) layout(p *widget.Paint, j *screen.Job, m *indexmap.Map) (h
 		}
 	}
 	return head, g
-}
-
-// scrollTo scrolls to the row of the cursor.
-func (o *indexesPane) scrollTo(g *indexmap.Grid, cell int) {
-	if row := cell / g.Columns; !o.free {
-		o.top = max(row-o.rows+1, min(o.top, row))
-	}
-	o.top = max(0, min(o.top, g.Rows-o.rows))
-}
-
-// scale returns the line above the map: the number of indexes, and the part that is visible.
-func (o *indexesPane) scale(p *widget.Paint, j *screen.Job, g *indexmap.Grid, first, end int) layout.Line {
-	note := perCell(g)
-	if end-first < g.Rows {
-		note += fmt.Sprintf("  %s rows %d to %s", p.Glyphs.Dot, first+1, wording.Of(end, g.Rows))
-	}
-	return p.Title(howMany(j.Map), note)
 }

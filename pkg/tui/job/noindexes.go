@@ -19,15 +19,10 @@ func (o *indexesPane) withoutMap(p *widget.Paint, j *screen.Job) []layout.Line {
 		text = "This Job has no indexes: completions is 0."
 	}
 	lines := p.Wrap(layout.Plainly(text), 0)
-	lines = append(lines, podStates(p, j)...)
-	return o.others.Visible(lines, p.Height)
-}
-
-// podStates returns the number of pods in each state.
-func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	all := int64(len(j.Pods)) + int64(j.PodsOmitted)
 	if all == 0 {
-		return p.Wrap(layout.Of(layout.Text(layout.Muted, "The Job has no pods.")), 0)
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, "The Job has no pods.")), 0)...)
+		return o.others.Visible(lines, p.Height)
 	}
 	counts := map[string]int{}
 	for i := range j.Pods {
@@ -36,10 +31,11 @@ func podStates(p *widget.Paint, j *screen.Job) []layout.Line {
 	states := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
 		return cmp.Or(cmp.Compare(counts[b], counts[a]), cmp.Compare(a, b))
 	})
-	lines := []layout.Line{p.Title(wording.Plural(all, "pod", "pods"), "")}
+	lines = append(lines, p.Title(wording.Plural(all, "pod", "pods"), ""))
 	for _, state := range states {
 		count := layout.Text(layout.Bold, fmt.Sprintf("%6s", wording.Thousands(counts[state])))
 		lines = append(lines, p.Cut(layout.Of(count, layout.Text(layout.Plain, "  "+state)), p.Width))
 	}
-	return append(lines, layout.Of(layout.Textf(layout.Muted, "Key %d lists them.", podsTab)))
+	lines = append(lines, layout.Of(layout.Textf(layout.Muted, "Key %d lists them.", podsTab)))
+	return o.others.Visible(lines, p.Height)
 }

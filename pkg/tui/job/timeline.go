@@ -69,18 +69,12 @@ func (o *timelinePane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 func (o *timelinePane) chosen(j *screen.Job) []*explain.Moment {
 	var moments []*explain.Moment
 	for i := range j.Timeline {
-		if m := &j.Timeline[i]; o.wants(m) {
+		m := &j.Timeline[i]
+		if (!o.warnings || m.Warning) && (!o.filter.IsSet() || o.filter.Matches(m.What, m.Text)) {
 			moments = append(moments, m)
 		}
 	}
 	return moments
-}
-
-func (o *timelinePane) wants(m *explain.Moment) bool {
-	if o.warnings && !m.Warning {
-		return false
-	}
-	return !o.filter.IsSet() || o.filter.Matches(m.What, m.Text)
 }
 
 // head returns the lines about the filter.

@@ -1,6 +1,8 @@
 package joblist
 
 import (
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -24,12 +26,6 @@ const (
 	kinds
 )
 
-// The statuses of kubectl without an Outcome.
-const (
-	statusTerminating = "Terminating"
-	statusSuspended   = "Suspended"
-)
-
 func kindOf(o *explain.Outline) kind {
 	switch {
 	case o.Outcome == reconcile.OutcomeComplete:
@@ -42,9 +38,9 @@ func kindOf(o *explain.Outline) kind {
 		return failing
 	case o.Outcome == reconcile.OutcomeSucceeding:
 		return succeeding
-	case o.Status == statusTerminating:
+	case o.Status == section.PodTerminating:
 		return terminating
-	case o.Status == statusSuspended:
+	case o.Status == string(batchv1.JobSuspended):
 		return suspended
 	case o.Failed > 0:
 		return runningWithFailures

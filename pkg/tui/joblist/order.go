@@ -1,8 +1,6 @@
 package joblist
 
 import (
-	"cmp"
-	"strconv"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -12,27 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// The sort orders of Jobs, as indexes into jobOrders.
-const (
-	jobsByStatus = iota
-	jobsByName
-	jobsByAge
-	jobsByDuration
-	jobsByFailed
-	jobsByProgress
-)
-
-func jobOrders() []widget.Order {
-	return []widget.Order{
-		jobsByStatus:   {Column: columnStatus, Name: "problems", Descending: true},
-		jobsByName:     {Column: columnName, Name: "name"},
-		jobsByAge:      {Column: columnAge, Name: "age"},
-		jobsByDuration: {Column: columnDuration, Name: "duration", Descending: true},
-		jobsByFailed:   {Column: columnFailed, Name: "failed pods", Descending: true},
-		jobsByProgress: {Column: columnDone, Name: "progress"},
-	}
-}
-
 // resortEvery is the minimum time for which rows keep their places, so that they do not jump while the user reads them. Keys
 // that change the order or the filter sort at once.
 const resortEvery = 5 * time.Second
@@ -40,37 +17,9 @@ const resortEvery = 5 * time.Second
 // arrange filters and sorts the Jobs.
 func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
 	s.fold.derive(jobs)
-	s.table.Hidden, s.table.Hiding = s.isHidden, strconv.FormatBool(s.unfolded)
-	matches := func(i int32) bool { return matchesFilter(&s.table.Filter, &jobs.Items[i]) }
-	key := func(i int32) string { return keyOf(jobs.Items[i].Namespace, jobs.Items[i].Name) }
-	s.table.Keep(widget.Keep{Key: key, Now: now, For: resortEvery})
-	s.table.Arrange(jobs, len(jobs.Items), matches, func() func(a, b int32) int {
-		value := sortValue(s.table.Sorting.By, now)
-		if value == nil {
-			return nil
-		}
-		values := make([]sortKey, len(jobs.Items))
-		for i := range jobs.Items {
-			values[i].by = value(&jobs.Items[i])
-			if s.table.Sorting.By == jobsByStatus {
-				values[i].failed = failedAt(&jobs.Items[i])
-			}
-		}
-		return func(a, b int32) int {
-			return cmp.Or(cmp.Compare(values[a].by, values[b].by), cmp.Compare(values[a].failed, values[b].failed))
-		}
+	s.table.Arrange(jobs, jobs.Items, now, func(i int32) bool {
+		return !s.isHidden(i) && (!s.table.Filter.IsSet() || matchesFilter(&s.table.Filter, &jobs.Items[i]))
 	})
-}
-
-// sortKey holds the value by which a Job is sorted, and then the time of its failure.
-type sortKey struct{ by, failed int64 }
-
-// failedAt returns the time at which a Job failed, so that the latest failure is the most urgent; 0 for other Jobs.
-func failedAt(o *explain.Outline) int64 {
-	if kindOf(o) != failed || o.Finished.IsZero() {
-		return 0
-	}
-	return o.Finished.Unix()
 }
 
 // filterProblem is a filter word that matches Jobs that failed, will fail, or are stalled.
@@ -92,39 +41,33 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 // complete ones.
 const oldFailure = 24 * time.Hour
 
-// urgencyOf returns how urgently a Job needs attention; higher is more urgent.
+// urgencyOf returns how urgently a Job needs attention; higher is more urgent. Among failed Jobs, the latest failure is the
+// most urgent.
 func urgencyOf(o *explain.Outline, now time.Time) int64 {
-	kind := kindOf(o)
-	if kind == failed && !o.Finished.IsZero() && now.Sub(o.Finished.Time) > oldFailure {
-		return 1 - 2*int64(complete)
+	const seconds = 40 // bits of a time
+	kind, at := kindOf(o), int64(0)
+	if kind == failed && !o.Finished.IsZero() {
+		at = o.Finished.Unix()
+		if now.Sub(o.Finished.Time) > oldFailure {
+			return (1-2*int64(complete))<<seconds + at
+		}
 	}
-	return -2 * int64(kind)
+	return -2*int64(kind)<<seconds + at
 }
 
-// sortValue returns the function for the value by which Jobs are sorted, or nil to keep their order.
-func sortValue(by int, now time.Time) func(*explain.Outline) int64 {
-	switch by {
-	case jobsByStatus:
-		return func(o *explain.Outline) int64 { return urgencyOf(o, now) }
-	case jobsByAge:
-		return func(o *explain.Outline) int64 {
-			if o.Created.IsZero() {
-				return 0
-			}
-			return int64(now.Sub(o.Created.Time))
-		}
-	case jobsByDuration:
-		return func(o *explain.Outline) int64 { return int64(section.Ran(o, now)) }
-	case jobsByFailed:
-		return func(o *explain.Outline) int64 { return int64(o.Failed) }
-	case jobsByProgress:
-		return progressOf
+func durationOf(o *explain.Outline, now time.Time) int64 { return int64(section.Ran(o, now)) }
+
+func failedPodsOf(o *explain.Outline, _ time.Time) int64 { return int64(o.Failed) }
+
+func ageOf(o *explain.Outline, now time.Time) int64 {
+	if o.Created.IsZero() {
+		return 0
 	}
-	return nil
+	return int64(now.Sub(o.Created.Time))
 }
 
 // progressOf returns the share that has succeeded, in millionths.
-func progressOf(o *explain.Outline) int64 {
+func progressOf(o *explain.Outline, _ time.Time) int64 {
 	const all = 1_000_000
 	done, total := o.Done()
 	if total == nil || *total <= 0 {

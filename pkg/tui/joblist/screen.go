@@ -20,7 +20,7 @@ import (
 // listScreen is the list of Jobs.
 type listScreen struct {
 	o     Options
-	table widget.Table
+	table widget.Table[explain.Outline]
 	// preview is the Job shown beside or below the list, zero for none.
 	preview types.NamespacedName
 	// stats and fold are computed once for each list.
@@ -42,15 +42,17 @@ type Options struct {
 
 // New returns a screen that lists the Jobs of a Snapshot.
 func New(o Options) screen.Screen {
-	s := &listScreen{o: o, table: widget.Table{Sorting: widget.Sorting{Orders: jobOrders()}}}
+	s := &listScreen{o: o}
+	s.table = widget.NewTable(keyOf, s.columns(&widget.Paint{}))
+	s.table.KeepFor = resortEvery
 	if o.Select.Name != "" {
-		s.table.Select(keyOf(o.Select.Namespace, o.Select.Name))
+		s.table.Select(keyOf(&explain.Outline{Namespace: o.Select.Namespace, Name: o.Select.Name}))
 	}
 	return s
 }
 
 // keyOf returns the key of a row.
-func keyOf(namespace, name string) string { return namespace + "/" + name }
+func keyOf(o *explain.Outline) string { return o.Namespace + "/" + o.Name }
 
 func (s *listScreen) Focus() snapshot.Focus {
 	return snapshot.Focus{Job: s.preview, Preview: s.preview.Name != ""}
@@ -64,6 +66,7 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	}
 	if widget.Matches(k, keyFold) {
 		s.unfolded, s.stats.of = !s.unfolded, nil
+		s.table.Reset()
 		return screen.Action{Notice: map[bool]string{true: "all Jobs", false: "retries are folded under their Job"}[s.unfolded]}, true
 	}
 	chosen := s.Chosen(d)
@@ -100,17 +103,17 @@ func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 		return nil
 	}
 	s.arrange(jobs, d.Snap.AsOf())
-	if i := s.table.Chosen(); i >= 0 {
-		return &jobs.Items[i]
-	}
-	return nil
+	return s.table.Chosen()
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	if d.Snap.Jobs == nil {
-		return d.Waiting(p, "Reading the Jobs"+s.of())
+	switch {
+	case d.Snap.Jobs != nil:
+		return s.withPreview(p, d)
+	case s.o.What == "":
+		return d.Waiting(p, "Reading the Jobs")
 	}
-	return s.withPreview(p, d)
+	return d.Waiting(p, "Reading the Jobs of "+s.o.What)
 }
 
 // list returns the list without the preview.
@@ -125,10 +128,7 @@ func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
 	if s.table.Len() == 0 {
 		return append(lines, s.empty(p, jobs)...)
 	}
-	columns, bar := s.columns(p)
-	key := func(i int32) string { return keyOf(jobs.Items[i].Namespace, jobs.Items[i].Name) }
-	cells := func(i int32) []layout.Line { return cutTo(columns, s.cells(p, &jobs.Items[i], bar), p.Glyphs.Ellipsis) }
-	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), columns, key, cells)...)
+	return append(lines, s.table.Lines(p.Sized(p.Width, p.Height-len(lines)), s.columns(p))...)
 }
 
 // shown returns the number of Jobs that have a row if no filter is set.
@@ -137,14 +137,6 @@ func (s *listScreen) shown(jobs *snapshot.Jobs) int {
 		return len(jobs.Items)
 	}
 	return len(jobs.Items) - len(s.fold.hidden)
-}
-
-// of returns " of namespace ml", for example.
-func (s *listScreen) of() string {
-	if s.o.What == "" {
-		return ""
-	}
-	return " of " + s.o.What
 }
 
 // empty says why the list is empty, and what the user can do.
@@ -171,15 +163,12 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 	if len(jobs.Items) == 0 {
 		return []layout.Line{p.Cut(title, p.Width)}
 	}
-	return append(s.table.Sorting.Title(p, title, ": ", s.counts(p)), missing(p, jobs)...)
-}
-
-// missing returns a note about gaps, because without that data stalled Jobs look as if they were running.
-func missing(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
-	if len(jobs.Gaps) == 0 {
-		return nil
+	lines := s.table.Title(p, title, ": ", s.counts(p))
+	if len(jobs.Gaps) > 0 {
+		// Without that data, stalled Jobs look as if they were running.
+		lines = append(lines, p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)...)
 	}
-	return p.Wrap(layout.Of(layout.Text(layout.Muted, section.MissedStalls(jobs.Gaps))), 0)
+	return lines
 }
 
 // counts returns the number of Jobs of each kind.

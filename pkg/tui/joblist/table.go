@@ -13,16 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Headers of the columns by which the table can be sorted.
-const (
-	columnName     = "NAME"
-	columnStatus   = "STATUS"
-	columnDone     = "DONE"
-	columnFailed   = "FAILED"
-	columnDuration = "DURATION"
-	columnAge      = "AGE"
-)
-
 // notReconciled is the reason shown for a Job without a controller.
 const notReconciled = "no controller"
 
@@ -40,37 +30,87 @@ const (
 )
 
 // columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
-// stay where they are. The narrowest screen has the name, the status and the progress. bar is the width of the bars.
-func (s *listScreen) columns(p *widget.Paint) (columns []layout.Column, bar int) {
+// stay where they are. The narrowest screen has the name, the status and the progress.
+func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
+	type job = explain.Outline
 	f := &s.stats
-	head := func(name string) string { return s.table.Sorting.Header(p, name) }
 	least := leastWidthsFor(p)
 	if f.namespaces {
 		least.name = min(least.name, 16) // The namespace and the name together identify the Job.
 	}
 	managed := min(f.managedBy, least.managedBy)
-	all := []layout.Column{
-		{Header: "NAMESPACE", Width: min(f.namespace, widestCell), Min: 9},
-		{Header: head(columnName), Width: f.name, Min: least.name, Middle: true},
-		{Header: head(columnStatus), Width: statusWidth, Min: least.status},
-		{Header: head(columnDone), Width: leastBar + 1 + min(f.completions, widestCell), Right: true},
-		{Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6},
-		{Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9},
-		{Header: head(columnFailed), Right: true, Drop: 3},
-		{Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Width: max(10, p.Width/12), Min: 10, Drop: 4},
-		{Header: "WHY", Width: words.WhyWidth, Min: least.why, Drop: 1},
-		{Header: "RUN BY", Width: managed, Min: managed, Drop: 5},
-		{Header: head(columnDuration), Width: timeWidth, Right: true, Drop: 8},
+	const progress = "progress"
+	bar := leastBar
+	columns := []layout.Column[job]{
+		{
+			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
+			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
+		},
+		{
+			Header: "NAME", Width: f.name, Min: least.name, Middle: true,
+			Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
+			Cell: func(o *job) layout.Line { return s.nameCell(p, o) },
+		},
+		{
+			Header: "STATUS", Width: statusWidth, Fixed: true, Min: least.status,
+			Sort: layout.Sort[job]{Turn: 1, Name: "problems", Descending: true, Value: urgencyOf},
+			Cell: func(o *job) layout.Line {
+				mark, style := kindOf(o).look(p)
+				return layout.Of(layout.Text(style, mark+" "+section.RowStatus(o)))
+			},
+		},
+		{
+			Header: "DONE", Width: leastBar + 1 + min(f.completions, widestCell), Right: true,
+			Sort: layout.Sort[job]{Turn: 6, Name: progress, Value: progressOf},
+			Cell: func(o *job) layout.Line {
+				completions := layout.Plainly(section.Completions(o))
+				gap := layout.Blank(1 + max(0, f.completions-completions.Width()))
+				return append(append(section.ProgressOf(o).Bar(&p.Frame, bar), gap), completions...)
+			},
+		},
+		{
+			Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6, Hidden: p.Width < 140,
+			Text: section.Active,
+		},
+		{
+			Header: headerFor(p, "TERMINATING", "TERM"), Right: true, Drop: 9, Hidden: p.Width < fullWhyFrom,
+			Cell: func(o *job) layout.Line { return countCell(o.Terminating, layout.Special) },
+		},
+		{
+			Header: "FAILED", Right: true, Drop: 3,
+			Sort: layout.Sort[job]{Turn: 5, Name: "failed pods", Descending: true, Value: failedPodsOf},
+			Cell: func(o *job) layout.Line { return countCell(&o.Failed, section.FailureStyle(o.Outcome)) },
+		},
+		{
+			Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Hidden: p.Width < fullWhyFrom,
+			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
+		},
+		{
+			Header: "WHY", Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
+			Cell: func(o *job) layout.Line { return whyCell(p, o) },
+		},
+		{
+			Header: "RUN BY", Width: managed, Fixed: true, Min: managed, Drop: 5, Hidden: !f.managed || p.Width < fullHeadersFrom,
+			Cell: func(o *job) layout.Line { return managedCell(p, o) },
+		},
+		{
+			Header: "DURATION", Width: timeWidth, Right: true, Drop: 8, Hidden: p.Width < 140,
+			Sort: layout.Sort[job]{Turn: 4, Name: "duration", Descending: true, Value: durationOf},
+			Text: func(o *job) string { return ranFor(p, o) },
+		},
 		s.ageColumn(p),
 	}
-	columns = widget.Present(all, func(i int) bool { return s.hasColumn(p, i) })
-	bar = min(mostBar, leastBar+max(0, layout.FreeWidth(columns, p.Width-widget.CursorWidth)))
+
+	// Bars use the width that no column needs.
+	columns = s.table.Marked(p, columns)
+	free := layout.TableOf(columns, nil).Free(p.Width - widget.CursorWidth)
+	bar = min(mostBar, leastBar+max(0, free))
 	for i := range columns {
-		if columns[i].Header == head(columnDone) {
+		if columns[i].Sort.Name == progress {
 			columns[i].Width += bar - leastBar
 		}
 	}
-	return columns, bar
+	return columns
 }
 
 // leastWidths are the minimum widths of columns.
@@ -102,72 +142,27 @@ func headerFor(p *widget.Paint, status, short string) string {
 	return status
 }
 
-// ageColumn returns the column of ages. It is dropped later than most columns, because it distinguishes tonight's Jobs from
+// ageColumn returns the column of ages. It is dropped later than most columns, because ages distinguish tonight's Jobs from
 // last week's.
-func (s *listScreen) ageColumn(p *widget.Paint) layout.Column {
-	c := layout.Column{Header: columnAge, Width: timeWidth, Right: true, Drop: 2}
+func (s *listScreen) ageColumn(p *widget.Paint) layout.Column[explain.Outline] {
+	c := layout.Column[explain.Outline]{
+		Header: "AGE", Width: timeWidth, Right: true, Drop: 2, Sort: layout.Sort[explain.Outline]{Turn: 3, Name: "age", Value: ageOf},
+		Cell: func(o *explain.Outline) layout.Line { return ageCell(p, o.Created) },
+	}
 	switch {
 	case p.Absolute:
 		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // The user asked for absolute times.
 	case p.Width < 100:
 		c.Width = 0
 	}
-	if s.table.Sorting.By == jobsByAge {
-		c.Header += " " + s.table.Sorting.Mark(p)
-	}
 	return c
 }
 
-// Positions of the columns that may be missing.
-const (
-	namespaceColumn     = 0
-	activeColumn        = 4
-	terminatingColumn   = 5
-	failedIndexesColumn = 7
-	managedByColumn     = 9
-	durationColumn      = 10
-)
-
-// hasColumn reports whether a screen of this width has a column. Columns do not appear or disappear while Jobs run.
-func (s *listScreen) hasColumn(p *widget.Paint, i int) bool {
-	switch i {
-	case namespaceColumn:
-		return s.stats.namespaces
-	case terminatingColumn, failedIndexesColumn:
-		return p.Width >= fullWhyFrom
-	case managedByColumn:
-		return s.stats.managed && p.Width >= fullHeadersFrom
-	case activeColumn, durationColumn:
-		return p.Width >= 140
-	}
-	return true
-}
-
-func (s *listScreen) cells(p *widget.Paint, o *explain.Outline, bar int) []layout.Line {
-	kind := kindOf(o)
-	mark, style := kind.look(p)
-	completions := layout.Plainly(section.Completions(o))
-	progress := append(section.ProgressOf(o).Bar(&p.Frame, bar), layout.Blank(1+max(0, s.stats.completions-completions.Width())))
-	progress = append(progress, completions...)
-	duration := "-"
+func ranFor(p *widget.Paint, o *explain.Outline) string {
 	if ran := section.Ran(o, p.Now); ran >= 0 {
-		duration = wording.Duration(ran)
+		return wording.Duration(ran)
 	}
-	return widget.Present([]layout.Line{
-		layout.Of(layout.Text(layout.Muted, o.Namespace)), s.nameCell(p, o), layout.Of(layout.Text(style, mark+" "+section.RowStatus(o))), progress,
-		layout.Plainly(section.Active(o)), countCell(o.Terminating, layout.Special), countCell(&o.Failed, section.FailureStyle(o.Outcome)),
-		layout.Of(layout.Text(layout.Bad, failedIndexesOf(p, o))), whyCell(p, o), managedCell(p, o), layout.Plainly(duration), ageCell(p, o.Created),
-	}, func(i int) bool { return s.hasColumn(p, i) })
-}
-
-// cutTo cuts cells to the widths of their columns, because a longer reason would move the following columns.
-func cutTo(columns []layout.Column, cells []layout.Line, ellipsis string) []layout.Line {
-	for i, c := range columns {
-		if c.Width > 0 && c.Min > 0 && !c.Middle {
-			cells[i] = cells[i].Cut(max(c.Width, layout.Width(c.Header)), ellipsis)
-		}
-	}
-	return cells
+	return "-"
 }
 
 // countCell formats a number; 0 and missing numbers are muted.

@@ -20,10 +20,11 @@ type attempts struct {
 	list  widget.List
 }
 
-// attempt is one pod; gone is set if it no longer exists.
+// attempt is one pod; gone is set if it no longer exists. number and cause are what the table shows.
 type attempt struct {
 	explain.PodInfo
-	gone bool
+	gone          bool
+	number, cause string
 }
 
 // learn updates the list with the pods of an index in a Report, or with one pod if index is nil. The named pod is always
@@ -51,6 +52,18 @@ func (a *attempts) learn(r *explain.Report, index *int32, pod string) {
 	slices.SortFunc(known, func(x, y attempt) int {
 		return cmp.Or(compareTimes(y.Created, x.Created), cmp.Compare(y.Attempt, x.Attempt), cmp.Compare(x.Name, y.Name))
 	})
+	failures := make([]FailureText, len(known))
+	for i := range known {
+		failures[i] = FailureText{known[i].Failure, known[i].Cause}
+		known[i].number = section.Number(known[i].Attempt)
+		// If the controller does not number its pods, their order gives the number, which is correct unless some are gone.
+		if known[i].Attempt == 0 && len(known) > 1 {
+			known[i].number = fmt.Sprint(len(known) - i)
+		}
+	}
+	for i, cause := range BriefCauses(failures) {
+		known[i].cause = cause
+	}
 	a.known = known
 }
 
@@ -84,20 +97,19 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 	}
 	a.list.Resize(len(a.known), min(len(a.known), most), nil)
 	a.list.Move(at - a.list.Cursor)
-	known := make([]FailureText, len(a.known))
-	for i := range a.known {
-		known[i] = FailureText{a.known[i].Failure, a.known[i].Cause}
-	}
-	causes := BriefCauses(known)
-	var cells [][]layout.Line
-	for i := range a.known {
-		cells = append(cells, a.cells(p, r, i, causes[i]))
-	}
-	columns := []layout.Column{
-		{Header: "ATTEMPT", Right: true}, {Header: columnState, Min: 17}, {Header: "CAUSE", Min: 14, Drop: 1}, {Header: "WHEN", Drop: 3},
-		{Header: "VERDICT", Min: 16, Drop: 2}, {Header: columnName, Min: 20, Drop: 4, Middle: true},
-	}
-	header, lines := layout.Table(columns, cells, p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
+	header, lines := layout.TableOf([]layout.Column[attempt]{
+		{Header: "ATTEMPT", Right: true, Text: func(pod *attempt) string { return pod.number }},
+		{Header: "STATE", Min: 17, Cell: func(pod *attempt) layout.Line { return pod.state(p) }},
+		{Header: "CAUSE", Min: 14, Drop: 1, Text: func(pod *attempt) string { return pod.cause }},
+		{Header: "WHEN", Drop: 3, Cell: func(pod *attempt) layout.Line {
+			if pod.gone && pod.Ended.IsZero() {
+				return layout.Of(layout.Text(layout.Muted, "-"))
+			}
+			return whenCell(p, &pod.PodInfo)
+		}},
+		{Header: "VERDICT", Min: 16, Drop: 2, Cell: func(pod *attempt) layout.Line { return verdict(r, &pod.PodInfo) }},
+		{Header: "NAME", Min: 20, Drop: 4, Middle: true, Style: layout.Muted, Text: func(pod *attempt) string { return pod.Name }},
+	}, a.known).Lines(p.Width-widget.CursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(widget.CursorWidth)}
 	first, end := widget.Rows(len(lines), a.list.Top, a.list.Height)
 	for i := first; i < end; i++ {
@@ -109,29 +121,15 @@ func (a *attempts) table(p *widget.Paint, r *explain.Report, chosen string, most
 	return out
 }
 
-func (a *attempts) cells(p *widget.Paint, r *explain.Report, i int, cause string) []layout.Line {
-	pod := &a.known[i]
-	state := section.PodState(&p.Frame, &pod.PodInfo)
-	when := whenCell(p, &pod.PodInfo)
+// state returns the state of the pod, or that it is not in the list of pods.
+func (a *attempt) state(p *widget.Paint) layout.Line {
 	switch {
-	case pod.State == "" && !pod.gone:
-		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" not in the list"))
-	case pod.gone:
-		state = layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" gone"))
-		if pod.State != "" {
-			state = append(state, layout.Text(layout.Muted, ", was "+pod.State))
-		}
-		if pod.Ended.IsZero() {
-			when = layout.Of(layout.Text(layout.Muted, "-"))
-		}
+	case a.gone && a.State != "":
+		return layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" gone"), layout.Text(layout.Muted, ", was "+a.State))
+	case a.gone:
+		return layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" gone"))
+	case a.State == "":
+		return layout.Of(layout.Text(layout.Muted, p.Glyphs.Dot+" not in the list"))
 	}
-	// If the controller does not number its pods, their order gives the number, which is correct unless some are gone.
-	try := section.Number(pod.Attempt)
-	if try == "" && len(a.known) > 1 {
-		try = fmt.Sprint(len(a.known) - i)
-	}
-	return []layout.Line{
-		layout.Plainly(try), state, layout.Plainly(cause), when, verdict(r, &pod.PodInfo),
-		layout.Of(layout.Text(layout.Muted, pod.Name)),
-	}
+	return section.PodState(&p.Frame, &a.PodInfo)
 }

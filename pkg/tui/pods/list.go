@@ -14,14 +14,18 @@ import (
 // listPane lists the pods of the Job.
 type listPane struct {
 	job   types.NamespacedName
-	table widget.Table
+	table widget.Table[explain.PodInfo]
 	// stats are computed once for each Report.
 	stats stats
 }
 
 // NewList returns a pane that lists the pods of a Job.
 func NewList(job types.NamespacedName) screen.Pane {
-	return &listPane{job: job, table: widget.Table{Sorting: widget.Sorting{Orders: podOrders()}}}
+	o := &listPane{job: job}
+	// At first, the pods keep the order of the Report: the most informative pods first.
+	o.table = widget.NewTable(func(pod *explain.PodInfo) string { return pod.Name }, o.columns(&widget.Paint{}, nil),
+		layout.Sort[explain.PodInfo]{Name: "problems", Descending: true})
+	return o
 }
 
 func (o *listPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
@@ -57,10 +61,7 @@ func (o *listPane) chosen(d *screen.Data) *explain.PodInfo {
 		return nil
 	}
 	o.arrange(d.Job.Report)
-	if i := o.table.Chosen(); i >= 0 {
-		return &d.Job.Pods[i]
-	}
-	return nil
+	return o.table.Chosen()
 }
 
 func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
@@ -71,9 +72,7 @@ func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	if o.table.Len() == 0 {
 		return append(lines, p.Wrap(layout.Plainly(noPods(r)), 0)...)
 	}
-	key := func(i int32) string { return r.Pods[i].Name }
-	cells := func(i int32) []layout.Line { return o.cells(p, r, &r.Pods[i]) }
-	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p), key, cells)...)
+	return append(lines, o.table.Lines(p.Sized(p.Width, p.Height-len(lines)), o.columns(p, r))...)
 }
 
 // above returns the number of pods, the gaps, and the filter.
@@ -85,7 +84,7 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 	if r.PodsOmitted > 0 {
 		title = append(title, layout.Text(layout.Warn, ", and "+wording.Count(r.PodsOmitted, "more not shown")))
 	}
-	lines := o.table.Sorting.Title(p, title, "  ", o.stats.counts(p))
+	lines := o.table.Title(p, title, "  ", o.stats.counts(p))
 	for i, l := range screen.Gaps(p, podGaps(r)) {
 		if i < 3 {
 			lines = append(lines, l)

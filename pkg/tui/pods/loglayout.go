@@ -24,47 +24,39 @@ const (
 // dropped; and the part of the line, if it is wrapped.
 type logPlace struct{ line, part int }
 
-// logLines are the lines that match the filter, computed once for each log and filter.
-type logLines struct {
-	of     *snapshot.Log
-	filter string
-	shown  []int32
-}
-
-func (l *logLines) derive(log *snapshot.Log, f *widget.Filter) {
-	if l.of == log && l.filter == f.Text {
-		return
-	}
-	*l = logLines{of: log, filter: f.Text, shown: make([]int32, 0, len(log.Lines))}
-	for i := range log.Lines {
-		if !f.IsSet() || f.Matches(log.Lines[i].Text) {
-			l.shown = append(l.shown, int32(i))
-		}
-	}
-}
-
 // logLayout lays out lines of a log on demand. Places in it count the lines that match the filter, from 0.
 type logLayout struct {
-	p     *widget.Paint
-	log   *snapshot.Log
+	p      *widget.Paint
+	pane   *logsPane
+	log    *snapshot.Log
+	filter string
+	// shown are the lines that match the filter, computed once for each log and filter.
 	shown []int32
-	pane  *logsPane
 }
 
 func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
-	return &logLayout{p: p, log: log, shown: o.lines.shown, pane: o}
+	l := &o.laid
+	if l.log != log || l.filter != o.filter.Text {
+		*l = logLayout{pane: o, log: log, filter: o.filter.Text, shown: make([]int32, 0, len(log.Lines))}
+		for i := range log.Lines {
+			if !o.filter.IsSet() || o.filter.Matches(log.Lines[i].Text) {
+				l.shown = append(l.shown, int32(i))
+			}
+		}
+	}
+	l.p = p
+	return l
 }
 
-// shownPlace returns the place in the layout at which the screen starts.
-func (o *logsPane) shownPlace(p *widget.Paint, log *snapshot.Log) logPlace {
-	l := o.layout(p, log)
+// start returns the place at which the screen starts.
+func (l *logLayout) start() logPlace {
 	last := l.last()
-	if o.follows {
+	if l.pane.follows {
 		return last
 	}
-	line := o.place.line - log.Dropped
+	line := l.pane.place.line - l.log.Dropped
 	at := sort.Search(len(l.shown), func(i int) bool { return int(l.shown[i]) >= line })
-	place := logPlace{line: at, part: o.place.part}
+	place := logPlace{line: at, part: l.pane.place.part}
 	if at == len(l.shown) || int(l.shown[at]) != line {
 		place.part = 0
 	}
@@ -114,8 +106,9 @@ func (l *logLayout) moved(from logPlace, by int) logPlace {
 	return from
 }
 
-// from returns the lines on the screen.
-func (l *logLayout) from(at logPlace, height int) []layout.Line {
+// lines returns the lines on the screen.
+func (l *logLayout) lines() []layout.Line {
+	at, height := l.start(), l.p.Height
 	var out []layout.Line
 	for i := at.line; i < len(l.shown) && len(out) < height; i++ {
 		parts := l.parts(i)

@@ -24,7 +24,7 @@ type logsPane struct {
 	wraps   bool
 	times   bool
 	place   logPlace
-	lines   logLines
+	laid    logLayout
 	// paint is the Paint of the last frame, which determines how lines wrap.
 	paint *widget.Paint
 }
@@ -67,25 +67,19 @@ func (o *logsPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) 
 
 // scrollKey handles the keys that scroll.
 func (o *logsPane) scrollKey(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {
-	page := 1
+	height := 2
 	if o.paint != nil {
-		page = max(1, o.paint.Height-2)
+		height = o.paint.Height - 1
 	}
-	switch {
-	case widget.Matches(k, widget.KeyUp):
-		o.move(-1, d)
-	case widget.Matches(k, widget.KeyDown):
-		o.move(1, d)
-	case widget.Matches(k, widget.KeyPageUp):
-		o.move(-page, d)
-	case widget.Matches(k, widget.KeyPageDown):
-		o.move(page, d)
+	switch by, known := widget.StepOf(k, 0, height); {
+	case !known:
+		return screen.Action{}, false
 	case widget.Matches(k, widget.KeyTop):
 		o.follows, o.place = false, logPlace{}
 	case widget.Matches(k, widget.KeyBottom):
 		o.follows = true
 	default:
-		return screen.Action{}, false
+		o.move(by, d)
 	}
 	return screen.Done()
 }
@@ -105,21 +99,13 @@ func (o *logsPane) nextContainer(d *screen.Data) string {
 	if len(pod.Containers) == 1 {
 		return "the pod has one container only"
 	}
-	name := o.container(d)
+	name := o.target.Container
+	if log := o.log(d); name == "" && log != nil {
+		name = log.Container
+	}
 	at := slices.IndexFunc(pod.Containers, func(c explain.ContainerInfo) bool { return c.Name == name || name == "" && c.Default })
 	next := pod.Containers[(at+1)%len(pod.Containers)].Name
 	o.reset(snapshot.LogTarget{Container: next, Previous: o.target.Previous})
-	return ""
-}
-
-// container returns the name of the container whose log is read, "" until it is known.
-func (o *logsPane) container(d *screen.Data) string {
-	if o.target.Container != "" {
-		return o.target.Container
-	}
-	if log := o.log(d); log != nil {
-		return log.Container
-	}
 	return ""
 }
 
@@ -145,8 +131,8 @@ func (o *logsPane) move(by int, d *screen.Data) {
 	if log == nil || o.paint == nil || o.follows && by > 0 {
 		return
 	}
-	o.lines.derive(log, &o.filter)
-	o.place = o.layout(o.paint, log).moved(o.shownPlace(o.paint, log), by)
+	l := o.layout(o.paint, log)
+	o.place = l.moved(l.start(), by)
 	o.follows = false
 }
 
@@ -158,19 +144,14 @@ func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	case log == nil:
 		return d.Waiting(p, "Reading the log of pod "+o.pod.pod)
 	}
-	o.lines.derive(log, &o.filter)
 	above := []layout.Line{o.head(p, log)}
-	if l := o.filter.Line(p, len(o.lines.shown), len(log.Lines), "lines"); l != nil {
+	if l := o.filter.Line(p, len(o.layout(p, log).shown), len(log.Lines), "lines"); l != nil {
 		above = append(above, l)
 	}
 	below := o.end(p, log)
 	text := p.Sized(p.Width, max(1, p.Height-len(above)-len(below)))
 	o.paint = text
-	var lines []layout.Line
-	if len(o.lines.shown) > 0 {
-		lines = o.layout(text, log).from(o.shownPlace(text, log), text.Height)
-	}
-	return append(append(above, lines...), below...)
+	return append(append(above, o.layout(text, log).lines()...), below...)
 }
 
 // head returns the line that describes the log and how much of it is kept.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -32,7 +33,7 @@ func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	case pod.Rule != nil:
 		l = layout.Of(layout.Text(layout.Accent, section.RuleLabel(pod.Rule, section.RuleName(r, *pod.Rule))), layout.Text(layout.Plain, " matched: "),
 			layout.Text(section.ActionStyle(pod.Action), pod.Action))
-		if pod.Action != actionCount {
+		if pod.Action != string(batchv1.PodFailurePolicyActionCount) {
 			return l
 		}
 		l = append(l, layout.Text(layout.Plain, ", "))
@@ -41,12 +42,6 @@ func verdict(r *explain.Report, pod *explain.PodInfo) layout.Line {
 	}
 	return append(l, layout.Text(layout.Plain, countedAgainst(r, pod)))
 }
-
-// The actions of rules.
-const (
-	actionCount  = "Count"
-	actionIgnore = "Ignore"
-)
 
 // countedAgainst returns "counted against backoffLimit", or why the failure does not count yet.
 func countedAgainst(r *explain.Report, pod *explain.PodInfo) string {

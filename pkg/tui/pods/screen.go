@@ -205,22 +205,17 @@ func (s *podScreen) title(p *widget.Paint, j *screen.Job) layout.Line {
 		return p.Cut(layout.Of(layout.Text(layout.Bold, "Pod "+s.pod)), p.Width)
 	}
 	l := layout.Of(layout.Textf(layout.Bold, "Index %d", *s.index), layout.Blank(2))
-	l = append(l, s.stateOnMap(p, j)...)
+	if j.Map != nil {
+		// The state has the same mark as on the map.
+		state := layout.Text(layout.Muted, "the Job has no such index")
+		if on, known := j.Map.State(*s.index); known {
+			mark := indexmap.Mark(on)
+			state = layout.Text(mark.Style()|layout.Bold, mark.Glyph(p.ASCII)+" "+j.StateWord(on))
+		}
+		l = append(l, state)
+	}
 	if info := screen.IndexInfo(j.Report, *s.index); info != nil {
 		l = append(l, indexCounts(p, info)...)
 	}
 	return p.Cut(l, p.Width)
-}
-
-// stateOnMap returns the state of the index, with the same mark as on the map.
-func (s *podScreen) stateOnMap(p *widget.Paint, j *screen.Job) layout.Line {
-	if j.Map == nil {
-		return nil
-	}
-	state, known := j.Map.State(*s.index)
-	if !known {
-		return layout.Of(layout.Text(layout.Muted, "the Job has no such index"))
-	}
-	mark := indexmap.Mark(state)
-	return layout.Of(layout.Text(mark.Style()|layout.Bold, mark.Glyph(p.ASCII)+" "+j.StateWord(state)))
 }

@@ -19,6 +19,7 @@ type stats struct {
 	// failed, stopped, waiting, ending, running and succeeded count pods.
 	failed, stopped, waiting, ending, running, succeeded int
 
+	// indexed, attempts and actions are set if pods have these values.
 	indexed, attempts, actions bool
 	name, state, rule, node    int
 	// cause has the widths of the longest cause, short and in full.
@@ -40,8 +41,9 @@ func (f *stats) derive(r *explain.Report, p *widget.Paint) {
 	}
 	*f = stats{of: r, prefixed: true}
 	for i := range r.Pods {
-		f.add(&r.Pods[i])
-		f.notice(&r.Pods[i], r.Job.Name)
+		pod := &r.Pods[i]
+		f.add(pod)
+		f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, r.Job.Name)
 	}
 	f.rule = ruleWidth(r)
 	f.readCauses(r)
@@ -67,6 +69,9 @@ func (f *stats) add(pod *explain.PodInfo) {
 	default:
 		f.waiting++
 	}
+	f.indexed = f.indexed || pod.Index != nil
+	f.attempts = f.attempts || pod.Attempt > 0
+	f.actions = f.actions || pod.Action != ""
 	f.name = max(f.name, widget.Width(pod.Name))
 	f.state = max(f.state, widget.Width(pod.State)+len("x "))
 	if pod.Ready {
@@ -76,14 +81,6 @@ func (f *stats) add(pod *explain.PodInfo) {
 	if !pod.Created.IsZero() && (f.earliest.IsZero() || pod.Created.Time.Before(f.earliest)) {
 		f.earliest = pod.Created.Time
 	}
-}
-
-// notice finds the columns that have values.
-func (f *stats) notice(pod *explain.PodInfo, job string) {
-	f.indexed = f.indexed || pod.Index != nil
-	f.attempts = f.attempts || pod.Attempt > 0
-	f.actions = f.actions || pod.Action != ""
-	f.prefixed = f.prefixed && strings.HasPrefix(pod.Name, job)
 }
 
 // readCauses measures the causes, of which few are distinct, and determines whether all causes that name a container name the

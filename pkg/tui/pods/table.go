@@ -1,11 +1,12 @@
 package pods
 
 import (
-	"fmt"
+	"cmp"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -14,40 +15,83 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Headers of the columns by which the table can be sorted.
-const (
-	columnName  = "NAME"
-	columnIndex = "INDEX"
-	columnState = "STATE"
-	columnWhen  = "WHEN"
-)
-
 // wideFrom is the screen width from which causes are shown in full.
 const wideFrom = 180
 
 // columns returns the columns. They are dropped in an order that keeps the exit code and the rule whole while there are other
 // columns to drop.
-func (o *listPane) columns(p *widget.Paint) []layout.Column {
+func (o *listPane) columns(p *widget.Paint, r *explain.Report) []layout.Column[explain.PodInfo] {
+	type pod = explain.PodInfo
 	f := &o.stats
-	head := func(name string) string { return o.table.Sorting.Header(p, name) }
-	name := f.name
-	if o.cutsNames(p) {
+	least := minWidthsFor(p)
+
+	// On narrow screens, the name of the Job at the start of names is omitted.
+	name, cutsNames := f.name, p.Width < 120 && f.prefixed && widget.Width(o.job.Name) > 12
+	if cutsNames {
 		name -= widget.Width(o.job.Name) - widget.Width(p.Glyphs.Ellipsis)
 	}
-	least := minWidthsFor(p)
-	all := []layout.Column{
-		{Header: head(columnName), Width: name, Min: least.name, Middle: true},
-		{Header: head(columnIndex), Right: true, Drop: 5},
-		{Header: "ATTEMPT", Right: true, Drop: 7},
-		{Header: head(columnState), Width: min(f.state, 28), Min: least.state},
-		{Header: "CAUSE", Width: f.cause[boolInt(p.Width >= wideFrom)], Min: min(f.cause[0], least.cause), Drop: 1},
-		{Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2},
-		{Header: "ACTION", Drop: 6},
-		{Header: "COUNTED", Drop: 8},
-		{Header: head(columnWhen), Width: f.when[boolInt(p.Absolute)], Drop: 3},
-		{Header: "NODE", Width: f.node, Min: 12, Drop: 9},
+	when, cause := f.when[0], f.cause[0]
+	if p.Absolute {
+		when = f.when[1]
 	}
-	return widget.Present(all, o.hasColumn)
+	if p.Width >= wideFrom {
+		cause = f.cause[1]
+	}
+	return o.table.Marked(p, []layout.Column[pod]{
+		{
+			Header: "NAME", Width: name, Min: least.name, Middle: true,
+			Sort: layout.Sort[pod]{Turn: 1, Name: "name", Compare: func(a, b *pod) int { return cmp.Compare(a.Name, b.Name) }},
+			Cell: func(pod *pod) layout.Line {
+				if !cutsNames {
+					return layout.Plainly(pod.Name)
+				}
+				rest := strings.TrimPrefix(pod.Name, o.job.Name)
+				return layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, rest))
+			},
+		},
+		{
+			Header: "INDEX", Right: true, Drop: 5, Hidden: !f.indexed,
+			Sort: layout.Sort[pod]{Turn: 2, Name: "index and attempt", Compare: func(a, b *pod) int {
+				byIndex := cmp.Compare(ptr.Deref(a.Index, -1), ptr.Deref(b.Index, -1))
+				return cmp.Or(byIndex, cmp.Compare(a.Attempt, b.Attempt), compareTimes(a.Created, b.Created))
+			}},
+			Text: section.PodIndex,
+		},
+		{Header: "ATTEMPT", Right: true, Drop: 7, Hidden: !f.attempts, Text: func(pod *pod) string { return section.Number(pod.Attempt) }},
+		{
+			Header: "STATE", Width: min(f.state, 28), Min: least.state,
+			Sort: layout.Sort[pod]{Turn: 3, Name: "state", Compare: func(a, b *pod) int { return cmp.Compare(a.State, b.State) }},
+			Cell: func(pod *pod) layout.Line { return stateCell(p, pod) },
+		},
+		{
+			Header: "CAUSE", Width: cause, Min: min(f.cause[0], least.cause), Drop: 1,
+			Text: func(pod *pod) string {
+				known := FailureText{pod.Failure, pod.Cause}
+				switch {
+				case p.Width >= wideFrom:
+					return pod.Cause
+				case f.oneContainer:
+					return known.brief()
+				}
+				return known.short()
+			},
+		},
+		{
+			Header: "RULE", Width: f.rule, Min: min(f.rule, least.rule), Drop: 2, Hidden: f.rule == 0,
+			Cell: func(pod *pod) layout.Line { return ruleCell(r, pod) },
+		},
+		{
+			Header: "ACTION", Drop: 6, Hidden: !f.actions,
+			Cell: func(pod *pod) layout.Line { return layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)) },
+		},
+		{Header: "COUNTED", Drop: 8, Text: section.PodCounted},
+		{
+			Header: "WHEN", Width: when, Drop: 3,
+			Sort: layout.Sort[pod]{Turn: 4, Name: "age", Compare: func(a, b *pod) int { return compareTimes(b.Created, a.Created) }},
+			Cell: func(pod *pod) layout.Line { return whenCell(p, pod) },
+		},
+		{Header: "NODE", Width: f.node, Min: 12, Drop: 9, Style: layout.Muted, Text: func(pod *pod) string { return pod.Node }},
+	})
 }
 
 // minWidths are the minimum widths of columns.
@@ -65,53 +109,6 @@ func minWidthsFor(p *widget.Paint) minWidths {
 	return minWidths{name: 28, state: 18, cause: 36, rule: 28}
 }
 
-// Positions of the columns that may be missing.
-const (
-	podIndexColumn  = 1
-	podTryColumn    = 2
-	podRuleColumn   = 5
-	podActionColumn = 6
-)
-
-// hasColumn reports whether any pod has a value for a column.
-func (o *listPane) hasColumn(i int) bool {
-	switch i {
-	case podIndexColumn:
-		return o.stats.indexed
-	case podTryColumn:
-		return o.stats.attempts
-	case podRuleColumn:
-		return o.stats.rule > 0
-	case podActionColumn:
-		return o.stats.actions
-	}
-	return true
-}
-
-// cutsNames reports whether to omit the name of the Job at the start of the names of pods.
-func (o *listPane) cutsNames(p *widget.Paint) bool {
-	return p.Width < 120 && o.stats.prefixed && widget.Width(o.job.Name) > 12
-}
-
-func (o *listPane) cells(p *widget.Paint, r *explain.Report, pod *explain.PodInfo) []layout.Line {
-	name := layout.Plainly(pod.Name)
-	if o.cutsNames(p) {
-		name = layout.Of(layout.Text(layout.Muted, p.Glyphs.Ellipsis), layout.Text(layout.Plain, strings.TrimPrefix(pod.Name, o.job.Name)))
-	}
-	known := FailureText{pod.Failure, pod.Cause}
-	cause := known.short()
-	switch {
-	case p.Width >= wideFrom:
-		cause = pod.Cause
-	case o.stats.oneContainer:
-		cause = known.brief()
-	}
-	return widget.Present([]layout.Line{
-		name, layout.Plainly(numberOf(pod.Index)), layout.Plainly(section.Number(pod.Attempt)), stateCell(p, pod), layout.Plainly(cause), ruleCell(r, pod),
-		layout.Of(layout.Text(section.ActionStyle(pod.Action), pod.Action)), layout.Plainly(section.PodCounted(pod)), whenCell(p, pod), layout.Of(layout.Text(layout.Muted, pod.Node)),
-	}, o.hasColumn)
-}
-
 // stateCell returns section.PodState, or a single word if there is little room.
 func stateCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	if pod.Ready && pod.State == string(corev1.PodRunning) && p.Width < 160 {
@@ -119,14 +116,6 @@ func stateCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 		return layout.Of(layout.Text(style, mark+" Ready"))
 	}
 	return section.PodState(&p.Frame, pod)
-}
-
-// numberOf formats a number, or returns "" for nil.
-func numberOf(n *int32) string {
-	if n == nil {
-		return ""
-	}
-	return fmt.Sprint(*n)
 }
 
 // whenCell returns when the pod ended, how long it has existed, or when its grace period ends.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 	"time"
 
@@ -131,8 +132,10 @@ func (p *Player) read() error {
 	}
 	s := e.Snapshot
 	s.distrust()
-	for _, part := range e.Same {
-		s.take(part, p.last)
+	for _, part := range parts {
+		if slices.Contains(e.Same, part.name) {
+			part.take(&s, p.last)
+		}
 	}
 	p.next, p.last = &s, &s
 	return nil

@@ -39,13 +39,20 @@ type entry struct {
 	Same []string `json:"same,omitempty"`
 }
 
-// The names of the parts.
-const (
-	partJobs = "jobs"
-	partJob  = "job"
-	partPod  = "pod"
-	partLog  = "log"
-)
+// parts are the parts of a Snapshot that are not repeated. same reports whether a part exists and equals that of another
+// Snapshot; take sets it to the part of another Snapshot.
+//
+//nolint:gochecknoglobals // a constant
+var parts = []struct {
+	name string
+	same func(s, other *Snapshot) bool
+	take func(s, other *Snapshot)
+}{
+	{"jobs", func(s, o *Snapshot) bool { return s.Jobs != nil && s.Jobs == o.Jobs }, func(s, o *Snapshot) { s.Jobs = o.Jobs }},
+	{"job", func(s, o *Snapshot) bool { return s.Job != nil && o.Job != nil && *s.Job == *o.Job }, func(s, o *Snapshot) { s.Job = o.Job }},
+	{"pod", func(s, o *Snapshot) bool { return s.Pod != nil && s.Pod == o.Pod }, func(s, o *Snapshot) { s.Pod = o.Pod }},
+	{"log", func(s, o *Snapshot) bool { return s.Log != nil && s.Log == o.Log }, func(s, o *Snapshot) { s.Log = o.Log }},
+}
 
 // Recorder is a Source that records the Snapshots of another Source.
 type Recorder struct {
@@ -93,9 +100,12 @@ func (r *Recorder) write(s *Snapshot) error {
 		}
 		r.last = &Snapshot{}
 	}
-	e := entry{Snapshot: *s, Same: s.same(r.last)}
-	for _, part := range e.Same {
-		e.drop(part)
+	e := entry{Snapshot: *s}
+	for _, part := range parts {
+		if part.same(s, r.last) {
+			e.Same = append(e.Same, part.name)
+			part.take(&e.Snapshot, &Snapshot{})
+		}
 	}
 	r.mu.Lock()
 	if r.wanted != nil && !r.wanted.Equal(s.Focus) {
@@ -157,58 +167,17 @@ func (e *entry) shorten() bool {
 	case lines:
 		log.Lines, log.Dropped = log.Lines[lines-lines/2:], log.Dropped+lines-lines/2
 	}
-	e.put(&jobs, &job, &report, &log)
-	return true
-}
-
-// put replaces the parts that the entry has.
-func (e *entry) put(jobs *Jobs, job *Job, report *explain.Report, log *Log) {
 	if e.Jobs != nil {
-		e.Jobs = jobs
+		e.Jobs = &jobs
 	}
 	if e.Job != nil && e.Job.Report != nil {
-		job.Report = report
-		e.Job = job
+		job.Report = &report
+		e.Job = &job
 	}
 	if e.Log != nil {
-		e.Log = log
+		e.Log = &log
 	}
-}
-
-// same returns the names of the parts that exist and equal those of another Snapshot.
-func (s *Snapshot) same(last *Snapshot) []string {
-	var same []string
-	for _, part := range []struct {
-		name string
-		same bool
-	}{
-		{partJobs, s.Jobs != nil && s.Jobs == last.Jobs},
-		{partJob, s.Job != nil && last.Job != nil && *s.Job == *last.Job},
-		{partPod, s.Pod != nil && s.Pod == last.Pod},
-		{partLog, s.Log != nil && s.Log == last.Log},
-	} {
-		if part.same {
-			same = append(same, part.name)
-		}
-	}
-	return same
-}
-
-// drop removes a part.
-func (s *Snapshot) drop(part string) { s.take(part, &Snapshot{}) }
-
-// take sets a part to the value in another Snapshot.
-func (s *Snapshot) take(part string, of *Snapshot) {
-	switch part {
-	case partJobs:
-		s.Jobs = of.Jobs
-	case partJob:
-		s.Job = of.Job
-	case partPod:
-		s.Pod = of.Pod
-	case partLog:
-		s.Log = of.Log
-	}
+	return true
 }
 
 // Write writes a single Snapshot as a JSON object of kind WatchSnapshot.

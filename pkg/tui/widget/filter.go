@@ -1,6 +1,7 @@
 package widget
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -34,26 +35,11 @@ func (f *Filter) IsSet() bool { return len(f.have)+len(f.lack) > 0 }
 
 // Matches reports whether a row with these texts matches: each word may be in any of the texts.
 func (f *Filter) Matches(texts ...string) bool {
-	for _, word := range f.have {
-		if !oneHas(texts, word) {
-			return false
-		}
+	isAbsent := func(word string) bool {
+		return !slices.ContainsFunc(texts, func(text string) bool { return hasFolded(text, word) })
 	}
-	for _, word := range f.lack {
-		if oneHas(texts, word) {
-			return false
-		}
-	}
-	return true
-}
-
-func oneHas(texts []string, word string) bool {
-	for _, text := range texts {
-		if hasFolded(text, word) {
-			return true
-		}
-	}
-	return false
+	isPresent := func(word string) bool { return !isAbsent(word) }
+	return !slices.ContainsFunc(f.have, isAbsent) && !slices.ContainsFunc(f.lack, isPresent)
 }
 
 // hasFolded reports whether a text contains a lower-case word, ignoring case. It is called for thousands of rows in a frame,

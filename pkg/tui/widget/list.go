@@ -47,15 +47,15 @@ func (l *List) clamp() {
 
 // Key handles the keys that move the cursor. It returns false for other keys.
 func (l *List) Key(k tea.KeyPressMsg) bool {
-	by, known := stepOf(k, l.Len, l.Height)
+	by, known := StepOf(k, l.Len, l.Height)
 	if known {
 		l.Move(by)
 	}
 	return known
 }
 
-// stepOf returns by how many of n rows a key moves down, if height rows are visible.
-func stepOf(k tea.KeyPressMsg, n, height int) (by int, known bool) {
+// StepOf returns by how many of n rows a key moves down, if height rows are visible.
+func StepOf(k tea.KeyPressMsg, n, height int) (by int, known bool) {
 	page := max(1, height-1)
 	switch {
 	case Matches(k, KeyUp):

@@ -51,7 +51,7 @@ func (s *Scroll) Move(by int) { s.Top = max(0, min(s.Top+by, s.Len-s.Height)) }
 
 // Key handles the scroll keys. It returns false for other keys.
 func (s *Scroll) Key(k tea.KeyPressMsg) bool {
-	by, known := stepOf(k, s.Len, s.Height)
+	by, known := StepOf(k, s.Len, s.Height)
 	if known {
 		s.Move(by)
 	}

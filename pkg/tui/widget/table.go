@@ -1,97 +1,221 @@
 package widget
 
 import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
 // Table shows items as rows that can be filtered and sorted, with a cursor on one of them.
-type Table struct {
-	Filter  Filter
-	Sorting Sorting
-	list    List
-	// rows are the indexes of the visible items, in order.
-	rows []int32
-	// arranged is the input from which rows were computed.
-	arranged struct {
-		items any
-		order order
-	}
-	// Hidden reports whether an item has no row, independently of the filter; nil if no item is hidden. Hiding identifies the
-	// behavior of Hidden, so that rows are computed again when it changes.
-	Hidden func(item int32) bool
-	Hiding string
-	keep   Keep
-	places places
+type Table[T any] struct {
+	Filter Filter
+	// KeepFor is the time for which rows keep their places, so that they do not jump while the user reads them. Keys that
+	// change the order or the filter sort at once.
+	KeepFor time.Duration
+
+	key    func(*T) string
+	orders []layout.Sort[T]
+	chosen order
+	list   List
+	// moved is set when the user has chosen a row other than the first, which then stays chosen in every order.
+	moved bool
+
+	// rows are the positions of the visible items, in order. They were computed from source for the order arranged.
+	items    []T
+	rows     []int32
+	source   any
+	arranged order
+	// places are the places of rows by key since they were sorted for an order.
+	places   map[string]int
+	placedBy order
+	placedAt time.Time
 }
 
-// order is the user's choice.
+// order is the user's choice of rows; by is an index into orders.
 type order struct {
 	filter   string
-	hiding   string
 	by       int
 	reversed bool
 }
 
-// Key handles the keys that filter, sort, or move the cursor. It returns false for other keys.
-func (t *Table) Key(k tea.KeyPressMsg) (*Question, bool) {
+// NewTable returns a table that can be sorted by these orders and by the columns. The order with the lowest Turn is the first.
+// key returns the key of an item, so that the cursor stays on it.
+func NewTable[T any](key func(*T) string, columns []layout.Column[T], orders ...layout.Sort[T]) Table[T] {
+	for i := range columns {
+		if columns[i].Sort.Name != "" {
+			orders = append(orders, columns[i].Sort)
+		}
+	}
+	slices.SortStableFunc(orders, func(a, b layout.Sort[T]) int { return cmp.Compare(a.Turn, b.Turn) })
+	return Table[T]{key: key, orders: orders}
+}
+
+// Key handles the keys that filter, sort, or move the cursor. It returns false for other keys. Unless the user has chosen a
+// row, the cursor moves to the first row after a change of the order.
+func (t *Table[T]) Key(k tea.KeyPressMsg) (*Question, bool) {
 	if q, known := t.Filter.Key(k); known {
 		return q, true
 	}
-	return nil, t.Sorting.key(k, &t.list)
+	switch {
+	case t.list.Key(k):
+		t.moved = t.list.Cursor > 0
+		return nil, true
+	case Matches(k, KeySort):
+		t.chosen.by, t.chosen.reversed = (t.chosen.by+1)%len(t.orders), false
+	case Matches(k, KeyReverse):
+		t.chosen.reversed = !t.chosen.reversed
+	default:
+		return nil, false
+	}
+	if !t.moved {
+		t.list = List{Len: t.list.Len, Height: t.list.Height}
+	}
+	return nil, true
 }
 
 // Wheel moves the cursor.
-func (t *Table) Wheel(lines int) { t.Sorting.wheel(lines, &t.list) }
+func (t *Table[T]) Wheel(lines int) {
+	t.list.Move(lines)
+	t.moved = t.list.Cursor > 0
+}
 
 // Keys returns the given keys for a row, and the keys that filter, sort, and copy.
-func (t *Table) Keys(row ...Binding) []Binding {
+func (t *Table[T]) Keys(row ...Binding) []Binding {
 	return append(append(row, t.Filter.Keys()...), KeySort, KeyReverse, KeyCopy)
 }
 
-// Arrange filters and sorts n items, unless the rows are up to date for items, a pointer that identifies their source.
-// compare returns the comparison for the chosen order, or nil to keep the order of the items.
-func (t *Table) Arrange(items any, n int, matches func(item int32) bool, compare func() func(a, b int32) int) {
-	now := t.arranged
-	now.items, now.order = items, order{filter: t.Filter.Text, hiding: t.Hiding, by: t.Sorting.By, reversed: t.Sorting.Reversed}
-	if now == t.arranged {
+// Reset has the next call of Arrange sort all rows.
+func (t *Table[T]) Reset() { t.source, t.places = nil, nil }
+
+// Arrange filters and sorts the items, unless the rows are up to date for their source, a pointer. shown reports whether an
+// item has a row, given the filter.
+func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item int32) bool) {
+	t.chosen.filter = t.Filter.Text
+	if t.source == source && t.arranged == t.chosen {
 		return
 	}
-	t.arranged = now
-	t.rows = make([]int32, 0, n)
-	for i := range int32(n) {
-		if (t.Hidden == nil || !t.Hidden(i)) && (!t.Filter.IsSet() || matches(i)) {
+	t.source, t.arranged, t.items = source, t.chosen, items
+	t.rows = make([]int32, 0, len(items))
+	for i := range int32(len(items)) { //nolint:gosec // lists are not that long
+		if shown(i) {
 			t.rows = append(t.rows, i)
 		}
 	}
-	t.Sorting.sort(t.rows, compare())
-	t.places.settle(t.rows, now.order, &t.keep)
+
+	t.sort(now)
+	if t.KeepFor > 0 {
+		t.settle(now)
+	}
+}
+
+// sort sorts the rows by the chosen order; among equal items, the first one comes first.
+func (t *Table[T]) sort(now time.Time) {
+	by, descending := &t.orders[t.chosen.by], t.isDescending()
+	if by.Value == nil && by.Compare == nil {
+		if t.chosen.reversed {
+			slices.Reverse(t.rows)
+		}
+		return
+	}
+	values := make([]int64, len(t.items))
+	if by.Value != nil {
+		for i := range t.items {
+			values[i] = by.Value(&t.items[i], now)
+		}
+	}
+	slices.SortFunc(t.rows, func(a, b int32) int {
+		c := cmp.Compare(values[a], values[b])
+		if c == 0 && by.Compare != nil {
+			c = by.Compare(&t.items[a], &t.items[b])
+		}
+		if descending {
+			c = -c
+		}
+		return cmp.Or(c, cmp.Compare(a, b))
+	})
+}
+
+// settle moves sorted rows to their previous places, and new rows to the end, until KeepFor has passed or the user chooses
+// another order.
+func (t *Table[T]) settle(now time.Time) {
+	if since := now.Sub(t.placedAt); t.places != nil && t.placedBy == t.chosen && since >= 0 && since < t.KeepFor {
+		place := make([]int, len(t.items))
+		for _, i := range t.rows {
+			place[i] = math.MaxInt
+			if at, known := t.places[t.key(&t.items[i])]; known {
+				place[i] = at
+			}
+		}
+		slices.SortStableFunc(t.rows, func(a, b int32) int { return cmp.Compare(place[a], place[b]) })
+		return
+	}
+	t.placedBy, t.placedAt, t.places = t.chosen, now, make(map[string]int, len(t.rows))
+	for at, i := range t.rows {
+		t.places[t.key(&t.items[i])] = at
+	}
 }
 
 // Select moves the cursor to the item with this key, once it exists.
-func (t *Table) Select(key string) { t.list.key = key }
+func (t *Table[T]) Select(key string) { t.list.key = key }
 
 // Len returns the number of rows.
-func (t *Table) Len() int { return len(t.rows) }
+func (t *Table[T]) Len() int { return len(t.rows) }
 
-// Chosen returns the item under the cursor, or -1 if there is none.
-func (t *Table) Chosen() int32 {
+// Chosen returns the item under the cursor, or nil if there is none.
+func (t *Table[T]) Chosen() *T {
 	if t.list.Cursor >= len(t.rows) {
-		return -1
+		return nil
 	}
-	return t.rows[t.list.Cursor]
+	return &t.items[t.rows[t.list.Cursor]]
 }
 
-// Lines returns the header and as many rows as fit. keyOf returns the key of an item, so that the cursor stays on it.
-func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) string, cells func(item int32) []layout.Line) []layout.Line {
-	t.list.Resize(len(t.rows), p.Height-1, func(row int) string { return keyOf(t.rows[row]) })
-	first, end := Rows(len(t.rows), t.list.Top, t.list.Height)
-	all := make([][]layout.Line, 0, end-first)
-	for _, item := range t.rows[first:end] {
-		all = append(all, cells(item))
+// isDescending reports whether the highest row comes first.
+func (t *Table[T]) isDescending() bool { return t.orders[t.chosen.by].Descending != t.chosen.reversed }
+
+// mark returns the mark of the direction: up or down.
+func (t *Table[T]) mark(p *Paint) string {
+	if t.isDescending() {
+		return p.Glyphs.Down
 	}
-	header, lines := layout.Table(columns, all, p.Width-CursorWidth, p.Glyphs.Ellipsis)
+	return p.Glyphs.Up
+}
+
+// Marked adds a mark to the header of the column by which the table is sorted.
+func (t *Table[T]) Marked(p *Paint, columns []layout.Column[T]) []layout.Column[T] {
+	for i := range columns {
+		if len(t.orders) > 0 && columns[i].Sort.Name == t.orders[t.chosen.by].Name {
+			columns[i].Header += " " + t.mark(p)
+		}
+	}
+	return columns
+}
+
+// Title returns a title with counts and the sort order. If there is no room for the counts, they follow on separate lines;
+// otherwise, colon separates them from the title.
+func (t *Table[T]) Title(p *Paint, title layout.Line, colon string, counts layout.Line) []layout.Line {
+	parts := make([]layout.Line, len(counts))
+	for i := range counts {
+		parts[i] = counts[i : i+1]
+	}
+	by := layout.Of(layout.Text(layout.Muted, "  by "+t.orders[t.chosen.by].Name+" "+t.mark(p))) // The column may be hidden.
+	rows := layout.Flow(parts, p.Width, 2)
+	if len(rows) == 1 && title.Width()+len(colon)+rows[0].Width()+by.Width() <= p.Width {
+		title = append(append(title, layout.Text(layout.Muted, colon)), rows[0]...)
+		rows = nil
+	}
+	return append([]layout.Line{layout.Spread(p.Width, title, by, p.Glyphs.Ellipsis)}, rows...)
+}
+
+// Lines returns the header and as many rows as fit.
+func (t *Table[T]) Lines(p *Paint, columns []layout.Column[T]) []layout.Line {
+	t.list.Resize(len(t.rows), p.Height-1, func(row int) string { return t.key(&t.items[t.rows[row]]) })
+	first, end := Rows(len(t.rows), t.list.Top, t.list.Height)
+	header, lines := layout.TableAt(columns, t.items, t.rows[first:end]).Lines(p.Width-CursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(CursorWidth)}
 	for i, l := range lines {
 		out = append(out, Row(p, l, first+i == t.list.Cursor))
@@ -99,13 +223,13 @@ func (t *Table) Lines(p *Paint, columns []layout.Column, keyOf func(item int32) 
 	return out
 }
 
-// Present returns the columns, or the cells of a row, for which has returns true.
-func Present[T any](all []T, has func(column int) bool) []T {
-	out := all[:0]
-	for i, c := range all {
-		if has(i) {
-			out = append(out, c)
-		}
+// CursorWidth is the width of the cursor before rows.
+const CursorWidth = 2
+
+// Row prepends the cursor to a row of a table, or blanks of the same width.
+func Row(p *Paint, l layout.Line, chosen bool) layout.Line {
+	if !chosen {
+		return l.Indent(CursorWidth)
 	}
-	return out
+	return append(layout.Of(layout.Text(layout.Accent|layout.Bold, p.Glyphs.Cursor), layout.Blank(1)), l.With(layout.Bold)...)
 }

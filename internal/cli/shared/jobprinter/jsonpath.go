@@ -57,26 +57,19 @@ func CustomColumns(spec string) (Table, error) {
 		if header == "" || path == "" {
 			return Table{}, fmt.Errorf("%q is not a column: use custom-columns=HEADER:PATH,..., such as NAME:.metadata.name", part)
 		}
-		if err := t.addCustom(header, path); err != nil {
+		field, err := parsePath(path)
+		if err != nil {
 			return Table{}, err
 		}
+		t.custom = append(t.custom, column{Header: header, Text: func(v *Row) string {
+			var texts []string
+			for _, value := range valuesAt(field, v.object) {
+				texts = append(texts, fmt.Sprint(value))
+			}
+			return cmp.Or(strings.Join(texts, ","), cellMissing)
+		}})
 	}
 	return t, nil
-}
-
-func (t *Table) addCustom(header, text string) error {
-	path, err := parsePath(text)
-	if err != nil {
-		return err
-	}
-	t.custom = append(t.custom, column{header: header, cell: func(v Row) string {
-		var texts []string
-		for _, value := range valuesAt(path, v.object) {
-			texts = append(texts, fmt.Sprint(value))
-		}
-		return cmp.Or(strings.Join(texts, ","), cellMissing)
-	}})
-	return nil
 }
 
 // SortBy orders Jobs by the field at a path, Jobs without the field first. The sort is stable.

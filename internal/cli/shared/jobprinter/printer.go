@@ -7,12 +7,10 @@ import (
 	"strings"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
@@ -52,58 +50,38 @@ func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error
 // unlimited is wider than any table.
 const unlimited = 1 << 20
 
-// Rows implements Printer.
+// Rows implements Printer. If more rows follow, columns are as wide as the cells of earlier rows, so that the table does not
+// shift.
 func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
 	if len(jobs) == 0 {
 		return nil
 	}
 	now := p.now()
-	var rows [][]layout.Line
+	var rows []Row
 	for _, object := range jobs {
-		job, err := cmdutil.ToJob(object)
+		row, err := p.rowOf(object, now, deleted)
 		if err != nil {
 			return err
 		}
-		row := p.table.row(p.rowOf(object, job, now, deleted))
-		for i := range row {
-			if p.display.ASCII {
-				row[i] = layout.ToASCII(row[i])
-			}
-		}
 		rows = append(rows, row)
 	}
-	glyphs := layout.NewGlyphs(p.display.ASCII)
-	header, lines := layout.Table(p.columns(rows), rows, cmp.Or(p.display.Width, unlimited), glyphs.Ellipsis)
+	columns := p.table.columns(p.Follow)
+	for i, width := range p.widths {
+		columns[i].Width = max(columns[i].Width, width)
+	}
+	table := layout.TableOf(columns, rows)
+	if p.display.ASCII {
+		table.ToASCII()
+	}
+	if p.Follow {
+		p.widths = table.Widths()
+	}
+	header, lines := table.Lines(cmp.Or(p.display.Width, unlimited), layout.NewGlyphs(p.display.ASCII).Ellipsis)
 	if p.headers {
 		p.headers = false
 		lines = append([]layout.Line{header}, lines...)
 	}
 	return p.write(lines)
-}
-
-// columns returns the layout of the columns. If more rows follow, it reserves space for the longest STATUS, for WHY,
-// and for the cells of earlier rows, so that a Job that ends does not shift the table.
-func (p *TablePrinter) columns(rows [][]layout.Line) []layout.Column {
-	columns := p.table.layout()
-	if !p.Follow {
-		return columns
-	}
-	if p.widths == nil {
-		p.widths = make([]int, len(columns))
-	}
-	for i := range columns {
-		switch columns[i].Header {
-		case statusHeader:
-			p.widths[i] = len(batchv1.JobSuccessCriteriaMet)
-		case whyHeader:
-			p.widths[i] = words.WhyWidth
-		}
-		for _, row := range rows {
-			p.widths[i] = max(p.widths[i], row[i].Width())
-		}
-		columns[i].Width = p.widths[i]
-	}
-	return columns
 }
 
 func (p *TablePrinter) write(lines []layout.Line) error {
@@ -120,17 +98,27 @@ func (p *TablePrinter) write(lines []layout.Line) error {
 	return err
 }
 
-func (p *TablePrinter) rowOf(object *unstructured.Unstructured, job *batchv1.Job, now time.Time, deleted bool) Row {
-	return Row{Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object), object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes}
+func (p *TablePrinter) rowOf(object *unstructured.Unstructured, now time.Time, deleted bool) (Row, error) {
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return Row{}, err
+	}
+	row := Row{
+		Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object),
+		object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes,
+	}
+	row.outlined = row.outline()
+	return row, nil
 }
 
-// Signature implements Printer.
+// Signature implements Printer. The cells have no time, because the passing of time is no reason to print a row again.
 func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, error) {
-	job, err := cmdutil.ToJob(object)
+	row, err := p.rowOf(object, time.Time{}, false)
 	if err != nil {
 		return "", err
 	}
-	return p.table.signature(p.rowOf(object, job, time.Time{}, false)), nil
+	_, lines := layout.TableOf(p.table.columns(false), []Row{row}).Lines(unlimited, "")
+	return lines[0].String(), nil
 }
 
 // ObjectPrinter writes the objects themselves: JSON, YAML and templates. Every new version of a Job counts as a

@@ -2,10 +2,13 @@
 package jobprinter
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -16,7 +19,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -43,12 +45,6 @@ type Row struct {
 	outlined *explain.Outline // cached result of outline
 }
 
-// withOutline returns the row with its outline, which is computed once for all cells.
-func (v Row) withOutline() Row {
-	v.outlined = v.outline()
-	return v
-}
-
 // outline returns the Job's outline, from which other views of Jobs make their rows, too.
 func (v Row) outline() *explain.Outline {
 	if v.outlined != nil {
@@ -59,19 +55,8 @@ func (v Row) outline() *explain.Outline {
 	return &o
 }
 
-// column is one column of the table of Jobs.
-type column struct {
-	header string
-	cell   func(Row) string
-	ticks  bool                                // changes with time alone, which is no reason to print a row again
-	style  func(*explain.Outline) layout.Style // nil for plain
-	layout layout.Column                       // how it is fitted to a terminal
-}
-
-const (
-	statusHeader = "STATUS"
-	whyHeader    = "WHY"
-)
+// column is a column of the table of Jobs.
+type column = layout.Column[Row]
 
 // Table chooses the columns.
 type Table struct {
@@ -88,109 +73,61 @@ type Table struct {
 // NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
 const NarrowBelow = 100
 
-func (t Table) columns() []column {
+// columns returns the columns. follow reserves space for the longest STATUS and WHY, so that a Job that ends does not shift
+// the rows below.
+func (t *Table) columns(follow bool) []column {
 	if t.custom != nil {
 		return t.custom
 	}
-	var columns []column
-	if t.Namespaces {
-		columns = append(columns, column{header: "NAMESPACE", cell: func(v Row) string { return v.Job.Namespace }, layout: layout.Column{Min: 9, Middle: true}})
+	statusWidth, whyWidth := 0, 0
+	if follow {
+		statusWidth, whyWidth = len(batchv1.JobSuccessCriteriaMet), words.WhyWidth
 	}
-	columns = append(columns,
-		column{header: "NAME", cell: func(v Row) string { return v.Job.Name }, layout: layout.Column{Min: 12, Middle: true}},
-		column{header: statusHeader, cell: Row.Status, style: statusStyle},
-		column{header: "DONE", cell: Row.Completions},
-	)
-	if t.Wide {
-		columns = append(columns, column{header: "ACTIVE(READY)", cell: activeCell})
+	columns := []column{
+		{Header: "NAMESPACE", Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
+		{Header: "NAME", Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
+		{Header: "STATUS", Width: statusWidth, Cell: func(v *Row) layout.Line {
+			o := v.outline()
+			_, style := section.JobMark(&layout.Glyphs{}, o.Outcome, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
+			return layout.Of(layout.Text(style, v.Status()))
+		}},
+		{Header: "DONE", Text: (*Row).Completions},
+		{Header: "ACTIVE(READY)", Hidden: !t.Wide, Text: func(v *Row) string { return section.Active(v.outline()) }},
+		{Header: "FAILED", Cell: func(v *Row) layout.Line {
+			style := layout.Plain
+			if o := v.outline(); o.Failed > 0 {
+				style = section.FailureStyle(o.Outcome)
+			}
+			return layout.Of(layout.Text(style, wording.Thousands(v.Job.Status.Failed)))
+		}},
+		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Text: failedIndexesCell},
+		{Header: "TERMINATING", Hidden: t.Narrow, Text: terminatingCell},
+		// In a signature, which has no time, WHY omits the next retry.
+		{Header: "WHY", Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now)) }},
+		{Header: "RUN BY", Hidden: !t.Wide, Text: (*Row).ManagedBy},
+		{Header: "DURATION", Hidden: !t.Wide, Text: (*Row).Duration},
+		{Header: "AGE", Text: ageCell},
+		{Header: "REASON", Hidden: !t.Wide, Text: reasonCell},
+		{Header: "MODE", Hidden: !t.Wide, Text: modeCell},
+		{Header: "COMPLETED INDEXES", Hidden: !t.Wide, Text: completedIndexesCell},
+		{Header: "UNCOUNTED", Hidden: !t.Wide, Text: uncountedCell},
+		{Header: "STARTED", Hidden: !t.Wide, Text: func(v *Row) string { return timeOrNone(v.Job.Status.StartTime) }},
+		{Header: "FINISHED", Hidden: !t.Wide, Text: func(v *Row) string { return timeOrNone(analysis.FinishedAt(v.Job)) }},
+		{Header: "CONTAINERS", Hidden: !t.Wide, Text: func(v *Row) string {
+			return containersCell(v, func(c *corev1.Container) string { return c.Name })
+		}},
+		{Header: "IMAGES", Hidden: !t.Wide, Text: func(v *Row) string {
+			return containersCell(v, func(c *corev1.Container) string { return c.Image })
+		}},
 	}
-	columns = append(columns, column{header: "FAILED", cell: func(v Row) string { return wording.Thousands(v.Job.Status.Failed) }, style: failedStyle})
-	if !t.Narrow {
-		columns = append(columns,
-			column{header: "FAILED INDEXES", cell: failedIndexesCell, layout: layout.Column{Min: 14}},
-			column{header: "TERMINATING", cell: func(v Row) string { return countOrNone(v.Job.Status.Terminating) }},
-		)
-	}
-	columns = append(columns, column{header: whyHeader, cell: Row.whyCell, layout: layout.Column{Min: 16}})
-	if t.Wide {
-		columns = append(columns, column{header: "RUN BY", cell: Row.ManagedBy}, column{header: "DURATION", cell: Row.Duration, ticks: true})
-	}
-	columns = append(columns, column{header: "AGE", cell: ageCell, ticks: true})
-	if t.Wide {
-		columns = append(columns,
-			column{header: "REASON", cell: reasonCell},
-			column{header: "MODE", cell: modeCell},
-			column{header: "COMPLETED INDEXES", cell: completedIndexesCell},
-			column{header: "UNCOUNTED", cell: uncountedCell},
-			column{header: "STARTED", cell: func(v Row) string { return timeOrNone(v.Job.Status.StartTime) }},
-			column{header: "FINISHED", cell: func(v Row) string { return timeOrNone(analysis.FinishedAt(v.Job)) }},
-			column{header: "CONTAINERS", cell: containersCell},
-			column{header: "IMAGES", cell: imagesCell},
-		)
-	}
-	return append(columns, t.labelColumns()...)
-}
-
-func statusStyle(o *explain.Outline) layout.Style {
-	_, style := section.JobMark(&layout.Glyphs{}, o.Outcome, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
-	return style
-}
-
-func failedStyle(o *explain.Outline) layout.Style {
-	if o.Failed == 0 {
-		return layout.Plain
-	}
-	return section.FailureStyle(o.Outcome)
-}
-
-func (t Table) labelColumns() []column {
-	var columns []column
 	for _, label := range t.LabelColumns {
 		header := strings.ToUpper(label[strings.LastIndexByte(label, '/')+1:])
-		columns = append(columns, column{header: header, cell: func(v Row) string { return OrNone(v.Job.Labels[label]) }})
+		columns = append(columns, column{Header: header, Text: func(v *Row) string { return OrNone(v.Job.Labels[label]) }})
 	}
-	if t.ShowLabels {
-		columns = append(columns, column{header: "LABELS", cell: func(v Row) string { return labels.FormatLabels(v.Job.Labels) }})
-	}
-	return columns
-}
-
-// layout returns the layouts of the columns.
-func (t Table) layout() []layout.Column {
-	var columns []layout.Column
-	for _, c := range t.columns() {
-		l := c.layout
-		l.Header = sanitize.Line(c.header)
-		columns = append(columns, l)
-	}
-	return columns
-}
-
-// row returns the cells of one Job, safe for a terminal.
-func (t Table) row(v Row) []layout.Line {
-	v = v.withOutline()
-	var cells []layout.Line
-	for _, c := range t.columns() {
-		style := layout.Plain
-		if c.style != nil {
-			style = c.style(v.outlined)
-		}
-		cells = append(cells, layout.Of(layout.Text(style, sanitize.Line(c.cell(v)))))
-	}
-	return cells
-}
-
-// signature is equal for two states of a Job that differ only by the passing of time.
-func (t Table) signature(v Row) string {
-	v = v.withOutline()
-	var b strings.Builder
-	for _, c := range t.columns() {
-		if !c.ticks {
-			b.WriteString(c.cell(v))
-			b.WriteByte('\n')
-		}
-	}
-	return b.String()
+	columns = append(columns, column{
+		Header: "LABELS", Hidden: !t.ShowLabels, Text: func(v *Row) string { return labels.FormatLabels(v.Job.Labels) },
+	})
+	return slices.DeleteFunc(columns, func(c column) bool { return c.Hidden })
 }
 
 // Status returns the STATUS of the Job.
@@ -203,7 +140,7 @@ func (v Row) Status() string {
 
 // reasonCell returns the reason of the condition that decides the STATUS. A Job that is being deleted shows the
 // reason of its earlier condition.
-func reasonCell(v Row) string {
+func reasonCell(v *Row) string {
 	for _, kind := range []batchv1.JobConditionType{
 		batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuspended, batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet,
 	} {
@@ -217,9 +154,6 @@ func reasonCell(v Row) string {
 	return None
 }
 
-// whyCell returns the WHY of the Job. In a signature, which has no time, it omits the next retry.
-func (v Row) whyCell() string { return OrNone(words.Why(v.outline(), v.Now)) }
-
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
 
@@ -228,16 +162,14 @@ func (v Row) Bar(ascii bool, width int) string {
 	return section.ProgressOf(v.outline()).Bar(&section.Frame{ASCII: ascii}, width).String()
 }
 
-func activeCell(v Row) string { return section.Active(v.outline()) }
-
-func failedIndexesCell(v Row) string {
+func failedIndexesCell(v *Row) string {
 	if v.Job.Status.FailedIndexes == nil {
 		return None
 	}
 	return v.indexes(*v.Job.Status.FailedIndexes)
 }
 
-func completedIndexesCell(v Row) string {
+func completedIndexesCell(v *Row) string {
 	if modeCell(v) != string(batchv1.IndexedCompletion) {
 		return None
 	}
@@ -267,12 +199,12 @@ func (v Row) ManagedBy() string {
 	return by
 }
 
-func modeCell(v Row) string {
+func modeCell(v *Row) string {
 	return OrNone(string(jobspec.CompletionMode(&v.Job.Spec)))
 }
 
 // uncountedCell returns the numbers of finished pods that are recorded but not counted yet: succeeded+failed.
-func uncountedCell(v Row) string {
+func uncountedCell(v *Row) string {
 	uncounted := v.Job.Status.UncountedTerminatedPods
 	if uncounted == nil {
 		return None
@@ -290,43 +222,31 @@ func (v Row) Duration() string {
 	return wording.Duration(ran)
 }
 
-func ageCell(v Row) string {
+func ageCell(v *Row) string {
 	if v.Job.CreationTimestamp.IsZero() {
 		return cellUnknown
 	}
 	return wording.Duration(max(0, v.Now.Sub(v.Job.CreationTimestamp.Time)))
 }
 
-func containersCell(v Row) string {
-	var names []string
-	for _, c := range v.Job.Spec.Template.Spec.Containers {
-		names = append(names, c.Name)
+// containersCell lists a value of each container.
+func containersCell(v *Row, of func(*corev1.Container) string) string {
+	var values []string
+	for i := range v.Job.Spec.Template.Spec.Containers {
+		values = append(values, of(&v.Job.Spec.Template.Spec.Containers[i]))
 	}
-	return OrNone(strings.Join(names, ","))
+	return OrNone(strings.Join(values, ","))
 }
 
-func imagesCell(v Row) string {
-	var images []string
-	for _, c := range v.Job.Spec.Template.Spec.Containers {
-		images = append(images, c.Image)
-	}
-	return OrNone(strings.Join(images, ","))
-}
-
-func countOrNone(n *int32) string {
-	if n == nil {
+func terminatingCell(v *Row) string {
+	if v.Job.Status.Terminating == nil {
 		return None
 	}
-	return wording.Thousands(*n)
+	return wording.Thousands(*v.Job.Status.Terminating)
 }
 
 // OrNone returns s, or None if it is empty.
-func OrNone(s string) string {
-	if s == "" {
-		return None
-	}
-	return s
-}
+func OrNone(s string) string { return cmp.Or(s, None) }
 
 func timeOrNone(t *metav1.Time) string {
 	if t.IsZero() {

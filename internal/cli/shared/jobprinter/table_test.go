@@ -2,6 +2,7 @@ package jobprinter
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
@@ -119,7 +121,7 @@ func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 		if got := v.Status(); got != tc.status {
 			t.Errorf("%v deleting=%v: status %q, want %q", tc.conditions, tc.deleting, got, tc.status)
 		}
-		if got := reasonCell(v); got != tc.reason {
+		if got := reasonCell(&v); got != tc.reason {
 			t.Errorf("%v deleting=%v: reason %q, want %q", tc.conditions, tc.deleting, got, tc.reason)
 		}
 	}
@@ -132,28 +134,28 @@ func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
 	for _, tc := range []struct {
 		name string
-		cell func(Row) string
+		cell func(*Row) string
 		job  batchv1.Job
 		want string
 	}{
-		{"completions", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
-		{"completions zero", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
-		{"work queue", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
-		{"single", Row.Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
-		{"neither", Row.Completions, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
-		{"ready", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
-		{"ready unknown", activeCell, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3"},
-		{"built-in", Row.ManagedBy, batchv1.Job{}, "built-in"},
-		{"built-in by name", Row.ManagedBy, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
+		{"completions", (*Row).Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](7)}, Status: batchv1.JobStatus{Succeeded: 3}}, "3/7"},
+		{"completions zero", (*Row).Completions, batchv1.Job{Spec: batchv1.JobSpec{Completions: ptr.To[int32](0), Parallelism: ptr.To[int32](4)}}, "0/0"},
+		{"work queue", (*Row).Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](4)}}, "0/1 of 4"},
+		{"single", (*Row).Completions, batchv1.Job{Spec: batchv1.JobSpec{Parallelism: ptr.To[int32](1)}}, "0/1"},
+		{"neither", (*Row).Completions, batchv1.Job{Status: batchv1.JobStatus{Succeeded: 1}}, "1/1"},
+		{"ready", func(v *Row) string { return section.Active(v.outline()) }, batchv1.Job{Status: batchv1.JobStatus{Active: 3, Ready: ptr.To[int32](2)}}, "3(2)"},
+		{"ready unknown", func(v *Row) string { return section.Active(v.outline()) }, batchv1.Job{Status: batchv1.JobStatus{Active: 3}}, "3"},
+		{"built-in", (*Row).ManagedBy, batchv1.Job{}, "built-in"},
+		{"built-in by name", (*Row).ManagedBy, batchv1.Job{Spec: batchv1.JobSpec{ManagedBy: ptr.To(batchv1.JobControllerName)}}, "kubernetes.io/job-controller"},
 		{"failed indexes nil", failedIndexesCell, batchv1.Job{}, "-"},
 		{"failed indexes empty", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("")}}, "none"},
 		{"failed indexes", failedIndexesCell, batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0,3-4")}}, "0,3-4"},
 		{"completed indexes of a NonIndexed Job", completedIndexesCell, batchv1.Job{}, "-"},
 		{"uncounted", uncountedCell, batchv1.Job{Status: batchv1.JobStatus{UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{}}}}, "0+0"},
 		{"age unknown", ageCell, batchv1.Job{}, "<unknown>"},
-		{"no containers", imagesCell, batchv1.Job{}, "-"},
+		{"no containers", func(v *Row) string { return containersCell(v, nil) }, batchv1.Job{}, "-"},
 	} {
-		if got := tc.cell(Row{Job: &tc.job, Now: clitest.Now()}); got != tc.want {
+		if got := tc.cell(&Row{Job: &tc.job, Now: clitest.Now()}); got != tc.want {
 			t.Errorf("%s: %q, want %q", tc.name, got, tc.want)
 		}
 	}
@@ -198,28 +200,35 @@ func TestIndexesAreCroppedAtAComma_CLI_02(t *testing.T) {
 		}
 	}
 	long := &batchv1.Job{Status: batchv1.JobStatus{FailedIndexes: ptr.To("0-1,4,6,11,13-16,18-19,41-49")}}
-	if got := failedIndexesCell(Row{Job: long}); got != "0-1,4,6,11,13-16,18-19,…" {
+	if got := failedIndexesCell(&Row{Job: long}); got != "0-1,4,6,11,13-16,18-19,…" {
 		t.Errorf("cropped: %q", got)
 	}
-	if got := failedIndexesCell(Row{Job: long, fullIndexes: true}); got != "0-1,4,6,11,13-16,18-19,41-49" {
+	if got := failedIndexesCell(&Row{Job: long, fullIndexes: true}); got != "0-1,4,6,11,13-16,18-19,41-49" {
 		t.Errorf("in full: %q", got)
 	}
 }
 
 func TestSignatureIgnoresTime(t *testing.T) {
-	job, err := cmdutil.ToJob(clitest.SimpleJob("ns1", "a", 1))
-	if err != nil {
-		t.Fatal(err)
+	job := clitest.SimpleJob("ns1", "a", 1)
+	now := clitest.Now()
+	printer := NewTablePrinter(io.Discard, Table{Wide: true}, cmdutil.Display{}, true, false, func() time.Time { return now })
+	signature := func(job *unstructured.Unstructured) string {
+		signature, err := printer.Signature(job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return signature
 	}
-	table := Table{Wide: true}
-	before := Row{Job: job, Now: clitest.Now()}
-	later := Row{Job: job, Now: clitest.Now().Add(time.Hour)}
-	if table.signature(before) != table.signature(later) {
+	before := signature(job)
+	now = now.Add(time.Hour)
+	if signature(job) != before {
 		t.Error("the signature changes with time")
 	}
 	changed := job.DeepCopy()
-	changed.Status.Succeeded++
-	if table.signature(before) == table.signature(Row{Job: changed, Now: clitest.Now()}) {
+	if err := unstructured.SetNestedField(changed.Object, int64(2), "status", "succeeded"); err != nil {
+		t.Fatal(err)
+	}
+	if signature(changed) == before {
 		t.Error("the signature does not change with the Job")
 	}
 }
