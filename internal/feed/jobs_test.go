@@ -5,11 +5,12 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // jobAt returns a Job in namespace ns with a resourceVersion.

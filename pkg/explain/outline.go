@@ -1,8 +1,9 @@
 package explain
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Outline is the explanation of a Job from the Job alone: a row in a list.

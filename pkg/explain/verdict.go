@@ -1,8 +1,9 @@
 package explain
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Verdict is the answer in one sentence, and in fields.

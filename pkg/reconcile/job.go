@@ -153,6 +153,7 @@ func FinishedCondition(job *batchv1.Job) batchv1.JobConditionType {
 // Outcome is how a Job ends, as far as its conditions have decided it. Verbs that wait add how a Job was lost.
 type Outcome string
 
+// The outcomes by the Job's conditions.
 const (
 	OutcomeOpen       Outcome = "Open"       // nothing is decided
 	OutcomeFailing    Outcome = "Failing"    // FailureTarget: the Job will fail, and waits for its pods to end

@@ -7,9 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // fakeChanger records the changes of Jobs.

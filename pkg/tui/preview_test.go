@@ -4,8 +4,9 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 // previewed returns a list with the preview of a recorded Job.

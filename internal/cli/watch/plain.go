@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -17,7 +19,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // plainPause is the minimum time between two lines of a Job that differ only in numbers.

@@ -4,8 +4,9 @@ import (
 	"context"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
 type noLog struct{ set []PodState }

@@ -62,13 +62,6 @@ func onMissedStart(r *explain.CronJobReport) []explain.Advice {
 	return out
 }
 
-func onUnknownZone(r *explain.CronJobReport) []explain.Advice {
-	if r.Rejected != "" && r.Rejected != r.TimeZone {
-		return one(words.ReadEventsOfCronJob, events(r))
-	}
-	return one(words.SetKnownZone, patch(r, `{"spec":{"timeZone":"Etc/UTC"}}`))
-}
-
 func onRefusal(r *explain.CronJobReport) []explain.Advice {
 	switch r.Reason {
 	case explain.RefusalQuota, explain.RefusalQuotaNeeds:

@@ -218,15 +218,6 @@ func (v *view) steps() (lines []layout.Line) {
 	return lines
 }
 
-// stepLine draws when a step happens, if that is known, and the step.
-func stepLine(step section.Step) layout.Line {
-	l := step.When
-	if len(l) > 0 {
-		l = append(l, plain(": "))
-	}
-	return append(l, plain(step.Text))
-}
-
 // retries returns the state of the Job's family.
 func (v *short) retries() []labeled {
 	f := v.report.Family

@@ -3,10 +3,11 @@ package job
 import (
 	"slices"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Preview shows a Job in a part of the screen: its header, and the parts of the Overview that fit.

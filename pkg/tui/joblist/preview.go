@@ -1,11 +1,12 @@
 package joblist
 
 import (
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it; leastList is the minimum

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eta"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -12,7 +14,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // Data is what screens draw: the latest Snapshot, and values computed from it once.

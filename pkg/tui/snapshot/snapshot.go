@@ -5,8 +5,9 @@ import (
 	"encoding/json"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Focus is what the user looks at, so that a Source must watch it in addition to the list of Jobs. The zero value means only

@@ -7,10 +7,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 func tellsOf(reason string) func(*snapshot.Snapshot) bool {
