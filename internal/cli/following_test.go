@@ -205,7 +205,7 @@ func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
 
 // An API server that accepts requests and never answers is reported, although no connection fails (issue 17.2).
 func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
-	impatient := func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second }
+	impatient := func(env *cmdutil.Env) { env.Backoff.Patience = 3 * time.Second }
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, nil, impatient)
 		f.untilFollowing()

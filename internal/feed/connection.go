@@ -12,11 +12,11 @@ import (
 type Timing struct {
 	Now   func() time.Time
 	Ticks func(time.Duration) (ticks <-chan time.Time, stop func())
-	Retry Retry
+	Backoff Backoff
 }
 
-// Retry configures how a lost connection is detected and retried.
-type Retry struct {
+// Backoff configures how a lost connection is detected and retried.
+type Backoff struct {
 	First, Max   time.Duration // the first and the longest pause; each pause is twice as long as the previous one
 	RefusalGrace time.Duration // how long a 403 is retried: a starting API server has not loaded its RBAC rules yet
 	Patience     time.Duration // how long a response may take: a busy API server needs a second now and then
@@ -78,10 +78,10 @@ func (c *Connection) setLost(failure error) {
 	}
 }
 
-// Retry pauses before the next attempt, longer each time. It returns an error if there must be no next attempt: the
+// AwaitRetry pauses before the next attempt, longer each time. It returns an error if there must be no next attempt: the
 // context's, or a refusal that lasts. A nil failure is the regular end of a watch or a log; only then does wake end the
 // pause.
-func (c *Connection) Retry(ctx context.Context, failure error, wake <-chan struct{}) error {
+func (c *Connection) AwaitRetry(ctx context.Context, failure error, wake <-chan struct{}) error {
 	if failure != nil {
 		if c.isLastingRefusal(failure) {
 			return failure
@@ -89,8 +89,8 @@ func (c *Connection) Retry(ctx context.Context, failure error, wake <-chan struc
 		c.setLost(failure)
 		wake = nil
 	}
-	c.pause = min(max(2*c.pause, c.timing.Retry.First), c.timing.Retry.Max)
-	timer := time.NewTimer(wait.Jitter(c.pause, 0.2)) //nolint:forbidigo // tests set Retry, and wait for nothing
+	c.pause = min(max(2*c.pause, c.timing.Backoff.First), c.timing.Backoff.Max)
+	timer := time.NewTimer(wait.Jitter(c.pause, 0.2)) //nolint:forbidigo // tests set Backoff, and wait for nothing
 	defer timer.Stop()
 	select {
 	case <-ctx.Done():
@@ -111,7 +111,7 @@ func (c *Connection) isLastingRefusal(failure error) bool {
 	if c.refusedSince.IsZero() {
 		c.refusedSince = now
 	}
-	return now.Sub(c.refusedSince) >= c.timing.Retry.RefusalGrace
+	return now.Sub(c.refusedSince) >= c.timing.Backoff.RefusalGrace
 }
 
 func isRefusal(err error) bool {

@@ -6,7 +6,7 @@
 //
 //   - open a Connection of a Link, whose State says whether the reported data is up to date, and run a Pulse with it, which
 //     detects a silent API server;
-//   - decide with Watch.Retry whether a refusal (403) ends the Watch or is retried later, and handle the Refusal.
+//   - decide with Watch.RetryAfter whether a refusal (403) ends the Watch or is retried later, and handle the Refusal.
 //
 // Jobs compares lists with the Jobs reported before, so that callers see only changes: a Job exists, was deleted, or was
 // replaced by another Job of the same name. EndOf decides how a Job ended, for all verbs that wait.

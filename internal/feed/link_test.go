@@ -12,7 +12,7 @@ func TestLongestLostConnectionIsReported(t *testing.T) {
 	began := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	now := began
 	var last State
-	link := NewLink(Timing{Now: func() time.Time { return now }, Retry: Retry{RefusalGrace: time.Minute}}, func(s State) { last = s })
+	link := NewLink(Timing{Now: func() time.Time { return now }, Backoff: Backoff{RefusalGrace: time.Minute}}, func(s State) { last = s })
 	ended, end := context.WithCancel(context.Background())
 	end() // No caller waits for the next attempt.
 	pods, jobs := link.Open(), link.Open()
@@ -27,14 +27,14 @@ func TestLongestLostConnectionIsReported(t *testing.T) {
 		}
 	}
 	state("", 0)
-	_ = pods.Retry(ended, errors.New("pods: first"), nil)
+	_ = pods.AwaitRetry(ended, errors.New("pods: first"), nil)
 	now = now.Add(time.Minute)
-	_ = jobs.Retry(ended, errors.New("jobs: second"), nil)
+	_ = jobs.AwaitRetry(ended, errors.New("jobs: second"), nil)
 	state("pods: first", 0)
 	pods.Connected()
 	state("jobs: second", time.Minute)
 	now = now.Add(time.Minute)
-	_ = pods.Retry(ended, errors.New("pods: third"), nil)
+	_ = pods.AwaitRetry(ended, errors.New("pods: third"), nil)
 	state("jobs: second", time.Minute)
 	jobs.Connected()
 	state("pods: third", 2*time.Minute)

@@ -61,7 +61,7 @@ func (p *Pulse) Run(ctx context.Context) error {
 func (p *Pulse) probe(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ticks, stop := p.Link.timing.Ticks(p.Link.timing.Retry.Patience)
+	ticks, stop := p.Link.timing.Ticks(p.Link.timing.Backoff.Patience)
 	defer stop()
 	result := make(chan error, 1)
 	go func() { result <- p.Probe(ctx) }()

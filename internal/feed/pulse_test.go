@@ -16,7 +16,7 @@ import (
 
 func realTiming() Timing {
 	return Timing{
-		Now: time.Now, Retry: Retry{Patience: 3 * time.Second},
+		Now: time.Now, Backoff: Backoff{Patience: 3 * time.Second},
 		Ticks: func(d time.Duration) (<-chan time.Time, func()) {
 			ticker := time.NewTicker(d)
 			return ticker.C, ticker.Stop

@@ -41,11 +41,11 @@ type Watch struct {
 	Connection *Connection
 	// Version is the resourceVersion to resume from; "" lists first.
 	Version string
-	// Retry is the pause after a refused watch before the Watch lists again; 0 disables that.
-	Retry time.Duration
-	// Optional makes the Watch try again after Retry whatever error ended it, because the caller can do without the data.
+	// RetryAfter is the pause after a refused watch before the Watch lists again; 0 disables that.
+	RetryAfter time.Duration
+	// Optional makes the Watch try again after RetryAfter whatever error ended it, because the caller can do without the data.
 	Optional bool
-	// OnRefusal, if set, receives the refusal that will be retried after Retry, and nil when a watch is open.
+	// OnRefusal, if set, receives the refusal that will be retried after RetryAfter, and nil when a watch is open.
 	OnRefusal func(*Refusal)
 }
 
@@ -53,7 +53,7 @@ type Watch struct {
 type Refusal struct {
 	Call  apicall.Call
 	Err   error
-	Retry time.Duration
+	RetryAfter time.Duration
 }
 
 // Unwatched reports whether only the watch is forbidden, and the Collection can be listed.
@@ -86,7 +86,7 @@ func (w *Watch) Run(ctx context.Context) error {
 		case errors.As(err, &stopped):
 			return stopped.error
 		case !w.isRefused(err):
-			if err = w.Connection.Retry(ctx, err, nil); err == nil {
+			if err = w.Connection.AwaitRetry(ctx, err, nil); err == nil {
 				continue
 			}
 			if ctx.Err() != nil || !w.Optional {
@@ -94,17 +94,17 @@ func (w *Watch) Run(ctx context.Context) error {
 			}
 		}
 		w.Connection.Connected() // A refusal does not make data stale.
-		w.report(&Refusal{Call: w.call(apicall.Of(err).Verb), Err: err, Retry: w.Retry})
-		if err := w.Connection.timing.Pause(ctx, w.Retry, nil); err != nil {
+		w.report(&Refusal{Call: w.call(apicall.Of(err).Verb), Err: err, RetryAfter: w.RetryAfter})
+		if err := w.Connection.timing.Pause(ctx, w.RetryAfter, nil); err != nil {
 			return err
 		}
 		w.Version = ""
 	}
 }
 
-// isRefused reports whether err is a refusal that is retried only after Retry.
+// isRefused reports whether err is a refusal that is retried only after RetryAfter.
 func (w *Watch) isRefused(err error) bool {
-	return apierrors.IsForbidden(err) && (w.Optional || w.Retry > 0 && apicall.Of(err).Verb == "watch")
+	return apierrors.IsForbidden(err) && (w.Optional || w.RetryAfter > 0 && apicall.Of(err).Verb == "watch")
 }
 
 func (w *Watch) report(r *Refusal) {

@@ -143,9 +143,9 @@ func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
 				beat <- now
 				return beat, func() {}
 			},
-			Retry: Retry{First: time.Nanosecond, Max: time.Nanosecond, RefusalGrace: 2 * time.Second},
+			Backoff: Backoff{First: time.Nanosecond, Max: time.Nanosecond, RefusalGrace: 2 * time.Second},
 		}
-		w := &Watch{Collection: p.collection(), Retry: c.retry, Optional: c.optional}
+		w := &Watch{Collection: p.collection(), RetryAfter: c.retry, Optional: c.optional}
 		w.Connection = NewConnection(timing, func(failure error) {
 			note := "back"
 			if failure != nil {

@@ -116,7 +116,7 @@ type fakeConnection struct{}
 func (fakeConnection) Connected() {}
 func (fakeConnection) Received()  {}
 
-func (fakeConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
+func (fakeConnection) AwaitRetry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure == nil && news != nil {
 		select {
 		case <-news:

@@ -40,9 +40,9 @@ type Connection interface {
 	Connected()
 	// Received is called for each line.
 	Received()
-	// Retry waits before the next request. After a lost connection, failure is the error. After the server has ended a log,
+	// AwaitRetry waits before the next request. After a lost connection, failure is the error. After the server has ended a log,
 	// or cannot read it, failure is nil, and wake ends the wait. An error means that there must be no next request.
-	Retry(ctx context.Context, failure error, wake <-chan struct{}) error
+	AwaitRetry(ctx context.Context, failure error, wake <-chan struct{}) error
 }
 
 // Output receives the lines and reports. An error that it returns ends the reading. A Follower calls it from several

@@ -96,7 +96,7 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 	}
 	switch {
 	case err == nil, apierrors.IsBadRequest(err) && !ended: // its next run has not started yet
-		return t.connection.Retry(ctx, nil, t.PodChanged)
+		return t.connection.AwaitRetry(ctx, nil, t.PodChanged)
 	case isRefused(err) && apierrors.IsForbidden(err) && t.firstResponse.IsZero(): // An expired token may be renewed.
 		return err
 	case ended && t.refused >= maxRefusals:
@@ -107,9 +107,9 @@ func (t *Tail) pause(ctx context.Context, err error, ended bool) error {
 			t.interrupted = true
 			t.OnInterrupted(err)
 		}
-		return t.connection.Retry(ctx, nil, nil)
+		return t.connection.AwaitRetry(ctx, nil, nil)
 	}
-	return t.connection.Retry(ctx, err, nil)
+	return t.connection.AwaitRetry(ctx, err, nil)
 }
 
 // request returns the request for the part that was not printed yet, and perhaps for some printed lines: the server's

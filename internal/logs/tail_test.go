@@ -124,9 +124,9 @@ type countedConnection struct {
 	failures []string
 }
 
-func (c *countedConnection) Retry(ctx context.Context, failure error, news <-chan struct{}) error {
+func (c *countedConnection) AwaitRetry(ctx context.Context, failure error, news <-chan struct{}) error {
 	if failure != nil {
 		c.failures = append(c.failures, failure.Error())
 	}
-	return c.fakeConnection.Retry(ctx, failure, news)
+	return c.fakeConnection.AwaitRetry(ctx, failure, news)
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-func wantRefusal(t *testing.T, kind RefusalKind, r *Retry, err error) {
+func wantRefusal(t *testing.T, kind RefusalKind, r *Plan, err error) {
 	t.Helper()
 	var refusal *RefusedError
 	if !errors.As(err, &refusal) || refusal.Kind != kind || r != nil {

@@ -33,8 +33,8 @@ type Request struct {
 	Replace bool
 }
 
-// Retry is a Job to create, with the Steps that make it run only some indexes.
-type Retry struct {
+// Plan is a Job to create, with the Steps that make it run only some indexes.
+type Plan struct {
 	// Object is the Job as it is to be created. If there are Steps, it is suspended and has parallelism 0.
 	Object *unstructured.Unstructured
 	// Root is the name of the first Job of the family, Attempt the number of the retry.
@@ -86,11 +86,11 @@ func (r *RefusedError) Error() string { return "retry of Job " + r.Job.Name + ":
 
 // Make plans the retry of the Job, a member of the family. object is the Job with the requested changes; job is the Job
 // as it ran. The error is a *RefusedError. Pending retries are ignored; the caller removes them.
-func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Retry, error) {
+func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q Request) (*Plan, error) {
 	if refusal := family.refusal(job, q.Replace); refusal != nil {
 		return nil, refusal
 	}
-	r := &Retry{Root: RootOf(job), Indexed: jobspec.IsIndexed(&job.Spec)}
+	r := &Plan{Root: RootOf(job), Indexed: jobspec.IsIndexed(&job.Spec)}
 	if refusal := r.choose(job, family, q); refusal != nil {
 		return nil, refusal
 	}
@@ -120,7 +120,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 
 // refusal returns an error if the Job would run all of its indexes, or if its family would count the indexes that are
 // left out as completed.
-func (r *Retry) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation bool) *RefusedError {
+func (r *Plan) refusal(job *batchv1.Job, leftOut indexset.Set, byAnnotation bool) *RefusedError {
 	annotations := r.Object.GetAnnotations()
 	managedBy, _, _ := unstructured.NestedString(r.Object.Object, "spec", "managedBy")
 	switch {
@@ -169,7 +169,7 @@ func (f Family) refusal(job *batchv1.Job, replace bool) *RefusedError {
 }
 
 // choose selects the indexes or completions that the retry runs.
-func (r *Retry) choose(job *batchv1.Job, family Family, q Request) *RefusedError {
+func (r *Plan) choose(job *batchv1.Job, family Family, q Request) *RefusedError {
 	switch {
 	case !r.Indexed && q.Indexes != nil:
 		return &RefusedError{Kind: NotIndexed, Job: job}
@@ -222,7 +222,7 @@ func (f Family) nothingMissing(job *batchv1.Job) *RefusedError {
 	return &RefusedError{Kind: FamilyComplete, Job: cmp.Or(completed, job)}
 }
 
-func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError {
+func (r *Plan) chooseCompletions(job *batchv1.Job, family Family) *RefusedError {
 	if reconcile.FinishedCondition(job) == batchv1.JobComplete {
 		return &RefusedError{Kind: NothingMissing, Job: job}
 	}
@@ -238,7 +238,7 @@ func (r *Retry) chooseCompletions(job *batchv1.Job, family Family) *RefusedError
 }
 
 // setLineage sets the labels and annotations that link the retry to its family.
-func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
+func (r *Plan) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 	labels, annotations := map[string]string{}, map[string]string{}
 	maps.Copy(labels, r.Object.GetLabels())
 	maps.Copy(annotations, r.Object.GetAnnotations())
@@ -262,7 +262,7 @@ func (r *Retry) setLineage(job *batchv1.Job, leftOut indexset.Set) {
 
 // dropMetPolicy removes a successPolicy that is already met by the indexes that count as completed: the Job would be
 // complete before it runs any index.
-func (r *Retry) dropMetPolicy(job *batchv1.Job) {
+func (r *Plan) dropMetPolicy(job *batchv1.Job) {
 	rest := indexset.Below(completions(job)).Difference(r.Indexes)
 	stored, _, _ := unstructured.NestedMap(r.Object.Object, "spec", "successPolicy")
 	policy := &batchv1.SuccessPolicy{}
@@ -278,7 +278,7 @@ func (r *Retry) dropMetPolicy(job *batchv1.Job) {
 }
 
 // suspend keeps the copy from running until its Steps are applied.
-func (r *Retry) suspend(job *batchv1.Job) *Steps {
+func (r *Plan) suspend(job *batchv1.Job) *Steps {
 	parallelism, found, _ := unstructured.NestedInt64(r.Object.Object, "spec", "parallelism")
 	if !found {
 		parallelism = 1
@@ -298,6 +298,6 @@ func (r *Retry) suspend(job *batchv1.Job) *Steps {
 	return steps
 }
 
-func (r *Retry) setField(value any, path ...string) {
+func (r *Plan) setField(value any, path ...string) {
 	_ = unstructured.SetNestedField(r.Object.Object, value, path...) // It cannot fail: spec is an object, as the Job was decoded.
 }

@@ -55,7 +55,7 @@ func typed(t *testing.T, o *unstructured.Unstructured) *batchv1.Job {
 	return job
 }
 
-func make1(t *testing.T, job *batchv1.Job, q Request, others ...*batchv1.Job) (*Retry, error) {
+func make1(t *testing.T, job *batchv1.Job, q Request, others ...*batchv1.Job) (*Plan, error) {
 	t.Helper()
 	return Make(job, object(t, job), FamilyOf(job, others), q)
 }
@@ -70,7 +70,7 @@ func indexes(t *testing.T, text string) *indexset.Set {
 }
 
 // started returns the retry as an API server stores it after its Steps.
-func started(t *testing.T, r *Retry) *batchv1.Job {
+func started(t *testing.T, r *Plan) *batchv1.Job {
 	t.Helper()
 	o := r.Object.DeepCopy()
 	o.SetUID("x")

@@ -55,7 +55,7 @@ func BenchmarkFrame(b *testing.B) {
 				r := *s.Job.Report
 				news := *s
 				news.Job = &snapshot.Job{Report: &r}
-				bed.data.Take(&news)
+				bed.data.SetSnapshot(&news)
 				bed.drawn = false
 				_ = bed.View()
 			}

@@ -308,7 +308,7 @@ func (m *Model) show(s *snapshot.Snapshot) {
 		m.screens.follow(f, m.newList)
 	}
 	m.pause.held = nil
-	m.data.Take(s)
+	m.data.SetSnapshot(s)
 }
 
 // Err returns the error with which the Source ended; nil if it has not ended, or at the end of a recording.

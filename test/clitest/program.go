@@ -30,8 +30,8 @@ const Patience = time.Minute
 
 // NewEnv returns an environment at the time Now that retries lost connections at once and tolerates a slow machine.
 func NewEnv() cmdutil.Env {
-	retry := feed.Retry{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute, Patience: time.Hour}
-	return cmdutil.Env{Now: Now, Retry: retry}
+	retry := feed.Backoff{First: time.Millisecond, Max: 5 * time.Millisecond, RefusalGrace: time.Minute, Patience: time.Hour}
+	return cmdutil.Env{Now: Now, Backoff: retry}
 }
 
 // WriteKubeconfig writes a kubeconfig with the context "test" in namespace ns1, and returns its path.

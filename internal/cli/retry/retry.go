@@ -221,7 +221,7 @@ const stepsNotes = `# This Job is suspended until the verb retry has written its
 `
 
 // show prints the created Job: a line, or the object in the format of -o; and to stderr the indexes that it runs.
-func (o *Options) show(object *unstructured.Unstructured, plan *retry.Retry) error {
+func (o *Options) show(object *unstructured.Unstructured, plan *retry.Plan) error {
 	for _, dropped := range plan.Dropped {
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
 	}

@@ -129,11 +129,11 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	}
 	connection := r.set.Link.Open()
 	defer connection.Connected()
-	var sent *retry.Retry
+	var sent *retry.Plan
 	for {
 		sent, err = r.createRetry(ctx, client, t, sent)
 		if isOutage(err) {
-			if err = connection.Retry(ctx, err, nil); err == nil {
+			if err = connection.AwaitRetry(ctx, err, nil); err == nil {
 				continue
 			}
 		}
@@ -160,7 +160,7 @@ func isOutage(err error) bool {
 
 // createRetry adds an attempt, and returns the plan that it sent last. If the request got no response, the Job may
 // already exist or may still be created.
-func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task, sent *retry.Retry) (*retry.Retry, error) {
+func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task, sent *retry.Plan) (*retry.Plan, error) {
 	if sent != nil {
 		if made, err := client.Stored(ctx, sent); err != nil || made != nil {
 			return sent, r.addRetry(t, sent, made, err)
@@ -180,7 +180,7 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 
 // sendRetry creates a Job that runs the missing indexes or completions. It returns the plan if it was sent. before is
 // the plan sent before, whose Job may be stored only now: both plans have the same ID, so either Job is found.
-func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, before *retry.Retry) (*retry.Retry, *unstructured.Unstructured, error) {
+func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, before *retry.Plan) (*retry.Plan, *unstructured.Unstructured, error) {
 	found, err := client.Find(ctx, rerun.Target{Name: t.last().job.Name})
 	if err != nil {
 		return nil, nil, err
@@ -198,7 +198,7 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, b
 }
 
 // addRetry adds the Job that was created from the plan, unless err is set.
-func (r *runner) addRetry(t *task, plan *retry.Retry, made *unstructured.Unstructured, err error) error {
+func (r *runner) addRetry(t *task, plan *retry.Plan, made *unstructured.Unstructured, err error) error {
 	if err != nil {
 		return err
 	}

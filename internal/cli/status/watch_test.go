@@ -181,7 +181,7 @@ func impatient() cmdutil.Env {
 func TestFollowRefusalEnds(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	env := impatient()
-	env.Retry.RefusalGrace = 0
+	env.Backoff.RefusalGrace = 0
 	s := watching(t, api, env)
 	api.SetRefuse(func(*http.Request) *clitest.Status {
 		return &clitest.Status{Code: 403, Reason: "Forbidden", Message: "jobs.batch is forbidden"}

@@ -211,7 +211,7 @@ func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	clock := clitest.NewClock()
 	env := clock.Env()
-	env.Retry.Patience = 3 * time.Second
+	env.Backoff.Patience = 3 * time.Second
 	env.Terminal = func(io.Writer) int { return 80 }
 	s := program.Start(t, api, env, "wait", "a")
 	advance := func(until func(written string) bool) {

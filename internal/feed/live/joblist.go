@@ -47,7 +47,7 @@ type jobRow struct {
 
 // followJobs follows the list. It returns an error if the first list fails, or if none of the names exists.
 func (s *Source) followJobs(ctx context.Context) error {
-	watch := feed.Watch{Connection: s.link.Open(), Retry: feed.UnwatchedRetry, OnRefusal: s.list.onRefusal}
+	watch := feed.Watch{Connection: s.link.Open(), RetryAfter: feed.UnwatchedRetry, OnRefusal: s.list.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: s.Set, OnUpdates: s.list.apply}
 	first, err := jobs.First(ctx)
 	if err != nil {

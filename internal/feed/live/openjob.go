@@ -47,7 +47,7 @@ func (j *openJob) run(ctx context.Context) error {
 	connection := j.source.link.Open()
 	defer connection.Connected() // Data that is no longer shown is not stale.
 	set := feed.JobSet{Client: j.source.Jobs.Namespace(j.key.Namespace), Namespace: j.key.Namespace, Names: []string{j.key.Name}}
-	watch := feed.Watch{Connection: connection, Retry: feed.UnwatchedRetry, OnRefusal: j.onRefusal}
+	watch := feed.Watch{Connection: connection, RetryAfter: feed.UnwatchedRetry, OnRefusal: j.onRefusal}
 	jobs := &feed.Jobs{Watch: watch, Set: set}
 	jobs.OnUpdates = func(updates []feed.Update) error {
 		for i := range updates {

@@ -111,7 +111,7 @@ func (j *openJob) input(now time.Time, d *draft) explain.Input {
 func (s *Source) watchOptional(ctx context.Context, collection feed.Collection, refused func(*feed.Refusal)) error {
 	connection := s.link.Open()
 	defer connection.Connected() // Data that is no longer shown is not stale.
-	watch := feed.Watch{Collection: collection, Connection: connection, Retry: refusedRetry, Optional: true, OnRefusal: refused}
+	watch := feed.Watch{Collection: collection, Connection: connection, RetryAfter: refusedRetry, Optional: true, OnRefusal: refused}
 	return watch.Run(ctx)
 }
 
@@ -121,7 +121,7 @@ func gapOf(r *feed.Refusal) *explain.Gap {
 	case r == nil:
 		return nil
 	case r.Unwatched():
-		return ptr.To(gather.UnwatchedGap(r.Call.Namespace, r.Call.Resource, r.Retry))
+		return ptr.To(gather.UnwatchedGap(r.Call.Namespace, r.Call.Resource, r.RetryAfter))
 	}
 	return ptr.To(gather.GapOf(r.Call.Namespace, "list", r.Call.Resource, r.Err))
 }

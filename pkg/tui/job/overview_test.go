@@ -35,7 +35,7 @@ func withIndexes(t *testing.T, x *explain.Indexes, width, height int) (*widget.P
 	r := analysis.Explain(c.Inputs[0], explain.Options{MaxPods: -1})
 	r.Indexes, r.Pods, r.SuccessPolicy, r.Job.Completions = x, nil, nil, &x.Total
 	var d screen.Data
-	d.Take(&snapshot.Snapshot{Job: &snapshot.Job{Report: &r}})
+	d.SetSnapshot(&snapshot.Snapshot{Job: &snapshot.Job{Report: &r}})
 	p := &widget.Paint{Frame: section.Frame{Width: width, Now: c.Inputs[0].Now, Location: time.UTC, Glyphs: layout.NewGlyphs(false)}, Height: height}
 	return p, d.Job
 }

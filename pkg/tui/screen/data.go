@@ -44,8 +44,8 @@ type Job struct {
 	PodCounts section.PodCounts
 }
 
-// Take replaces the Snapshot. Values of parts that both Snapshots share are not computed again.
-func (d *Data) Take(s *snapshot.Snapshot) {
+// SetSnapshot replaces the Snapshot. Values of parts that both Snapshots share are not computed again.
+func (d *Data) SetSnapshot(s *snapshot.Snapshot) {
 	before := d.Snap
 	d.Snap = s
 	switch {

@@ -26,7 +26,7 @@ func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
 		if change != nil {
 			change(r)
 		}
-		d.Take(&snapshot.Snapshot{Time: at.Add(after), Focus: snapshot.Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}}, Job: &snapshot.Job{Report: r}})
+		d.SetSnapshot(&snapshot.Snapshot{Time: at.Add(after), Focus: snapshot.Focus{Job: types.NamespacedName{Namespace: "ns", Name: "a"}}, Job: &snapshot.Job{Report: r}})
 	}
 	d := &Data{Snap: &snapshot.Snapshot{}}
 	show(d, 0, 590, nil)

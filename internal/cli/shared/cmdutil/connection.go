@@ -16,7 +16,7 @@ import (
 
 // Timing returns the clock and the retries that all verbs use to follow Jobs.
 func (e Env) Timing() feed.Timing {
-	return feed.Timing{Now: e.Now, Ticks: e.ticks, Retry: e.Retry}
+	return feed.Timing{Now: e.Now, Ticks: e.ticks, Backoff: e.Backoff}
 }
 
 // Connect returns a Link that prints one line when the connection is lost or silent, and one when it is restored. The
@@ -62,7 +62,7 @@ func LinkLine(last, next snapshot.Link, now time.Time) string {
 
 // Watch returns a feed.Watch that polls if watching is forbidden, and prints one notice for all its copies.
 func Watch(link *feed.Link, out io.Writer) feed.Watch {
-	return feed.Watch{Connection: link.Open(), Retry: feed.UnwatchedRetry, OnRefusal: PrintUnwatched(out)}
+	return feed.Watch{Connection: link.Open(), RetryAfter: feed.UnwatchedRetry, OnRefusal: PrintUnwatched(out)}
 }
 
 // PrintUnwatched returns a function that prints one notice, the first time that a resource is polled because watching
@@ -75,7 +75,7 @@ func PrintUnwatched(out io.Writer) func(*feed.Refusal) {
 		}
 		once.Do(func() {
 			fmt.Fprintf(out, "No permission to watch %s %s: they are read every %s instead. Check it with: %s\n",
-				r.Call.Resource, r.Call.Where(), r.Retry, r.Call.CanI())
+				r.Call.Resource, r.Call.Where(), r.RetryAfter, r.Call.CanI())
 		})
 	}
 }

@@ -20,7 +20,7 @@ type Env struct {
 
 	Now         func() time.Time
 	ServerClock *serverclock.Clock // set by answers of the API server; nil if Now does not depend on them
-	Retry       feed.Retry         // after the connection is lost
+	Backoff     feed.Backoff         // after the connection is lost
 
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own
@@ -34,7 +34,7 @@ func NewEnv(streams genericiooptions.IOStreams) Env {
 		IOStreams:   streams,
 		Now:         clock.Now,
 		ServerClock: clock,
-		Retry:       feed.Retry{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
+		Backoff:     feed.Backoff{First: 500 * time.Millisecond, Max: 10 * time.Second, RefusalGrace: 30 * time.Second, Patience: 3 * time.Second},
 	}
 }
 

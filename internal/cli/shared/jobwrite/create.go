@@ -102,7 +102,7 @@ func (c Client) CreateOnce(
 		if pace == nil {
 			return nil, lost
 		}
-		pause = min(max(2*pause, pace.Retry.First), pace.Retry.Max)
+		pause = min(max(2*pause, pace.Backoff.First), pace.Backoff.Max)
 		if pace.Pause(looks, pause, nil) != nil {
 			return nil, lost
 		}

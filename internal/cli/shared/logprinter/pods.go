@@ -61,7 +61,7 @@ func (p *Pods) ListLast(ctx context.Context, connection *feed.Connection) error 
 		if err == nil {
 			return nil
 		}
-		if err := connection.Retry(ctx, err, nil); err != nil {
+		if err := connection.AwaitRetry(ctx, err, nil); err != nil {
 			return err
 		}
 	}

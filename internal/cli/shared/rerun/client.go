@@ -79,8 +79,8 @@ type Target struct {
 	NewName string
 }
 
-// Found is a Job to retry, as stored in the API server, and its family without pending Jobs.
-type Found struct {
+// Candidate is a Job to retry, as stored in the API server, and its family without pending Jobs.
+type Candidate struct {
 	Object  *unstructured.Unstructured
 	Job     *batchv1.Job
 	Family  retry.Family
@@ -90,7 +90,7 @@ type Found struct {
 }
 
 // Find reads the Job, or the last failed Job of its owner, and its family.
-func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
+func (c *Client) Find(ctx context.Context, target Target) (*Candidate, error) {
 	find := c.named
 	if target.CronJob {
 		find = c.lastFailed
@@ -107,7 +107,7 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 	if err != nil {
 		return nil, err
 	}
-	f := &Found{Object: object, Job: job}
+	f := &Candidate{Object: object, Job: job}
 	for _, member := range family {
 		if member.UID != job.UID && retry.IsPending(member) {
 			f.pending = append(f.pending, member)
@@ -123,7 +123,7 @@ func (c *Client) Find(ctx context.Context, target Target) (*Found, error) {
 
 // findTaken records Jobs outside the family that have the name of the next retry, until a name is free, or
 // retry.MaxTaken are taken.
-func (c *Client) findTaken(ctx context.Context, f *Found) error {
+func (c *Client) findTaken(ctx context.Context, f *Candidate) error {
 	for len(f.taken) < retry.MaxTaken {
 		_, name := f.Family.Next(f.Job, f.taken)
 		object, err := c.jobs.Get(ctx, name)
@@ -187,7 +187,7 @@ func (c *Client) lastFailed(ctx context.Context, cronJob string) (last *unstruct
 }
 
 // Plan plans the retry of the Job, whose Object may have been changed since Find.
-func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Retry, error) {
+func (c *Client) Plan(ctx context.Context, f *Candidate, q retry.Request) (*retry.Plan, error) {
 	if !q.FailedOnly {
 		return f.Plan(q)
 	}
@@ -209,7 +209,7 @@ func (c *Client) Plan(ctx context.Context, f *Found, q retry.Request) (*retry.Re
 }
 
 // Plan plans the retry without requests. For FailedOnly, q must have the indexes that ran.
-func (f *Found) Plan(q retry.Request) (*retry.Retry, error) {
+func (f *Candidate) Plan(q retry.Request) (*retry.Plan, error) {
 	q.Taken = f.taken
 	plan, err := retry.Make(f.Job, f.Object, f.Family, q)
 	if err != nil {

@@ -25,7 +25,7 @@ const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes interrupted retries of the family, creates the Job and makes it run. It returns
 // the running Job. On error, no Job is left, or the error or a line in Options.Out names it and says whether it runs.
-func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
+func (c *Client) Create(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	if plan.Steps != nil { // Nothing is created without the permissions for the steps.
 		for _, call := range c.stepCalls() {
 			if c.isDenied(ctx, call) {
@@ -61,7 +61,7 @@ func (c *Client) Create(ctx context.Context, f *Found, plan *retry.Retry) (*unst
 }
 
 // start marks the other indexes as completed, and then resumes the Job.
-func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+func (c *Client) start(ctx context.Context, plan *retry.Plan, created *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	name, uid := created.GetName(), created.GetUID()
 	if _, err := c.write.Patch(ctx, name, types.MergePatchType, plan.Steps.StatusPatch(uid), "status"); err != nil {
 		if cmdutil.IsMissingPermission(err) {
@@ -78,7 +78,7 @@ func (c *Client) start(ctx context.Context, plan *retry.Retry, created *unstruct
 
 // Replace creates the retry of an unfinished Job like Create, and then deletes the old Job with its pods, so that a
 // failed creation leaves the old Job running. On error with a Job, the retry runs and the old Job may be left.
-func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*unstructured.Unstructured, error) {
+func (c *Client) Replace(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	if call := c.jobs.Call("delete", ""); c.isDenied(ctx, call) {
 		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil,
 			fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()), askFor(call))
@@ -101,7 +101,7 @@ func (c *Client) Replace(ctx context.Context, f *Found, plan *retry.Retry) (*uns
 
 // Mark sets the request ID by which Stored recognizes the plan's Job. The ID is the one of the plan before, if any,
 // so that Stored recognizes the Job of either plan.
-func Mark(plan, before *retry.Retry) {
+func Mark(plan, before *retry.Plan) {
 	id := ""
 	if before != nil {
 		id = jobwrite.RequestID(before.Object)
@@ -111,7 +111,7 @@ func Mark(plan, before *retry.Retry) {
 
 // Stored returns the Job of a marked plan if it was stored by a Create without a response, and runs or has run;
 // otherwise nil, and Create may be called again.
-func (c *Client) Stored(ctx context.Context, plan *retry.Retry) (*unstructured.Unstructured, error) {
+func (c *Client) Stored(ctx context.Context, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	object, err := c.jobs.Get(ctx, plan.Object.GetName())
 	if kube.IsNotFound(err) {
 		return nil, nil //nolint:nilnil // nothing is stored

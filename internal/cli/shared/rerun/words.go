@@ -21,7 +21,7 @@ import (
 )
 
 // explainRefusal explains why the Job cannot be retried, with a hint.
-func explainRefusal(err error, f *Found) error {
+func explainRefusal(err error, f *Candidate) error {
 	var refused *retry.RefusedError
 	if !errors.As(err, &refused) {
 		return err
@@ -47,7 +47,7 @@ func explainRefusal(err error, f *Found) error {
 }
 
 // refusalText explains a refusal that does not come from the wrong use of flags.
-func refusalText(refused *retry.RefusedError, f *Found) (what, hint string) {
+func refusalText(refused *retry.RefusedError, f *Candidate) (what, hint string) {
 	name := "job.batch/" + refused.Job.Name
 	switch refused.Kind {
 	case retry.Running:
@@ -99,7 +99,7 @@ func askFor(call apicall.Call) string {
 }
 
 // explainForbidden explains a missing permission for a step after the creation; err is nil if no attempt was made.
-func (c *Client) explainForbidden(call apicall.Call, plan *retry.Retry, err error) error {
+func (c *Client) explainForbidden(call apicall.Call, plan *retry.Plan, err error) error {
 	hint := askFor(call)
 	if managedBy, _, _ := unstructured.NestedString(plan.Object.Object, "spec", "managedBy"); managedBy == controller.DefaultManagedBy {
 		hint = "use --by-annotation, because controller " + managedBy + " runs the Job; or " + hint
@@ -108,7 +108,7 @@ func (c *Client) explainForbidden(call apicall.Call, plan *retry.Retry, err erro
 }
 
 // explainExists explains that the name is taken. existing is the Job with that name, nil if it is gone.
-func (c *Client) explainExists(f *Found, existing *unstructured.Unstructured, name string, err error) error {
+func (c *Client) explainExists(f *Candidate, existing *unstructured.Unstructured, name string, err error) error {
 	what, hint := fmt.Sprintf("job.batch/%s exists already", name), "choose another name with --name"
 	if existing != nil {
 		job, _ := cmdutil.ToJob(existing)
@@ -150,7 +150,7 @@ func (c *Client) explainLeft(name string, err error, mayRun bool) error {
 }
 
 // RunsText says which indexes or completions the new Job runs.
-func RunsText(plan *retry.Retry) string {
+func RunsText(plan *retry.Plan) string {
 	var text string
 	switch all, _, _ := unstructured.NestedInt64(plan.Object.Object, "spec", "completions"); {
 	case !plan.Indexed && plan.Pods == 0:

@@ -475,7 +475,7 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 			HolderIdentity: ptr.To("host_1"), LeaseDurationSeconds: ptr.To[int32](15), RenewTime: ptr.To(metav1.NewMicroTime(clitest.Now())),
 		},
 	}
-	s := startLiveAs(t, api, DefaultLogLines, func(env *cmdutil.Env) { env.Retry.Patience = 3 * time.Second })
+	s := startLiveAs(t, api, DefaultLogLines, func(env *cmdutil.Env) { env.Backoff.Patience = 3 * time.Second })
 	s.open("a")
 	s.untilWatching("jobs 2 pods 1 events 2")
 	resume := api.api.Hang()

@@ -66,7 +66,7 @@ func (r *retrier) Find(ctx context.Context, job types.NamespacedName) (*screen.R
 }
 
 // create also prints the result if it was interrupted: the view may have ended before.
-func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun.Found, plan *retry.Retry, replaces bool) error {
+func (r *retrier) create(ctx context.Context, client *rerun.Client, found *rerun.Candidate, plan *retry.Plan, replaces bool) error {
 	r.creating.Lock()
 	defer r.creating.Unlock()
 	create := client.Create
