@@ -10,8 +10,8 @@ import (
 
 // Timing holds the clock, ticker and retry settings of a feed; tests replace them.
 type Timing struct {
-	Now   func() time.Time
-	Ticks func(time.Duration) (ticks <-chan time.Time, stop func())
+	Now     func() time.Time
+	Ticks   func(time.Duration) (ticks <-chan time.Time, stop func())
 	Backoff Backoff
 }
 

@@ -51,8 +51,8 @@ type Watch struct {
 
 // Refusal is the reason why a Collection is not watched.
 type Refusal struct {
-	Call  apicall.Call
-	Err   error
+	Call       apicall.Call
+	Err        error
 	RetryAfter time.Duration
 }
 

@@ -27,7 +27,7 @@ type follower struct {
 // followedJob is a Job as last seen.
 type followedJob struct {
 	*follow.Job
-	printed string // the signature of its last row; "" for none
+	signature string // of its last row; "" for none
 }
 
 // follow returns the context's error, or an error that is not retried: any error of the first list, or errors about
@@ -105,7 +105,7 @@ func (f *follower) take(updates []feed.Update) error {
 		}
 		next := &followedJob{Job: job}
 		if last := f.jobs[u.UID]; last != nil {
-			next.printed = last.printed
+			next.signature = last.signature
 		}
 		f.jobs[u.UID] = next
 		changed = append(changed, next)
@@ -126,10 +126,10 @@ func (f *follower) print(jobs []*followedJob) error {
 		if err != nil {
 			return err
 		}
-		if signature == followed.printed || f.problems && !problem && followed.printed == "" {
+		if signature == followed.signature || f.problems && !problem && followed.signature == "" {
 			continue
 		}
-		followed.printed = signature
+		followed.signature = signature
 		news = append(news, object)
 	}
 	if len(news) == 0 {
@@ -142,7 +142,7 @@ func (f *follower) print(jobs []*followedJob) error {
 func (f *follower) remove(u *feed.Update) error {
 	last := f.jobs[u.UID]
 	delete(f.jobs, u.UID)
-	if u.Gone == feed.Replaced || f.problems && (last == nil || last.printed == "") {
+	if u.Gone == feed.Replaced || f.problems && (last == nil || last.signature == "") {
 		return nil
 	}
 	object := u.Job

@@ -430,3 +430,27 @@ func TestWaitInterruptedOnTerminalLeavesNoLine(t *testing.T) {
 		t.Errorf("exit %d, screen %q", code, screen(s.ErrOut.String()))
 	}
 }
+
+// Without a terminal, a line for each pod that becomes ready would fill the log.
+//
+// Requirements: CLI-03
+func TestWaitPrintsNoLineForReadyPodsAlone(t *testing.T) {
+	job := func(succeeded, ready int64) *unstructured.Unstructured {
+		job := clitest.SimpleJob("ns1", "a", succeeded)
+		status := job.Object["status"].(map[string]any)
+		status["active"], status["ready"] = int64(2), ready
+		return job
+	}
+	api := clitest.NewAPI(t, job(0, 0))
+	s := waiting(t, api, "a")
+	s.WaitErr("a  Running, 0/10 done, 2 active (0 ready)")
+	api.Put(job(0, 1))
+	api.Put(job(0, 2))
+	api.Put(job(1, 2))
+	s.WaitErr("a  Running, 1/10 done, 2 active (2 ready)")
+	s.Interrupt()
+	s.End()
+	if n := strings.Count(s.ErrOut.String(), "0/10 done"); n != 1 {
+		t.Errorf("%d lines:\n%s", n, s.ErrOut.String())
+	}
+}

@@ -51,8 +51,16 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 			e.leave(name, follow.Ended{NamespacedName: types.NamespacedName{Name: name}}, is)
 		}
 	}
-	open := slices.ContainsFunc(e.ends(), func(job follow.Ended) bool { return job.Outcome == "" })
-	e.done = len(e.jobs) > 0 && !open || e.words.Lost(e.ends()) != nil
+	open, lost := 0, 0
+	for _, job := range e.jobs {
+		switch {
+		case job.Outcome == "":
+			open++
+		case !job.Outcome.IsFinished():
+			lost++
+		}
+	}
+	e.done = len(e.jobs) > 0 && open == 0 || lost > 0
 	return e.done
 }
 

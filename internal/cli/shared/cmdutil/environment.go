@@ -20,7 +20,7 @@ type Env struct {
 
 	Now         func() time.Time
 	ServerClock *serverclock.Clock // set by answers of the API server; nil if Now does not depend on them
-	Backoff     feed.Backoff         // after the connection is lost
+	Backoff     feed.Backoff       // after the connection is lost
 
 	Terminal func(io.Writer) int                                       // columns, 0 for none; nil asks the system
 	Ticker   func(time.Duration) (ticks <-chan time.Time, stop func()) // nil for time's own

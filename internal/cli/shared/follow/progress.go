@@ -43,7 +43,11 @@ func (s *Set) tick() (stop func()) {
 	var ticking sync.WaitGroup
 	ticking.Go(func() {
 		for s.Timing().Pause(ctx, period, nil) == nil {
-			_ = s.Around(func() error { return nil })
+			s.mu.Lock()
+			if s.shown > 0 {
+				s.draw()
+			}
+			s.mu.Unlock()
 		}
 	})
 	return func() {
@@ -61,9 +65,11 @@ func (s *Set) show(changed []*Job) {
 	default:
 		for _, j := range changed {
 			o := s.outline(j.Job)
-			if line := s.line(&o); line != j.printed {
-				j.printed = line
-				fmt.Fprintln(s.ErrOut, line+s.suffix(&o))
+			line := s.line(&o) + s.suffix(&o)
+			o.Ready = nil // In a log, a line for each pod that becomes ready is too much.
+			if key := s.line(&o); key != j.printed {
+				j.printed = key
+				fmt.Fprintln(s.ErrOut, line)
 			}
 		}
 	}

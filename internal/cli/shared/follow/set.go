@@ -29,7 +29,7 @@ type Job struct {
 	// Verdict is why the Job has failed; zero if that was not read.
 	Verdict explain.Verdict
 
-	printed string // the last line of progress
+	printed string // the last line of progress, without ready pods
 }
 
 // NewJob returns the Job that an object describes.

@@ -68,11 +68,15 @@ func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func
 
 func (s *Set) readStalls(ctx context.Context) {
 	open := s.Open()
+	var reading sync.WaitGroup
 	for _, stalls := range s.stalls {
-		stalls.Read(ctx, slices.DeleteFunc(slices.Clone(open), func(job *batchv1.Job) bool {
-			return stalls.Namespace != "" && job.Namespace != stalls.Namespace
-		}))
+		reading.Go(func() {
+			stalls.Read(ctx, slices.DeleteFunc(slices.Clone(open), func(job *batchv1.Job) bool {
+				return stalls.Namespace != "" && job.Namespace != stalls.Namespace
+			}))
+		})
 	}
+	reading.Wait()
 }
 
 // showAll shows the open Jobs once more, as their stalls may have changed although the objects have not.
