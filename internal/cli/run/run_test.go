@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -535,6 +536,33 @@ func TestInterruptedOutageNamesTheRetry(t *testing.T) {
 	s.WaitErr("Requests to the API server fail, retrying")
 	s.Interrupt()
 	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 may have been created; see whether it was with: kubectl get job other-retry-1 -n ns1")
+}
+
+// A retry whose creation is interrupted once it is stored is subject to --on-cancel, too.
+//
+// Requirements: RUN-07, RUN-09
+func TestInterruptedRetryIsCanceled(t *testing.T) {
+	server := newServer(t)
+	stored := make(chan struct{})
+	server.answers = func(r *http.Request, name string) {
+		if name == "other-retry-1" {
+			close(stored)
+			<-r.Context().Done()
+		}
+	}
+	env, lingers := clitest.NewEnv(), sync.Once{}
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == cleanupTime {
+			lingers.Do(func() { go fire() }) // The later limits are those of deletions.
+		}
+		return func() {}
+	}
+	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other), "--retry=1", "--on-cancel=delete")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	<-stored
+	s.Interrupt()
+	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 was created, and runs.\n", "Deleted job.batch/other, job.batch/other-retry-1.\n")
 }
 
 // A retry that another client has created meanwhile is not followed.

@@ -170,10 +170,11 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	if plan == nil {
 		plan = sent
 	}
-	if err != nil && plan != nil && !isOutage(err) {
-		if stored, _ := client.Stored(ctx, plan); stored != nil {
-			made, err = stored, nil
-		}
+	if made == nil && plan != nil && !isOutage(err) {
+		made, _ = client.Stored(ctx, plan)
+	}
+	if made != nil { // A Job that runs is followed, or canceled, even if its creation was interrupted.
+		err = nil
 	}
 	return plan, r.addRetry(t, plan, made, err)
 }
