@@ -98,7 +98,7 @@ func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object
 			if !isJob(object) {
 				problems = append(problems, manifests.MayExist(object, err))
 			}
-			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks))...)
+			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks), ctx.Err())...)
 		}
 		if !isJob(object) {
 			o.others = append(o.others, created)
@@ -127,17 +127,23 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	if err != nil {
 		return nil, err
 	}
+	// A request that a limit of ours has canceled is not an interruption, which would not be printed.
+	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
+	lingering, cancel := o.linger(ctx)
+	defer cancel()
 	if !isJob(object) {
 		return writer.Create(ctx, job)
 	}
 	jobwrite.Mark(job, "")
-	lingering, cancel := o.linger(ctx)
-	defer cancel()
 	lingering, stop := o.limit(lingering, answerTime)
 	defer stop()
 	created, err := writer.CreateOnce(ctx, lingering, job, ptr.To(o.Timing()))
-	if unknown, is := errors.AsType[*jobwrite.UnknownError](err); is {
-		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), unknown,
+	_, isUnknown := errors.AsType[*jobwrite.UnknownError](err)
+	if errors.Is(err, context.Canceled) && (isUnknown || ctx.Err() == nil) {
+		err = noAnswer
+	}
+	if isUnknown {
+		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err,
 			fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),
 			fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), writer.Call.Namespace))
 	}

@@ -461,6 +461,36 @@ func TestCreationThatIsNeverAnswered(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "cannot find out whether job.batch/other was created: ", "kubectl get job other -n ns1")
 }
 
+// If the API server stores the Job and never responds, the error says that the Job may exist: when our own limit ends the
+// request, which is no interruption, and when the time after Ctrl-C ends.
+//
+// Requirements: RUN-14
+func TestHangingCreationNamesTheJob(t *testing.T) {
+	for limit, code := range map[time.Duration]int{answerTime: cmdutil.ExitError, cleanupTime: cmdutil.ExitInterrupted} {
+		server := newServer(t)
+		stored := make(chan struct{})
+		server.answers = func(r *http.Request, _ string) {
+			close(stored)
+			<-r.Context().Done()
+		}
+		env := clitest.NewEnv()
+		env.Timer = func(d time.Duration, fire func()) func() {
+			if d == limit {
+				go func() {
+					<-stored
+					fire()
+				}()
+			}
+			return func() {}
+		}
+		s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other))
+		if <-stored; code == cmdutil.ExitInterrupted {
+			s.Interrupt()
+		}
+		expect(t, s, code, "", "error: cannot find out whether job.batch/other was created: no answer from the API server; look for it with: kubectl get job other -n ns1\n")
+	}
+}
+
 // A retry waits for the end of an outage, reported by the API server or by a proxy.
 func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 	server := newServer(t)
