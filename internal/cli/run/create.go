@@ -120,7 +120,7 @@ func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object
 }
 
 // create creates an object, and a Job exactly once. Ctrl-C does not cancel a request that was sent, as it would then be
-// unknown whether the Job exists.
+// unknown whether the object exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
 	job := &unstructured.Unstructured{Object: object.Content}
 	writer, err := o.creator.Writer(ctx, job)
@@ -132,7 +132,11 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	lingering, cancel := o.linger(ctx)
 	defer cancel()
 	if !isJob(object) {
-		return writer.Create(ctx, job)
+		created, err := writer.Create(lingering, job)
+		if errors.Is(err, context.Canceled) {
+			err = noAnswer
+		}
+		return created, err
 	}
 	jobwrite.Mark(job, "")
 	lingering, stop := o.limit(lingering, answerTime)
