@@ -755,6 +755,44 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	}
 }
 
+// A stalled Job does not end the command while the retry of another Job is being created; it does once the retry has ended.
+//
+// Requirements: RUN-09, RUN-15
+func TestStalledJobDoesNotEndAnotherRetry(t *testing.T) {
+	server, clock := newServer(t), clitest.NewClock()
+	stored, answer := make(chan struct{}), make(chan struct{})
+	server.answers = func(r *http.Request, name string) {
+		if name != "other-retry-1" {
+			return
+		}
+		close(stored)
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+	}
+	s := program.Start(t, server.API, clock.Env(), "run", "-f", clitest.WriteManifest(t, train+other), "--retry=1", "--logs=none")
+	s.WaitErr("train  Running")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	<-stored
+	checks := func() int { return len(server.Queries("/events")) }
+	isOver := func() bool { return strings.Contains(s.ErrOut.String(), "error:") }
+	for range 2 * int(stalledAfter/(10*time.Second)) {
+		before := checks()
+		clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return checks() > before || isOver() }, s.ErrOut.String)
+	}
+	if isOver() {
+		t.Fatal(s.ErrOut.String())
+	}
+	close(answer)
+	s.WaitErr("job.batch/other-retry-1 created (retry 1 of 1)")
+	server.finish("other-retry-1", "Complete", "", map[string]any{"succeeded": int64(1)})
+	s.WaitErr("job.batch/other-retry-1 Complete")
+	clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return isOver() }, s.ErrOut.String)
+	expect(t, s, cmdutil.ExitStalled, "", "error: job.batch/train has been stalled for 10m: nothing has run this Job")
+}
+
 // A Job that ended during an outage does not leave its connection lost, which would stop the clock of the other Jobs.
 //
 // Requirements: RUN-10
