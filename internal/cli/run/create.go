@@ -75,8 +75,7 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	for _, namespace := range slices.Compact(namespaces) {
 		for _, verb := range verbs {
 			call := feed.JobSet{Namespace: namespace}.Call(verb, "")
-			// Without permission to ask, the attempt will show it.
-			if allowed, err := cmdutil.IsAllowed(ctx, o.explainer.Client, call); err == nil && !allowed {
+			if cmdutil.IsDenied(ctx, o.explainer.Client, call) {
 				return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not %s jobs %s; nothing was created", verb, call.Where()),
 					"ask for it, and check it with: "+call.CanI())
 			}

@@ -29,7 +29,7 @@ const cleanupTime = 10 * time.Second
 func (c *Client) Create(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	if plan.Steps != nil { // Nothing is created without the permissions for the steps.
 		for _, call := range c.stepCalls() {
-			if c.isDenied(ctx, call) {
+			if cmdutil.IsDenied(ctx, c.kube, call) {
 				return nil, c.explainForbidden(call, plan, nil)
 			}
 		}
@@ -81,7 +81,7 @@ func (c *Client) start(ctx context.Context, plan *retry.Plan, created *unstructu
 // failed creation leaves the old Job running. On error with a Job, the retry runs, and the old Job is deleted unless the
 // error names it.
 func (c *Client) Replace(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
-	if call := c.jobs.Call("delete", ""); c.isDenied(ctx, call) {
+	if call := c.jobs.Call("delete", ""); cmdutil.IsDenied(ctx, c.kube, call) {
 		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil,
 			fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()), askFor(call))
 	}
@@ -132,12 +132,6 @@ func (c *Client) IsAllowed(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// isDenied reports whether the user lacks the permission for a call. Without permission to ask, the attempt will show it.
-func (c *Client) isDenied(ctx context.Context, call apicall.Call) bool {
-	allowed, err := cmdutil.IsAllowed(ctx, c.kube, call)
-	return err == nil && !allowed
 }
 
 // stepCalls returns the calls that make a created Job run only its indexes.
