@@ -126,7 +126,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	if err != nil {
 		return nil, err
 	}
-	// A request that a limit of ours has canceled is not an interruption, which would not be printed.
+	// context.Canceled counts as an interruption, and is not printed; noAnswer replaces it if our own limit canceled the request.
 	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
 	lingering, cancel := o.linger(ctx)
 	defer cancel()

@@ -583,7 +583,7 @@ func TestInterruptedRetryIsCanceled(t *testing.T) {
 	env, lingers := clitest.NewEnv(), sync.Once{}
 	env.Timer = func(d time.Duration, fire func()) func() {
 		if d == cleanupTime {
-			lingers.Do(func() { go fire() }) // The later limits are those of deletions.
+			lingers.Do(func() { go fire() }) // Later limits are for deletions.
 		}
 		return func() {}
 	}
