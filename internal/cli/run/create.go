@@ -75,8 +75,7 @@ func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Obje
 	for _, namespace := range slices.Compact(namespaces) {
 		for _, verb := range verbs {
 			call := feed.JobSet{Namespace: namespace}.Call(verb, "")
-			// Without permission to ask, the attempt will show it.
-			if allowed, err := cmdutil.IsAllowed(ctx, o.explainer.Client, call); err == nil && !allowed {
+			if cmdutil.IsDenied(ctx, o.explainer.Client, call) {
 				return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not %s jobs %s; nothing was created", verb, call.Where()),
 					"ask for it, and check it with: "+call.CanI())
 			}
@@ -98,7 +97,7 @@ func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object
 			if !isJob(object) {
 				problems = append(problems, manifests.MayExist(object, err))
 			}
-			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks))...)
+			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks), ctx.Err())...)
 		}
 		if !isJob(object) {
 			o.others = append(o.others, created)
@@ -120,24 +119,34 @@ func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object
 }
 
 // create creates an object, and a Job exactly once. Ctrl-C does not cancel a request that was sent, as it would then be
-// unknown whether the Job exists.
+// unknown whether the object exists.
 func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstructured.Unstructured, error) {
 	job := &unstructured.Unstructured{Object: object.Content}
 	writer, err := o.creator.Writer(ctx, job)
 	if err != nil {
 		return nil, err
 	}
-	if !isJob(object) {
-		return writer.Create(ctx, job)
-	}
-	jobwrite.Mark(job, "")
+	// context.Canceled counts as an interruption, and is not printed; noAnswer replaces it if our own limit canceled the request.
+	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
 	lingering, cancel := o.linger(ctx)
 	defer cancel()
+	if !isJob(object) {
+		created, err := writer.Create(lingering, job)
+		if errors.Is(err, context.Canceled) {
+			err = noAnswer
+		}
+		return created, err
+	}
+	jobwrite.Mark(job, "")
 	lingering, stop := o.limit(lingering, answerTime)
 	defer stop()
 	created, err := writer.CreateOnce(ctx, lingering, job, ptr.To(o.Timing()))
-	if unknown, is := errors.AsType[*jobwrite.UnknownError](err); is {
-		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), unknown,
+	_, isUnknown := errors.AsType[*jobwrite.UnknownError](err)
+	if errors.Is(err, context.Canceled) && (isUnknown || ctx.Err() == nil) {
+		err = noAnswer
+	}
+	if isUnknown {
+		return nil, cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err,
 			fmt.Sprintf("cannot find out whether job.batch/%s was created: %s", job.GetName(), cmdutil.ErrorLine(err)),
 			fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), writer.Call.Namespace))
 	}

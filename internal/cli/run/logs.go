@@ -27,13 +27,7 @@ type aside struct {
 	out io.Writer
 }
 
-func (a aside) Write(text []byte) (n int, err error) {
-	err = a.set.Around(func() error {
-		n, err = a.out.Write(text)
-		return err
-	})
-	return n, err
-}
+func (a aside) Write(text []byte) (n int, err error) { return a.set.WriteLines(a.out, text) }
 
 // logOptions returns the options for the logs of all containers.
 func (r *runner) logOptions(namespace string) logs.Options {

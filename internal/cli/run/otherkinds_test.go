@@ -1,9 +1,12 @@
 package run
 
 import (
+	"net/http"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
@@ -49,6 +52,48 @@ func TestRunCreatesAllKindsOrNone(t *testing.T) {
 	}
 	if got := server.written(); !slices.Equal(got, []string{"POST configmaps/a", "POST configmaps/taken", "DELETE configmaps/a"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Ctrl-C does not cancel the creation of an object that was sent: the object is deleted, or named if it may exist.
+//
+// Requirements: RUN-16
+func TestCtrlCDuringTheCreationOfAnotherKind(t *testing.T) {
+	for answered, says := range map[bool]string{
+		true:  "Deleted configmap/settings.\n",
+		false: "error: the ConfigMap may have been created nevertheless; look for it with: kubectl get configmap settings\n",
+	} {
+		server := newServer(t)
+		stored, lingers, noticed := make(chan struct{}), make(chan struct{}), sync.Once{}
+		server.answers = func(r *http.Request, _ string) {
+			close(stored)
+			if answered {
+				<-lingers
+				return
+			}
+			<-r.Context().Done()
+		}
+		env := clitest.NewEnv()
+		env.Timer = func(d time.Duration, fire func()) func() {
+			if d == cleanupTime {
+				noticed.Do(func() { close(lingers) })
+				if !answered {
+					go fire()
+				}
+			}
+			return func() {}
+		}
+		s := program.Start(t, server.API, env, "run", "--all-kinds", "-f", clitest.WriteManifest(t, train+configMap("settings")))
+		<-stored
+		s.Interrupt()
+		expect(t, s, cmdutil.ExitInterrupted, "", says)
+		want := []string{"POST configmaps/settings"}
+		if answered {
+			want = append(want, "DELETE configmaps/settings")
+		}
+		if got := server.written(); !slices.Equal(got, want) {
+			t.Errorf("%q", got)
+		}
 	}
 }
 

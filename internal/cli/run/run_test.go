@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -460,6 +461,36 @@ func TestCreationThatIsNeverAnswered(t *testing.T) {
 	expect(t, s, cmdutil.ExitError, "", "cannot find out whether job.batch/other was created: ", "kubectl get job other -n ns1")
 }
 
+// If the API server stores the Job and never responds, the error says that the Job may exist: when our own limit ends the
+// request, which is no interruption, and when the time after Ctrl-C ends.
+//
+// Requirements: RUN-14
+func TestHangingCreationNamesTheJob(t *testing.T) {
+	for limit, code := range map[time.Duration]int{answerTime: cmdutil.ExitError, cleanupTime: cmdutil.ExitInterrupted} {
+		server := newServer(t)
+		stored := make(chan struct{})
+		server.answers = func(r *http.Request, _ string) {
+			close(stored)
+			<-r.Context().Done()
+		}
+		env := clitest.NewEnv()
+		env.Timer = func(d time.Duration, fire func()) func() {
+			if d == limit {
+				go func() {
+					<-stored
+					fire()
+				}()
+			}
+			return func() {}
+		}
+		s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other))
+		if <-stored; code == cmdutil.ExitInterrupted {
+			s.Interrupt()
+		}
+		expect(t, s, code, "", "error: cannot find out whether job.batch/other was created: no answer from the API server; look for it with: kubectl get job other -n ns1\n")
+	}
+}
+
 // A retry waits for the end of an outage, reported by the API server or by a proxy.
 func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 	server := newServer(t)
@@ -535,6 +566,33 @@ func TestInterruptedOutageNamesTheRetry(t *testing.T) {
 	s.WaitErr("Requests to the API server fail, retrying")
 	s.Interrupt()
 	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 may have been created; see whether it was with: kubectl get job other-retry-1 -n ns1")
+}
+
+// A retry whose creation is interrupted once it is stored is subject to --on-cancel, too.
+//
+// Requirements: RUN-07, RUN-09
+func TestInterruptedRetryIsCanceled(t *testing.T) {
+	server := newServer(t)
+	stored := make(chan struct{})
+	server.answers = func(r *http.Request, name string) {
+		if name == "other-retry-1" {
+			close(stored)
+			<-r.Context().Done()
+		}
+	}
+	env, lingers := clitest.NewEnv(), sync.Once{}
+	env.Timer = func(d time.Duration, fire func()) func() {
+		if d == cleanupTime {
+			lingers.Do(func() { go fire() }) // Later limits are for deletions.
+		}
+		return func() {}
+	}
+	s := program.Start(t, server.API, env, "run", "-f", clitest.WriteManifest(t, other), "--retry=1", "--on-cancel=delete")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	<-stored
+	s.Interrupt()
+	expect(t, s, cmdutil.ExitInterrupted, "", "job.batch/other-retry-1 was created, and runs.\n", "Deleted job.batch/other, job.batch/other-retry-1.\n")
 }
 
 // A retry that another client has created meanwhile is not followed.
@@ -695,6 +753,44 @@ func TestRunGivesUpOnAStalledJob(t *testing.T) {
 	if xml := read(t, report); !strings.Contains(xml, `type="Stalled"`) {
 		t.Error(xml)
 	}
+}
+
+// A stalled Job does not end the command while the retry of another Job is being created; it does once the retry has ended.
+//
+// Requirements: RUN-09, RUN-15
+func TestStalledJobDoesNotEndAnotherRetry(t *testing.T) {
+	server, clock := newServer(t), clitest.NewClock()
+	stored, answer := make(chan struct{}), make(chan struct{})
+	server.answers = func(r *http.Request, name string) {
+		if name != "other-retry-1" {
+			return
+		}
+		close(stored)
+		select {
+		case <-answer:
+		case <-r.Context().Done():
+		}
+	}
+	s := program.Start(t, server.API, clock.Env(), "run", "-f", clitest.WriteManifest(t, train+other), "--retry=1", "--logs=none")
+	s.WaitErr("train  Running")
+	s.WaitErr("other  Running")
+	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})
+	<-stored
+	checks := func() int { return len(server.Queries("/events")) }
+	isOver := func() bool { return strings.Contains(s.ErrOut.String(), "error:") }
+	for range 2 * int(stalledAfter/(10*time.Second)) {
+		before := checks()
+		clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return checks() > before || isOver() }, s.ErrOut.String)
+	}
+	if isOver() {
+		t.Fatal(s.ErrOut.String())
+	}
+	close(answer)
+	s.WaitErr("job.batch/other-retry-1 created (retry 1 of 1)")
+	server.finish("other-retry-1", "Complete", "", map[string]any{"succeeded": int64(1)})
+	s.WaitErr("job.batch/other-retry-1 Complete")
+	clitest.WaitFor(t, func() bool { clock.Advance(10 * time.Second); return isOver() }, s.ErrOut.String)
+	expect(t, s, cmdutil.ExitStalled, "", "error: job.batch/train has been stalled for 10m: nothing has run this Job")
 }
 
 // A Job that ended during an outage does not leave its connection lost, which would stop the clock of the other Jobs.

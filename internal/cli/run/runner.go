@@ -88,6 +88,7 @@ func (r *runner) follow(ctx context.Context) error {
 func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 	for {
 		a := t.last()
+		r.set.ExpectRetry(a.job, len(t.attempts) <= r.o.retries)
 		lastPods := r.followPods(watching, a)
 		if err := r.set.Follow(ctx, &feed.Jobs{Watch: r.set.NewWatch(), Set: r.o.setOf(a)}, a.job); err != nil {
 			return err
@@ -103,6 +104,7 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 			return nil
 		}
 		if err := r.retry(ctx, t); err != nil {
+			r.set.ExpectRetry(a.job, false)
 			if ctx.Err() == nil {
 				r.note(fmt.Sprintf("Cannot retry %s: %s", r.label(a), withoutHint(err)))
 			}
@@ -170,10 +172,11 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	if plan == nil {
 		plan = sent
 	}
-	if err != nil && plan != nil && !isOutage(err) {
-		if stored, _ := client.Stored(ctx, plan); stored != nil {
-			made, err = stored, nil
-		}
+	if made == nil && plan != nil && !isOutage(err) {
+		made, _ = client.Stored(ctx, plan)
+	}
+	if made != nil { // A Job that runs is followed, or canceled, even if its creation was interrupted.
+		err = nil
 	}
 	return plan, r.addRetry(t, plan, made, err)
 }

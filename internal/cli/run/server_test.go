@@ -37,6 +37,8 @@ type server struct {
 	// retryAfter makes client-go repeat requests that the outage loses.
 	retryAfter bool
 	deletion   chan struct{}
+	// answers is called with the name of a stored object before the response to its creation; nil for an immediate response.
+	answers func(r *http.Request, name string)
 }
 
 func newServer(t *testing.T) *server {
@@ -76,7 +78,7 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	switch r.Method {
 	case http.MethodPost:
-		s.create(w, parts[4], body)
+		s.create(w, r, parts[4], body)
 	case http.MethodDelete:
 		s.note("DELETE " + name)
 		if s.deletion != nil {
@@ -109,7 +111,7 @@ func (s *server) review(w http.ResponseWriter, r *http.Request) {
 	clitest.WriteJSON(w, http.StatusCreated, review)
 }
 
-func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
+func (s *server) create(w http.ResponseWriter, r *http.Request, namespace string, body []byte) {
 	job := &unstructured.Unstructured{}
 	if err := job.UnmarshalJSON(body); err != nil {
 		s.t.Error(err)
@@ -147,6 +149,9 @@ func (s *server) create(w http.ResponseWriter, namespace string, body []byte) {
 		s.stores(job.GetName())
 		clitest.WriteStatus(w, lost, job.GetName())
 		return
+	}
+	if s.answers != nil {
+		s.answers(r, job.GetName())
 	}
 	clitest.WriteJSON(w, http.StatusCreated, job.Object)
 }
@@ -232,6 +237,9 @@ func (s *server) others(w http.ResponseWriter, r *http.Request, path string) boo
 		}
 		created.SetUID("u1")
 		created.SetNamespace("ns1")
+		if s.answers != nil {
+			s.answers(r, created.GetName())
+		}
 		clitest.WriteJSON(w, http.StatusCreated, created.Object)
 	default:
 		return false

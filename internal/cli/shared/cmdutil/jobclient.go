@@ -98,6 +98,12 @@ func IsAllowed(ctx context.Context, client kube.Interface, call apicall.Call) (b
 	return answer.Status.Allowed, nil
 }
 
+// IsDenied reports whether the user lacks the permission for a call. Without permission to ask, the attempt will show it.
+func IsDenied(ctx context.Context, client kube.Interface, call apicall.Call) bool {
+	allowed, err := IsAllowed(ctx, client, call)
+	return err == nil && !allowed
+}
+
 // WhyCommand returns the command that explains a Job. It names the namespace unless that is the current one.
 func WhyCommand(kube *KubeFlags, namespace, name string) string {
 	command := "kubectl batchjob why " + name

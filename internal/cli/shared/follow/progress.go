@@ -3,6 +3,7 @@ package follow
 import (
 	"context"
 	"fmt"
+	"io"
 	"strings"
 	"sync"
 	"time"
@@ -76,9 +77,12 @@ func (s *Set) show(changed []*Job) {
 }
 
 // Write writes whole lines to stderr.
-func (s *Set) Write(lines []byte) (n int, err error) {
+func (s *Set) Write(lines []byte) (n int, err error) { return s.WriteLines(s.ErrOut, lines) }
+
+// WriteLines writes whole lines to out, which may be the terminal, too.
+func (s *Set) WriteLines(out io.Writer, lines []byte) (n int, err error) {
 	err = s.Around(func() error {
-		n, err = s.ErrOut.Write(lines)
+		n, err = out.Write(lines)
 		return err
 	})
 	return n, err

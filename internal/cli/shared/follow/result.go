@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -140,13 +141,19 @@ func (s *Set) Unfinished(what string) error {
 	if len(s.Ends()) == 0 {
 		return cmdutil.NewUserError(cmdutil.KindTimeout, ErrTimeout, what+": no answer from the API server", "")
 	}
-	return s.limitError(cmdutil.KindTimeout, ErrTimeout, what+": ", func(job *batchv1.Job) string {
+	return s.limitError(s.Open(), cmdutil.KindTimeout, ErrTimeout, what+": ", func(job *batchv1.Job) string {
 		return s.Label(job.Namespace, job.Name) + " " + s.Describe(job)
 	})
 }
 
+// stalledError returns an error for each open Job that is stalled, nil if all Jobs have ended.
 func (s *Set) stalledError() error {
-	return s.limitError(cmdutil.KindStalled, ErrStalled, "", func(job *batchv1.Job) string {
+	open := s.Open()
+	stalled := slices.DeleteFunc(slices.Clone(open), func(job *batchv1.Job) bool { return s.Blockers[job.UID] == nil })
+	if len(stalled) > 0 { // The others may be retries that were created meanwhile.
+		open = stalled
+	}
+	return s.limitError(open, cmdutil.KindStalled, ErrStalled, "", func(job *batchv1.Job) string {
 		what := fmt.Sprintf("%s has been stalled for %s", s.Label(job.Namespace, job.Name), wording.Duration(s.Stalled.After))
 		if stall := s.Blockers[job.UID]; stall != nil {
 			what += ": " + stall.Text
@@ -155,14 +162,15 @@ func (s *Set) stalledError() error {
 	})
 }
 
-// limitError returns an error with a line for each open Job, but at most maxLines and the number of the others.
-func (s *Set) limitError(kind cmdutil.ErrorKind, cause error, prefix string, lineOf func(*batchv1.Job) string) error {
-	open := s.Open()
+// limitError returns an error with a line for each Job, but at most maxLines and the number of the others.
+func (s *Set) limitError(
+	jobs []*batchv1.Job, kind cmdutil.ErrorKind, cause error, prefix string, lineOf func(*batchv1.Job) string,
+) error {
 	var lines []error
-	for _, job := range open[:min(len(open), maxLines)] {
+	for _, job := range jobs[:min(len(jobs), maxLines)] {
 		lines = append(lines, cmdutil.NewUserError(kind, cause, prefix+lineOf(job), ""))
 	}
-	if more := len(open) - maxLines; more > 0 {
+	if more := len(jobs) - maxLines; more > 0 {
 		lines = append(lines, cmdutil.NewUserError(kind, cause, prefix+wording.Count(more, "more"), ""))
 	}
 	return errors.Join(lines...)

@@ -30,6 +30,7 @@ type Job struct {
 	Verdict explain.Verdict
 
 	printed string // the last line of progress, without ready pods
+	retried bool   // see Set.ExpectRetry
 }
 
 // NewJob returns the Job that an object describes.
@@ -128,17 +129,31 @@ func (s *Set) Replace(ended, other *Job) {
 	s.jobs[slices.Index(s.jobs, ended)] = other
 }
 
-// Open returns the Jobs that have not ended.
-func (s *Set) Open() []*batchv1.Job {
+// ExpectRetry sets whether another Job replaces this one if it fails. No stall limit applies between the failure and
+// Replace.
+func (s *Set) ExpectRetry(j *Job, expected bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	var open []*batchv1.Job
+	j.retried = expected
+}
+
+// Open returns the Jobs that have not ended.
+func (s *Set) Open() []*batchv1.Job {
+	open, _ := s.unfinished()
+	return open
+}
+
+// unfinished returns the Jobs that have not ended, and whether another Job is to replace one that has failed.
+func (s *Set) unfinished() (open []*batchv1.Job, retrying bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, j := range s.jobs {
 		if j.End == "" {
 			open = append(open, j.Job)
 		}
+		retrying = retrying || j.retried && j.End == reconcile.OutcomeFailed
 	}
-	return open
+	return open, retrying
 }
 
 // errOver ends a feed whose Jobs are no longer followed.

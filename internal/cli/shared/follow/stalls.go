@@ -88,8 +88,8 @@ func (s *Set) showAll() {
 
 // checkStalls cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
 func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
-	open := s.Open()
-	if !limit.Exceeded(s.now(), open, s.Stall) {
+	open, retrying := s.unfinished()
+	if !limit.Exceeded(s.now(), open, s.Stall) || retrying {
 		return
 	}
 	blockers := map[types.UID]*explain.Stall{}
@@ -103,6 +103,10 @@ func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
 			return
 		}
 		blockers[job.UID] = stall
+	}
+	open, retrying = s.unfinished() // A Job may have failed meanwhile.
+	if retrying || slices.ContainsFunc(open, func(job *batchv1.Job) bool { return blockers[job.UID] == nil }) {
+		return
 	}
 	s.Blockers = blockers
 	s.Cancel(ErrStalled)

@@ -26,10 +26,12 @@ const (
 	generatedLength = 5
 )
 
-// UnknownError is the error of a creation that got no response and whose Job was not found: the Job may still be created.
+// UnknownError is the error of a creation whose Job may exist, or may still be created: a request got no response or an
+// inconclusive one (5xx), and then the Job was not found, or looking for it failed. With a pace, it may also be that another
+// Job was found, and lasting ended before the next request.
 type UnknownError struct {
 	error       // of the creation
-	Look  error // of the look for the Job
+	Look  error // of the look for the Job; nil if that found another Job
 }
 
 func (e *UnknownError) Unwrap() error { return e.error }

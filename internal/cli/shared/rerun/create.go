@@ -24,11 +24,12 @@ import (
 const cleanupTime = 10 * time.Second
 
 // Create checks permissions, removes interrupted retries of the family, creates the Job and makes it run. It returns
-// the running Job. On error, no Job is left, or the error or a line in Options.Out names it and says whether it runs.
+// the running Job. On error, no Job is left, or the error or a line in Options.Out names it and says whether it runs; if
+// the Job is known to run, Create returns it with the error.
 func (c *Client) Create(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	if plan.Steps != nil { // Nothing is created without the permissions for the steps.
 		for _, call := range c.stepCalls() {
-			if c.isDenied(ctx, call) {
+			if cmdutil.IsDenied(ctx, c.kube, call) {
 				return nil, c.explainForbidden(call, plan, nil)
 			}
 		}
@@ -77,26 +78,27 @@ func (c *Client) start(ctx context.Context, plan *retry.Plan, created *unstructu
 }
 
 // Replace creates the retry of an unfinished Job like Create, and then deletes the old Job with its pods, so that a
-// failed creation leaves the old Job running. On error with a Job, the retry runs and the old Job may be left.
+// failed creation leaves the old Job running. On error with a Job, the retry runs, and the old Job is deleted unless the
+// error names it.
 func (c *Client) Replace(ctx context.Context, f *Candidate, plan *retry.Plan) (*unstructured.Unstructured, error) {
-	if call := c.jobs.Call("delete", ""); c.isDenied(ctx, call) {
+	if call := c.jobs.Call("delete", ""); cmdutil.IsDenied(ctx, c.kube, call) {
 		return nil, cmdutil.NewUserError(cmdutil.KindForbidden, nil,
 			fmt.Sprintf("you may not delete %s %s, and --replace does", call.Resource, call.Where()), askFor(call))
 	}
-	made, err := c.Create(ctx, f, plan)
-	if err != nil || c.options.DryRun {
-		return made, err
+	made, failure := c.Create(ctx, f, plan)
+	if made == nil || c.options.DryRun {
+		return made, failure
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
 	defer cancel()
 	name := f.Job.Name
 	if err := c.write.Delete(ctx, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
-		return made, cmdutil.NewUserError(cmdutil.KindOther, err,
+		return made, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
 			fmt.Sprintf("job.batch/%s was created, and job.batch/%s, which it replaces, may be left: %v", made.GetName(), name, err),
-			"delete it: kubectl delete job "+name+" -n "+c.jobs.Namespace)
+			"delete it: kubectl delete job "+name+" -n "+c.jobs.Namespace))
 	}
 	fmt.Fprintf(c.options.Out, "job.batch/%s deleted\n", sanitize.Line(name))
-	return made, nil
+	return made, failure
 }
 
 // Mark sets the request ID by which Stored recognizes the plan's Job. The ID is the one of the plan before, if any,
@@ -130,12 +132,6 @@ func (c *Client) IsAllowed(ctx context.Context) bool {
 		}
 	}
 	return true
-}
-
-// isDenied reports whether the user lacks the permission for a call. Without permission to ask, the attempt will show it.
-func (c *Client) isDenied(ctx context.Context, call apicall.Call) bool {
-	allowed, err := cmdutil.IsAllowed(ctx, c.kube, call)
-	return err == nil && !allowed
 }
 
 // stepCalls returns the calls that make a created Job run only its indexes.
@@ -175,7 +171,7 @@ func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.
 }
 
 // undo removes a Job that could not be resumed. If the response to that request was lost, the Job may run, and then
-// undo returns it without an error.
+// undo returns it as running does.
 func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error, mayRun bool) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
@@ -193,11 +189,11 @@ func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, f
 }
 
 // running returns the running Job without the error of a request whose response was lost. If the user has interrupted
-// the command, it reports the Job and returns the error.
+// the command, it prints that the Job runs, and also returns the error.
 func (c *Client) running(object *unstructured.Unstructured, failure error) (*unstructured.Unstructured, error) {
 	if errors.Is(failure, context.Canceled) {
 		fmt.Fprintf(c.options.Out, "job.batch/%s was created, and runs.\n", sanitize.Line(object.GetName()))
-		return nil, failure
+		return object, failure
 	}
 	return object, nil
 }

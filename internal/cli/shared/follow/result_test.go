@@ -1,0 +1,34 @@
+package follow
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// A retry that is created while the command gives up is not called stalled.
+//
+// Requirements: RUN-15
+func TestStalledErrorHasOnlyStalledJobs(t *testing.T) {
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, "http://127.0.0.1:1"))
+	s := &Set{Options: Options{Kube: cmdutil.NewKubeFlags(), Stalled: StallFlag{After: 10 * time.Minute}}}
+	for _, name := range []string{"stalled", "other-retry-1"} {
+		job, err := NewJob(clitest.SimpleJob("ns1", name, 0))
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.UID = types.UID(name)
+		s.Add(job)
+	}
+	s.Blockers = map[types.UID]*explain.Stall{"stalled": {Text: "no image"}}
+	got := s.stalledError().Error()
+	if strings.Contains(got, "other-retry-1") || !strings.HasPrefix(got, "job.batch/stalled has been stalled for 10m: no image; see: ") {
+		t.Error(got)
+	}
+}
