@@ -14,14 +14,19 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// releaseOrphansOf adds to the plan the release of pods that the Job no longer controls and will not adopt: they no
-// longer count, and nothing else would release them.
+// releaseOrphansOf adds to the plan the release of pods that the Job no longer controls and that no Job will adopt: they no
+// longer count, or the status records them, and nothing else would release them.
 func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan) {
-	for _, o := range s.cache.Orphans(s.uid) {
+	orphans := s.cache.Orphans(s.uid)
+	if u := s.job.Status.UncountedTerminatedPods; u != nil {
+		_, unnamed := s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
+		orphans, s.retry = append(orphans, unnamed...), s.retry || len(unnamed) > 0
+	}
+	for _, o := range orphans {
 		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
 			return // The rest follows in the next stage.
 		}
-		if o.Selected && mayAdopt(s.job) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] != 0 {
+		if o.Selected && mayAdopt(s.job) || isAdoptable(o) || o.Namespace != s.job.Namespace || s.skip[o.Pod.UID] != 0 {
 			continue
 		}
 		plan.Release = append(plan.Release, orphanRef(o))

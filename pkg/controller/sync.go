@@ -186,9 +186,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	// Lost pods are read after the Job's pods: another client may remove a pod from the Job in between, or return it.
 	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
-		var unnamed bool
-		held, unnamed = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
-		s.retry = s.retry || unnamed
+		held, _ = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
 	}
 	if mayAdopt(s.job) {
 		strays = s.cache.Strays(s.job)

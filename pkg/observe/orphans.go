@@ -82,11 +82,12 @@ func (c *Cache) Orphans(job types.UID) []Orphan {
 }
 
 // Held returns which of the pods that the Job's status records have the tracking finalizer. Without a controller, a pod still
-// counts as recorded, whatever labels it has lost. If such a pod does not name the Job, unnamed is true: no change of it will be
-// reported as a change of the Job's pods.
-func (c *Cache) Held(job types.UID, recorded []types.UID) (held map[types.UID]bool, unnamed bool) {
+// counts as recorded, whatever labels it has lost. unnamed are the pods among these that do not name the Job, because they lost
+// its label, or because another client created them: no change of them will be reported as a change of the Job's pods.
+func (c *Cache) Held(job types.UID, recorded []types.UID) (held map[types.UID]bool, unnamed []Orphan) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
+	s := selectorOf(c.job(job))
 	held = map[types.UID]bool{}
 	for _, uid := range recorded {
 		r := c.pods.rows[uid]
@@ -94,7 +95,11 @@ func (c *Cache) Held(job types.UID, recorded []types.UID) (held map[types.UID]bo
 			continue
 		}
 		held[uid] = true
-		unnamed = unnamed || r.value.job != job
+		if r.value.job != job {
+			o := orphanOf(r.value)
+			o.Selected, o.Adopters = !o.Pod.Deleting && s.selects(o.Labels), c.adopters(r.value)
+			unnamed = append(unnamed, o)
+		}
 	}
 	return held, unnamed
 }
