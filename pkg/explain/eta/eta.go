@@ -48,8 +48,13 @@ const JustStarted = "just started"
 //
 // If the count decreased, the Job was changed: earlier samples do not count for the recent rate.
 func Estimate(samples []Progress, started time.Time, total int32, now time.Time) ETA {
-	samples = slices.DeleteFunc(slices.Clone(samples), func(p Progress) bool { return p.Time.After(now) })
-	slices.SortStableFunc(samples, func(x, y Progress) int { return x.Time.Compare(y.Time) })
+	samples = slices.Clone(samples)
+	if later := func(x, y Progress) int { return x.Time.Compare(y.Time) }; !slices.IsSortedFunc(samples, later) {
+		slices.SortStableFunc(samples, later)
+	}
+	for len(samples) > 0 && samples[len(samples)-1].Time.After(now) {
+		samples = samples[:len(samples)-1]
+	}
 	if !started.IsZero() {
 		// Of the samples before the start, only the last counts, as the number at the start.
 		for len(samples) > 1 && !samples[1].Time.After(started) {
