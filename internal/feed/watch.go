@@ -177,7 +177,7 @@ func (w *Watch) consume(ctx context.Context, opened watch.Interface) error {
 	}
 }
 
-// watchError wraps an error of the watch. If it says that Version has expired, it resets Version and returns nil.
+// watchError wraps an error of the watch. If Version has expired (410), it resets Version and returns nil.
 func (w *Watch) watchError(err error) error {
 	if apierrors.IsResourceExpired(err) || apierrors.IsGone(err) {
 		w.Version = ""

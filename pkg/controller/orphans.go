@@ -16,13 +16,9 @@ import (
 
 // releaseOrphansOf adds to the plan the release of pods that the Job no longer controls and that no Job will adopt: they no
 // longer count, or the status records them, and nothing else would release them.
-func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan) {
-	orphans := s.cache.Orphans(s.uid)
-	if u := s.job.Status.UncountedTerminatedPods; u != nil {
-		_, unnamed := s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
-		orphans, s.retry = append(orphans, unnamed...), s.retry || len(unnamed) > 0
-	}
-	for _, o := range orphans {
+func (s *jobSync) releaseOrphansOf(plan *reconcile.Plan, unnamed []observe.Orphan) {
+	s.retry = s.retry || len(unnamed) > 0 // No event will bring the Job back for these.
+	for _, o := range append(s.cache.Orphans(s.uid), unnamed...) {
 		if len(plan.Release) >= s.config.Limits.MaxPodChanges {
 			return // The rest follows in the next stage.
 		}

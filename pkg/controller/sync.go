@@ -12,6 +12,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -89,9 +90,9 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		}
 
 		// 4. Decide what to write. The plan covers the Job; the pods that it has lost are added.
-		plan := s.compute(ctx)
+		plan, unnamed := s.compute(ctx)
 		s.note(&plan)
-		s.releaseOrphansOf(&plan)
+		s.releaseOrphansOf(&plan, unnamed)
 
 		// 5. Leave out a status that can wait. Without anything else to write, the sync ends.
 		result := Result{After: plan.RequeueAfter}
@@ -178,15 +179,15 @@ func (s *jobSync) observe(ctx context.Context) error {
 	return nil
 }
 
-// compute decides what to write.
-func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
+// compute decides what to write. unnamed are the recorded pods that do not name the Job, see Cache.Held.
+func (s *jobSync) compute(ctx context.Context) (plan reconcile.Plan, unnamed []observe.Orphan) {
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
 	s.pods = len(pods)
 	s.memory.settleReleases(s.uid, pods)
 	// Lost pods are read after the Job's pods: another client may remove a pod from the Job in between, or return it.
 	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
 	if u := s.job.Status.UncountedTerminatedPods; u != nil {
-		held, _ = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
+		held, unnamed = s.cache.Held(s.uid, slices.Concat(u.Succeeded, u.Failed))
 	}
 	if mayAdopt(s.job) {
 		strays = s.cache.Strays(s.job)
@@ -203,7 +204,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 	m := s.memory.get(s.uid)
 	// A write that got no response may have decided the outcome.
 	decided := m.mayBeDecided(s.job, now)
-	plan := reconcile.Compute(reconcile.Observation{
+	plan = reconcile.Compute(reconcile.Observation{
 		Job:             s.job,
 		Pods:            pods,
 		Strays:          strays,
@@ -222,7 +223,7 @@ func (s *jobSync) compute(ctx context.Context) reconcile.Plan {
 		s.events().findings(&plan.Findings)
 	}
 	logPlan(ctx, s.job, &plan, now)
-	return plan
+	return plan, unnamed
 }
 
 // skipped returns the set of pods to leave alone, or nil if there are none.

@@ -119,7 +119,7 @@ func (r *lintResult) skipPatch(file string) {
 	}
 }
 
-// dropTemplateFindings removes all findings about templates except the one that says that the file is a template.
+// dropTemplateFindings removes the findings about files that are templates. It keeps the one with TemplateID.
 func (r *lintResult) dropTemplateFindings() {
 	first := map[string]int{}
 	for i, f := range r.Findings {

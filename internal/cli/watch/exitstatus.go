@@ -51,16 +51,12 @@ func (e *exitStatus) observe(s *snapshot.Snapshot) bool {
 			e.leave(name, follow.Ended{NamespacedName: types.NamespacedName{Name: name}}, is)
 		}
 	}
-	open, lost := 0, 0
+	open, lost := false, false
 	for _, job := range e.jobs {
-		switch {
-		case job.Outcome == "":
-			open++
-		case !job.Outcome.IsFinished():
-			lost++
-		}
+		open = open || job.Outcome == ""
+		lost = lost || job.Outcome == feed.Deleted
 	}
-	e.done = len(e.jobs) > 0 && open == 0 || lost > 0
+	e.done = len(e.jobs) > 0 && !open || lost
 	return e.done
 }
 

@@ -129,7 +129,7 @@ func (r *related) followFamily(ctx context.Context, s *Source) error {
 	}
 }
 
-// readFamily updates the relatives. If listing Jobs is forbidden, there are none; on other errors, the previous ones are kept.
+// readFamily updates the relatives. If listing Jobs is forbidden, it removes them; on other errors, it keeps the previous ones.
 func (r *related) readFamily(ctx context.Context, s *Source) {
 	s.mu.Lock()
 	job, before, known := r.job, r.relatives, r.relativesRead
