@@ -19,10 +19,12 @@ type pace struct {
 
 	mu    sync.Mutex
 	limit int
-	// inFlight is the number of calls in flight, and large is the number of those for large Jobs. Calls that wait do so at
-	// smallFreed and largeFreed.
-	inFlight, large        int
-	smallFreed, largeFreed *sync.Cond
+	// inFlight is the number of calls in flight, and large is the number of those for large Jobs.
+	inFlight, large int
+	// smallWaiting and largeWaiting are the calls that wait, in order of arrival: when a new call could begin before them,
+	// a few of 2,000 Jobs that were created at once waited for half a minute. arrivals counts all calls.
+	smallWaiting, largeWaiting []waitingCall
+	arrivals                   int
 	// small is the number of small Jobs at work; smallBegun and smallEnded are the times at which the last one began and
 	// ended.
 	small                  int
@@ -30,6 +32,12 @@ type pace struct {
 	// slower holds, for the calls since the last decision, the ratio of their duration to that of an unhindered call.
 	slower []float64
 	kinds  map[string]*unhindered
+}
+
+// waitingCall is a call that begins when turn is closed.
+type waitingCall struct {
+	arrival int
+	turn    chan struct{}
 }
 
 // unhindered is the duration of a call of one kind that does not wait: the minimum of this period and the previous one,
@@ -59,9 +67,7 @@ const (
 
 func newPace(perSync int, clock clock.PassiveClock) *pace {
 	least := min(minPace, perSync)
-	p := &pace{clock: clock, perSync: perSync, min: least, max: maxPace * perSync, limit: least, kinds: map[string]*unhindered{}}
-	p.smallFreed, p.largeFreed = sync.NewCond(&p.mu), sync.NewCond(&p.mu)
-	return p
+	return &pace{clock: clock, perSync: perSync, min: least, max: maxPace * perSync, limit: least, kinds: map[string]*unhindered{}}
 }
 
 func (p *pace) now() int {
@@ -148,37 +154,19 @@ func (p *pace) endSmall() {
 	p.smallEnded = p.clock.Now()
 }
 
-// beginCall waits until a call for a Job may be made. Another call is in flight meanwhile, and its end wakes a waiter,
-// which wakes the next one.
+// beginCall waits until a call for a Job may be made.
 func (p *pace) beginCall(job Size) {
 	p.mu.Lock()
-	defer p.mu.Unlock()
-	freed := p.smallFreed
+	p.arrivals++
+	call := waitingCall{p.arrivals, make(chan struct{})}
 	if job == Large {
-		freed = p.largeFreed
+		p.largeWaiting = append(p.largeWaiting, call)
+	} else {
+		p.smallWaiting = append(p.smallWaiting, call)
 	}
-	for !p.mayCall(job) {
-		freed.Wait()
-	}
-	p.inFlight++
-	if job == Large {
-		p.large++
-	}
-	p.wakeNext()
-}
-
-// wakeNext wakes one waiter of each size: there may be a thousand, for whom there is no room. The caller holds the lock.
-func (p *pace) wakeNext() {
-	p.smallFreed.Signal()
-	p.largeFreed.Signal()
-}
-
-func (p *pace) mayCall(job Size) bool {
-	smallFirst := p.small > 0 && p.clock.Since(p.smallBegun) < mostCourtesy || p.clock.Since(p.smallEnded) < courtesyPeriod
-	if job == Large && smallFirst && p.large >= courtesy {
-		return false
-	}
-	return p.inFlight < p.limit
+	p.admit()
+	p.mu.Unlock()
+	<-call.turn
 }
 
 func (p *pace) endCall(job Size) {
@@ -188,5 +176,27 @@ func (p *pace) endCall(job Size) {
 	if job == Large {
 		p.large--
 	}
-	p.wakeNext()
+	p.admit()
+}
+
+// admit begins as many of the waiting calls as the limits allow, first come, first served. If calls still wait, others
+// are in flight, whose ends admit them. The caller holds the lock.
+func (p *pace) admit() {
+	smallFirst := p.small > 0 && p.clock.Since(p.smallBegun) < mostCourtesy || p.clock.Since(p.smallEnded) < courtesyPeriod
+	for p.inFlight < p.limit {
+		small := len(p.smallWaiting) > 0
+		large := len(p.largeWaiting) > 0 && (!smallFirst || p.large < courtesy)
+		switch {
+		case large && (!small || p.largeWaiting[0].arrival < p.smallWaiting[0].arrival):
+			close(p.largeWaiting[0].turn)
+			p.largeWaiting = p.largeWaiting[1:]
+			p.large++
+		case small:
+			close(p.smallWaiting[0].turn)
+			p.smallWaiting = p.smallWaiting[1:]
+		default:
+			return
+		}
+		p.inFlight++
+	}
 }

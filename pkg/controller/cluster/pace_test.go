@@ -136,6 +136,42 @@ func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 	})
 }
 
+// A Job whose calls are answered makes its next ones after those that have waited for longer: otherwise they might wait
+// for as long as it has calls to make.
+func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
+	for _, first := range []Size{Small, Large} {
+		synctest.Test(t, func(t *testing.T) {
+			p := newPace(32, clock.RealClock{})
+			proceed, began := make(chan bool), atomic.Int32{}
+			wait := func(int) { <-proceed }
+			go p.parallel(first, 200, wait)
+			synctest.Wait()
+			time.Sleep(2 * mostCourtesy) // Small Jobs come first no more.
+			const others = 3
+			for range others {
+				go p.parallel(Large, 1, func(int) {
+					began.Add(1)
+					<-proceed
+				})
+				synctest.Wait()
+			}
+			// Of the first Job, as many calls are in flight as may be, and as many as one sync makes wait already.
+			for range 32 - minPace {
+				proceed <- true
+				synctest.Wait()
+			}
+			for i := range int32(others) {
+				if began.Load() != i {
+					t.Errorf("first %v: %d calls of the other Jobs began after %d others, want %d", first, began.Load(), 32-minPace+i, i)
+				}
+				proceed <- true
+				synctest.Wait()
+			}
+			close(proceed)
+		})
+	}
+}
+
 func TestCallsRunAtOnce(t *testing.T) {
 	p := newPace(4, clock.RealClock{})
 	var mu sync.Mutex
