@@ -40,7 +40,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 		n := min(batch, len(create))
 		operations = spread(operations, stage.creations(ctx, plan, create[:n], len(create) == len(plan.Create)))
 		create = create[n:]
-		s.cluster.Parallel(s.size(plan), len(operations), func(i int) {
+		s.cluster.Parallel(s.priority(plan), len(operations), func(i int) {
 			select {
 			case <-stopping:
 			default:
@@ -62,9 +62,16 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 	return stage.changesLeft, stage.statusErr
 }
 
-// size returns Large if the calls of small Jobs come first.
-func (s *jobSync) size(plan *reconcile.Plan) cluster.Size {
-	return cluster.Size(s.pods+len(plan.Create) > minChanges)
+// priority returns the priority of the calls of a plan. Those that complete a Job come before the creations of others, as
+// the Job does in the queue (SCL-17).
+func (s *jobSync) priority(plan *reconcile.Plan) cluster.Priority {
+	switch {
+	case s.pods+len(plan.Create) > minChanges:
+		return cluster.Large
+	case len(plan.Create) == 0 && s.cache.HasEnded(s.uid):
+		return cluster.Ending
+	}
+	return cluster.Small
 }
 
 // stage collects the results of the operations of one stage, from several goroutines.

@@ -50,6 +50,8 @@ type fakeCluster struct {
 	// backwards runs the operations of a stage in reverse order.
 	backwards bool
 	calls     []string
+	// priorities holds the priority of each call of Parallel.
+	priorities []cluster.Priority
 	// counted is the number of calls and stages so far; most is their limit, if larger than manyCalls.
 	counted, most int
 }
@@ -108,7 +110,8 @@ func (f *fakeCluster) addPods(pods ...*corev1.Pod) {
 	}
 }
 
-func (f *fakeCluster) parallel(_ cluster.Size, n int, do func(i int)) {
+func (f *fakeCluster) parallel(job cluster.Priority, n int, do func(i int)) {
+	f.priorities = append(f.priorities, job)
 	f.count()
 	for i := range n {
 		if f.backwards {

@@ -1,10 +1,15 @@
 package controller
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 )
 
 // Ending Jobs come first, each once, including Jobs that began to end while they waited.
@@ -33,5 +38,39 @@ func TestJobsThatEndComeFirst_SCL_17(t *testing.T) {
 	}
 	if want := []types.UID{"c", "d", "a", "a", "b", "e"}; !slices.Equal(order, want) {
 		t.Errorf("%q, want %q", order, want)
+	}
+}
+
+// A small Job creates its pods beside the calls of other small Jobs, and once all of them have ended, its calls come
+// first. A large Job comes last, also when it ends.
+func TestPriorityOfCalls_SCL_17_SCL_09(t *testing.T) {
+	for _, c := range []struct {
+		pods, ended     int
+		creates, endsBy cluster.Priority
+	}{{1, 1, cluster.Small, cluster.Ending}, {2, 1, cluster.Small, cluster.Small}, {minChanges + 1, minChanges + 1, cluster.Large, cluster.Large}} {
+		clock := clocktesting.NewFakeClock(testTime)
+		f := newFakeCluster(t, func(config *Config) { config.Clock = clock })
+		job := ourJob(int32(c.pods))
+		f.addJob(job)
+		f.engine.Trust(job)
+		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
+			t.Fatal(err)
+		}
+		if f.priorities[0] != c.creates {
+			t.Errorf("%d pods: created with priority %d", c.pods, f.priorities[0])
+		}
+		f.priorities = nil
+		clock.Step(f.engine.config.BatchPeriod) // No status write is postponed.
+		for _, pod := range slices.Collect(maps.Values(f.pods))[:c.ended] {
+			ended := pod.DeepCopy()
+			ended.Status.Phase, ended.ResourceVersion = corev1.PodSucceeded, "900"
+			f.addPods(ended)
+		}
+		if _, err := f.engine.Sync(t.Context(), job.UID); err != nil {
+			t.Fatal(err)
+		}
+		if len(f.priorities) == 0 || slices.ContainsFunc(f.priorities, func(p cluster.Priority) bool { return p != c.endsBy }) {
+			t.Errorf("%d of %d pods ended: priorities %v, want %d", c.ended, c.pods, f.priorities, c.endsBy)
+		}
 	}
 }

@@ -43,7 +43,7 @@ func newTransit(t *testing.T) *transit {
 	f := &transit{t: t, clock: clocktesting.NewFakeClock(testTime), version: 1, stored: map[types.UID]*corev1.Pod{}, due: map[types.UID]bool{}}
 	config := Config{Clock: f.clock}
 	f.dispatcher, f.cache = NewDispatcher(config, f)
-	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: transitJobs{f}, Pods: transitPods{f}, List: f, Parallel: func(_ cluster.Size, n int, do func(int)) {
+	f.engine = NewEngine(config, f.cache, cluster.Cluster{Jobs: transitJobs{f}, Pods: transitPods{f}, List: f, Parallel: func(_ cluster.Priority, n int, do func(int)) {
 		for i := range n {
 			do(i)
 		}

@@ -211,7 +211,7 @@ func (p *process) recoverCrash() {
 }
 
 // parallel runs the operations of a stage in a random order: any order must be correct.
-func (p *process) parallel(_ cluster.Size, n int, do func(i int)) {
+func (p *process) parallel(_ cluster.Priority, n int, do func(i int)) {
 	if d := p.world.Decider; d != nil {
 		p.decided(d, n, do)
 		return

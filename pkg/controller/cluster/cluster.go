@@ -60,15 +60,17 @@ type Cluster struct {
 	// it is nil, Jobs whose template has such fields get no pods.
 	CreateJSON func(ctx context.Context, namespace string, pod []byte) (*corev1.Pod, error)
 	// Parallel calls do(0..n-1), in any order and possibly concurrently, and returns when all calls have returned. Calls
-	// for large Jobs yield to calls for small ones.
-	Parallel func(job Size, n int, do func(i int))
+	// of a lower priority yield to others.
+	Parallel func(job Priority, n int, do func(i int))
 }
 
-// Size is Large for a Job that may need many calls at a time.
-type Size bool
+// Priority is the priority of a Job's calls, the highest one first.
+type Priority uint8
 
-// A Large Job has more pods than the number that every stage changes, however long it takes.
 const (
-	Small Size = false
-	Large Size = true
+	// Ending is for a small Job whose pods have all ended: a few calls complete it.
+	Ending Priority = iota
+	Small
+	// Large is for a Job that has more pods than the number that every stage changes, however long it takes.
+	Large
 )

@@ -21,10 +21,10 @@ type pace struct {
 	limit int
 	// inFlight is the number of calls in flight, and large is the number of those for large Jobs.
 	inFlight, large int
-	// smallWaiting and largeWaiting are the calls that wait, in order of arrival: when a new call could begin before them,
-	// a few of 2,000 Jobs that were created at once waited for half a minute. arrivals counts all calls.
-	smallWaiting, largeWaiting []waitingCall
-	arrivals                   int
+	// waiting holds, for each priority, the calls that wait, in order of arrival: when new calls could begin before them, a
+	// few of 2,000 Jobs that were created at once waited for half a minute. arrivals counts all calls.
+	waiting  [Large + 1][]waitingCall
+	arrivals int
 	// small is the number of small Jobs at work; smallBegun and smallEnded are the times at which the last one began and
 	// ended.
 	small                  int
@@ -115,14 +115,14 @@ func (u *unhindered) least(took time.Duration, clock clock.PassiveClock) time.Du
 }
 
 // parallel makes calls 0 to n-1 in goroutines, including the caller's.
-func (p *pace) parallel(job Size, n int, do func(i int)) {
+func (p *pace) parallel(job Priority, n int, do func(i int)) {
 	var wg sync.WaitGroup
 	next := make(chan int, n)
 	for i := range n {
 		next <- i
 	}
 	close(next)
-	if job == Small {
+	if job != Large {
 		p.beginSmall()
 		defer p.endSmall()
 	}
@@ -155,21 +155,17 @@ func (p *pace) endSmall() {
 }
 
 // beginCall waits until a call for a Job may be made.
-func (p *pace) beginCall(job Size) {
+func (p *pace) beginCall(job Priority) {
 	p.mu.Lock()
 	p.arrivals++
 	call := waitingCall{p.arrivals, make(chan struct{})}
-	if job == Large {
-		p.largeWaiting = append(p.largeWaiting, call)
-	} else {
-		p.smallWaiting = append(p.smallWaiting, call)
-	}
+	p.waiting[job] = append(p.waiting[job], call)
 	p.admit()
 	p.mu.Unlock()
 	<-call.turn
 }
 
-func (p *pace) endCall(job Size) {
+func (p *pace) endCall(job Priority) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.inFlight--
@@ -179,24 +175,34 @@ func (p *pace) endCall(job Size) {
 	p.admit()
 }
 
-// admit begins as many of the waiting calls as the limits allow, first come, first served. If calls still wait, others
-// are in flight, whose ends admit them. The caller holds the lock.
+// admit begins as many of the waiting calls as the limits allow. If calls still wait, others are in flight, whose ends
+// admit them. The caller holds the lock.
 func (p *pace) admit() {
-	smallFirst := p.small > 0 && p.clock.Since(p.smallBegun) < mostCourtesy || p.clock.Since(p.smallEnded) < courtesyPeriod
 	for p.inFlight < p.limit {
-		small := len(p.smallWaiting) > 0
-		large := len(p.largeWaiting) > 0 && (!smallFirst || p.large < courtesy)
-		switch {
-		case large && (!small || p.largeWaiting[0].arrival < p.smallWaiting[0].arrival):
-			close(p.largeWaiting[0].turn)
-			p.largeWaiting = p.largeWaiting[1:]
-			p.large++
-		case small:
-			close(p.smallWaiting[0].turn)
-			p.smallWaiting = p.smallWaiting[1:]
-		default:
+		job, ready := p.next()
+		if !ready {
 			return
 		}
+		close(p.waiting[job][0].turn)
+		p.waiting[job] = p.waiting[job][1:]
 		p.inFlight++
+		if job == Large {
+			p.large++
+		}
 	}
+}
+
+// next returns the priority of the next call, and whether one is ready to begin. Calls of Jobs that end are first, and do not
+// hold up the others for long: they are never more than the creations before them. The others begin in order of arrival.
+func (p *pace) next() (job Priority, ready bool) {
+	smallFirst := p.small > 0 && p.clock.Since(p.smallBegun) < mostCourtesy || p.clock.Since(p.smallEnded) < courtesyPeriod
+	small := len(p.waiting[Small]) > 0
+	large := len(p.waiting[Large]) > 0 && (!smallFirst || p.large < courtesy)
+	switch {
+	case len(p.waiting[Ending]) > 0:
+		return Ending, true
+	case large && (!small || p.waiting[Large][0].arrival < p.waiting[Small][0].arrival):
+		return Large, true
+	}
+	return Small, small
 }

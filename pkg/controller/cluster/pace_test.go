@@ -3,6 +3,7 @@ package cluster
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -139,7 +140,7 @@ func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 // A Job whose calls are answered makes its next ones after those that have waited for longer: otherwise they might wait
 // for as long as it has calls to make.
 func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
-	for _, first := range []Size{Small, Large} {
+	for _, first := range []Priority{Small, Large} {
 		synctest.Test(t, func(t *testing.T) {
 			p := newPace(32, clock.RealClock{})
 			proceed, began := make(chan bool), atomic.Int32{}
@@ -170,6 +171,30 @@ func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
 			close(proceed)
 		})
 	}
+}
+
+// The calls that complete a Job begin before creations that have waited for longer.
+func TestCallsOfJobsThatEndComeFirst_SCL_17(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := newPace(1, clock.RealClock{})
+		var order []string
+		proceed := make(chan bool)
+		for _, c := range []struct {
+			job  Priority
+			name string
+		}{{Large, "in flight"}, {Large, "large"}, {Small, "small"}, {Ending, "ending"}, {Ending, "ending later"}} {
+			go p.parallel(c.job, 1, func(int) {
+				order = append(order, c.name)
+				<-proceed
+			})
+			synctest.Wait()
+		}
+		close(proceed)
+		synctest.Wait()
+		if want := []string{"in flight", "ending", "ending later", "large", "small"}; !slices.Equal(order, want) {
+			t.Errorf("%q, want %q", order, want)
+		}
+	})
 }
 
 func TestCallsRunAtOnce(t *testing.T) {
