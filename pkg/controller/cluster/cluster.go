@@ -70,6 +70,7 @@ type Priority uint8
 const (
 	// Ending is for a small Job whose pods have all ended: a few calls complete it.
 	Ending Priority = iota
+	// Small is for any other small Job.
 	Small
 	// Large is for a Job that has more pods than the number that every stage changes, however long it takes.
 	Large
