@@ -140,15 +140,14 @@ func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 // A Job whose calls are answered makes its next ones after those that have waited for longer: otherwise they might wait
 // for as long as it has calls to make.
 func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
-	for _, first := range []Priority{Small, Large} {
+	const perSync, others = 100, 3
+	for first, atOnce := range map[Priority]int{Small: minSmallPace, Large: minPace} {
 		synctest.Test(t, func(t *testing.T) {
-			p := newPace(32, clock.RealClock{})
+			p := newPace(perSync, clock.RealClock{})
 			proceed, began := make(chan bool), atomic.Int32{}
-			wait := func(int) { <-proceed }
-			go p.parallel(first, 200, wait)
+			go p.parallel(first, 2*perSync, func(int) { <-proceed })
 			synctest.Wait()
 			time.Sleep(2 * mostCourtesy) // Small Jobs come first no more.
-			const others = 3
 			for range others {
 				go p.parallel(Large, 1, func(int) {
 					began.Add(1)
@@ -156,14 +155,14 @@ func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
 				})
 				synctest.Wait()
 			}
-			// Of the first Job, as many calls are in flight as may be, and as many as one sync makes wait already.
-			for range 32 - minPace {
+			// So many calls of the first Job wait already.
+			for range perSync - atOnce {
 				proceed <- true
 				synctest.Wait()
 			}
 			for i := range int32(others) {
 				if began.Load() != i {
-					t.Errorf("first %v: %d calls of the other Jobs began after %d others, want %d", first, began.Load(), 32-minPace+i, i)
+					t.Errorf("priority %d: %d calls of the other Jobs have begun, want %d", first, began.Load(), i)
 				}
 				proceed <- true
 				synctest.Wait()
@@ -173,26 +172,27 @@ func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
 	}
 }
 
-// The calls that complete a Job begin before creations that have waited for longer.
-func TestCallsOfJobsThatEndComeFirst_SCL_17(t *testing.T) {
+// The calls that complete a Job begin before creations that have waited for longer, and small Jobs alone do not keep a
+// large one from making any.
+func TestCallsOfJobsThatEndComeFirst_SCL_17_SCL_09(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(1, clock.RealClock{})
-		var order []string
+		var order []Priority
 		proceed := make(chan bool)
-		for _, c := range []struct {
-			job  Priority
-			name string
-		}{{Large, "in flight"}, {Large, "large"}, {Small, "small"}, {Ending, "ending"}, {Ending, "ending later"}} {
-			go p.parallel(c.job, 1, func(int) {
-				order = append(order, c.name)
+		calls := []Priority{Small, Small, Small, Small, Small, Large, Small, Ending, Ending}
+		for _, job := range calls {
+			go p.parallel(job, 1, func(int) {
+				order = append(order, job)
 				<-proceed
 			})
 			synctest.Wait()
 		}
-		close(proceed)
-		synctest.Wait()
-		if want := []string{"in flight", "ending", "ending later", "large", "small"}; !slices.Equal(order, want) {
-			t.Errorf("%q, want %q", order, want)
+		for range calls {
+			proceed <- true
+			synctest.Wait()
+		}
+		if want := []Priority{Small, Small, Small, Small, Small, Ending, Ending, Large, Small}; !slices.Equal(order, want) {
+			t.Errorf("%v, want %v", order, want)
 		}
 	})
 }
