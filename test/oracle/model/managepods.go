@@ -36,6 +36,9 @@ func (w *world) managePods(next *status, seen *observation) bool {
 			return false
 		}
 	}
+	if len(w.edits) > 0 && w.edits[0].At <= w.now && w.pace.rng.IntN(2) == 0 {
+		missing = 1 + w.pace.rng.IntN(missing) // The next version of the spec ends the creations (SCL-16).
+	}
 	return w.create(missing, next, seen)
 }
 
