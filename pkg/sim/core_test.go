@@ -193,6 +193,9 @@ func checkRemaining(t *rapid.T, o reconcile.Observation, plan reconcile.Plan) {
 }
 
 func endsJob(conditions []batchv1.JobCondition) bool {
+	if len(conditions) == 0 {
+		return false // A status without conditions may be urgent: all pods have ended.
+	}
 	last := conditions[len(conditions)-1]
 	return last.Status == corev1.ConditionTrue && (last.Type == batchv1.JobFailureTarget || last.Type == batchv1.JobSuccessCriteriaMet)
 }
