@@ -6,8 +6,12 @@ import (
 	"fmt"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	clocktesting "k8s.io/utils/clock/testing"
 )
 
 // TRK-19: after a creation that may have succeeded despite its error, the pods are listed before anything else is
@@ -39,5 +43,43 @@ func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
 		if _, err := r.sync(); err == nil || r.did("create") != 1-c.lists || r.did("list") != c.lists {
 			t.Errorf("%v, again: %v, calls %q", c.err, err, r.calls)
 		}
+	}
+}
+
+// A status write that was stored, but got no response, brings its back-off with it, although the failed pod is gone by
+// then.
+func TestUnansweredWriteKeepsItsBackoff_JOB_18(t *testing.T) {
+	clock := clocktesting.NewFakeClock(testTime)
+	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
+	job := ourJob(1)
+	f.addJob(job)
+	f.engine.Trust(job)
+	failed := runningPod("failed", job)
+	failed.Status.Phase = corev1.PodFailed
+	failed.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
+		Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, FinishedAt: metav1.NewTime(testTime)},
+	}}}
+	f.addPods(failed)
+	var sent *batchv1.Job
+	f.statusErr, f.onStatus = errors.New("connection reset"), func(j *batchv1.Job) { sent = j.DeepCopy() }
+	if _, err := f.engine.Sync(t.Context(), "uid"); err == nil || len(sent.Status.UncountedTerminatedPods.Failed) != 1 {
+		t.Fatalf("%v, sent %+v", err, sent.Status)
+	}
+	sent.ResourceVersion = "50"
+	f.addJob(sent)
+	if err := f.cache.PodStore("").Delete(failed); err != nil {
+		t.Fatal(err)
+	}
+	f.statusErr, f.onStatus = nil, nil
+	if _, err := f.engine.Sync(t.Context(), "uid"); err != nil {
+		t.Fatal(err)
+	}
+	clock.Step(f.engine.config.BatchPeriod)
+	result, err := f.engine.Sync(t.Context(), "uid")
+	if err != nil || f.did("create") != 0 || f.cache.Job("uid").Status.Failed != 1 {
+		t.Errorf("%v, calls %q, status %+v", err, f.calls, f.cache.Job("uid").Status)
+	}
+	if want := f.engine.config.Limits.Backoff.Base - f.engine.config.BatchPeriod; result.After != want {
+		t.Errorf("%+v, want %v; remembered %+v", result, want, f.engine.memory.get("uid").backoff)
 	}
 }
