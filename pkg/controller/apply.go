@@ -66,7 +66,7 @@ func (s *jobSync) apply(ctx context.Context, plan *reconcile.Plan) (left bool, e
 // the Job does in the queue (SCL-17).
 func (s *jobSync) priority(plan *reconcile.Plan) cluster.Priority {
 	switch {
-	case s.pods+len(plan.Create) > minChanges:
+	case s.isLarge():
 		return cluster.Large
 	case len(plan.Create) == 0 && s.cache.HasEnded(s.uid):
 		return cluster.Ending
@@ -122,7 +122,7 @@ const minChanges = 100
 // nor other Jobs must wait for hundreds of pods (SCL-15).
 func (s *stage) inTime(operation func()) func() {
 	return func() {
-		if s.changed.Add(1) <= minChanges || !s.isOver() && !s.isOutdated() {
+		if s.changed.Add(1) <= minChanges || !s.yields() && !s.isOutdated() {
 			operation()
 			return
 		}
@@ -173,7 +173,7 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 // low rate limit, a few with a slow webhook, and startTime must not wait for them. The next plan contains the rest, if
 // they are still needed.
 func (s *stage) overdue() bool {
-	return (s.ramp || s.job.Status.StartTime == nil) && s.isOver()
+	return s.ramp && s.yields() || s.job.Status.StartTime == nil && s.isOver()
 }
 
 // isOutdated reports whether a client has changed the spec since the plan was made, or has deleted the Job.
@@ -184,7 +184,7 @@ func (s *stage) isOutdated() bool {
 
 // leaveToNext reports whether a creation is left to the next stage.
 func (s *stage) leaveToNext() bool {
-	if !s.isOutdated() && (!s.ramp || !s.isOver()) {
+	if !s.isOutdated() && (!s.ramp || !s.yields()) {
 		return false
 	}
 	s.mu.Lock()

@@ -128,3 +128,37 @@ func TestCreationsAreSpread_SCL_15(t *testing.T) {
 		t.Errorf("%v", order)
 	}
 }
+
+// While a call takes 10 ms, a sync creates all pods of a small Job, and only some of a large one. While a call takes
+// longer, it leaves some of a small Job as well, for its next sync. startTime does not wait for all of them.
+func TestSmallJobsGetAllPodsInOneSync_SCL_18(t *testing.T) {
+	for _, c := range []struct {
+		pods int
+		call time.Duration
+		soon bool
+	}{{minChanges, 10 * time.Millisecond, false}, {minChanges + 1, 10 * time.Millisecond, true}, {minChanges, 100 * time.Millisecond, true}} {
+		clock := clocktesting.NewFakeClock(testTime)
+		f := newFakeCluster(t, func(config *Config) { config.Clock = clock })
+		job := ourJob(int32(c.pods))
+		f.addJob(job)
+		f.engine.Trust(job)
+		started := 0 // The number of pods when startTime was stored.
+		f.webhook = func(*corev1.Pod) {
+			if clock.Step(c.call); f.cache.Job(job.UID).Status.StartTime == nil {
+				started++
+			}
+		}
+		result, err := f.engine.Sync(t.Context(), job.UID)
+		if err != nil || result.Soon != c.soon || (len(f.pods) < c.pods) != c.soon {
+			t.Errorf("%d pods, calls of %v: %+v, %v, %d pods exist", c.pods, c.call, result, err, len(f.pods))
+		}
+		for range 100 {
+			if err == nil && len(f.pods) < c.pods {
+				_, err = f.engine.Sync(t.Context(), job.UID)
+			}
+		}
+		if err != nil || len(f.pods) != c.pods || started == c.pods {
+			t.Errorf("%d pods, calls of %v: %v, in the end %d pods exist, %d before startTime", c.pods, c.call, err, len(f.pods), started)
+		}
+	}
+}

@@ -23,8 +23,8 @@ type jobSync struct {
 	uid   types.UID
 	begun time.Time
 
-	// job is the Job as the current stage found it, pods is the number of its pods, and template is its pod template in
-	// JSON if our types cannot hold all of its fields.
+	// job is the Job as the current stage found it, pods is the number of its pods, including those to create, and template
+	// is its pod template in JSON if our types cannot hold all of its fields.
 	job      *batchv1.Job
 	pods     int
 	template []byte
@@ -75,7 +75,7 @@ func (s *jobSync) run(ctx context.Context) (Result, error) {
 		s.begin(s.job)
 
 		// 2. Let other Jobs, or the end of the process, come first once the time of this sync is over.
-		over := stage > 0 && (ctx.Err() != nil || s.isOver())
+		over := stage > 0 && (ctx.Err() != nil || s.yields())
 		if over && s.isWell() {
 			return Result{Soon: true}, nil
 		}
@@ -127,6 +127,17 @@ func (s *jobSync) isOver() bool {
 	const perPod = 5 * time.Microsecond
 	return s.config.Clock.Since(s.begun) >= max(s.config.SyncBudget, time.Duration(s.pods)*perPod)
 }
+
+// yields reports whether the sync makes way for other Jobs. That of a small Job has more time, as it has few calls left:
+// if it waited behind all other Jobs for each of them, many Jobs that are created at once would all end late, at the same
+// time (SCL-18).
+func (s *jobSync) yields() bool {
+	const patience = 10
+	return s.isOver() && (s.isLarge() || s.config.Clock.Since(s.begun) >= patience*s.config.SyncBudget)
+}
+
+// isLarge reports whether the Job has more pods than a stage changes in any case.
+func (s *jobSync) isLarge() bool { return s.pods > minChanges }
 
 // done ends a sync that has nothing left to write.
 func (s *jobSync) done(result Result) (Result, error) {
@@ -182,7 +193,6 @@ func (s *jobSync) observe(ctx context.Context) error {
 // compute decides what to write. unnamed are the recorded pods that do not name the Job, see Cache.Held.
 func (s *jobSync) compute(ctx context.Context) (plan reconcile.Plan, unnamed []observe.Orphan) {
 	pods, now := s.cache.Pods(s.uid), s.config.Clock.Now()
-	s.pods = len(pods)
 	s.memory.settleReleases(s.uid, pods)
 	// Lost pods are read after the Job's pods: another client may remove a pod from the Job in between, or return it.
 	held, strays := map[types.UID]bool(nil), []*reconcile.Pod(nil)
@@ -216,6 +226,7 @@ func (s *jobSync) compute(ctx context.Context) (plan reconcile.Plan, unnamed []o
 		Skip:            skipped(s.skip),
 		HoldCreation:    s.held || !knowsTemplate || decided > 0,
 	}, s.config.Limits)
+	s.pods = len(pods) + len(plan.Create)
 	if decided > 0 && plan.Status == nil && (plan.RequeueAfter == 0 || decided < plan.RequeueAfter) {
 		plan.RequeueAfter = decided // Nothing else settles it.
 	}
