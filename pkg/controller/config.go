@@ -57,7 +57,7 @@ type Config struct {
 	// that change no condition. Default 1 s.
 	BatchPeriod time.Duration
 	// SyncBudget is the time after which a sync yields to other Jobs; it still completes the calls in flight, and
-	// changes at least 100 pods if that many need changes. Default 750 ms.
+	// changes at least 100 pods if that many need changes. A Job of at most 100 pods has ten times as long. Default 750 ms.
 	SyncBudget time.Duration
 	// RetryMin and RetryMax bound the exponential wait after a failed sync of a
 	// Job. Default 1 s and 60 s.
