@@ -169,12 +169,9 @@ func (s *jobSync) isRamp(plan *reconcile.Plan) bool {
 	return len(plan.Create) > s.config.PodConcurrency
 }
 
-// overdue reports whether creations have taken so long that a status write may be due: many creations take long at a
-// low rate limit, a few with a slow webhook, and startTime must not wait for them. The next plan contains the rest, if
-// they are still needed.
-func (s *stage) overdue() bool {
-	return s.ramp && s.yields() || s.job.Status.StartTime == nil && s.isOver()
-}
+// overdue reports whether startTime is due: creations take long with a slow webhook, and it must not wait for all of them.
+// The next plan contains the rest, if they are still needed.
+func (s *stage) overdue() bool { return s.job.Status.StartTime == nil && s.isOver() }
 
 // isOutdated reports whether a client has changed the spec since the plan was made, or has deleted the Job.
 func (s *stage) isOutdated() bool {
@@ -182,7 +179,7 @@ func (s *stage) isOutdated() bool {
 	return now == nil || isRespecified(s.job, now)
 }
 
-// leaveToNext reports whether a creation is left to the next stage.
+// leaveToNext reports whether a creation is left to the next stage: at a low rate limit, many creations take long.
 func (s *stage) leaveToNext() bool {
 	if !s.isOutdated() && (!s.ramp || !s.yields()) {
 		return false
