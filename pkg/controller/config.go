@@ -96,6 +96,7 @@ func (c *Config) setDefaults() {
 	defaultTo(&c.Limits.Backoff.Max, limits.Backoff.Max)
 	defaultTo(&c.Limits.MinRequeue, limits.MinRequeue)
 	defaultTo(&c.Limits.ReportWait, limits.ReportWait)
+	defaultTo(&c.Limits.FailureHold, c.BatchPeriod)
 	defaultTo(&c.Limits.Features, limits.Features)
 	if c.FeatureGate != nil {
 		c.Limits.Features = featuresOf(c.FeatureGate)

@@ -33,7 +33,7 @@ type Dispatcher struct {
 	cache    *observe.Cache
 	own      func(*batchv1.Job)
 	others   func(*batchv1.Job)
-	podEnded func(job types.UID)
+	podEnded func(*batchv1.Job, observe.PodChange)
 	released func(job types.UID)
 }
 
@@ -44,8 +44,8 @@ func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
 // OnOthersJob sets a handler that is called once for every Job of another controller (MGB-12).
 func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
 
-// OnPodEnded sets a handler for pods of our Jobs that have ended or are gone.
-func (d *Dispatcher) OnPodEnded(tell func(job types.UID)) { d.podEnded = tell }
+// OnPodEnded sets a handler for changes of pods of our Jobs that have ended or are gone, or are being deleted.
+func (d *Dispatcher) OnPodEnded(handle func(*batchv1.Job, observe.PodChange)) { d.podEnded = handle }
 
 // OnReleased sets a handler for pods of our Jobs that lose their finalizer, or are gone, although the Job's status, as
 // far as this process knows it, does not record them.
@@ -54,7 +54,7 @@ func (d *Dispatcher) OnReleased(tell func(job types.UID)) { d.released = tell }
 // NewDispatcher returns a Dispatcher, and the cache whose changes it receives.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {
 	config.setDefaults()
-	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(types.UID) {}, released: func(types.UID) {}}
+	d := &Dispatcher{config: config, clock: config.Clock, queue: queue, batcher: newBatcher(config.BatchPeriod), own: func(*batchv1.Job) {}, others: func(*batchv1.Job) {}, podEnded: func(*batchv1.Job, observe.PodChange) {}, released: func(types.UID) {}}
 	owns := d.config.owns
 	if config.ReplaceBuiltin {
 		owns = nil // The pods of any Job are ours to release once the Job is deleted.
@@ -119,10 +119,10 @@ func (d *Dispatcher) PodChanged(c observe.PodChange) {
 	}
 }
 
-// noteEnd reports that a pod of ours has ended, or was released by another client.
+// noteEnd reports that a pod of ours has ended, is being deleted, or was released by another client.
 func (d *Dispatcher) noteEnd(job *batchv1.Job, c observe.PodChange) {
-	if hasEnded(c.New) && !hasEnded(c.Old) {
-		d.podEnded(c.Job)
+	if hasEnded(c.New) || c.New.Deleting {
+		d.podEnded(job, c)
 	}
 	if isReleased(c) && !isRecorded(&job.Status, c.Old) {
 		d.released(c.Job)

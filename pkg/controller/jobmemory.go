@@ -40,8 +40,8 @@ type jobMemory struct {
 	written time.Time
 	// lastEnd is when this process last saw a pod of the Job end.
 	lastEnd time.Time
-	// unreportedSince maps failed pods whose end is not reported to the time this process first saw them.
-	unreportedSince map[types.UID]time.Time
+	// failedSince maps failed pods to the time at which this process first saw that they had failed.
+	failedSince map[types.UID]time.Time
 	// emitted holds the keys of the events that are emitted only once.
 	emitted map[string]bool
 	// absent reports whether a read or a write did not find the Job; a watch may still show the Job, or show it only
@@ -116,24 +116,44 @@ func (m memory) noteAbsent(job types.UID) {
 	m.update(job, func(m *jobMemory) { m.absent = true })
 }
 
-// noteUnreported returns the times at which the failed pods whose end is not reported were first seen, and stores them.
-func (m memory) noteUnreported(job types.UID, pods []*reconcile.Pod, now time.Time) map[types.UID]time.Time {
-	known := m.get(job).unreportedSince
-	var since map[types.UID]time.Time
+// seeFailure records the time at which this process first saw that a pod had failed.
+func (m memory) seeFailure(job, pod types.UID, now time.Time) {
+	m.update(job, func(m *jobMemory) {
+		if m.failedSince == nil {
+			m.failedSince = map[types.UID]time.Time{}
+		}
+		if m.failedSince[pod].IsZero() {
+			m.failedSince[pod] = now
+		}
+	})
+}
+
+// failures returns Observation.FailedSince, and forgets the other failures.
+func (m memory) failures(job *batchv1.Job, pods []*reconcile.Pod, now time.Time, limits reconcile.Config) (since map[types.UID]time.Time) {
+	var failed []types.UID
 	for _, p := range pods {
-		if !p.Unreported || !p.Finalizer {
-			continue
-		}
-		if since == nil {
-			since = map[types.UID]time.Time{}
-		}
-		if since[p.UID] = now; !known[p.UID].IsZero() {
-			since[p.UID] = known[p.UID]
+		if p.Finalizer && reconcile.HasFailed(&job.Spec, limits.Features, p) {
+			failed = append(failed, p.UID)
 		}
 	}
-	if len(known)+len(since) > 0 {
-		m.update(job, func(m *jobMemory) { m.unreportedSince = since })
+	if len(failed) == 0 && len(m.get(job.UID).failedSince) == 0 {
+		return nil
 	}
+	m.update(job.UID, func(m *jobMemory) {
+		known := m.failedSince
+		m.failedSince = make(map[types.UID]time.Time, len(failed))
+		for _, pod := range failed {
+			if m.failedSince[pod] = now; !known[pod].IsZero() { // The watch may not show the failure yet.
+				m.failedSince[pod] = known[pod]
+			}
+		}
+		for pod, at := range known {
+			if now.Sub(at) < limits.FailureHold {
+				m.failedSince[pod] = at
+			}
+		}
+		since = maps.Clone(m.failedSince) // A watch may change the other map meanwhile.
+	})
 	return since
 }
 

@@ -202,10 +202,6 @@ func (s *jobSync) compute(ctx context.Context) (plan reconcile.Plan, unnamed []o
 	if mayAdopt(s.job) {
 		strays = s.cache.Strays(s.job)
 	}
-	var unreportedSince map[types.UID]time.Time
-	if s.job.Spec.PodFailurePolicy != nil {
-		unreportedSince = s.memory.noteUnreported(s.uid, pods, now)
-	}
 	// Without the template of this version of the Job, pods might lack fields.
 	var knowsTemplate bool
 	if s.template, knowsTemplate = s.cache.Template(s.uid, s.job.Generation); !knowsTemplate && !reconcile.IsFinished(s.job) {
@@ -215,16 +211,16 @@ func (s *jobSync) compute(ctx context.Context) (plan reconcile.Plan, unnamed []o
 	// A write that got no response may have decided the outcome.
 	decided := m.mayBeDecided(s.job, now)
 	plan = reconcile.Compute(reconcile.Observation{
-		Job:             s.job,
-		Pods:            pods,
-		Strays:          strays,
-		Held:            held,
-		RuleNames:       s.cache.RuleNames(s.uid),
-		Now:             now,
-		Backoff:         m.backoff,
-		UnreportedSince: unreportedSince,
-		Skip:            skipped(s.skip),
-		HoldCreation:    s.held || !knowsTemplate || decided > 0,
+		Job:          s.job,
+		Pods:         pods,
+		Strays:       strays,
+		Held:         held,
+		RuleNames:    s.cache.RuleNames(s.uid),
+		Now:          now,
+		Backoff:      m.backoff,
+		FailedSince:  s.memory.failures(s.job, pods, now, s.config.Limits),
+		Skip:         skipped(s.skip),
+		HoldCreation: s.held || !knowsTemplate || decided > 0,
 	}, s.config.Limits)
 	s.pods = len(pods) + len(plan.Create)
 	if decided > 0 && plan.Status == nil && (plan.RequeueAfter == 0 || decided < plan.RequeueAfter) {

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -83,8 +84,14 @@ func (s *jobSync) report(result Result, err error) {
 	}
 }
 
-// PodEnded records the time at which this process saw a pod of the Job end.
-func (e *Engine) PodEnded(job types.UID) {
+// PodEnded records the time at which this process saw that a pod of the Job had ended, or failed because its deletion was
+// requested.
+func (e *Engine) PodEnded(job *batchv1.Job, c observe.PodChange) {
 	now := e.config.Clock.Now()
-	e.memory.update(job, func(m *jobMemory) { m.lastEnd = now })
+	if hasEnded(c.New) && !hasEnded(c.Old) {
+		e.memory.update(job.UID, func(m *jobMemory) { m.lastEnd = now })
+	}
+	if p := c.New; p != nil && p.Finalizer && reconcile.HasFailed(&job.Spec, e.config.Limits.Features, p) {
+		e.memory.seeFailure(job.UID, p.UID, now)
+	}
 }

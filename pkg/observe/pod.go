@@ -72,6 +72,9 @@ func Pod(pod *corev1.Pod) reconcile.Pod {
 	}
 	if p.Deleting || p.IsTerminal() {
 		p.FinishedAt = finishTime(pod)
+		if p.EndUnknown = p.FinishedAt.IsZero(); p.EndUnknown {
+			p.FinishedAt = pod.CreationTimestamp.Time
+		}
 	}
 	if p.Restarts > 0 {
 		p.Restarted = restarted(pod)
@@ -186,6 +189,14 @@ func condition(pod *corev1.Pod, t corev1.PodConditionType) *corev1.PodCondition 
 	return nil
 }
 
+// since returns the time since which a condition has had a status; zero if it has another.
+func since(pod *corev1.Pod, t corev1.PodConditionType, status corev1.ConditionStatus) time.Time {
+	if c := condition(pod, t); c != nil && c.Status == status {
+		return c.LastTransitionTime.Time
+	}
+	return time.Time{}
+}
+
 func restarts(pod *corev1.Pod) int32 {
 	n := int32(0)
 	for _, list := range [][]corev1.ContainerStatus{pod.Status.InitContainerStatuses, pod.Status.ContainerStatuses} {
@@ -237,24 +248,25 @@ func restarted(pod *corev1.Pod) *failurepolicy.Container {
 	return first
 }
 
-// finishTime returns the first of these times that is known: when the last container ended, when the pod stopped being
-// ready, when its deletion was requested, when it was created (KEP-3850, BLI-26). It is never the current time: a pod
-// seen late did not finish late.
+// finishTime returns the first of these times that is known (KEP-3850, BLI-26): when the last container ended, when the
+// pod stopped being ready or was disrupted, whichever is later, and when its deletion was requested. Otherwise it is
+// zero. (The pod garbage collector marks a pod of a deleted node as failed and disrupted before it deletes the pod.)
 func finishTime(pod *corev1.Pod) time.Time {
 	if t := containersEnded(pod); !t.IsZero() {
 		return t
 	}
-	if c := condition(pod, corev1.PodReady); c != nil && c.Status == corev1.ConditionFalse && !c.LastTransitionTime.IsZero() {
-		return c.LastTransitionTime.Time
+	stopped := since(pod, corev1.PodReady, corev1.ConditionFalse)
+	if disrupted := since(pod, corev1.DisruptionTarget, corev1.ConditionTrue); disrupted.After(stopped) {
+		stopped = disrupted
 	}
-	if d := pod.DeletionTimestamp; d != nil {
+	if d := pod.DeletionTimestamp; stopped.IsZero() && d != nil {
 		grace := int64(0)
 		if pod.DeletionGracePeriodSeconds != nil {
 			grace = min(*pod.DeletionGracePeriodSeconds, int64(math.MaxInt64/time.Second))
 		}
 		return d.Add(-time.Duration(grace) * time.Second)
 	}
-	return pod.CreationTimestamp.Time
+	return stopped
 }
 
 // containersEnded returns the latest end of a container, if all have ended.

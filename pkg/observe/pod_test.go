@@ -71,13 +71,26 @@ func TestFinishTimeIsFromTheBestWitness_BLI_26(t *testing.T) {
 			p.DeletionTimestamp = ptr.To(at(40))
 			p.DeletionGracePeriodSeconds = ptr.To[int64](30)
 		}, 10},
+		"failed by the pod garbage collector: condition": {func(p *corev1.Pod) {
+			p.Status.Conditions = append(slices.Clone(ready), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: at(20)})
+		}, 20},
+		"never ready, and disrupted: the later condition": {func(p *corev1.Pod) {
+			p.Status.Conditions = append(slices.Clone(notReady), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: at(20)})
+		}, 20},
+		"disrupted, and not ready afterward: the later condition": {func(p *corev1.Pod) {
+			p.Status.Conditions = append(slices.Clone(notReady), corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, LastTransitionTime: at(3)})
+		}, 7},
 		"deleted, grace unknown":  {func(p *corev1.Pod) { p.DeletionTimestamp = ptr.To(at(40)) }, 40},
 		"nothing known: creation": {func(*corev1.Pod) {}, 1},
 	} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 		c.change(pod)
-		if got := Pod(pod).FinishedAt; !got.Equal(at(c.want).Time) {
-			t.Errorf("%s: got %v, want %v", name, got, at(c.want))
+		got := Pod(pod)
+		if !got.FinishedAt.Equal(at(c.want).Time) {
+			t.Errorf("%s: got %v, want %v", name, got.FinishedAt, at(c.want))
+		}
+		if got.EndUnknown != (c.want == 1) {
+			t.Errorf("%s: the end is unknown: %v", name, got.EndUnknown)
 		}
 	}
 	if got := Pod(&corev1.Pod{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: at(1)}}).FinishedAt; !got.IsZero() {

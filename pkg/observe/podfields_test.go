@@ -40,7 +40,7 @@ func podsOfAllKinds() []*corev1.Pod {
 	ready.DeletionTimestamp = nil
 	// Its finish time is known only from the request of its deletion.
 	unready := odd.DeepCopy()
-	unready.Status.ContainerStatuses, unready.Status.InitContainerStatuses = nil, nil
+	unready.Status.ContainerStatuses, unready.Status.InitContainerStatuses, unready.Status.Conditions = nil, nil, nil
 	sidecar := unready.DeepCopy()
 	sidecar.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "proxy", State: ended, LastTerminationState: before, RestartCount: 1}}
 	running := corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}

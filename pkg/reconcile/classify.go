@@ -46,6 +46,23 @@ func (l *podLists) haveEnded() bool {
 	return len(l.active)+len(l.untracked)+len(l.terminating)+len(l.unreported) == 0
 }
 
+// dateFailures returns the pods, with the time at which the caller saw the end of each failed pod whose status does not
+// show when it ended: that of its creation would end the back-off at once.
+func dateFailures(pods []*Pod, since map[types.UID]time.Time) []*Pod {
+	dated := pods
+	for i, p := range pods {
+		if at, seen := since[p.UID]; seen && p.EndUnknown && at.After(p.FinishedAt) {
+			if &dated[0] == &pods[0] {
+				dated = slices.Clone(pods)
+			}
+			end := *p
+			end.FinishedAt = at
+			dated[i] = &end
+		}
+	}
+	return dated
+}
+
 // classify classifies each pod by its meaning for the Job, independently of the other pods.
 func classify(job *jobView, o *Observation, selected []*Pod) *podLists {
 	pods := &podLists{all: selected, held: holdersOf(job, o), attempts: map[int32]int32{}}
@@ -148,13 +165,13 @@ func (l *podLists) addTracked(job *jobView, o *Observation, p *Pod) {
 // awaitsReport reports whether the podFailurePolicy has to wait until the pod's status shows how it ended. A busy
 // kubelet may report the phase first; a verdict without exit codes would be final (ADR 0012).
 func awaitsReport(job *jobView, o *Observation, p *Pod) bool {
-	_, known := o.UnreportedSince[p.UID]
+	_, known := o.FailedSince[p.UID]
 	mayWait := job.spec.PodFailurePolicy != nil && !job.deleting && !job.stored.decided()
 	return mayWait && p.Unreported && known && job.now.Before(reportDue(job, o, p))
 }
 
 func reportDue(job *jobView, o *Observation, p *Pod) time.Time {
-	return o.UnreportedSince[p.UID].Add(job.cfg.ReportWait)
+	return o.FailedSince[p.UID].Add(job.cfg.ReportWait)
 }
 
 // explainClassified adds findings about the pods that no status will count, and the pods whose report is awaited.

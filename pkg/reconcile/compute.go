@@ -28,7 +28,7 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 
 	// 3. Classify the selected pods by their meaning for the Job. The result is pods; the pods in pods.settled need no
 	//    record, and are released at once.
-	pods := classify(job, o, selected)
+	pods := classify(job, o, dateFailures(selected, o.FailedSince))
 	plan.Release = slices.DeleteFunc(pods.settled, func(r PodRef) bool { return o.Skip[r.UID] })
 	explainClassified(job, o, pods, plan)
 
@@ -64,7 +64,7 @@ func decide(o *Observation, c Config) (Plan, *jobView) {
 	// 8. Remove the active pods that should not run, and create the pods that should.
 	if startsPods {
 		missing := removePods(job, pods, ended, plan)
-		createPods(job, pods, ended, waits, missing, o.HoldCreation || claiming, plan)
+		createPods(job, o, pods, ended, waits, missing, o.HoldCreation || claiming, plan)
 	}
 
 	// 9. Complete a Job with enough successes, unless this plan leads to further pods. The result is end, as it is

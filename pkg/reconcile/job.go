@@ -33,8 +33,7 @@ type jobView struct {
 	parallelism   int32
 	suspended     bool
 	deleting      bool
-	// replaceFailedOnly: a terminating pod counts as failed and is replaced only once its phase is terminal (KEP-3939,
-	// PRP-02).
+	// replaceFailedOnly is the result of replacesFailedOnly.
 	replaceFailedOnly bool
 
 	// completedIndexes and failedIndexes are the index sets of the stored status. No index is in both.
@@ -58,16 +57,15 @@ func readJob(o *Observation, c Config) (*jobView, Findings) {
 	job := &jobView{
 		object: o.Job, spec: spec, status: status,
 		cfg: c, now: o.Now, backoff: o.Backoff,
-		indexed:       jobspec.IsIndexed(spec),
-		noCompletions: spec.Completions == nil,
-		completions:   ptr.Deref(spec.Completions, 0),
-		parallelism:   jobspec.Parallelism(spec),
-		suspended:     jobspec.IsSuspended(spec),
-		deleting:      o.Job.DeletionTimestamp != nil,
-		replaceFailedOnly: spec.PodFailurePolicy != nil ||
-			c.Features.PodReplacementPolicy && jobspec.PodReplacementPolicy(spec) == batchv1.Failed,
-		uncounted: uncountedOf(status),
-		stored:    storedOutcome(o.Job),
+		indexed:           jobspec.IsIndexed(spec),
+		noCompletions:     spec.Completions == nil,
+		completions:       ptr.Deref(spec.Completions, 0),
+		parallelism:       jobspec.Parallelism(spec),
+		suspended:         jobspec.IsSuspended(spec),
+		deleting:          o.Job.DeletionTimestamp != nil,
+		replaceFailedOnly: replacesFailedOnly(spec, c.Features),
+		uncounted:         uncountedOf(status),
+		stored:            storedOutcome(o.Job),
 	}
 	job.perIndex = job.indexed && c.Features.BackoffLimitPerIndex && spec.BackoffLimitPerIndex != nil
 
@@ -96,6 +94,18 @@ func readJob(o *Observation, c Config) (*jobView, Findings) {
 	}
 	f.RestartsNotPerIndex = job.perIndex && spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 	return job, f
+}
+
+// HasFailed reports whether a pod counts as failed by its phase or, if the Job replaces terminating pods, by its
+// deletion (PRP-02).
+func HasFailed(spec *batchv1.JobSpec, f Features, p *Pod) bool {
+	return p.Phase == corev1.PodFailed || p.IsTerminating() && !replacesFailedOnly(spec, f)
+}
+
+// replacesFailedOnly reports whether a terminating pod counts as failed and is replaced only once its phase is terminal
+// (KEP-3939, PRP-02).
+func replacesFailedOnly(spec *batchv1.JobSpec, f Features) bool {
+	return spec.PodFailurePolicy != nil || f.PodReplacementPolicy && jobspec.PodReplacementPolicy(spec) == batchv1.Failed
 }
 
 func uncountedOf(status *batchv1.JobStatus) map[types.UID]result {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -154,7 +155,7 @@ func phaseRank(p corev1.PodPhase) int {
 }
 
 // createPods plans the missing pods, unless they have to wait, or hold forbids it.
-func createPods(job *jobView, pods *podLists, ended endedSets, waits replacements, missing int, hold bool, plan *planner) {
+func createPods(job *jobView, o *Observation, pods *podLists, ended endedSets, waits replacements, missing int, hold bool, plan *planner) {
 	// A gang whose pods start one by one may occupy resources that its other pods wait for.
 	if !job.cfg.SchedulingDone {
 		plan.Findings.UnsupportedScheduling = UnsupportedScheduling(job.object)
@@ -164,12 +165,13 @@ func createPods(job *jobView, pods *podLists, ended endedSets, waits replacement
 		return
 	}
 
+	held := holdPlaces(job, o, pods, waits, plan)
 	n := min(missing, job.cfg.MaxPodChanges)
 	failed := failures(job, pods)
 	if job.indexed {
-		createIndexes(job, pods, ended, waits, n, plan)
+		createIndexes(job, pods, ended, waits, n, held, plan)
 	} else {
-		for range n {
+		for range n - held {
 			plan.Create = append(plan.Create, NewPod{Index: NoIndex, Attempt: failed + 1})
 		}
 	}
@@ -189,9 +191,30 @@ func createReason(job *jobView, failed int32, terminating int) CreateReason {
 	return CreateNew
 }
 
-// createIndexes plans a pod for each of the n lowest indexes that may start now: an index in back-off does not delay
-// others (BLI-24, D-14).
-func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, n int, plan *planner) {
+// holdPlaces returns how many places stay empty because their pods failed less than Config.FailureHold ago. A pod whose
+// end is not reported, and an index whose back-off is short, keep their place anyway.
+func holdPlaces(job *jobView, o *Observation, pods *podLists, waits replacements, plan *planner) (held int) {
+	kept := map[types.UID]bool{}
+	for _, p := range pods.unreported {
+		kept[p.UID] = true
+	}
+	for i := range waits {
+		if waits[i].keepsPlace(job) {
+			kept[waits[i].Pod.UID] = true
+		}
+	}
+	for pod, since := range o.FailedSince {
+		if until := since.Add(job.cfg.FailureHold); job.now.Before(until) && !kept[pod] {
+			held++
+			plan.requeue(job.wait(until))
+		}
+	}
+	return held
+}
+
+// createIndexes plans pods for n places: one for each of the lowest indexes that may start now. An index in back-off
+// keeps its place if the wait is short, and otherwise does not delay others (BLI-24, D-14). held places stay empty.
+func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, n, held int, plan *planner) {
 	taken := ended.all()
 	for _, list := range [][]*Pod{pods.active, pods.untracked, pods.unreported} {
 		taken = taken.Union(indexesOf(list))
@@ -200,27 +223,34 @@ func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacem
 		taken = taken.Union(indexesOf(pods.terminating))
 	}
 
-	// The indexes that may not start yet, and the time when the first of them may (BLI-22).
-	var waiting []int32
+	// The indexes that may not start yet and keep no place, and the time when the first of all that wait may start
+	// (BLI-22).
+	var placeless []int32
 	var first time.Time
-	for _, f := range waits {
-		if !job.now.Before(f.Until) {
+	for i := range waits {
+		f := &waits[i]
+		if !f.waits(job) {
 			continue
 		}
-		waiting = append(waiting, f.Pod.Index)
+		if !f.keepsPlace(job) {
+			placeless = append(placeless, f.Pod.Index)
+		}
 		if first.IsZero() || f.Until.Before(first) {
 			first = f.Until
 		}
 	}
-	plan.Findings.RetryHeld = len(waiting) > 0
+	plan.Findings.RetryHeld = !first.IsZero()
 
-	for _, index := range taken.Union(indexset.Of(waiting...)).FirstMissing(n, job.completions) {
-		created := NewPod{Index: index, Attempt: pods.attempts[index] + 1}
-		if job.perIndex {
-			created = successorOf(index, waits.of(index))
+	for _, index := range taken.Union(indexset.Of(placeless...)).FirstMissing(n, job.completions) {
+		before := waits.of(index)
+		switch {
+		case !job.perIndex:
+			plan.Create = append(plan.Create, NewPod{Index: index, Attempt: pods.attempts[index] + 1})
+		case before == nil || !before.waits(job):
+			plan.Create = append(plan.Create, successorOf(index, before))
 		}
-		plan.Create = append(plan.Create, created)
 	}
+	plan.Create = plan.Create[:max(0, len(plan.Create)-held)]
 	if len(plan.Create) < n && !first.IsZero() {
 		plan.requeue(job.wait(first))
 	}

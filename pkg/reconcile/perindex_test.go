@@ -296,7 +296,7 @@ func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
 	equal(t, "message", message(plan, "FailureTarget"), "Job has reached the specified backoff limit")
 	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 1})
 	backoffLimit(2)(o.Job)
-	plan = o.want(t, "create 2(0,0); after 10s")
+	plan = o.want(t, "after 10s")
 	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 2})
 }
 
@@ -583,23 +583,54 @@ func TestWaitForFirstIndex_BLI_23(t *testing.T) {
 	o.want(t, `create 2(1,0); after 5s`)
 }
 
-// Indexes in back-off take no place from other indexes.
-func TestNoHeadOfLineBlocking_BLI_24(t *testing.T) {
+// Requirements: BLI-24
+func TestIndexesInALongBackOffTakeNoPlaceFromOthers(t *testing.T) {
+	fourth := counts(3, 0) // It is retried after 80 s.
 	for _, c := range []struct {
 		completions int32
 		want        string
-	}{{6, "create 2(0,0); create 3(0,0)"}, {3, "create 2(0,0); after 10s"}, {2, "after 10s"}} {
+	}{{6, "create 2(0,0); create 3(0,0)"}, {3, "create 2(0,0); after 1m20s"}, {2, "after 1m20s"}} {
 		observeJob(indexed(c.completions, 2), perIndex(5)).
-			with("p0", index(0), failedPod(1, 0)).
-			with("p1", index(1), failedPod(1, 0)).
+			with("p0", index(0), failedPod(1, 0), fourth).
+			with("p1", index(1), failedPod(1, 0), fourth).
 			wantShuffled(t, c.want)
 	}
 	// The lowest indexes that may start come first, including retried ones.
 	observeJob(indexed(6, 3), perIndex(5)).
-		with("p0", index(0), failedPod(1, 0)).
+		with("p0", index(0), failedPod(1, 0), fourth).
 		with("p1", index(1)).
 		with("p3", index(3), failedPod(1, time.Hour)).
 		wantShuffled(t, "create 2(0,0); create 3(1,0)")
+}
+
+// The first three retries, and what is left of a longer back-off, keep the place of their index: while the place is taken,
+// the last failure of the index is in no status.
+//
+// Requirements: BLI-24
+func TestIndexesInAShortBackOffKeepTheirPlace(t *testing.T) {
+	for name, c := range map[string]struct {
+		failures int32
+		ago      time.Duration
+		want     string
+	}{
+		"first failure":                 {1, 0, "create 2(0,0); after 10s"},
+		"second failure":                {2, 0, "create 2(0,0); after 20s"},
+		"third failure":                 {3, 0, "create 2(0,0); after 40s"},
+		"fourth failure":                {4, 0, "create 2(0,0); create 3(0,0)"},
+		"fourth failure, half the wait": {4, 40 * time.Second, "create 2(0,0); after 40s"},
+		"fourth failure, all the wait":  {4, 80 * time.Second, "create 0(4,0); create 2(0,0)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			observeJob(indexed(6, 3), perIndex(5)).
+				with("p0", index(0), failedPod(1, c.ago), counts(c.failures-1, 0)).
+				with("p1", index(1)).
+				wantShuffled(t, c.want)
+		})
+	}
+	// A higher index in back-off does not delay lower ones.
+	observeJob(indexed(6, 3), perIndex(5)).
+		with("p3", index(3), failedPod(1, 0)).
+		wantShuffled(t, "create 0(0,0); create 1(0,0); create 2(0,0)")
 }
 
 func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {

@@ -38,8 +38,9 @@ type Pod struct {
 	// ReadySince is when Ready last became true; zero if the pod is not ready.
 	ReadySince time.Time
 	// FinishedAt is the finish time by the rule of KEP-3850 (BLI-26); zero if the pod has neither finished nor is being
-	// deleted.
+	// deleted. If EndUnknown, the pod has ended and its status does not show when: FinishedAt is the time of its creation.
 	FinishedAt time.Time
+	EndUnknown bool
 	// Unselected reports whether the pod's labels no longer match the Job's selector.
 	Unselected bool
 	// Failures and Ignored are the counted and the ignored failures of the index before
@@ -97,9 +98,9 @@ type Observation struct {
 	Now       time.Time
 	// Backoff is the record that the caller remembered from earlier plans.
 	Backoff backoff.Record
-	// UnreportedSince maps Unreported pods to the time at which the caller first saw them so. Compute does not wait for
-	// pods without an entry.
-	UnreportedSince map[types.UID]time.Time
+	// FailedSince maps failed pods to the time at which the caller first saw that they had failed. They stay in it until
+	// they have lost the finalizer, and for Config.FailureHold. Compute does not wait for pods without an entry.
+	FailedSince map[types.UID]time.Time
 	// Skip contains pods on which an operation failed in this sync: no more operations are planned for them, so that the
 	// other pods make progress.
 	Skip map[types.UID]bool
@@ -118,20 +119,25 @@ type Config struct {
 	Backoff       backoff.Policy
 	// ReportWait is how long the podFailurePolicy waits for a failed pod's status to show how it ended (ADR 0012).
 	ReportWait time.Duration
-	Features   Features
+	// FailureHold is how long the place of a failed pod stays empty after the caller saw the failure: failures that come
+	// together are judged before new pods start (JOB-53).
+	FailureHold time.Duration
+	Features    Features
 	// SchedulingDone reports whether spec.scheduling is handled elsewhere: the built-in controller reconciles the Job.
 	SchedulingDone bool
 	// MinRequeue is the shortest wait that a plan requests. (KEP-3850 has 1 s: back-offs would end late.)
 	MinRequeue time.Duration
 }
 
-// DefaultConfig returns the values of the built-in controller, and a ReportWait of 30 s.
+// DefaultConfig returns the values of the built-in controller, and a ReportWait of 30 s. Its FailureHold is the built-in
+// controller's batch period.
 func DefaultConfig() Config {
 	return Config{
 		MaxUncounted:  500,
 		MaxPodChanges: 500,
 		Backoff:       backoff.Policy{Base: 10 * time.Second, Max: 10 * time.Minute},
 		ReportWait:    30 * time.Second,
+		FailureHold:   time.Second,
 		Features:      AllFeatures(),
 		MinRequeue:    100 * time.Millisecond,
 	}

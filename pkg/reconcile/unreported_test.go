@@ -16,9 +16,9 @@ func unreported(p *Pod) {
 	p.Terminated, p.Unreported = nil, true
 }
 
-// since sets the time at which the pods p and q were first seen unreported.
+// since sets the time at which the pods p and q were first seen failed.
 func (o *observed) since(ago time.Duration) *observed {
-	o.UnreportedSince = map[types.UID]time.Time{"p": now.Add(-ago), "q": now.Add(-ago)}
+	o.FailedSince = map[types.UID]time.Time{"p": now.Add(-ago), "q": now.Add(-ago)}
 	return o
 }
 
@@ -56,7 +56,7 @@ func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
 		}
 	}
 	// Its index gets no other pod meanwhile.
-	plan := observeJob(policy, indexed(3, 3), perIndex(1)).with("p", unreported, index(0)).with("r", index(1)).since(0).compute()
+	plan := observeJob(policy, indexed(3, 3), perIndex(1)).with("p", unreported, index(0)).with("r", index(1)).since(time.Second).compute()
 	if len(plan.Create) != 1 || plan.Create[0].Index != 2 {
 		t.Errorf("%+v", plan.Create)
 	}

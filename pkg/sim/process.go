@@ -79,6 +79,7 @@ func newProcess(w *World, o ProcessOptions) *process {
 	api := cluster.Cluster{Jobs: jobAPI{p}, Pods: podAPI{p}, List: p, Parallel: p.parallel}
 	p.engine, p.cache = controller.NewEngine(config, cache, api), cache
 	p.dispatcher.OnOwnJob(p.engine.Own)
+	p.dispatcher.OnPodEnded(p.engine.PodEnded)
 	p.dispatcher.OnReleased(p.engine.Released)
 	p.jobs = &stream{process: p, resource: jobsOnly, store: cache.JobStore("")}
 	p.pods = &stream{process: p, resource: podsOnly, store: cache.PodStore("")}

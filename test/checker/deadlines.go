@@ -122,8 +122,8 @@ func (c progress) inSync() bool {
 // startable returns the latest time that any process could compute for the start of another pod; zero if no pod can
 // start now.
 func (c progress) startable() time.Time {
-	job := c.h.Job
-	if !c.hasRoom() || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
+	job, places := c.h.Job, c.places()
+	if places <= 0 || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
 		return time.Time{}
 	}
 	if !history.IsIndexed(&job.Spec) {
@@ -139,6 +139,13 @@ func (c progress) startable() time.Time {
 		if first.IsZero() || from.Before(first) {
 			first = from
 		}
+		// An index keeps its place during a short back-off, and the times here are the latest that a process may compute.
+		if wait := from.Sub(c.world.Now()); wait > 0 && wait <= 2*backoffAfter(3) {
+			places--
+		}
+		if places == 0 {
+			break
+		}
 	}
 	return first
 }
@@ -151,18 +158,18 @@ func isUnreported(l *Life) bool {
 	})
 }
 
-// hasRoom reports whether the Job may have one more pod.
-func (c progress) hasRoom() bool {
+// places returns how many more pods the Job may have.
+func (c progress) places() int {
 	taken := 0
 	for _, l := range c.h.Order {
 		if l.tampered {
-			return false // The controller may have seen any of its versions.
+			return 0 // The controller may have seen any of its versions.
 		}
 		if c.takesRoom(&c.h.Job.Spec, l) {
 			taken++
 		}
 	}
-	return taken < min(int(*c.h.Job.Spec.Parallelism), c.remaining(c.h, &c.h.Job.Status, &c.h.Job.Spec, everyone))
+	return min(int(*c.h.Job.Spec.Parallelism), c.remaining(c.h, &c.h.Job.Status, &c.h.Job.Spec, everyone)) - taken
 }
 
 func (c *Checker) takesRoom(spec *batchv1.JobSpec, l *Life) bool {

@@ -157,8 +157,9 @@ func TestDemoBeginsWithSomethingToSee(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !s.Time.Equal(now) {
-		t.Errorf("the first Snapshot is of %s, %s ago", s.Time, now.Sub(s.Time))
+	// A call of the simulated controller may end after the time.
+	if late := s.Time.Sub(now); late < 0 || late > time.Second {
+		t.Errorf("the first Snapshot is of %s, %s late", s.Time, late)
 	}
 	if job := outline(t, s, "train"); job.Reason != "PodFailurePolicy_BadConfig" {
 		t.Errorf("train is %s, %s", job.Status, job.Reason)
