@@ -24,6 +24,8 @@ type Outline struct {
 	Terminating *int32 `json:"terminating,omitempty"`
 	Succeeded   int32  `json:"succeeded"`
 	Failed      int32  `json:"failed"`
+	// UncountedFailed is the number of failed pods that the status has recorded, but not yet in Failed.
+	UncountedFailed int32 `json:"uncountedFailed,omitempty"`
 	// FailedIndexes is nil when the Job does not track them; FailedIndexCount is the number of indexes in it.
 	FailedIndexes    *string `json:"failedIndexes,omitempty"`
 	FailedIndexCount int32   `json:"failedIndexCount,omitempty"`
@@ -71,6 +73,15 @@ func (o *Outline) Done() (done int32, total *int32) {
 	return o.Succeeded, o.Completions
 }
 
+// Failures returns the number of failed pods: as many as the pods show, without those that the Job's controller stopped, or,
+// if no pods were read, as many as the status counts or has recorded.
+func (o *Outline) Failures() int32 {
+	if o.Why != nil {
+		return o.Why.Failed
+	}
+	return o.Failed + o.UncountedFailed
+}
+
 // HasProblem reports whether the Job has failed, is going to fail, or is stalled.
 func (o *Outline) HasProblem() bool {
 	return o.Outcome.Fails() || o.WillFail || o.Stalled != nil
@@ -97,6 +108,9 @@ type Why struct {
 	Text string `json:"text"`
 	// Causes are the two most frequent causes, without pods that the Job's controller stopped; there is at least one.
 	Causes []Cause `json:"causes"`
+	// Failed is the number of failed pods, without those that the Job's controller stopped. It may be more than the status
+	// counts: a failed pod of an index is counted once the index has its next pod.
+	Failed int32 `json:"failed"`
 	// Partial reports whether only some of the failed pods were read, so that the counts of the Causes are too low.
 	Partial bool `json:"partial,omitempty"`
 	// RetryAt is the time at which a back-off ends and the next pod is created, nil if there is no back-off.

@@ -56,7 +56,7 @@ const (
 	active, ready, terminating, podCount          = "active pods", "ready pods", "terminating pods", "pods"
 	podsFailed, podsStopped, podsSucceeded        = "pods that failed", "pods stopped by the Job", "pods in phase Succeeded"
 	statusActive, statusReady, statusTerminating  = "status.active", "status.ready", "status.terminating"
-	statusSucceeded, statusFailed                 = "status.succeeded", "status.failed"
+	statusSucceeded, statusFailed                 = "status.succeeded", "failures that the status counts or has recorded"
 	succeeded, completions                        = "succeeded", "completions"
 	failures, counted, ignored, unrecorded        = "failures", "failures in the status", "ignored failures", "failures that are not in the status yet"
 	unknownCause                                  = "failures without a known cause"
@@ -315,7 +315,7 @@ func (f facts) readJSON(o output) {
 	known(statusReady, c.Ready)
 	known(statusTerminating, c.Terminating)
 	number(statusSucceeded, c.Succeeded)
-	number(statusFailed, c.Failed)
+	number(statusFailed, c.Failed+c.UncountedFailed)
 	known(active, c.ActivePods)
 	known(ready, c.ReadyPods)
 	known(terminating, c.TerminatingPods)

@@ -48,7 +48,8 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 		Namespace: job.Namespace, Name: job.Name, UID: string(job.UID), Status: word, Outcome: end.Outcome,
 		Indexed: jobspec.IsIndexed(spec), Completions: spec.Completions, Parallelism: spec.Parallelism,
 		Active: status.Active, Ready: status.Ready, Terminating: status.Terminating, Succeeded: status.Succeeded, Failed: status.Failed,
-		FailedIndexes: status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
+		UncountedFailed: uncountedFailed(job),
+		FailedIndexes:   status.FailedIndexes, FailedIndexCount: failedIndexCount(job),
 		ManagedBy: ptr.Deref(spec.ManagedBy, ""), Neglected: IsNeglected(job, now),
 		Created: explain.TimeOf(job.CreationTimestamp.Time), Started: facts.KnownTime(status.StartTime), Finished: facts.FinishedAt(job),
 	}
@@ -95,9 +96,29 @@ func MayStall(job *batchv1.Job) bool {
 	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == facts.StatusRunning
 }
 
-// HasFailures reports whether the Job's failures are worth a closer look: the status counts some, and the Job is not complete.
+// HasFailures reports whether the Job's failures are worth a closer look: the status counts some, or may not count them yet,
+// and the Job is not complete.
 func HasFailures(job *batchv1.Job) bool {
-	return job.Status.Failed > 0 && facts.DecisionOf(job).Outcome != reconcile.OutcomeComplete
+	return (job.Status.Failed > 0 || uncountedFailed(job) > 0 || mayHideFailures(job)) && facts.DecisionOf(job).Outcome != reconcile.OutcomeComplete
+}
+
+// uncountedFailed returns the number of failed pods that the status has recorded, but not counted yet.
+func uncountedFailed(job *batchv1.Job) int32 {
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		return int32(len(u.Failed))
+	}
+	return 0
+}
+
+// mayHideFailures reports whether an index may be in back-off: its failed pod is counted once it has its next pod, and one
+// of the places for running pods may be its own.
+func mayHideFailures(job *batchv1.Job) bool {
+	spec, status := &job.Spec, &job.Status
+	if spec.BackoffLimitPerIndex == nil || status.StartTime == nil || jobspec.IsSuspended(spec) {
+		return false
+	}
+	left := ptr.Deref(spec.Completions, 0) - status.Succeeded - failedIndexCount(job)
+	return status.Active+ptr.Deref(status.Terminating, 0) < min(jobspec.Parallelism(spec), left)
 }
 
 // maxWhy is the maximum number of causes that a list shows for a Job.
@@ -110,7 +131,8 @@ func WhyOf(input explain.Input) *explain.Why {
 	}
 	in := facts.Establish(input)
 	counted := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
-	why, left := &explain.Why{Partial: !input.PodsRead}, input.Job.Status.Failed
+	why := &explain.Why{Failed: counted.Seen(), Partial: !input.PodsRead}
+	left := why.Failed
 	for i := range counted.Causes {
 		c := counted.Causes[i]
 		if c.Stopped != "" || c.Consequence || len(why.Causes) == maxWhy {

@@ -8,6 +8,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"pgregory.net/rapid"
 
@@ -148,16 +149,54 @@ func TestOutlineKeepsTextsAsTheyAre(t *testing.T) {
 	}
 }
 
-// Requirements: CLI-30. FAILED is beside WHY in a list, and counts a failed pod only once its index is due for the next.
-func TestWhyCountsNoMoreFailuresThanTheStatus(t *testing.T) {
-	for failed, want := range map[int32]string{3: "exit 1 ×3", 2: "exit 1 ×2", 1: "exit 1"} {
-		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = failed }))
-		for _, name := range []string{"a", "b", "c"} {
-			f.Pods = append(f.Pods, podOf(name, exits(1, "Error", time.Minute)))
+// FAILED is beside WHY in a list. Both count a failed pod of an index before the status does, which waits for the next pod
+// of the index.
+//
+// Requirements: CLI-30
+func TestWhyAndFailedCountTheSameFailures(t *testing.T) {
+	for counted, want := range map[int32]int32{0: 2, 1: 2, 2: 2, 5: 5} {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.CompletionMode, j.Spec.Completions, j.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](4), ptr.To[int32](2)
+			j.Spec.BackoffLimitPerIndex = ptr.To[int32](3)
+			j.Status.Failed, j.Status.StartTime = counted, ptr.To(metav1.NewTime(noon.Add(-time.Hour)))
+		}))
+		f.Pods, f.PodsRead = []*explain.Pod{podOf("a", exits(1, "Error", time.Second)), podOf("b", exits(1, "Error", time.Second))}, true
+		o := analysis.OutlineOf(f.Job, nil, f.Now)
+		o.Why = analysis.WhyOf(f)
+		if o.Why == nil || o.Why.Text != "exit 1 ×2" || o.Failures() != want {
+			t.Errorf("status.failed %d: %d failures, %+v, want %d", counted, o.Failures(), o.Why, want)
 		}
-		f.PodsRead = true
-		if why := analysis.WhyOf(f); why == nil || why.Text != want {
-			t.Errorf("%d failures: %+v, want %q", failed, why, want)
+	}
+}
+
+// A list looks at pods if a Job has failures, or a place that an index in back-off may have left.
+//
+// Requirements: CLI-30
+func TestListsLookForFailuresThatTheStatusMayNotCount(t *testing.T) {
+	for name, c := range map[string]struct {
+		change func(*batchv1.Job)
+		want   bool
+	}{
+		"a free place":         {func(*batchv1.Job) {}, true},
+		"all places are taken": {func(j *batchv1.Job) { j.Status.Active = 2 }, false},
+		"a pod terminates":     {func(j *batchv1.Job) { j.Status.Active, j.Status.Terminating = 1, ptr.To[int32](1) }, false},
+		"the last index runs":  {func(j *batchv1.Job) { j.Status.Succeeded, j.Status.Active = 3, 1 }, false},
+		"suspended":            {func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, false},
+		"no limit per index":   {func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = nil }, false},
+		"a failure is recorded": {func(j *batchv1.Job) {
+			j.Status.Active, j.Status.UncountedTerminatedPods = 2, &batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}}
+		}, true},
+		"failures, and it is over": {func(j *batchv1.Job) {
+			j.Status.Failed, j.Status.Conditions = 1, []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
+		}, false},
+	} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.CompletionMode, j.Spec.Completions, j.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](4), ptr.To[int32](2)
+			j.Spec.BackoffLimitPerIndex, j.Status.StartTime = ptr.To[int32](3), ptr.To(metav1.NewTime(noon))
+			c.change(j)
+		})
+		if got := analysis.HasFailures(job); got != c.want {
+			t.Errorf("%s: %v, want %v", name, got, c.want)
 		}
 	}
 }

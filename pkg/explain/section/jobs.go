@@ -77,8 +77,8 @@ func JobLine(o *explain.Outline) string {
 		}
 		parts = append(parts, active)
 	}
-	if o.Failed > 0 {
-		parts = append(parts, wording.Plural(int64(o.Failed), "pod failed", "pods failed"))
+	if n := o.Failures(); n > 0 {
+		parts = append(parts, wording.Plural(int64(n), "pod failed", "pods failed"))
 	}
 	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
 		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, lineIndexes))

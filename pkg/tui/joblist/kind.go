@@ -42,7 +42,7 @@ func kindOf(o *explain.Outline) kind {
 		return terminating
 	case o.Status == string(batchv1.JobSuspended):
 		return suspended
-	case o.Failed > 0:
+	case o.Failures() > 0:
 		return runningWithFailures
 	}
 	return running

@@ -57,7 +57,7 @@ func urgencyOf(o *explain.Outline, now time.Time) int64 {
 
 func durationOf(o *explain.Outline, now time.Time) int64 { return int64(section.Ran(o, now)) }
 
-func failedPodsOf(o *explain.Outline, _ time.Time) int64 { return int64(o.Failed) }
+func failedPodsOf(o *explain.Outline, _ time.Time) int64 { return int64(o.Failures()) }
 
 func ageOf(o *explain.Outline, now time.Time) int64 {
 	if o.Created.IsZero() {

@@ -79,7 +79,10 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		{
 			Header: "FAILED", Right: true, Drop: 3,
 			Sort: layout.Sort[job]{Turn: 5, Name: "failed pods", Descending: true, Value: failedPodsOf},
-			Cell: func(o *job) layout.Line { return countCell(&o.Failed, section.FailureStyle(o.Outcome)) },
+			Cell: func(o *job) layout.Line {
+				n := o.Failures()
+				return countCell(&n, section.FailureStyle(o.Outcome))
+			},
 		},
 		{
 			Header: headerFor(p, "FAILED INDEXES", "FAILED IDX"), Hidden: p.Width < fullWhyFrom,

@@ -94,11 +94,11 @@ func (t *Table) columns(follow bool) []column {
 		{Header: "DONE", Text: (*Row).Completions},
 		{Header: "ACTIVE(READY)", Hidden: !t.Wide, Text: func(v *Row) string { return section.Active(v.outline()) }},
 		{Header: "FAILED", Cell: func(v *Row) layout.Line {
-			style := layout.Plain
-			if o := v.outline(); o.Failed > 0 {
+			o, style := v.outline(), layout.Plain
+			if o.Failures() > 0 {
 				style = section.FailureStyle(o.Outcome)
 			}
-			return layout.Of(layout.Text(style, wording.Thousands(v.Job.Status.Failed)))
+			return layout.Of(layout.Text(style, wording.Thousands(o.Failures())))
 		}},
 		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Text: failedIndexesCell},
 		{Header: "TERMINATING", Hidden: t.Narrow, Text: terminatingCell},
