@@ -60,6 +60,18 @@ func (c Call) Singular() string {
 	return c.Resource
 }
 
+// String describes the request, for example: get job "train" in namespace "ml".
+func (c Call) String() string {
+	words := c.Verb + " " + c.Resource
+	if c.Name != "" {
+		words = fmt.Sprintf("%s %s %q", c.Verb, c.Singular(), c.Name)
+	}
+	if c.Namespace != "" || c.Verb == "list" && c.Resource != "namespaces" {
+		words += " " + c.Where()
+	}
+	return words
+}
+
 // Where describes the namespace of the call in words.
 func (c Call) Where() string {
 	if c.Namespace == "" {
