@@ -52,9 +52,9 @@ func (c Call) GroupResource() string {
 	return c.Parent() + "." + c.Group + strings.TrimPrefix(c.Resource, c.Parent())
 }
 
-// Singular returns the resource in the singular, for messages: "job" for jobs.
+// Singular returns the resource in the singular, for messages: "job" for jobs. A subresource stays as it is.
 func (c Call) Singular() string {
-	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' {
+	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' && c.Resource == c.Parent() {
 		return c.Resource[:n-1]
 	}
 	return c.Resource
