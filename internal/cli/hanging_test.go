@@ -156,3 +156,18 @@ func TestRunOnASilentServer(t *testing.T) {
 		t.Errorf("exit %d, stderr %q", code, got)
 	}
 }
+
+// A verb that follows Jobs reports in one way that the API server is silent, also if its first request hangs.
+//
+// Requirements: CLI-07, CLI-70
+func TestASilentServerIsReportedOnceWhenFollowingBegins(t *testing.T) {
+	for _, args := range []string{"wait train", "status -w"} {
+		h := hang(t, args, 0)
+		ended := h.whenEnded()
+		h.advanceUntil(func() bool { return len(ended) > 0 })
+		got := h.ErrOut.String()
+		if code := <-ended; code != cmdutil.ExitError || strings.Count(got, "No answer from the API server for") != 1 || strings.Contains(got, "Waiting for") {
+			t.Errorf("%s: exit %d, stderr %q", args, code, got)
+		}
+	}
+}

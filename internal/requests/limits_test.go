@@ -40,7 +40,7 @@ type transportFunc func(*http.Request) (*http.Response, error)
 func (f transportFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // get sends a request to the path.
-func (w *world) get(t *testing.T, ctx context.Context, path string) (*http.Response, error) {
+func (w *world) get(ctx context.Context, t *testing.T, path string) (*http.Response, error) {
 	t.Helper()
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://api:6443"+path, http.NoBody)
 	if err != nil {
@@ -67,18 +67,18 @@ func TestNoticeIsPrintedOnceUntilATimeout(t *testing.T) {
 	line := `Waiting for the API server at https://api:6443 to answer: get job "train" in namespace "ml"`
 	w.server = w.silence(notice)
 	for range 3 {
-		if _, err := w.get(t, t.Context(), trainPath); err != nil || !slices.Equal(w.printed, []string{line}) {
+		if _, err := w.get(t.Context(), t, trainPath); err != nil || !slices.Equal(w.printed, []string{line}) {
 			t.Fatalf("%v, %q", err, w.printed)
 		}
 	}
 	w.server = w.silence(notice, timeout)
-	_, err := w.get(t, t.Context(), trainPath)
+	_, err := w.get(t.Context(), t, trainPath)
 	failed, is := errors.AsType[*TimeoutError](err)
 	if !is || failed.Call.Name != "train" || failed.Timeout != timeout || failed.Began || errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)
 	}
 	w.server = w.silence(notice)
-	if _, err := w.get(t, t.Context(), trainPath); err != nil || !slices.Equal(w.printed, []string{line, line}) {
+	if _, err := w.get(t.Context(), t, trainPath); err != nil || !slices.Equal(w.printed, []string{line, line}) {
 		t.Errorf("%v, %q", err, w.printed)
 	}
 	if len(w.timers) != 0 {
@@ -90,7 +90,7 @@ func TestNoticeIsPrintedOnceUntilATimeout(t *testing.T) {
 func TestFollowedRequestsPrintNoNotice(t *testing.T) {
 	w := newWorld()
 	w.server = w.silence(notice, timeout)
-	if _, err := w.get(t, Followed(t.Context()), trainPath); err == nil || len(w.printed) > 0 {
+	if _, err := w.get(Followed(t.Context()), t, trainPath); err == nil || len(w.printed) > 0 {
 		t.Errorf("%v, %q", err, w.printed)
 	}
 }
@@ -100,7 +100,7 @@ func TestWatchesAndFollowedLogsHaveNoLimit(t *testing.T) {
 	for _, path := range []string{"/api/v1/namespaces/ml/pods?watch=true", "/api/v1/namespaces/ml/pods/a/log?follow=true"} {
 		w := newWorld()
 		w.server = w.silence()
-		if _, err := w.get(t, t.Context(), path); err != nil {
+		if _, err := w.get(t.Context(), t, path); err != nil {
 			t.Fatal(err)
 		}
 		w.server = func(*http.Request) (*http.Response, error) {
@@ -109,7 +109,7 @@ func TestWatchesAndFollowedLogsHaveNoLimit(t *testing.T) {
 			}
 			return &http.Response{}, nil
 		}
-		_, _ = w.get(t, t.Context(), path)
+		_, _ = w.get(t.Context(), t, path)
 	}
 }
 
@@ -135,7 +135,7 @@ func TestLimitIsForEachPartOfAResponse(t *testing.T) {
 			return copy(p, "x"), nil
 		}))}, nil
 	}
-	response, err := w.get(t, t.Context(), trainPath)
+	response, err := w.get(t.Context(), t, trainPath)
 	if err != nil || len(w.timers) > 0 {
 		t.Fatalf("%v, %d timers", err, len(w.timers))
 	}
