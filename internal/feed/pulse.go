@@ -17,6 +17,9 @@ var ErrNoAnswer = errors.New("no answer from the API server")
 // pulsePeriod is how long a Link may be silent before a Pulse asks the API server.
 const pulsePeriod = 2 * time.Second
 
+// Silence returns how long an API server may be silent until a Pulse reports it.
+func (b Backoff) Silence() time.Duration { return pulsePeriod + b.Patience }
+
 // Pulse detects an API server that does not respond although no connection has failed. A watch is silent if nothing happens,
 // but also if the server hangs or the network drops all packets; bookmarks come once a minute, and client-go's HTTP/2 pings
 // take 45 seconds and are answered by the nearest proxy.

@@ -15,7 +15,7 @@ func MayBeDone(err error) bool {
 	answer := apierrors.APIStatus(nil)
 	dial := (*net.OpError)(nil)
 	switch {
-	case err == nil, errors.As(err, &dial) && dial.Op == "dial":
+	case err == nil, errors.As(err, &dial) && (dial.Op == "dial" || dial.Op == "proxyconnect"):
 		return false
 	case !errors.As(err, &answer):
 		return true

@@ -28,6 +28,7 @@ func TestWritesWithoutAClearAnswerMayBeDone(t *testing.T) {
 	}{
 		"none":                     {nil, false},
 		"refused connection":       {&url.Error{Err: &net.OpError{Op: "dial", Err: errors.New("connection refused")}}, false},
+		"refused proxy":            {&url.Error{Err: &net.OpError{Op: "proxyconnect", Err: errors.New("connection refused")}}, false},
 		"closed connection":        {&url.Error{Err: io.EOF}, true},
 		"reset connection":         {&url.Error{Err: &net.OpError{Op: "read", Err: errors.New("reset")}}, true},
 		"interrupted":              {context.Canceled, true},

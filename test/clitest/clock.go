@@ -12,17 +12,18 @@ type Clock struct {
 	mu      sync.Mutex
 	now     time.Time
 	waiting map[chan time.Time]time.Time
+	timers  map[*func()]time.Time
 }
 
 // NewClock returns a stopped Clock.
 func NewClock() *Clock {
-	return &Clock{now: Now(), waiting: map[chan time.Time]time.Time{}}
+	return &Clock{now: Now(), waiting: map[chan time.Time]time.Time{}, timers: map[*func()]time.Time{}}
 }
 
 // Env returns NewEnv with this clock.
 func (c *Clock) Env() cmdutil.Env {
 	env := NewEnv()
-	env.Now, env.Ticker = c.Now, c.ticker
+	env.Now, env.Ticker, env.Timer = c.Now, c.ticker, c.timer
 	return env
 }
 
@@ -46,20 +47,46 @@ func (c *Clock) ticker(d time.Duration) (beats <-chan time.Time, stop func()) {
 	}
 }
 
+// timer calls fire once d has passed.
+func (c *Clock) timer(d time.Duration, fire func()) (stop func()) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.timers[&fire] = c.now.Add(d)
+	return func() {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		delete(c.timers, &fire)
+	}
+}
+
 // Advance moves the clock forward and fires the timers that are due.
 func (c *Clock) Advance(d time.Duration) {
+	for _, fire := range c.advance(d) {
+		(*fire)()
+	}
+}
+
+// advance returns the functions of timers that are due.
+func (c *Clock) advance(d time.Duration) (due []*func()) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.now = c.now.Add(d)
+	for fire, at := range c.timers {
+		if !at.After(c.now) {
+			due = append(due, fire)
+			delete(c.timers, fire)
+		}
+	}
 	for beat, at := range c.waiting {
 		if !at.After(c.now) {
 			beat <- c.now
 			delete(c.waiting, beat)
 		}
 	}
+	return due
 }
 
-// Fire fires all timers without advancing the clock, so output that depends on the time stays the same.
+// Fire fires all tickers without advancing the clock, so output that depends on the time stays the same.
 func (c *Clock) Fire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

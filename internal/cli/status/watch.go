@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 )
 
 // follower prints Jobs, and then every visible change of them.
@@ -33,6 +34,7 @@ type followedJob struct {
 // follow returns the context's error, or an error that is not retried: any error of the first list, or errors about
 // the names if none of them exists.
 func (o *Options) follow(ctx context.Context) error {
+	ctx = requests.Followed(ctx)
 	f := &follower{Options: o, jobs: map[types.UID]*followedJob{}}
 	link, stop := o.Connect(ctx, o.explainer.Client, o.ErrOut)
 	defer stop()

@@ -52,12 +52,24 @@ func (c Call) GroupResource() string {
 	return c.Parent() + "." + c.Group + strings.TrimPrefix(c.Resource, c.Parent())
 }
 
-// Singular returns the resource in the singular, for messages: "job" for jobs.
+// Singular returns the resource in the singular, for messages: "job" for jobs. A subresource stays as it is.
 func (c Call) Singular() string {
-	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' {
+	if n := len(c.Resource); n > 1 && c.Resource[n-1] == 's' && c.Resource == c.Parent() {
 		return c.Resource[:n-1]
 	}
 	return c.Resource
+}
+
+// String describes the request, for example: get job "train" in namespace "ml".
+func (c Call) String() string {
+	words := c.Verb + " " + c.Resource
+	if c.Name != "" {
+		words = fmt.Sprintf("%s %s %q", c.Verb, c.Singular(), c.Name)
+	}
+	if c.Namespace != "" || c.Verb == "list" && c.Resource != "namespaces" {
+		words += " " + c.Where()
+	}
+	return words
 }
 
 // Where describes the namespace of the call in words.

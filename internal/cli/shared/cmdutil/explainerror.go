@@ -5,8 +5,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
+	"net/http"
 	"net/url"
 	"strings"
 	"syscall"
@@ -17,9 +19,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // ExplainError turns any error into a *UserError that the user can act on, or into several joined ones. It is
@@ -46,7 +50,7 @@ func explainOne(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return NewUserError(kindInterrupted, err, "interrupted", "")
 	}
-	for _, explain := range []func(error) *UserError{explainKubeconfig, explainStatus, explainTransport} {
+	for _, explain := range []func(error) *UserError{explainKubeconfig, explainStatus, explainProxy, explainTimeout, explainCredentials, explainTransport} {
 		if e := explain(err); e != nil {
 			return e
 		}
@@ -82,6 +86,11 @@ func explainStatus(err error) *UserError {
 	case metav1.StatusReasonNotFound:
 		return explainNotFound(err, status, call)
 	}
+	if isGatewayError(err, status.Code) {
+		return NewUserError(KindServerFailed, err,
+			fmt.Sprintf("a proxy or load balancer answered instead of the API server: %d %s (%s)", status.Code, http.StatusText(int(status.Code)), status.Message),
+			"check that the API server is running, and the way to it: "+proxyHint)
+	}
 	what := "the API server answered: " + status.Message
 	if status.Reason != "" && status.Reason != metav1.StatusReasonUnknown {
 		what += fmt.Sprintf(" (%s)", status.Reason)
@@ -91,6 +100,15 @@ func explainStatus(err error) *UserError {
 		hint = "try again in a moment"
 	}
 	return NewUserError(KindServerFailed, err, what, hint)
+}
+
+// isGatewayError reports whether the response is not from the API server: its own errors are a Status.
+func isGatewayError(err error, code int32) bool {
+	switch code {
+	case http.StatusProxyAuthRequired, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return apierrors.IsUnexpectedServerError(err)
+	}
+	return false
 }
 
 func explainForbidden(err error, status metav1.Status, call apicall.Call) *UserError {
@@ -171,6 +189,52 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 	}
 }
 
+const (
+	configHint = "kubectl config view --minify"
+	proxyHint  = "HTTPS_PROXY, NO_PROXY, and proxy-url of the kubeconfig"
+)
+
+// explainTimeout explains a request that reached --request-timeout; nil for other errors.
+func explainTimeout(err error) *UserError {
+	timeout, is := errors.AsType[*requests.TimeoutError](err)
+	if !is {
+		return nil
+	}
+	return NewUserError(KindUnreachable, err, timeout.Error(),
+		"check the network and the API server (kubectl get --raw /livez), or wait longer with --request-timeout")
+}
+
+// explainProxy explains an error of the proxy to the API server; nil for other errors.
+func explainProxy(err error) *UserError {
+	failed, is := errors.AsType[*requests.ProxyError](err)
+	if !is {
+		return nil
+	}
+	proxy, cause := "the proxy "+failed.Proxy, failed.Err.Err
+	if _, untrusted := errors.AsType[*tls.CertificateVerificationError](cause); untrusted {
+		return NewUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", proxy, cause), "check "+proxyHint)
+	}
+	what := fmt.Sprintf("cannot reach %s to the API server at %s: %s", proxy, failed.Server, whyUnreachable(cause))
+	switch timeout, is := errors.AsType[*requests.TimeoutError](cause); {
+	case is:
+		what = fmt.Sprintf("no answer from %s to the API server at %s within %s: %s", proxy, failed.Server, wording.Duration(timeout.Timeout), timeout.Call)
+	case isProxyRefusal(cause):
+		what = fmt.Sprintf("%s does not connect to the API server at %s: %s", proxy, failed.Server, cause)
+	}
+	return NewUserError(KindUnreachable, err, what, "check "+proxyHint)
+}
+
+// isProxyRefusal reports whether the proxy answered that it makes no connection. net/http's error then has no type, and only the
+// text of the response.
+func isProxyRefusal(err error) bool {
+	if failed, is := errors.AsType[*net.OpError](err); is {
+		return strings.HasPrefix(failed.Op, "socks")
+	}
+	_, notTLS := errors.AsType[tls.RecordHeaderError](err)
+	network := net.Error(nil)
+	return !notTLS && !errors.As(err, &network) && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
+}
+
 // explainTransport explains a request that got no response; nil for other errors.
 func explainTransport(err error) *UserError {
 	var failed *url.Error
@@ -187,28 +251,37 @@ func explainTransport(err error) *UserError {
 	default:
 		return nil
 	}
-	server := "the API server"
-	if u, parseErr := url.Parse(failed.URL); parseErr == nil && u.Host != "" {
-		server += fmt.Sprintf(" at %s://%s", u.Scheme, u.Host)
-	}
+	server := serverOf(failed)
 	if _, is := errors.AsType[*tls.CertificateVerificationError](failed.Err); is {
 		return NewUserError(kindUntrusted, err, fmt.Sprintf("cannot trust %s: %s", server, failed.Err),
-			"check the server address and certificate authority of this context (kubectl config view --minify)")
+			"check the server address and certificate authority of this context ("+configHint+")")
 	}
-	if strings.Contains(failed.Err.Error(), "getting credentials") {
-		return NewUserError(KindCredentials, err, fmt.Sprintf("cannot get credentials for %s: %s", server, failed.Err),
-			"check the user of this context (kubectl config view --minify)")
+	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, whyUnreachable(failed.Err)),
+		"check that it is running and that the context is correct ("+configHint+")")
+}
+
+// serverOf names the API server with the address of a failed request, if that is known.
+func serverOf(failed *url.Error) string {
+	if u, err := url.Parse(failed.URL); err == nil && u.Host != "" {
+		return fmt.Sprintf("the API server at %s://%s", u.Scheme, u.Host)
 	}
-	why := failed.Err.Error()
+	return "the API server"
+}
+
+// whyUnreachable returns the reason why a host could not be reached.
+func whyUnreachable(err error) string {
 	var dns *net.DNSError
+	var dial *net.OpError
+	var network net.Error
 	switch {
-	case errors.Is(failed.Err, syscall.ECONNREFUSED):
-		why = "connection refused"
-	case errors.As(failed.Err, &dns):
-		why = fmt.Sprintf("cannot resolve the host name %q", dns.Name)
-	case failed.Timeout():
-		why = "no answer in time"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.As(err, &dns):
+		return fmt.Sprintf("cannot resolve the host name %q", dns.Name)
+	case errors.As(err, &dial) && dial.Op == "dial" && dial.Timeout():
+		return "the connection attempt timed out"
+	case errors.As(err, &network) && network.Timeout() && !strings.Contains(err.Error(), "TLS handshake"):
+		return "no answer in time"
 	}
-	return NewUserError(KindUnreachable, err, fmt.Sprintf("cannot reach %s: %s", server, why),
-		"check that it is running and that the context is correct (kubectl config view --minify)")
+	return err.Error()
 }

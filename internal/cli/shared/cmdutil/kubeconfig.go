@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/http"
 	"os"
 	"strings"
 
@@ -29,15 +30,14 @@ const (
 // RESTConfig returns the client configuration from the flags, the kubeconfig or the pod's service account. Its errors
 // are explained. Each distinct warning of the API server is written to warnings once.
 func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
-	if timeout := flags.Overrides.Timeout; timeout != "" {
-		if _, err := clientcmd.ParseTimeout(timeout); err != nil {
-			return nil, UsageErrorf("--request-timeout=%s: %v", timeout, err)
-		}
+	timeout, err := flags.requestTimeout()
+	if err != nil {
+		return nil, err
 	}
 	loader := flags.Loader()
 	raw, err := loader.RawConfig()
 	if err != nil && !clientcmd.IsEmptyConfig(err) {
-		return nil, ExplainConfigError(err)
+		return nil, explainLoadError(err)
 	}
 	if err := checkContext(flags, raw, loader); err != nil {
 		return nil, err
@@ -46,13 +46,21 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 	if err != nil {
 		return nil, ExplainConfigError(err)
 	}
-	if clientcmdapi.IsConfigEmpty(&raw) && config.Host == defaultServer && flags.Overrides.ClusterInfo.Server == "" && os.Getenv("KUBERNETES_MASTER") == "" {
-		return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig found in "+kubeconfigPaths(loader), kubeconfigHint)
+	if config.Host == defaultServer && !choosesServer(flags, raw) {
+		if clientcmdapi.IsConfigEmpty(&raw) {
+			return nil, NewUserError(KindKubeconfig, nil, "no kubeconfig found in "+kubeconfigPaths(loader), kubeconfigHint)
+		}
+		return nil, NewUserError(KindContext, nil, "no current context in "+kubeconfigPaths(loader),
+			"choose one with --context, or with: kubectl config use-context NAME")
 	}
 	config = rest.CopyConfig(config)
 	version := CurrentVersion() // The audit log of the API server shows it.
 	config.UserAgent = fmt.Sprintf("kubectl-batchjob/%s (%s)", strings.Trim(version.Version, "()"), version.Platform)
 	config.QPS, config.Burst = queriesPerSecond, queriesAtOnce
+	if limits := flags.limits; limits != nil {
+		config.Timeout = 0 // client-go's would also end watches and logs.
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return limits.Wrap(next, timeout) })
+	}
 	if flags.serverClock != nil {
 		config.Wrap(flags.serverClock.Wrap)
 	}
@@ -64,7 +72,7 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 func KubeNamespace(flags *KubeFlags) (string, error) {
 	namespace, _, err := flags.Loader().Namespace()
 	if err != nil {
-		return "", ExplainConfigError(err)
+		return "", explainLoadError(err)
 	}
 	if problems := content.IsPathSegmentName(namespace); len(problems) > 0 {
 		return "", UsageErrorf("namespace %q %s", namespace, strings.Join(problems, ", "))
@@ -86,35 +94,71 @@ func CurrentNamespace(flags *KubeFlags) string {
 	return namespace
 }
 
-// ExplainConfigError explains an error in loading or reading the kubeconfig.
-func ExplainConfigError(err error) error {
-	if e := explainKubeconfig(err); e != nil {
-		return e
-	}
+// explainLoadError explains why the kubeconfig cannot be loaded.
+func explainLoadError(err error) error {
 	if missing, is := errors.AsType[*fs.PathError](err); is && errors.Is(err, fs.ErrNotExist) {
 		return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+missing.Path+" does not exist", "check --kubeconfig and KUBECONFIG")
 	}
-	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+err.Error(), "fix it, or choose another with --kubeconfig")
+	if e := explainKubeconfig(err); e != nil {
+		return e
+	}
+	why, _, details := strings.Cut(err.Error(), parseDetails)
+	if details {
+		why += "; it is not a kubeconfig in YAML"
+	}
+	return NewUserError(KindKubeconfig, err, "cannot use the kubeconfig: "+why, "fix it, or choose another with --kubeconfig")
 }
 
-// checkContext reports a context or cluster that does not exist. client-go's own error would not name the files, and
-// without the cluster it would try localhost.
+// ExplainConfigError explains an error in the contents of the kubeconfig, or in a file that it names.
+func ExplainConfigError(err error) error {
+	if missing, is := errors.AsType[*fs.PathError](err); is && errors.Is(err, fs.ErrNotExist) {
+		return NewUserError(KindKubeconfig, err, "the kubeconfig refers to the file "+missing.Path+", which does not exist",
+			"check this context ("+configHint+")")
+	}
+	return explainLoadError(err)
+}
+
+// choosesServer reports whether the flags, the environment or the context chooses a cluster.
+func choosesServer(flags *KubeFlags, raw clientcmdapi.Config) bool {
+	o := &flags.Overrides
+	return cmp.Or(o.CurrentContext, raw.CurrentContext, o.ClusterInfo.Server, o.Context.Cluster, os.Getenv("KUBERNETES_MASTER")) != ""
+}
+
+// checkContext reports a context, cluster or user that does not exist. client-go's own errors would not name the files; it would
+// try localhost without the cluster, and be anonymous without the user.
 func checkContext(flags *KubeFlags, raw clientcmdapi.Config, loader clientcmd.ClientConfig) error {
-	name := cmp.Or(flags.Overrides.CurrentContext, raw.CurrentContext)
+	o := &flags.Overrides
+	files := kubeconfigPaths(loader)
+	if name := o.Context.Cluster; name != "" && raw.Clusters[name] == nil {
+		return NewUserError(KindKubeconfig, nil, fmt.Sprintf("cluster %q not found in %s", name, files), "see: kubectl config get-clusters")
+	}
+	if name := o.Context.AuthInfo; name != "" && raw.AuthInfos[name] == nil {
+		return NewUserError(KindKubeconfig, nil, fmt.Sprintf("user %q not found in %s", name, files), "see: kubectl config get-users")
+	}
+	name := cmp.Or(o.CurrentContext, raw.CurrentContext)
 	if name == "" {
 		return nil
 	}
 	chosen, found := raw.Contexts[name]
 	if !found {
-		return NewUserError(KindContext, nil, fmt.Sprintf("context %q not found in %s", name, kubeconfigPaths(loader)),
-			"see: kubectl config get-contexts")
+		return NewUserError(KindContext, nil, fmt.Sprintf("context %q not found in %s", name, files), "see: kubectl config get-contexts")
 	}
-	if raw.Clusters[chosen.Cluster] == nil && flags.Overrides.Context.Cluster == "" && flags.Overrides.ClusterInfo.Server == "" {
+	if raw.Clusters[chosen.Cluster] == nil && o.Context.Cluster == "" && o.ClusterInfo.Server == "" {
 		return NewUserError(KindKubeconfig, nil,
-			fmt.Sprintf("context %q refers to the cluster %q, which is not in %s", name, chosen.Cluster, kubeconfigPaths(loader)),
+			fmt.Sprintf("context %q refers to the cluster %q, which is not in %s", name, chosen.Cluster, files),
 			"see: kubectl config get-clusters")
 	}
+	if chosen.AuthInfo != "" && raw.AuthInfos[chosen.AuthInfo] == nil && o.Context.AuthInfo == "" && !hasCredentials(&o.AuthInfo) {
+		return NewUserError(KindKubeconfig, nil,
+			fmt.Sprintf("context %q refers to the user %q, which is not in %s", name, chosen.AuthInfo, files),
+			"choose one with --user; see: kubectl config get-users")
+	}
 	return nil
+}
+
+// hasCredentials reports whether flags identify the user.
+func hasCredentials(user *clientcmdapi.AuthInfo) bool {
+	return user.Token != "" || user.ClientCertificate != ""
 }
 
 func kubeconfigPaths(loader clientcmd.ClientConfig) string {

@@ -1,12 +1,15 @@
 package cmdutil
 
 import (
+	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/spf13/pflag"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serverclock"
 )
 
@@ -19,6 +22,8 @@ type KubeFlags struct {
 	Overrides clientcmd.ConfigOverrides
 
 	serverClock *serverclock.Clock // nil for none
+	limits      *requests.Limits   // nil for none
+	timeout     *pflag.Flag        // --request-timeout
 	userExtra   []string
 	load        sync.Once
 	loader      clientcmd.ClientConfig
@@ -30,11 +35,26 @@ func NewKubeFlags() *KubeFlags {
 }
 
 // KubeFlags returns kubectl's connection flags, for a verb that connects to the cluster. Responses set the clock
-// e.ServerClock.
+// e.ServerClock. Requests are limited to --request-timeout, and the first that waits for long is reported.
 func (e Env) KubeFlags() *KubeFlags {
 	flags := NewKubeFlags()
 	flags.serverClock = e.ServerClock
+	flags.limits = &requests.Limits{
+		Notice: e.Backoff.Silence(), After: e.After, Print: func(line string) { fmt.Fprintln(e.ErrOut, OneLine(line)) },
+	}
 	return flags
+}
+
+// requestTimeout returns the value of --request-timeout, 0 for no limit.
+func (f *KubeFlags) requestTimeout() (time.Duration, error) {
+	if f.timeout == nil || !f.timeout.Changed {
+		return requests.DefaultTimeout, nil
+	}
+	timeout, err := clientcmd.ParseTimeout(f.Overrides.Timeout)
+	if err != nil {
+		return 0, UsageErrorf("--request-timeout=%s: %v", f.Overrides.Timeout, err)
+	}
+	return timeout, nil
 }
 
 // AddFlags adds the flags to a command's flags. Package help has their texts.
@@ -45,6 +65,7 @@ func (f *KubeFlags) AddFlags(flags *pflag.FlagSet) {
 	names.AuthOverrideFlags.Username, names.AuthOverrideFlags.Password = clientcmd.FlagInfo{}, clientcmd.FlagInfo{}
 	names.ContextOverrideFlags.Namespace = clientcmd.FlagInfo{} // The standard flag would accept ns/NAME, too.
 	clientcmd.BindOverrideFlags(&f.Overrides, flags, names)
+	f.timeout = flags.Lookup(clientcmd.FlagTimeout)
 	flags.StringVarP(&f.Overrides.Context.Namespace, "namespace", "n", "", "")
 	flags.StringVar(&f.Kubeconfig, "kubeconfig", "", "")
 	flags.StringArrayVar(&f.userExtra, "as-user-extra", nil, "")

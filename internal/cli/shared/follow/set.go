@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -91,7 +92,7 @@ func Start(ctx context.Context, o Options) (s *Set, following context.Context, s
 	if s.EndOf == nil {
 		s.EndOf = func(job *batchv1.Job, u *feed.Update) (reconcile.Outcome, error) { return feed.EndOf(job, u.Gone), nil }
 	}
-	following, s.Cancel = context.WithCancelCause(ctx)
+	following, s.Cancel = context.WithCancelCause(requests.Followed(ctx))
 	stopTimer := func() {}
 	if o.Timeout > 0 {
 		stopTimer = o.After(o.Timeout, func() { s.Cancel(ErrTimeout) })

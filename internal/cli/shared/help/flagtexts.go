@@ -20,7 +20,7 @@ func FlagTexts() map[string]string {
 		"kubeconfig":               "Path to the kubeconfig file.",
 		"namespace":                "Namespace to use instead of that of the context.",
 		"proxy-url":                "URL of a proxy to the API server.",
-		"request-timeout":          "How long a single request may take, e.g. 30s, 2m; 0 for no limit.",
+		"request-timeout":          "How long a request waits for an answer, e.g. 2m; 0 for no limit. Default: 75s.",
 		"server":                   "Address of the API server, e.g. https://10.0.0.1:6443.",
 		"tls-server-name":          "Name to expect in the API server's certificate. Default: its host name.",
 		"token":                    "Bearer token for the API server.",

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -127,7 +128,7 @@ func (v *Live) What() string {
 
 // Run runs the source while use works with it, and returns once no retry is being created.
 func (v *Live) Run(ctx context.Context, use func(context.Context, snapshot.Source) error) error {
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(requests.Followed(ctx))
 	var running sync.WaitGroup
 	defer running.Wait()
 	defer v.retrier.wait()
