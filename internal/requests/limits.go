@@ -17,7 +17,7 @@ import (
 
 // DefaultTimeout is longer than kube-apiserver takes, which answers every request after 60 s at the latest
 // (its --request-timeout), with the reason for the delay. Giving up earlier would leave the result of slow writes unknown (ADR
-// 0027).
+// 0028).
 const DefaultTimeout = 75 * time.Second
 
 // Limits are the time limits of the requests of one process.
