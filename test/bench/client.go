@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 )
 
 // api is the client of the benchmark: administrator, no rate limit, protobuf.
@@ -103,7 +104,11 @@ func (a api) complete(ctx context.Context, job *batchv1.Job) (*batchv1.Job, time
 		return nil, 0, err
 	}
 	options := metav1.ListOptions{FieldSelector: "metadata.name=" + job.Name, ResourceVersion: job.ResourceVersion}
-	err = follow(ctx, jobs.Watch, options, func(_ watch.EventType, job *batchv1.Job) (bool, error) { return outcome(job) })
+	pace := newPace()
+	err = follow(ctx, jobs.Watch, options, func(_ watch.EventType, job *batchv1.Job) (bool, error) {
+		pace.progress("%s: %d of %d pods succeeded after %.0f s", job.Name, job.Status.Succeeded, ptr.Deref(job.Spec.Completions, 1), time.Since(begun).Seconds())
+		return outcome(job)
+	})
 	if err != nil {
 		return nil, 0, fmt.Errorf("waiting for Job %s to complete: %w", job.Name, err)
 	}

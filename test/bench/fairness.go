@@ -27,23 +27,23 @@ func (b *bench) fairness(ctx context.Context) ([]latency, error) {
 }
 
 func (b *bench) besideHuge(ctx context.Context, s side) (list []latency, err error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	limited, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	huge, err := b.api.BatchV1().Jobs(namespace).Create(ctx, b.jobs.job(s, shape{b.hugePods, true}), metav1.CreateOptions{})
+	huge, err := b.api.BatchV1().Jobs(namespace).Create(limited, b.jobs.job(s, shape{b.hugePods, true}), metav1.CreateOptions{})
 	if err != nil {
 		return nil, err
 	}
-	if err := b.api.untilCounted(ctx, huge, int32(b.hugePods/100)); err != nil {
+	if err := b.api.untilCounted(limited, huge, int32(b.hugePods/100)); err != nil {
 		return nil, err
 	}
 	for range b.samples {
-		l, err := b.latency(ctx, s, shape{0, false})
+		l, err := b.latency(limited, s, shape{0, false})
 		if err != nil {
 			return nil, err
 		}
 		list = append(list, l)
 	}
-	now, err := b.api.BatchV1().Jobs(namespace).Get(ctx, huge.Name, metav1.GetOptions{})
+	now, err := b.api.BatchV1().Jobs(namespace).Get(limited, huge.Name, metav1.GetOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (b *bench) besideHuge(ctx context.Context, s side) (list []latency, err err
 	case done:
 		return nil, fmt.Errorf("the Job of %d indexes ended before the small ones did: choose more with --huge-pods", b.hugePods)
 	}
-	if err := b.api.untilCounted(ctx, huge, int32(b.hugePods)); err != nil {
+	if err := b.api.untilCounted(limited, huge, int32(b.hugePods)); err != nil {
 		return nil, err
 	}
 	return list, b.api.remove(ctx, huge)

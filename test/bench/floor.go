@@ -47,12 +47,13 @@ func (a api) floor(ctx context.Context, job *batchv1.Job, concurrency int) (*bat
 // ended sends each of n pods once, when it succeeds or fails.
 func ended(ctx context.Context, from watchFunc, options metav1.ListOptions, n int, to chan<- *corev1.Pod) error {
 	defer close(to)
-	seen := map[types.UID]bool{}
+	seen, pace, begun := map[types.UID]bool{}, newPace(), time.Now()
 	return follow(ctx, from, options, func(_ watch.EventType, pod *corev1.Pod) (bool, error) {
 		if hasEnded(pod) && !seen[pod.UID] {
 			seen[pod.UID] = true
 			to <- pod
 		}
+		pace.progress("The bare client: %d of %d pods ended after %.0f s", len(seen), n, time.Since(begun).Seconds())
 		return len(seen) == n, nil
 	})
 }

@@ -44,10 +44,12 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 		return g, err
 	}
 	if b.giantFloor {
-		if g.Floor, err = b.bulk(ctx, floor, b.giantPods); err != nil {
+		if g.Floor, err = b.bulk(ctx, floor, b.giantPods); g.Floor.Seconds > 0 {
+			progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
+		}
+		if err != nil {
 			return g, err
 		}
-		progress("%d indexes, floor: %.0f s", b.giantPods, g.Floor.Seconds)
 	}
 	before, err := readSyncs(ctx, b.launched.metrics[ours])
 	if err != nil {
@@ -56,10 +58,12 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	stop := b.sampling(ctx, g)
 	g.Ours, err = b.bulk(ctx, ours, b.giantPods)
 	stop()
+	if g.Ours.Seconds > 0 {
+		progress("%d indexes, ours: %.0f s", b.giantPods, g.Ours.Seconds)
+	}
 	if err != nil {
 		return g, err
 	}
-	progress("%d indexes, ours: %.0f s", b.giantPods, g.Ours.Seconds)
 	after, err := readSyncs(ctx, b.launched.metrics[ours])
 	if err != nil {
 		return g, err

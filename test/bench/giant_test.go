@@ -72,6 +72,29 @@ func TestPartOfAGiantIsReported(t *testing.T) {
 	}
 }
 
+// Each part prints its figures when it ends.
+func TestOnlyNewFiguresArePrinted(t *testing.T) {
+	a := results{Pods: 5, Latency: []latency{{Side: ours, Shape: "1 pod", MS: 3}}}
+	b := a
+	b.Giant = &giant{Pods: 7, Floor: bulk{Side: floor, Seconds: 3, CPU: map[string]float64{procServer: 2}}}
+	c := b
+	with := *b.Giant
+	with.Ours = bulk{Side: ours, Seconds: 4, CPU: map[string]float64{procOurs: 1}, Peak: map[string]int64{procOurs: 77e6}}
+	c.Giant = &with
+	for _, test := range []struct {
+		before, after results
+		has, hasNot   string
+	}{{results{}, a, "1 pod", "7 indexes"}, {a, b, "7 indexes", "1 pod"}, {b, c, "peak RSS", "1 pod"}} {
+		rows := renderTable(newRows(newReport(test.before).Rows, newReport(test.after).Rows))
+		if !strings.Contains(rows, test.has) || strings.Contains(rows, test.hasNot) {
+			t.Errorf("%q is missing, or %q is there:\n%s", test.has, test.hasNot, rows)
+		}
+	}
+	if rows := newRows(newReport(b).Rows, newReport(b).Rows); len(rows) > 0 {
+		t.Errorf("nothing new: %v", rows)
+	}
+}
+
 func TestGiantWithoutTheFloorHasItsMemory(t *testing.T) {
 	g := giant{Pods: 5, Ours: bulk{Side: ours, Seconds: 3, CPU: map[string]float64{procOurs: 1}, Peak: map[string]int64{procOurs: 77e6}}}
 	if table := renderTable(newReport(results{Giant: &g}).Rows); !strings.Contains(table, "peak RSS of the controller, MB") {

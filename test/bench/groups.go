@@ -97,12 +97,19 @@ func (a api) removeGroup(ctx context.Context, group string) error {
 	return a.removePods(ctx, groupOf(group))
 }
 
+// removalLimit is the time limit for removing the pods of one Job, or of a group. It does not depend on --timeout: what was
+// measured before would be lost.
+const removalLimit = time.Hour
+
 // removePods deletes pods, up to 500 per request, until none exist.
 func (a api) removePods(ctx context.Context, selected metav1.ListOptions) error {
+	ctx, cancel := context.WithTimeout(ctx, removalLimit)
+	defer cancel()
 	const some = 500
 	selected.Limit = some
-	now := int64(0)
-	for {
+	now, pace := int64(0), newPace()
+	for removed := 0; ; removed += some {
+		pace.progress("Removing pods: about %d are gone", removed)
 		list, err := a.CoreV1().Pods(namespace).List(ctx, selected)
 		if err != nil || len(list.Items) == 0 {
 			return err

@@ -276,5 +276,17 @@ func run(ctx context.Context, o options) (err error) {
 	return printReport(os.Stdout, o, newReport(results))
 }
 
+// pace limits the progress messages of a long measurement to one a minute.
+type pace struct{ last time.Time }
+
+func newPace() *pace { return &pace{time.Now()} }
+
+func (p *pace) progress(format string, args ...any) {
+	if time.Since(p.last) >= time.Minute {
+		p.last = time.Now()
+		progress(format, args...)
+	}
+}
+
 // progress prints a progress message.
 func progress(format string, args ...any) { fmt.Fprintf(os.Stderr, format+"\n", args...) }

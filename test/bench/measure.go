@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -99,12 +100,27 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 			progress("%s is left out: without /proc kube-controller-manager cannot be given a limit.", part.names[0])
 			continue
 		}
-		if err := part.measure(ctx); err != nil {
+		before := newReport(r).Rows
+		err := part.measure(ctx)
+		if rows := newRows(before, newReport(r).Rows); len(rows) > 0 {
+			progress("%s", renderTable(rows)) // What follows may take an hour, or fail.
+		}
+		if err != nil {
 			return r, err
 		}
 	}
 	return r, nil
 }
+
+// newRows returns the rows of after whose values are not in before.
+func newRows(before, after []row) []row {
+	return slices.DeleteFunc(slices.Clone(after), func(r row) bool {
+		return slices.ContainsFunc(before, func(old row) bool { return old.What == r.What && old.hasValues() == r.hasValues() })
+	})
+}
+
+// hasValues reports whether anything was measured for the row.
+func (r row) hasValues() bool { return r.Ours != nil || r.BuiltIn != nil }
 
 // part is a measurement with one or more names.
 type part struct {
@@ -179,13 +195,13 @@ func turns(rounds int, sides ...side) []side {
 }
 
 func (b *bench) latency(ctx context.Context, s side, shape shape) (latency, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	limited, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	run := b.api.complete
 	if s == floor {
 		run = b.api.floorJob
 	}
-	job, took, err := run(ctx, b.jobs.job(s, shape))
+	job, took, err := run(limited, b.jobs.job(s, shape))
 	if err != nil {
 		return latency{}, err
 	}
@@ -207,11 +223,13 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 	order := turns(b.rounds, sides...)
 	for i, s := range order {
 		r, err := b.bulk(ctx, s, b.pods)
-		if err != nil {
-			return nil, err
+		if r.Seconds > 0 {
+			progress("Throughput %d/%d, %d indexes, %s: %.1f s", i+1, len(order), b.pods, s, r.Seconds)
+			list = append(list, r)
 		}
-		progress("Throughput %d/%d, %d indexes, %s: %.1f s", i+1, len(order), b.pods, s, r.Seconds)
-		list = append(list, r)
+		if err != nil {
+			return list, err
+		}
 	}
 	return list, nil
 }
@@ -222,25 +240,25 @@ func (b *bench) bulks(ctx context.Context) ([]bulk, error) {
 func (b *bench) warmUp(ctx context.Context, pods int) error {
 	pods = min(pods, 1000)
 	progress("Warming up with %d pods", pods)
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	limited, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
-	job, _, err := b.launched.bare.run(ctx, b.jobs.job(floor, shape{pods, true}), b.concurrency)
+	job, _, err := b.launched.bare.run(limited, b.jobs.job(floor, shape{pods, true}), b.concurrency)
 	if err != nil {
 		return err
 	}
 	return b.api.remove(ctx, job)
 }
 
-// bulk runs one large Job and removes it.
+// bulk runs one large Job and removes it. If the removal fails, the measurement is valid nevertheless.
 func (b *bench) bulk(ctx context.Context, s side, pods int) (bulk, error) {
-	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	limited, cancel := context.WithTimeout(ctx, b.timeout)
 	defer cancel()
 	job := b.jobs.job(s, shape{pods, true})
-	r, err := measured(ctx, b.api, b.processes, s, func() (took time.Duration, err error) {
+	r, err := measured(limited, b.api, b.processes, s, func() (took time.Duration, err error) {
 		if s == floor {
-			job, took, err = b.launched.bare.run(ctx, job, b.concurrency)
+			job, took, err = b.launched.bare.run(limited, job, b.concurrency)
 		} else {
-			job, took, err = b.api.complete(ctx, job)
+			job, took, err = b.api.complete(limited, job)
 		}
 		return took, err
 	})
