@@ -30,6 +30,18 @@ func CheckAllocations(t testing.TB, most int64, f func()) {
 	check(t, int64(testing.AllocsPerRun(100, f)), most, "allocations")
 }
 
+// CheckLive calls f, and fails if the heap holds more than most bytes more after it than before it.
+func CheckLive(t testing.TB, most int64, f func()) {
+	t.Helper()
+	if !enabled {
+		f()
+		return
+	}
+	before := Live()
+	f()
+	check(t, Live()-before, most, "bytes more on the heap")
+}
+
 // CheckTime calls f, and fails if that takes longer than most.
 func CheckTime(t testing.TB, most time.Duration, f func()) {
 	t.Helper()

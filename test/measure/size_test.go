@@ -20,7 +20,7 @@ func TestSizeOfValues(t *testing.T) {
 		values []any
 		want   int64
 	}{
-		"nothing":       {[]any{nil, 7, (*node)(nil), []int(nil), map[int]int(nil), ""}, 0},
+		"nothing":       {[]any{nil, 7, t, (*node)(nil), []int(nil), map[int]int(nil), ""}, 0},
 		"text":          {[]any{text}, 24},
 		"text twice":    {[]any{text, &node{name: text}}, 24 + 48},
 		"ring":          {[]any{ring, ring}, 24 + 48},
