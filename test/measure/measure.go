@@ -17,7 +17,7 @@ func CheckAllocated(t testing.TB, most int64, f func()) {
 	runtime.ReadMemStats(&before)
 	f()
 	runtime.ReadMemStats(&after)
-	check(t, int64(after.TotalAlloc-before.TotalAlloc), most, "bytes allocated")
+	AtMost(t, int64(after.TotalAlloc-before.TotalAlloc), most, "bytes allocated")
 }
 
 // CheckAllocations calls f, with the build tag often, and fails if a call makes more than most allocations on average.
@@ -27,7 +27,7 @@ func CheckAllocations(t testing.TB, most int64, f func()) {
 		f()
 		return
 	}
-	check(t, int64(testing.AllocsPerRun(100, f)), most, "allocations")
+	AtMost(t, int64(testing.AllocsPerRun(100, f)), most, "allocations")
 }
 
 // CheckLive calls f, and fails if the heap holds more than most bytes more after it than before it.
@@ -39,7 +39,7 @@ func CheckLive(t testing.TB, most int64, f func()) {
 	}
 	before := Live()
 	f()
-	check(t, Live()-before, most, "bytes more on the heap")
+	AtMost(t, Live()-before, most, "bytes more on the heap")
 }
 
 // CheckTime calls f, and fails if that takes longer than most.
@@ -47,7 +47,7 @@ func CheckTime(t testing.TB, most time.Duration, f func()) {
 	t.Helper()
 	begun := time.Now()
 	f()
-	check(t, time.Since(begun), most, "of time")
+	AtMost(t, time.Since(begun), most, "of time")
 }
 
 // Live returns the number of bytes on the heap that are in use. Only benchmarks and tests with the build tag may call it.
@@ -59,7 +59,8 @@ func Live() int64 {
 	return int64(now.HeapAlloc)
 }
 
-func check[N int64 | time.Duration](t testing.TB, got, most N, what string) {
+// AtMost fails with the build tag if got is more than most.
+func AtMost[N int64 | time.Duration](t testing.TB, got, most N, what string) {
 	t.Helper()
 	if !enabled {
 		return
