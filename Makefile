@@ -57,6 +57,8 @@ install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob
 demo: ## Show what the proposals added to Jobs, on a control plane of its own, or on that of CONTEXT
 	@CONTEXT='$(CONTEXT)' hack/demo.sh
 
+# How long the tests of a package may take: some take five of go test's ten minutes, and the machine may be busy.
+TEST_TIMEOUT := 1h
 # The packages of unit tests and scenarios: all but those that start a control plane or the built program.
 UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|e2e|fidelity|integration|node|release)$$')
 
@@ -65,22 +67,28 @@ UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off -short ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
-	$(GO) -C hack/controlplane test -vet=off .
+	$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
+	$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios, with all random cases
-	$(GO) test $(UNIT)
+	$(GO) test -timeout $(TEST_TIMEOUT) $(UNIT)
 
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test ./test/integration/... ./test/fidelity
+	$(GO) test -timeout $(TEST_TIMEOUT) ./test/integration/... ./test/fidelity
 
 .PHONY: fidelity
 fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
 	@$(CONTROLPLANE) build --for test
 	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
+
+# Alone on the machine, as the limits are for time and for the whole process.
+.PHONY: test-measured
+test-measured: ## Run the tests that limit memory and time (test/measure), and measure: minutes
+	$(GO) test -tags measure -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/measure \
+		$$(grep -rl --include='*_test.go' 'kubectl-batchjob/test/measure"' internal pkg test | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
@@ -97,9 +105,9 @@ CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
 # takes five minutes with it.
 .PHONY: test-race
 test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
-	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
-	$(GO) test -race -short -run TestScenarios ./pkg/sim
-	$(GO) test -race -tags builtin -run '$(CONCURRENT)' ./test/integration
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run TestScenarios ./pkg/sim
+	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin -run '$(CONCURRENT)' ./test/integration
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
@@ -153,31 +161,31 @@ soak-short: build controlplane ## Live through five troubles of the soak once, i
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
-	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
-	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
-	$(GO) test -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./pkg/sanitize
-	$(GO) test -run '^$$' -fuzz FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
-	$(GO) test -run '^$$' -fuzz FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
-	$(GO) test -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
-	$(GO) test -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
-	$(GO) test -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
-	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
-	$(GO) test -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/numbers
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
-	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./pkg/jsonlimit
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/indexset
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/reconcile/rulename
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLine -fuzztime $(FUZZTIME) ./pkg/sanitize
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadManifest -fuzztime $(FUZZTIME) ./internal/manifest
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLineReader -fuzztime $(FUZZTIME) ./internal/logs
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzParse -fuzztime $(FUZZTIME) ./pkg/cause
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/numbers
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME) ./internal/bundle
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME) ./pkg/jsonlimit
 
 .PHONY: fuzz-short
 fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases, a minute in total; most limit memory, too
-	$(GO) test -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
-	$(GO) test -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/jsonlimit
-	$(GO) test -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
-	$(GO) test -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
-	$(GO) test -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/numbers
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadRecording -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./internal/bundle
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzSize -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/jsonlimit
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/numbers
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
@@ -248,7 +256,7 @@ bench-view: ## Measure the interactive view of a Job of 10^5 indexes, at rest an
 .PHONY: lint
 lint: ## Run golangci-lint
 	@linter=$$($(GO) -C hack/tools tool -n golangci-lint) && \
-		"$$linter" run --build-tags builtin,release,compat,soak,node ./... && \
+		"$$linter" run --build-tags builtin,release,compat,soak,node,measure ./... && \
 		cd hack/controlplane && "$$linter" run --config ../../.golangci.yml . && \
 		cd ../release && "$$linter" run --config ../../.golangci.yml ./notices
 
@@ -274,9 +282,9 @@ presubmit: CONFORMANCE ?= -short
 presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: presubmit-long
-presubmit-long: test-unit fuzz-short test-conformance ## Run what CI leaves out: all random cases, fuzzing, broken controllers, and the race detector everywhere
-	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
-	$(GO) test -race -tags builtin ./test/integration/...
+presubmit-long: test-unit test-measured fuzz-short test-conformance ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, and the race detector everywhere
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
+	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/integration/...
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

@@ -2,8 +2,10 @@ package bundle
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
@@ -30,8 +32,11 @@ func readAll(archive []byte) error {
 			explained(input)
 		}
 	}
-	if recording, err := Recording(bytes.NewReader(archive)); err == nil {
-		play(recording)
+	switch recording, unread := Recording(bytes.NewReader(archive)); {
+	case unread == nil:
+		err = cmp.Or(err, play(recording))
+	case !errors.Is(unread, errNoBundle):
+		err = cmp.Or(err, unread)
 	}
 	return err
 }
@@ -41,16 +46,16 @@ func explained(input explain.Input) {
 	_ = text.Explanation(io.Discard, report, text.Options{Width: textWidth, Full: true})
 }
 
-// play plays a recording to its end, and explains the data that what-if reads from it.
-func play(recording []byte) {
+// play plays a recording to its end, and explains the data that what-if reads from it. It returns why the recording ends early.
+func play(recording []byte) error {
 	player, err := snapshot.NewPlayer(bytes.NewReader(recording), stopped{}, 0)
 	if err != nil {
-		return
+		return err
 	}
 	var reports whatif.Recording
 	for {
-		shown, err := player.Next(context.Background(), 0)
-		if err != nil {
+		var shown *snapshot.Snapshot
+		if shown, err = player.Next(context.Background(), 0); err != nil {
 			break
 		}
 		if shown.Job != nil && shown.Job.Report != nil {
@@ -60,6 +65,10 @@ func play(recording []byte) {
 	if input := reports.Input(); input.Job != nil {
 		explained(input)
 	}
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
 }
 
 // logsOf returns as many logs as are read, all with the same text.
@@ -114,9 +123,7 @@ func FuzzReadBundle(f *testing.F) {
 		if err := writeArchive(&archive, &Manifest{Name: "x"}, append(files, file{name, data})); err != nil {
 			t.Skip(err) // No archive has such a name.
 		}
-		if took := memory.Allocated(func() { _ = readAll(archive.Bytes()) }); took > maxAllocated {
-			t.Errorf("%d MB", took>>20)
-		}
+		measure.CheckAllocated(t, maxAllocated, func() { _ = readAll(archive.Bytes()) })
 	})
 }
 
@@ -131,8 +138,6 @@ func FuzzReadRecording(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		if took := memory.Allocated(func() { play(data) }); took > maxAllocated {
-			t.Errorf("%d MB", took>>20)
-		}
+		measure.CheckAllocated(t, maxAllocated, func() { _ = play(data) })
 	})
 }

@@ -17,7 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // A Job with the maximum number of pods fits: the page lists some of them, the file is small, and its recording can be
@@ -47,9 +47,7 @@ func TestLargeJobFits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if took := memory.Allocated(func() { checkRecording(t, &input, archive) }); took > maxAllocated {
-		t.Errorf("the recording takes %d MB", took>>20)
-	}
+	measure.CheckAllocated(t, maxAllocated, func() { checkRecording(t, &input, archive) })
 }
 
 // Pods that a reader would refuse are left out, starting with the last ones, and the bundle says so.

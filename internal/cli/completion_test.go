@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"bytes"
+	"context"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -9,13 +12,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // ownersAPI returns an API server with Jobs, CronJobs and pods, but no JobSets.
@@ -150,11 +153,16 @@ contexts: [{name: test, context: {cluster: c, user: u, namespace: ns1}}]
 	}
 	for _, kubeconfig := range []string{clitest.WriteKubeconfig(t, silent), plugin} {
 		t.Setenv("KUBECONFIG", kubeconfig)
-		start := time.Now()
-		words, directive := program.Complete(t, "status", "")
-		if took := time.Since(start); len(words) > 0 || directive != ":4" || took > cmdutil.CompletionTimeout+cmdutil.CompletionTimeout/2 {
-			t.Errorf("%q %s after %s", words, directive, took)
+		ctx, cancel := context.WithTimeout(t.Context(), clitest.Patience)
+		env, out, err := clitest.NewEnv(), &bytes.Buffer{}, error(nil)
+		env.Out, env.ErrOut = out, io.Discard
+		measure.CheckTime(t, 2*cmdutil.CompletionTimeout, func() {
+			err = cmdutil.Execute(ctx, program(env), []string{"__complete", "status", ""})
+		})
+		if err != nil || ctx.Err() != nil || out.String() != ":4\n" {
+			t.Errorf("%v, %v: %q", err, ctx.Err(), out.String())
 		}
+		cancel()
 	}
 }
 

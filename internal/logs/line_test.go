@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 func TestLineReaderSplitsLongLines(t *testing.T) {
@@ -51,6 +53,33 @@ func TestLineReaderSplitsLongLines(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// endless is a log that is one line. read is the number of bytes that were read from it.
+type endless struct{ read int }
+
+func (e *endless) Read(b []byte) (int, error) {
+	e.read += len(b)
+	for i := range b {
+		b[i] = 'x'
+	}
+	return len(b), nil
+}
+
+// A reader reads ahead and keeps no more than a part of a line, however long the log and its lines are.
+func TestLineReaderKeepsLittle(t *testing.T) {
+	in, returned := &endless{}, 0
+	reader := newLineReader(in, false)
+	for returned < 64*maxLine {
+		line, err := reader.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		returned += len(line.Text)
+		if size := measure.Size(reader); in.read > returned+chunkSize || size > 3*maxLine {
+			t.Fatalf("after %d bytes, %d were read, and the reader has %d", returned, in.read, size)
+		}
 	}
 }
 

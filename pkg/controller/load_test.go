@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // transit is a cluster through which very many Jobs pass, each with one pod that runs and succeeds, and the queue of
@@ -196,38 +197,33 @@ func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodR
 	return pod, nil
 }
 
-func heapInUse() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
-// SCL-11: a while after the last of ten thousand Jobs is deleted, nothing is left of them but some capacity of tables.
+// SCL-11: a while after the last of a thousand Jobs is deleted, nothing is left of them but some capacity of tables.
 func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
-	const jobs = 10_000
+	const jobs = 1_000
 	f := newTransit(t)
-	begun := heapInUse()
-	f.create(jobs)
-	for _, job := range f.cache.Jobs() {
-		if !reconcile.IsFinished(job) {
-			t.Fatalf("Job %s is not finished: %+v", job.Name, job.Status)
+	size := func() int64 { return measure.Size(f.engine, f.dispatcher, f.cache) }
+	begun, most := size(), int64(0)
+	measure.CheckLive(t, 4<<20, func() {
+		f.create(jobs)
+		for _, job := range f.cache.Jobs() {
+			if !reconcile.IsFinished(job) {
+				t.Fatalf("Job %s is not finished: %+v", job.Name, job.Status)
+			}
 		}
-	}
-	if n := len(f.cache.Jobs()); n != jobs {
-		t.Fatalf("%d Jobs", n)
-	}
-	most := heapInUse() - begun
-	f.remove()
-	// The Engine remembers for a while that a Job was ours, until another Job ends.
-	f.clock.Step(keepRetired)
-	f.engine.memory.retire("another", f.clock.Now())
+		if n := len(f.cache.Jobs()); n != jobs {
+			t.Fatalf("%d Jobs", n)
+		}
+		most = size() - begun
+		f.remove()
+		// The Engine remembers for a while that a Job was ours, until another Job ends.
+		f.clock.Step(keepRetired)
+		f.engine.memory.retire("another", f.clock.Now())
+	})
 	if n := len(f.engine.memory.jobs) + len(f.dispatcher.batcher.next) + len(f.cache.Jobs()); n > 0 {
 		t.Errorf("there are %d Jobs in memory, %d are batched, %d in the cache", len(f.engine.memory.jobs), len(f.dispatcher.batcher.next), len(f.cache.Jobs()))
 	}
-	left := heapInUse() - begun
-	t.Logf("%d kB with all Jobs, %d kB without", most/1000, left/1000)
-	if left > most/10 {
+	left := size() - begun
+	if most < 1000*jobs || left > 10*jobs {
 		t.Errorf("%d bytes are left of %d", left, most)
 	}
 	runtime.KeepAlive(f)

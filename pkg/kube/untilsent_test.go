@@ -117,7 +117,7 @@ func TestCallThatWaitsForAConnectionIsNotSent(t *testing.T) {
 // Requirements: JOB-66
 func TestCallThatWaitsToReplaceADeadConnectionIsNotSent(t *testing.T) {
 	config, received := podServer(t, false, nil)
-	config.Timeout = 10 * time.Second
+	config.Timeout = 5 * time.Minute
 	ctx, stop := context.WithCancel(t.Context())
 	outage, connected := make(chan struct{}), make(chan struct{})
 	var kept *severed

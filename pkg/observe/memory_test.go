@@ -2,7 +2,6 @@ package observe
 
 import (
 	"fmt"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -11,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // bigPod returns a pod as API servers send it, with several kB of spec and managed fields that decisions do not need.
@@ -59,24 +60,15 @@ func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
 	}
 }
 
-func heap() int64 {
-	runtime.GC()
-	var m runtime.MemStats
-	runtime.ReadMemStats(&m)
-	return int64(m.HeapAlloc)
-}
-
 // SCL-11: the cache keeps only the parts of a pod that decisions need, whatever its size, and nothing of its earlier
 // versions.
 func TestPodIsKeptSmall_SCL_11(t *testing.T) {
 	const pods, limit = 10_000, 480
 	c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 	_ = c.JobStore("").Add(job)
-	before := heap()
-	fill(t, c, job, pods)
-	perPod := (heap() - before) / pods
-	t.Logf("%d bytes per pod", perPod)
-	if perPod > limit {
+	before := measure.Size(c)
+	measure.CheckLive(t, 2*limit*pods, func() { fill(t, c, job, pods) })
+	if perPod := (measure.Size(c) - before) / pods; perPod > limit {
 		t.Errorf("a pod takes %d bytes, more than %d", perPod, limit)
 	}
 	if n := len(c.Pods(job.UID)); n != pods {
@@ -91,11 +83,11 @@ func BenchmarkCache_SCL_11(b *testing.B) {
 		b.StopTimer()
 		c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 		_ = c.JobStore("").Add(job)
-		before := heap()
+		before := measure.Live()
 		b.StartTimer()
 		fill(b, c, job, pods)
 		b.StopTimer()
-		b.ReportMetric(float64(heap()-before)/pods, "B/pod")
+		b.ReportMetric(float64(measure.Live()-before)/pods, "B/pod")
 		b.StartTimer()
 		if len(c.Pods(job.UID)) != pods {
 			b.Fatal("not all pods are there")

@@ -3,7 +3,6 @@ package reconcile
 import (
 	"encoding/json"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -71,28 +70,6 @@ func TestFragmentedIndexesFit_REG_24_BLI_31(t *testing.T) {
 		}
 		if len(text) > maxObject/2 {
 			t.Errorf("the Job has %d bytes", len(text))
-		}
-	}
-}
-
-// REG-24: ten times as many fragments take about ten times as long, not a hundred. Both are timed over the same amount
-// of work, so that a busy machine slows both down.
-func TestFragmentedIndexesAreQuick_REG_24(t *testing.T) {
-	for _, perIndex := range []bool{false, true} {
-		took := func(completions int32, times int) time.Duration {
-			o, _ := fragmented(completions, perIndex)
-			best := time.Hour
-			for range 10 {
-				begin := time.Now()
-				for range times {
-					Compute(o, DefaultConfig())
-				}
-				best = min(best, time.Since(begin))
-			}
-			return best
-		}
-		if small, large := took(hugeCompletions/10, 10), took(hugeCompletions, 1); large > 5*small {
-			t.Errorf("per index %v: %v for one decision, and %v for ten of a tenth of the size", perIndex, large, small)
 		}
 	}
 }

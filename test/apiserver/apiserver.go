@@ -8,10 +8,14 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/envtest"
 )
+
+// patience is the time limit for etcd or kube-apiserver to start, or to stop: envtest's 20 seconds are too little on a busy machine.
+const patience = 5 * time.Minute
 
 // Server is an etcd and a kube-apiserver that end with the test process.
 type Server struct {
@@ -37,7 +41,7 @@ func Start(root, gates string) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Server{Binaries: binaries, Leash: leash, env: &envtest.Environment{}}
+	s := &Server{Binaries: binaries, Leash: leash, env: &envtest.Environment{ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience}}
 	if err := errors.Join(s.configure(gates), s.start()); err != nil {
 		return nil, errors.Join(err, s.Stop())
 	}

@@ -26,7 +26,7 @@ type Change struct {
 }
 
 // patience is the time limit of a call.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // ErrCompacted means that the requested changes are no longer stored.
 var ErrCompacted = errors.New("etcd has compacted the revisions that come next")

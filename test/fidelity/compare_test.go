@@ -138,7 +138,7 @@ func (p *player) rename(value any) any {
 }
 
 // clockTolerance is the permitted difference between times set by the servers. Times set by calls are minutes apart.
-const clockTolerance = 20 * time.Second
+const clockTolerance = 50 * time.Second
 
 // differences returns the differences between the value of the virtual server and that of the real one, as lines.
 func differences(path string, virtual, actual any) []string {

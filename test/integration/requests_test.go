@@ -18,12 +18,12 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -153,7 +153,7 @@ func (b *countedBody) Read(p []byte) (int, error) {
 // themselves.
 func measure(t *testing.T, namespace, job, args string, watches int) cost {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(cmdutil.WithCompletionTimeout(t.Context(), patience), patience)
 	defer cancel()
 	c := startCounter(t, watches, cancel)
 	dir := t.TempDir()

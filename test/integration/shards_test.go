@@ -42,7 +42,7 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 	quick(&config)
 	sharding := &leader.Sharding{Shards: shards, Grace: time.Minute, Election: leader.Election{
 		Client: config.Client, Namespace: f.namespace, Name: "lease", Identity: identity,
-		LeaseDuration: steadyLease.lease, RenewDeadline: steadyLease.renew, RetryPeriod: steadyLease.retry,
+		LeaseDuration: briefLease.lease, RenewDeadline: briefLease.renew, RetryPeriod: briefLease.retry,
 	}}
 	if err := sharding.Validate(); err != nil {
 		f.t.Fatal(err)
@@ -139,7 +139,7 @@ func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
 			died := time.Now()
 			first.crash()
 			f.until("the second works on all shards", func() bool { return second.share() == shards })
-			t.Logf("taken over after %v, with a lease of %v", time.Since(died), steadyLease.lease)
+			t.Logf("taken over after %v, with a lease of %v", time.Since(died), briefLease.lease)
 			for _, f := range all {
 				f.create(named("b", newJob(completions(2), managedBy(own))))
 			}

@@ -16,7 +16,7 @@ import (
 )
 
 // patience is the time limit for a controller or namespace to be ready, and for a controller to end.
-const patience = 90 * time.Second
+const patience = 5 * time.Minute
 
 // Controller is a running kubectl-batchjob controller that ends with the test process.
 type Controller struct {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // changer changes the times in a Job's input.
@@ -152,12 +152,9 @@ func FuzzHostileStatuses(f *testing.F) {
 			spec.Completions = ptr.To[int32](math.MaxInt32)
 			status.Succeeded, status.Failed, status.Active = one[int32](rng, 0, math.MaxInt32), one[int32](rng, 0, math.MaxInt32), one[int32](rng, 0, math.MaxInt32)
 		}
-		took := memory.Allocated(func() {
+		measure.CheckAllocated(t, mostAllocated, func() {
 			checkTexts(t, &m, overflow)
 			whatif.Quote(t.Context(), m.input, []explain.Advice{{Policies: &explain.Policies{ActiveDeadlineSeconds: ptr.To[int64](60)}}})
 		})
-		if took > mostAllocated {
-			t.Errorf("%v: %d bytes", &m, took)
-		}
 	})
 }

@@ -29,7 +29,7 @@ const (
 )
 
 // patience is the time limit for a component to end.
-const patience = 90 * time.Second
+const patience = 5 * time.Minute
 
 // Components are the processes of a control plane, which can be stopped and started. Keep restarts those that end by
 // themselves, as the kubelet does with static pods.

@@ -42,7 +42,7 @@ func program(t *testing.T, dir, name string) {
 
 func eventually(t *testing.T, holds func() bool) {
 	t.Helper()
-	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, 30*time.Second, true, func(context.Context) (bool, error) { return holds(), nil })
+	err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, patience, true, func(context.Context) (bool, error) { return holds(), nil })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -22,7 +23,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
 )
 
-// startWriter starts a Writer with its workers. The test can read its log.
+// startWriter starts a Writer with its workers. The test can read its log, and runs in a bubble of synctest: the end of a Writer
+// has a time limit that does not come from the clock.
 func startWriter(t *testing.T, api *eventAPI) (*Writer, *clocktesting.FakeClock, ktesting.Buffer) {
 	t.Helper()
 	clock := clocktesting.NewFakeClock(testTime)
@@ -41,50 +43,54 @@ func until(t *testing.T, what string, reached func() bool) {
 
 // JOB-47: events added before the end are written before the end: no other process emits them again.
 func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
-	api := newEventAPI()
-	w, _, _ := startWriter(t, api)
-	const n = 20
-	for i := range n {
-		w.Event(eventJob("a"), corev1.EventTypeNormal, fmt.Sprintf("Reason%d", i), "message")
-	}
-	w.Stop()
-	if len(api.events) != n {
-		t.Errorf("%d of %d events are written", len(api.events), n)
-	}
-	for _, e := range api.events {
-		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "ns", Name: "a", UID: "uid-of-a"}
-		if e.Source.Component != cluster.FieldManager || e.ReportingController != cluster.FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
-			t.Fatalf("%+v", e)
+	synctest.Test(t, func(t *testing.T) {
+		api := newEventAPI()
+		w, _, _ := startWriter(t, api)
+		const n = 20
+		for i := range n {
+			w.Event(eventJob("a"), corev1.EventTypeNormal, fmt.Sprintf("Reason%d", i), "message")
 		}
-	}
+		w.Stop()
+		if len(api.events) != n {
+			t.Errorf("%d of %d events are written", len(api.events), n)
+		}
+		for _, e := range api.events {
+			about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: "ns", Name: "a", UID: "uid-of-a"}
+			if e.Source.Component != cluster.FieldManager || e.ReportingController != cluster.FieldManager || e.InvolvedObject != about || e.Namespace != "ns" || !e.FirstTimestamp.Time.Equal(testTime) {
+				t.Fatalf("%+v", e)
+			}
+		}
+	})
 }
 
 // JOB-47, SCL-03: any number of pods that come and go prevents no other event, not even at the end of the process,
 // which does not take longer: the pending pods become one event.
 func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
-	api := newEventAPI()
-	w, _, _ := startWriter(t, api)
-	for i := range 5000 {
-		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
-		w.Pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
-	}
-	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-0007"), 1)
-	begun := time.Now()
-	w.Stop()
-	if took := time.Since(begun); took >= maxDrain {
-		t.Errorf("the end took %v", took)
-	}
-	if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsTold(t, api, eventPodDeleted) != 30_000 {
-		t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsTold(t, api, eventPodDeleted))
-	}
-	// The burst and, at the end, the pending pods: one event, or one event each for a few pods.
-	if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
-		t.Errorf("%d events about the pods of one Job", n)
-	}
-	if n := podsTold(t, api, eventPodCreated); n != 5000 {
-		t.Errorf("%d of 5000 pods are told of", n)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		api := newEventAPI()
+		w, _, _ := startWriter(t, api)
+		for i := range 5000 {
+			w.Pods(eventJob("a"), eventPodCreated, "Created", []string{fmt.Sprintf("a-%04d", i)})
+			w.Pods(eventJob(fmt.Sprintf("b-%d", i/10)), eventPodDeleted, "Deleted", []string{"p", "q", "r", "s", "t", "u"})
+		}
+		w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+		w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-0007"), 1)
+		begun := time.Now()
+		w.Stop()
+		if took := time.Since(begun); took >= maxDrain {
+			t.Errorf("the end took %v", took)
+		}
+		if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsTold(t, api, eventPodDeleted) != 30_000 {
+			t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsTold(t, api, eventPodDeleted))
+		}
+		// The burst and, at the end, the pending pods: one event, or one event each for a few pods.
+		if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
+			t.Errorf("%d events about the pods of one Job", n)
+		}
+		if n := podsTold(t, api, eventPodCreated); n != 5000 {
+			t.Errorf("%d of 5000 pods are told of", n)
+		}
+	})
 }
 
 // A failed event is retried after a growing wait, which new messages do not shorten; other events do not wait for it.
@@ -124,84 +130,90 @@ func TestEventIsTriedAgain_JOB_47(t *testing.T) {
 
 // An event beyond the budget of a lane is written when the budget allows it, even if no message is added.
 func TestLaneIsContinued_SCL_03(t *testing.T) {
-	api := newEventAPI()
-	w, clock, _ := startWriter(t, api)
-	defer w.Stop()
-	for i := range laneBurst {
-		w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", fmt.Sprint(i))
-		until(t, "it is written", func() bool { return api.made("create") == i+1 })
-	}
-	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "last")
-	// Step by step: the test cannot see when the worker begins to wait.
-	until(t, "the last one is written", func() bool {
-		clock.Step(lanePeriod / 10)
-		return api.made("create") == laneBurst+1
+	synctest.Test(t, func(t *testing.T) {
+		api := newEventAPI()
+		w, clock, _ := startWriter(t, api)
+		defer w.Stop()
+		for i := range laneBurst {
+			w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", fmt.Sprint(i))
+			until(t, "it is written", func() bool { return api.made("create") == i+1 })
+		}
+		w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "last")
+		// Step by step: the test cannot see when the worker begins to wait.
+		until(t, "the last one is written", func() bool {
+			clock.Step(lanePeriod / 10)
+			return api.made("create") == laneBurst+1
+		})
 	})
 }
 
 // An event that the API server rejects is left out, with one line in the log; a namespace that is deleted takes its
 // events along.
 func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
-	api := newEventAPI()
-	api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
-	w, _, log := startWriter(t, api)
-	for i := range 10 {
-		w.Event(eventJob("a"), corev1.EventTypeWarning, fmt.Sprintf("Reason%d", i), "message")
-	}
-	w.Stop()
-	if len(api.calls) != 10 {
-		t.Errorf("%d calls for 10 events: %q", len(api.calls), api.calls)
-	}
-	if n := strings.Count(log.String(), "no role"); n != 1 {
-		t.Errorf("%d lines in the log:\n%s", n, log.String())
-	}
-	terminating := apierrors.NewForbidden(eventResource, "x", nil)
-	terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
-	api.before = func(string, int) error { return terminating }
-	w, _, log = startWriter(t, api)
-	w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "message")
-	w.Stop()
-	if len(api.calls) != 11 || log.String() != "" {
-		t.Errorf("calls %q, log %s", api.calls, log.String())
-	}
+	synctest.Test(t, func(t *testing.T) {
+		api := newEventAPI()
+		api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
+		w, _, log := startWriter(t, api)
+		for i := range 10 {
+			w.Event(eventJob("a"), corev1.EventTypeWarning, fmt.Sprintf("Reason%d", i), "message")
+		}
+		w.Stop()
+		if len(api.calls) != 10 {
+			t.Errorf("%d calls for 10 events: %q", len(api.calls), api.calls)
+		}
+		if n := strings.Count(log.String(), "no role"); n != 1 {
+			t.Errorf("%d lines in the log:\n%s", n, log.String())
+		}
+		terminating := apierrors.NewForbidden(eventResource, "x", nil)
+		terminating.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: corev1.NamespaceTerminatingCause}}
+		api.before = func(string, int) error { return terminating }
+		w, _, log = startWriter(t, api)
+		w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", "message")
+		w.Stop()
+		if len(api.calls) != 11 || log.String() != "" {
+			t.Errorf("calls %q, log %s", api.calls, log.String())
+		}
+	})
 }
 
 // The end of a process waits for an API server that does not respond, but not for long; it tries the most important
 // events first.
 func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
-	api := newEventAPI()
-	gone := true
-	api.before = func(string, int) error {
-		if gone {
-			return errors.New("connection refused")
+	synctest.Test(t, func(t *testing.T) {
+		api := newEventAPI()
+		gone := true
+		api.before = func(string, int) error {
+			if gone {
+				return errors.New("connection refused")
+			}
+			return nil
 		}
-		return nil
-	}
-	w, _, _ := startWriter(t, api)
-	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
-	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	until(t, "both were tried", func() bool { return api.made("create") == 2 })
-	begun := time.Now()
-	w.Stop()
-	if took := time.Since(begun); took >= maxDrain || len(api.calls) != 4 {
-		t.Errorf("the end took %v, and the calls were %q", took, api.calls)
-	}
-	gone, api.calls = false, nil
-	w, clock, _ := startWriter(t, api)
-	w.mu.Lock() // Nothing is written before the end.
-	for _, q := range w.queues {
-		q.ShutDown()
-	}
-	w.mu.Unlock()
-	w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
-	clock.Step(time.Second)
-	w.Event(eventJob("a"), corev1.EventTypeNormal, "Resumed", "Job resumed")
-	clock.Step(time.Second)
-	w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
-	w.Stop()
-	if want := []string{"create Resumed", "create Completed", "create SuccessfulCreate"}; !slices.Equal(api.calls, want) {
-		t.Errorf("calls %q, want %q", api.calls, want)
-	}
+		w, _, _ := startWriter(t, api)
+		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+		w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+		until(t, "both were tried", func() bool { return api.made("create") == 2 })
+		begun := time.Now()
+		w.Stop()
+		if took := time.Since(begun); took >= maxDrain || len(api.calls) != 4 {
+			t.Errorf("the end took %v, and the calls were %q", took, api.calls)
+		}
+		gone, api.calls = false, nil
+		w, clock, _ := startWriter(t, api)
+		w.mu.Lock() // Nothing is written before the end.
+		for _, q := range w.queues {
+			q.ShutDown()
+		}
+		w.mu.Unlock()
+		w.Pods(eventJob("a"), eventPodCreated, "Created", []string{"a-1"})
+		clock.Step(time.Second)
+		w.Event(eventJob("a"), corev1.EventTypeNormal, "Resumed", "Job resumed")
+		clock.Step(time.Second)
+		w.Event(eventJob("a"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+		w.Stop()
+		if want := []string{"create Resumed", "create Completed", "create SuccessfulCreate"}; !slices.Equal(api.calls, want) {
+			t.Errorf("calls %q, want %q", api.calls, want)
+		}
+	})
 }
 
 // Bounded: of more lanes than can wait, the new lanes are left out; idle lanes are removed.

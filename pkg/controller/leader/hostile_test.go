@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // hostileLease returns a Lease that any client may have written. fields has a bit for each field that is set.
@@ -56,13 +56,10 @@ func FuzzLease(f *testing.F) {
 		// An API server stores no other Lease, and accepts no change of another one.
 		expires = expires && validate(hostile) == nil
 		_ = Leases{}.IsFor(hostile, "example.com/jobs", "ns")
-		took := memory.Allocated(func() {
+		measure.CheckAllocated(t, mostAllocated, func() {
 			synctest.Test(t, func(t *testing.T) { checkElection(t, hostile, expires) })
 			synctest.Test(t, func(t *testing.T) { checkSharding(t, hostile, expires) })
 		})
-		if took > mostAllocated {
-			t.Errorf("%d bytes", took)
-		}
 	})
 }
 

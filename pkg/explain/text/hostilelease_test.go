@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
-	"github.com/batchjob-dev/kubectl-batchjob/test/memory"
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 // FuzzLease explains a Job whose controller has a Lease with any content, as any user who may write Leases in one namespace
@@ -37,7 +37,7 @@ func FuzzLease(f *testing.F) {
 		}
 		input := explain.Input{Now: started.Add(time.Minute), OurName: controller.DefaultManagedBy, Job: leasedJob(), PodsRead: true}
 		input.Lease, _ = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
-		took := memory.Allocated(func() {
+		measure.CheckAllocated(t, 32<<20, func() {
 			for _, input.Lease = range []*explain.Lease{input.Lease, ptr.To(explain.LeaseOf(hostile))} {
 				report := analysis.Explain(input, explain.Options{})
 				shown := render(t, func(w io.Writer) error { return Explanation(w, report, Options{Width: 80, Full: true}) })
@@ -48,9 +48,6 @@ func FuzzLease(f *testing.F) {
 				}
 			}
 		})
-		if took > 32<<20 {
-			t.Errorf("%d bytes", took)
-		}
 	})
 }
 

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
 )
 
 type valueCase struct {
@@ -139,9 +141,7 @@ func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
 	}
 	// The size is checked before parsing: no memory is allocated for any of the 200,000 entries.
 	huge := strings.Repeat(";", 200_000)
-	if n := testing.AllocsPerRun(20, func() { Parse(huge, MaxRules) }); n > 10 {
-		t.Errorf("rejecting %d bytes takes %v allocations", len(huge), n)
-	}
+	measure.CheckAllocations(t, 10, func() { Parse(huge, MaxRules) })
 }
 
 func TestNativeNamesWinOverTheAnnotation_PFN_28(t *testing.T) {
@@ -199,9 +199,7 @@ func TestNoNamesCostNothing(t *testing.T) {
 		"nothing":         func() { Resolve(nil, "", 3) },
 		"unnamed, native": func() { Resolve(native, "", 3) },
 	} {
-		if n := testing.AllocsPerRun(100, resolve); n != 0 {
-			t.Errorf("%s: %v allocations", what, n)
-		}
+		t.Run(what, func(t *testing.T) { measure.CheckAllocations(t, 0, resolve) })
 	}
 }
 

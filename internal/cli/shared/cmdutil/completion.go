@@ -25,6 +25,14 @@ import (
 // CompletionTimeout is the time limit for requests to the cluster after TAB.
 const CompletionTimeout = 2 * time.Second
 
+// completionTimeout is the key of another time limit than CompletionTimeout in a context.
+type completionTimeout struct{}
+
+// WithCompletionTimeout returns a context in which completions take at most d, for tests on busy machines.
+func WithCompletionTimeout(ctx context.Context, d time.Duration) context.Context {
+	return context.WithValue(ctx, completionTimeout{}, d)
+}
+
 // MustCompleteFlag registers a completion; it fails only for a flag that does not exist.
 func MustCompleteFlag(cmd *cobra.Command, flag string, complete cobra.CompletionFunc) {
 	if err := cmd.RegisterFlagCompletionFunc(flag, complete); err != nil {
@@ -139,7 +147,11 @@ func withinTimeout[T any](ctx context.Context, ask func(context.Context) T) (ans
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	ctx, cancel := context.WithTimeout(ctx, CompletionTimeout)
+	limit, isSet := ctx.Value(completionTimeout{}).(time.Duration)
+	if !isSet {
+		limit = CompletionTimeout
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	answers := make(chan T, 1)
 	go func() { answers <- ask(ctx) }()

@@ -1,0 +1,5 @@
+//go:build measure
+
+package measure
+
+const enabled = true
