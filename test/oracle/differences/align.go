@@ -1,0 +1,108 @@
+package differences
+
+import (
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const ruleReason = "PodFailurePolicy"
+
+// alignRuleNames removes the rule's name from our reason (KEP-4443: PodFailurePolicy_NAME).
+func alignRuleNames(p *Pair) {
+	if p.Spec.PodFailurePolicy == nil {
+		return
+	}
+	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
+	for i, c := range p.Ours.Conditions {
+		if strings.HasPrefix(c.Reason, ruleReason+"_") {
+			p.Ours.Conditions[i].Reason = ruleReason
+		}
+	}
+}
+
+// alignHeadOfLine accepts that the built-in controller has created fewer pods. It does so only for a Job with a back-off
+// limit per index and fewer places than indexes, in which an index has failed.
+func alignHeadOfLine(p *Pair) {
+	s := p.Spec
+	if s.BackoffLimitPerIndex == nil || s.Completions == nil || *s.Parallelism >= *s.Completions {
+		return
+	}
+	if !slices.ContainsFunc(slices.Concat(p.Ours.Pods, p.BuiltIn.Pods), func(pod Pod) bool { return pod.Phase == "Failed" || pod.Failures > "0" }) {
+		return
+	}
+	p.BuiltIn = p.Ours.Clone()
+}
+
+// alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
+// controller without a startTime.
+func alignSuspendedEnd(p *Pair) {
+	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.Finished() {
+		return
+	}
+	if !p.BuiltIn.Finished() || !p.BuiltIn.Started {
+		p.BuiltIn = p.Ours.Clone()
+	}
+}
+
+// alignRefusedCount accepts a Job whose status the API server refuses to the built-in controller, because succeeded would
+// shrink: completions have been lowered together with parallelism, and then only one of them.
+func alignRefusedCount(p *Pair) {
+	s := p.Spec
+	if s.Completions == nil || *s.Parallelism == *s.Completions || p.BuiltIn.Finished() {
+		return
+	}
+	if slices.ContainsFunc(p.Steps, func(step string) bool { return strings.Contains(step, "completions and parallelism") }) &&
+		p.BuiltIn.Succeeded > *s.Completions {
+		p.BuiltIn = p.Ours.Clone()
+	}
+}
+
+// alignDeletedJob accepts that a pod which ends after the deletion of its Job fails the built-in controller's Job by a
+// rule.
+func alignDeletedJob(p *Pair) {
+	c := p.BuiltIn.Condition(batchv1.JobFailed)
+	if p.Deleted && p.Spec.PodFailurePolicy != nil && c != nil && c.Reason == ruleReason && !p.Ours.Finished() {
+		p.BuiltIn = p.Ours.Clone()
+	}
+}
+
+// alignRestart accepts that the sides differ in their active pods because the back-off of a Job has another length: after
+// a restart of our controller, it follows from the failed pods that exist, and the built-in controller, which was not
+// restarted, remembers those that do not. Everything else must be the same.
+func alignRestart(p *Pair) {
+	if p.Spec.BackoffLimitPerIndex != nil || p.Ours.Failed == 0 || !slices.ContainsFunc(p.Steps, func(step string) bool {
+		return step == Crash || step == HandOver
+	}) {
+		return
+	}
+	ours := p.BuiltIn.Clone()
+	ours.Active, ours.Ready, ours.Created = p.Ours.Active, p.Ours.Ready, p.Ours.Created
+	ours.Pods = append(p.BuiltIn.podsThat(isOver), p.Ours.podsThat(isActive)...)
+	if slices.SortFunc(ours.Pods, ComparePods); ours.Equal(p.Ours) {
+		p.BuiltIn = p.Ours.Clone()
+	}
+}
+
+// Crash and HandOver are the steps that restart our controller.
+const (
+	Crash    = "our controller crashes"
+	HandOver = "our leader hands over"
+)
+
+func isActive(p Pod) bool {
+	return !p.Terminating && (p.Phase == corev1.PodPending || p.Phase == corev1.PodRunning)
+}
+
+func isOver(p Pod) bool { return !isActive(p) }
+
+func (s State) podsThat(wanted func(Pod) bool) (out []Pod) {
+	for _, p := range s.Pods {
+		if wanted(p) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
