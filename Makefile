@@ -29,6 +29,10 @@ STORM_WORKERS ?= 2
 STORM_LEDGER ?= bin/storm/ledger.json
 # How many random sequences make fidelity compares.
 FIDELITY_SEQUENCES ?= 10000
+# How long make differential begins new pairs; PAIRS is a number of pairs instead, and SEED the seed of the first.
+MINUTES ?= 10
+PAIRS ?= 0
+SEED ?= -1
 # The troubles of make soak-short, unless SOAK_TROUBLES has others: those that take little time.
 SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 # How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
@@ -81,6 +85,10 @@ test-integration: ## Run the tests on a real kube-apiserver, but for those besid
 fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
 	@$(CONTROLPLANE) build --for test
 	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
+
+.PHONY: differential
+differential: build controlplane ## Compare ours with the real built-in controller on random Jobs, for MINUTES, or on PAIRS of them
+	$(GO) test -tags builtin -count=1 -v -timeout 0 ./test/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
@@ -274,7 +282,7 @@ presubmit: CONFORMANCE ?= -short
 presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: presubmit-long
-presubmit-long: test-unit fuzz-short test-conformance ## Run what CI leaves out: all random cases, fuzzing, broken controllers, and the race detector everywhere
+presubmit-long: test-unit fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, fuzzing, broken controllers, pairs beside the built-in one, and the race detector everywhere
 	$(GO) test -race -short $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
 	$(GO) test -race -tags builtin ./test/integration/...
 

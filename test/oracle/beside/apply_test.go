@@ -5,7 +5,9 @@ package beside
 import (
 	"context"
 	"slices"
+	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,8 +32,27 @@ func (p *pair) apply(ctx context.Context, s step, pods [2][]seenPod) error {
 	case handOver:
 		return p.c.handOver(ctx)
 	}
+	s.at = time.Now()
 	for i := range p.sides {
 		if err := p.applyToPods(ctx, s, pods[i]); err != nil {
+			return err
+		}
+	}
+	if s.action == deleteAndEnd {
+		return p.endDeleted(ctx, s, pods)
+	}
+	return nil
+}
+
+// endDeleted ends a pod that has been deleted. Where the deletion itself counts as a failure, both controllers see it first.
+func (p *pair) endDeleted(ctx context.Context, s step, pods [2][]seenPod) error {
+	if ptr.Deref(p.spec.PodReplacementPolicy, "") != batchv1.Failed {
+		if err := p.check(ctx); err != nil {
+			return err
+		}
+	}
+	for i := range p.sides {
+		if err := p.end(ctx, pods[i][s.pick%len(pods[i])].Pod, s.script); err != nil {
 			return err
 		}
 	}
@@ -43,12 +64,12 @@ func (p *pair) applyToPods(ctx context.Context, s step, pods []seenPod) error {
 	one := pods[s.pick%len(pods)].Pod
 	switch s.action {
 	case startPod:
-		return p.c.startPod(ctx, one)
+		return p.c.startPod(ctx, one, s.at)
 	case endPod, disruptPod:
 		return p.end(ctx, one, s.script)
 	case restartPod:
 		return p.c.restart(ctx, one)
-	case deletePod:
+	case deletePod, deleteAndEnd:
 		return p.c.delete(ctx, one, nil)
 	case forceDelete:
 		return p.c.delete(ctx, one, ptr.To(int64(0)))
@@ -56,11 +77,6 @@ func (p *pair) applyToPods(ctx context.Context, s step, pods []seenPod) error {
 		return p.c.evict(ctx, one)
 	case orphanPod:
 		return p.c.orphan(ctx, one)
-	case deleteAndEnd:
-		if err := p.c.delete(ctx, one, nil); err != nil {
-			return err
-		}
-		return p.end(ctx, one, s.script)
 	}
 	for i, pod := range pods {
 		if err := p.applyToAll(ctx, s, i, pod.Pod); err != nil {
@@ -73,7 +89,8 @@ func (p *pair) applyToPods(ctx context.Context, s step, pods []seenPod) error {
 func (p *pair) applyToAll(ctx context.Context, s step, i int, pod *corev1.Pod) error {
 	switch s.action {
 	case startPods:
-		return p.c.startPod(ctx, pod)
+		// Of two pods, the one that became ready first stays, so they do not become ready in the same second.
+		return p.c.startPod(ctx, pod, s.at.Add(-time.Duration(i)*time.Second))
 	case succeedAll:
 		return p.end(ctx, pod, model.Script{})
 	case failAll:
@@ -143,6 +160,9 @@ func (p *pair) deleteNode(ctx context.Context) error {
 	for _, s := range p.sides {
 		for _, pod := range p.c.view.podsOf(s.name, func(pod seenPod) bool { return !pod.ended() }) {
 			lost[pod.UID] = true
+			if err := p.c.lose(ctx, pod.Pod); err != nil {
+				return err
+			}
 		}
 	}
 	if len(lost) == 0 {

@@ -43,13 +43,20 @@ type cluster struct {
 	builtinLog         *leash.Output
 	builtinEnded       chan struct{}
 
+	// unsettled is held for reading while the states of a pair differ, and for writing by restarts: a controller that is
+	// restarted again and again would never do what it does after 30 s.
+	unsettled map[runner]*sync.RWMutex
+
 	mu sync.Mutex
 	// ours are the processes of our controller. Of two elected ones, the first is the older.
 	ours map[runner][]*leash.Controller
 }
 
 func startCluster(ctx context.Context, root string) (c *cluster, err error) {
-	c = &cluster{ours: map[runner][]*leash.Controller{}, pulses: map[string]*pulse{}}
+	c = &cluster{
+		ours: map[runner][]*leash.Controller{}, pulses: map[string]*pulse{},
+		unsettled: map[runner]*sync.RWMutex{steady: {}, crashing: {}, elected: {}},
+	}
 	if c.binary, err = leash.Binary(root, "BATCHJOB_BESIDE_BINARY"); err != nil {
 		return c, err
 	}
@@ -144,6 +151,8 @@ func (c *cluster) startOurs(ctx context.Context, r runner) error {
 
 // crash kills the process that steps may kill, and starts another.
 func (c *cluster) crash(ctx context.Context) error {
+	c.unsettled[crashing].Lock()
+	defer c.unsettled[crashing].Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, p := range c.ours[crashing] {
@@ -155,6 +164,8 @@ func (c *cluster) crash(ctx context.Context) error {
 
 // handOver ends the older of two candidates, which is the leader unless it has lost its Lease, and starts another.
 func (c *cluster) handOver(ctx context.Context) error {
+	c.unsettled[elected].Lock()
+	defer c.unsettled[elected].Unlock()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if _, err := c.ours[elected][0].End(); err != nil {

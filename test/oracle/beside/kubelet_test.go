@@ -5,6 +5,7 @@ package beside
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -18,8 +19,8 @@ import (
 
 // The cluster acts as the kubelet. Calls for a pod that is gone have no effect, because a controller may have deleted it.
 
-// startPod binds a pod, if it has no node, and makes its containers run.
-func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod) error {
+// startPod binds a pod, if it has no node, and makes its containers run. The pod has been ready since the given time.
+func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod, ready time.Time) error {
 	if pod.Spec.NodeName == "" {
 		err := c.client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: sharedNode},
@@ -28,9 +29,9 @@ func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod) error {
 			return ignoreGone(err)
 		}
 	}
-	now := metav1.Now()
+	now := metav1.NewTime(ready)
 	status := map[string]any{
-		"phase": corev1.PodRunning, "startTime": now, "conditions": conditions(corev1.ConditionTrue, ""),
+		"phase": corev1.PodRunning, "startTime": now, "conditions": conditions(now, corev1.ConditionTrue, ""),
 		"containerStatuses": statuses(pod.Spec.Containers, func(corev1.Container) corev1.ContainerState {
 			return corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}
 		}, 0),
@@ -39,6 +40,11 @@ func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod) error {
 		status["initContainerStatuses"] = statuses(init, func(corev1.Container) corev1.ContainerState { return terminated(0) }, 0)
 	}
 	return c.patchStatus(ctx, pod, status)
+}
+
+// lose makes a pod not ready, as the node controller does for a node that does not respond.
+func (c *cluster) lose(ctx context.Context, pod *corev1.Pod) error {
+	return c.patchStatus(ctx, pod, map[string]any{"conditions": conditions(metav1.Now(), corev1.ConditionFalse, "")})
 }
 
 // endPod ends the containers of a pod as a script says.
@@ -50,7 +56,7 @@ func (c *cluster) endPod(ctx context.Context, pod *corev1.Pod, s model.Script) e
 		}
 		return s.SideExit
 	}
-	status := map[string]any{"conditions": conditions(corev1.ConditionFalse, s.Condition)}
+	status := map[string]any{"conditions": conditions(metav1.Now(), corev1.ConditionFalse, s.Condition)}
 	if s.Exit != 0 || len(pod.Spec.Containers) > 1 && s.SideExit != 0 || s.Condition == corev1.DisruptionTarget {
 		phase = corev1.PodFailed
 	}
@@ -130,8 +136,7 @@ func ignoreGone(err error) error {
 	return err
 }
 
-func conditions(ready corev1.ConditionStatus, also corev1.PodConditionType) []corev1.PodCondition {
-	now := metav1.Now()
+func conditions(now metav1.Time, ready corev1.ConditionStatus, also corev1.PodConditionType) []corev1.PodCondition {
 	out := []corev1.PodCondition{{Type: corev1.PodReady, Status: ready, LastTransitionTime: now}}
 	if also != "" {
 		out = append(out, corev1.PodCondition{Type: also, Status: corev1.ConditionTrue, Reason: "Beside", LastTransitionTime: now})

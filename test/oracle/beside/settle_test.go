@@ -31,6 +31,13 @@ func (m *mismatch) Error() string { return m.report }
 // settle waits until both Jobs have settled after a step, and returns the differences that explain their states, or a
 // mismatch.
 func (p *pair) settle(ctx context.Context) ([]string, error) {
+	unsettled := p.c.unsettled[p.story.runner]
+	held := false
+	defer func() {
+		if held {
+			unsettled.RUnlock()
+		}
+	}()
 	since := time.Now()
 	changed, last := since, differences.Pair{}
 	for ctx.Err() == nil {
@@ -42,6 +49,14 @@ func (p *pair) settle(ctx context.Context) ([]string, error) {
 			changed, last = time.Now(), seen
 		}
 		names, same := differences.Explained(seen)
+		switch {
+		case !same && !held:
+			unsettled.RLock()
+			held, changed = true, time.Now()
+		case same && held:
+			unsettled.RUnlock()
+			held = false
+		}
 		quiet, answered := time.Since(changed), p.answered(changed)
 		switch {
 		case same && quiet > calm && answered && !p.isDue():

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -22,9 +23,9 @@ const (
 	startPods     action = "start all pods"
 	startPod      action = "start a pod"
 	endPod        action = "end a pod"
-	endAll        action = "end all pods at once"
-	succeedAll    action = "all pods succeed at once"
-	failAll       action = "all pods fail at once"
+	endAll        action = "end all pods" + differences.AtOnce
+	succeedAll    action = "all pods succeed" + differences.AtOnce
+	failAll       action = "all pods fail" + differences.AtOnce
 	disruptPod    action = "a pod fails because of a disruption"
 	restartPod    action = "the containers of a pod restart"
 	deletePod     action = "delete a pod"
@@ -33,7 +34,7 @@ const (
 	evictPod      action = "evict a pod"
 	terminatePods action = "the terminating pods end"
 	cleanPods     action = "delete the ended pods"
-	orphanPod     action = "remove the owner of a pod"
+	orphanPod     action = differences.Orphan
 	editJob       action = "edit the Job"
 	deleteJob     action = "delete the Job"
 	recreateJob   action = "delete the Job and create it again"
@@ -51,6 +52,8 @@ type step struct {
 	script model.Script
 	// edit is the edit of editJob.
 	edit model.Edit
+	// at is the time of the step, the same for both sides.
+	at time.Time
 }
 
 func (s step) String() string {

@@ -168,7 +168,7 @@ func (v *view) podsOf(name string, wanted func(seenPod) bool) (out []seenPod) {
 func live(p seenPod) bool        { return !p.ended() && p.DeletionTimestamp == nil }
 func pending(p seenPod) bool     { return live(p) && p.Status.Phase == corev1.PodPending }
 func running(p seenPod) bool     { return live(p) && p.Status.Phase == corev1.PodRunning }
-func terminating(p seenPod) bool { return !p.ended() && p.DeletionTimestamp != nil }
+func terminating(p seenPod) bool { return p.DeletionTimestamp != nil }
 func over(p seenPod) bool        { return p.ended() && p.DeletionTimestamp == nil }
 func anyPod(seenPod) bool        { return true }
 

@@ -86,10 +86,67 @@ func alignRestart(p *Pair) {
 	}
 }
 
-// Crash and HandOver are the steps that restart our controller.
+// last returns the last step.
+func (p *Pair) last() string {
+	if len(p.Steps) == 0 {
+		return ""
+	}
+	return p.Steps[len(p.Steps)-1]
+}
+
+// alignReaction accepts that one side has deleted more of the pods that ended at once, of which the first ones ended the
+// Job: we may react to these before the others have ended. Then another rule of a successPolicy may match first.
+func alignReaction(p *Pair) {
+	if !strings.HasSuffix(p.last(), AtOnce) || !p.Ours.Finished() || !p.BuiltIn.Finished() {
+		return
+	}
+	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
+	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
+		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
+		for i, c := range s.Conditions {
+			if c.Reason == batchv1.JobReasonSuccessPolicy {
+				s.Conditions[i].Message = ""
+			}
+		}
+	}
+}
+
+// alignEqualPods accepts that other pods are removed when parallelism is lowered, if there are as many in each phase.
+func alignEqualPods(p *Pair) {
+	if !strings.HasPrefix(p.last(), "set parallelism") {
+		return
+	}
+	ours, builtIn := p.Ours.Clone(), p.BuiltIn.Clone()
+	for _, s := range []*State{&ours, &builtIn} {
+		for i := range s.Pods {
+			s.Pods[i].Index = 0
+		}
+		slices.SortFunc(s.Pods, ComparePods)
+	}
+	if ours.Equal(builtIn) {
+		p.BuiltIn = p.Ours
+	}
+}
+
+// alignOrphan accepts that our controller removes a running pod without a finalizer after its owner was removed: the
+// built-in controller removes the finalizer of any orphan, and may do so after we have adopted it.
+func alignOrphan(p *Pair) {
+	if !strings.HasPrefix(p.last(), Orphan) {
+		return
+	}
+	released := func(pod Pod) bool { return pod.Owned && pod.Terminating && !pod.Tracked }
+	if len(p.Ours.podsThat(released)) > len(p.BuiltIn.podsThat(released)) && len(p.Ours.Conditions) == len(p.BuiltIn.Conditions) {
+		p.BuiltIn = p.Ours
+	}
+}
+
+// Steps that differences depend on: these restart our controller, Orphan removes an owner,
+// and AtOnce is the end of those that end several pods.
 const (
 	Crash    = "our controller crashes"
 	HandOver = "our leader hands over"
+	AtOnce   = " at once"
+	Orphan   = "remove the owner of a pod"
 )
 
 func isActive(p Pod) bool {

@@ -10,13 +10,14 @@ import (
 // can meet the difference.
 type Difference struct {
 	Name string
-	// Where is the place of its documentation: the file, and the beginning of the row in the table of
-	// docs/controller.md, "Differences from the built-in controller"; then requirements and records.
+	// Where is the place of its documentation: the file, and the beginning of a row in one of its tables, usually
+	// "Differences from the built-in controller" in docs/controller.md; then requirements and records.
 	Where string
 	// Rule is the model's rule. A random Job of test/oracle counts for the difference if our controller and the model have
 	// the same outcome with the rule, and not without.
 	Rule func(*model.Rules) *bool
-	// Align makes two states of a Pair equal as far as they differ by this difference. It changes nothing else.
+	// Align makes two states of a Pair equal as far as they differ by this difference. It replaces states, and does not
+	// modify what they contain.
 	Align func(*Pair)
 }
 
@@ -46,6 +47,18 @@ func All() []Difference {
 		{
 			Name: "a pod that was let go fails no Job", Where: "docs/controller.md: a pod that runs when its Job is deleted; TRK-12, TRK-24",
 			Rule: func(r *model.Rules) *bool { return &r.SettledIsSettled }, Align: alignDeletedJob,
+		},
+		{
+			Name: "a pod's end has an effect at once", Where: "docs/controller.md: reaction to a pod's end; ADR 0002",
+			Align: alignReaction,
+		},
+		{
+			Name: "either of two equal pods is removed", Where: "docs/requirements.md: JOB-12",
+			Align: alignEqualPods,
+		},
+		{
+			Name: "the built-in controller releases each orphan", Where: "docs/controller.md: a running pod that loses its owner; TRK-37",
+			Align: alignOrphan,
 		},
 		{
 			Name: "the back-off of a Job follows from its pods", Where: "docs/controller.md: global back-off; JOB-18",

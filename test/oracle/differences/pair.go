@@ -120,26 +120,26 @@ func (s State) String() string {
 		s.Started, s.Ended, strings.Join(conditions, "; "), s.Pods, s.Created)
 }
 
-// Explained returns the names of the differences that make the states of a pair equal, and whether they do. No
-// difference is needed for equal states.
+// Explained returns the names of the differences that make the states of a pair equal, and whether there are any. Equal
+// states need none.
 func Explained(p Pair) ([]string, bool) {
 	if p.Ours.Equal(p.BuiltIn) {
 		return nil, true
 	}
 	var names []string
+	together := p
 	for _, d := range All() {
 		if d.Align == nil {
 			continue
 		}
-		before := p
-		before.Ours, before.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
-		d.Align(&p)
-		if !before.Ours.Equal(p.Ours) || !before.BuiltIn.Equal(p.BuiltIn) {
+		alone := p
+		if d.Align(&alone); alone.Ours.Equal(alone.BuiltIn) {
+			return []string{d.Name}, true
+		}
+		before := together
+		if d.Align(&together); !before.Ours.Equal(together.Ours) || !before.BuiltIn.Equal(together.BuiltIn) {
 			names = append(names, d.Name)
 		}
-		if p.Ours.Equal(p.BuiltIn) {
-			return names, true
-		}
 	}
-	return names, false
+	return names, together.Ours.Equal(together.BuiltIn)
 }
