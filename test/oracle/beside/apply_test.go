@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -31,6 +30,10 @@ func (p *pair) apply(ctx context.Context, s step, pods [2][]seenPod) error {
 		return p.c.crash(ctx)
 	case handOver:
 		return p.c.handOver(ctx)
+	case deleteAndEnd:
+		return p.endDeleted(ctx, s, pods)
+	case terminatePods:
+		return p.oneByOne(ctx, pods, func(pod *corev1.Pod) error { return p.c.terminate(ctx, pod, s.script.TerminateExit) })
 	}
 	s.at = time.Now()
 	for i := range p.sides {
@@ -38,18 +41,36 @@ func (p *pair) apply(ctx context.Context, s step, pods [2][]seenPod) error {
 			return err
 		}
 	}
-	if s.action == deleteAndEnd {
-		return p.endDeleted(ctx, s, pods)
+	return nil
+}
+
+// oneByOne carries out a step on one pod after another, and waits in between until both sides have settled: otherwise the
+// result depends on how soon a controller reacts.
+func (p *pair) oneByOne(ctx context.Context, pods [2][]seenPod, apply func(*corev1.Pod) error) error {
+	for i := range pods[0] {
+		if i > 0 {
+			if err := p.check(ctx); err != nil {
+				return err
+			}
+		}
+		for _, side := range pods {
+			if err := apply(side[i].Pod); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
 
-// endDeleted ends a pod that has been deleted. Where the deletion itself counts as a failure, both controllers see it first.
+// endDeleted deletes a pod, and ends it when both controllers have seen the deletion.
 func (p *pair) endDeleted(ctx context.Context, s step, pods [2][]seenPod) error {
-	if ptr.Deref(p.spec.PodReplacementPolicy, "") != batchv1.Failed {
-		if err := p.check(ctx); err != nil {
+	for i := range p.sides {
+		if err := p.c.delete(ctx, pods[i][s.pick%len(pods[i])].Pod, nil); err != nil {
 			return err
 		}
+	}
+	if err := p.check(ctx); err != nil {
+		return err
 	}
 	for i := range p.sides {
 		if err := p.end(ctx, pods[i][s.pick%len(pods[i])].Pod, s.script); err != nil {
@@ -69,7 +90,7 @@ func (p *pair) applyToPods(ctx context.Context, s step, pods []seenPod) error {
 		return p.end(ctx, one, s.script)
 	case restartPod:
 		return p.c.restart(ctx, one)
-	case deletePod, deleteAndEnd:
+	case deletePod:
 		return p.c.delete(ctx, one, nil)
 	case forceDelete:
 		return p.c.delete(ctx, one, ptr.To(int64(0)))
@@ -97,8 +118,6 @@ func (p *pair) applyToAll(ctx context.Context, s step, i int, pod *corev1.Pod) e
 		return p.end(ctx, pod, model.Script{Exit: 1})
 	case endAll:
 		return p.end(ctx, pod, p.story.job.Scripts[(s.pick*7+i)%len(p.story.job.Scripts)])
-	case terminatePods:
-		return p.c.terminate(ctx, pod, s.script.TerminateExit)
 	case cleanPods:
 		return p.c.delete(ctx, pod, nil)
 	}

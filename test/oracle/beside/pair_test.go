@@ -298,7 +298,7 @@ func (c *cluster) cleanUp(ctx context.Context, name string) {
 func (c *cluster) release(ctx context.Context, name string) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		job, err := c.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
-		if err != nil || len(job.Finalizers) == 0 {
+		if err != nil {
 			return ignoreGone(err)
 		}
 		job.Finalizers = nil

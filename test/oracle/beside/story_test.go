@@ -23,7 +23,7 @@ const (
 	startPods     action = "start all pods"
 	startPod      action = "start a pod"
 	endPod        action = "end a pod"
-	endAll        action = "end all pods" + differences.AtOnce
+	endAll        action = differences.MixedEnds
 	succeedAll    action = "all pods succeed" + differences.AtOnce
 	failAll       action = "all pods fail" + differences.AtOnce
 	disruptPod    action = "a pod fails because of a disruption"
@@ -38,7 +38,7 @@ const (
 	editJob       action = "edit the Job"
 	deleteJob     action = "delete the Job"
 	recreateJob   action = "delete the Job and create it again"
-	deleteNode    action = "delete the node"
+	deleteNode    action = differences.NodeLost
 	crash         action = differences.Crash
 	handOver      action = differences.HandOver
 )

@@ -97,14 +97,6 @@ func (v *view) deleted(object any) {
 	v.wake()
 }
 
-// forget removes a Job's history.
-func (v *view) forget(name string) {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	delete(v.pods, name)
-	delete(v.created, name)
-}
-
 func (v *view) wake() {
 	close(v.changed)
 	v.changed = make(chan struct{})

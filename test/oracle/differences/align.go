@@ -94,20 +94,50 @@ func (p *Pair) last() string {
 	return p.Steps[len(p.Steps)-1]
 }
 
-// alignReaction accepts that one side has deleted more of the pods that ended at once, of which the first ones ended the
-// Job: we may react to these before the others have ended. Then another rule of a successPolicy may match first.
+// alignReaction accepts the effects of an early reaction to several pods that end at once: we may react to the first ones
+// before the others have ended. If these end the Job, the others may be deleted, or the Job may end for another reason: the
+// first success may meet a successPolicy, before the last one completes a Job with failed indexes. If some pods succeed and
+// some fail, or their node is lost, so that the first ones may be replaced, their numbers may differ, too.
 func alignReaction(p *Pair) {
-	if !strings.HasSuffix(p.last(), AtOnce) || !p.Ours.Finished() || !p.BuiltIn.Finished() {
+	if !strings.HasSuffix(p.last(), AtOnce) || !p.Ours.decided() || !p.BuiltIn.decided() {
+		return
+	}
+	ours := p.Ours.Condition(batchv1.JobSuccessCriteriaMet)
+	switch {
+	case strings.HasPrefix(p.last(), MixedEnds),
+		ours != nil && ours.Reason == batchv1.JobReasonSuccessPolicy,
+		strings.HasPrefix(p.last(), NodeLost) && p.Ours.verdict() == p.BuiltIn.verdict():
+		p.BuiltIn = p.Ours
 		return
 	}
 	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
 	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
 		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
-		for i, c := range s.Conditions {
-			if c.Reason == batchv1.JobReasonSuccessPolicy {
-				s.Conditions[i].Message = ""
-			}
-		}
+	}
+}
+
+// verdict returns why the Job fails, or "".
+func (s State) verdict() string {
+	if c := s.Condition(batchv1.JobFailureTarget); c != nil {
+		return c.Reason
+	}
+	return ""
+}
+
+// decided reports whether it is certain how the Job ends.
+func (s State) decided() bool {
+	return s.Finished() || s.Condition(batchv1.JobFailureTarget) != nil || s.Condition(batchv1.JobSuccessCriteriaMet) != nil
+}
+
+// alignOutOfRange accepts that the built-in controller keeps the finalizer of a terminating pod until it has ended, although
+// its index is out of range, so that it is not counted. Until then, the pod may take the place of others.
+func alignOutOfRange(p *Pair) {
+	if p.Spec.Completions == nil || *p.Spec.CompletionMode != batchv1.IndexedCompletion {
+		return
+	}
+	kept := func(pod Pod) bool { return pod.Terminating && pod.Tracked && pod.Index >= int(*p.Spec.Completions) }
+	if slices.ContainsFunc(p.BuiltIn.Pods, kept) && !slices.ContainsFunc(p.Ours.Pods, kept) {
+		p.BuiltIn = p.Ours
 	}
 }
 
@@ -146,7 +176,11 @@ const (
 	Crash    = "our controller crashes"
 	HandOver = "our leader hands over"
 	AtOnce   = " at once"
-	Orphan   = "remove the owner of a pod"
+	// NodeLost is the step in which the pods of a node fail together.
+	NodeLost = "delete the node, whose pods fail" + AtOnce
+	// MixedEnds is the step in which some pods may succeed and some may fail.
+	MixedEnds = "end all pods" + AtOnce
+	Orphan    = "remove the owner of a pod"
 )
 
 func isActive(p Pod) bool {

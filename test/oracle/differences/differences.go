@@ -57,6 +57,10 @@ func All() []Difference {
 			Align: alignEqualPods,
 		},
 		{
+			Name: "a terminating pod out of range is released at once", Where: "docs/requirements.md: TRK-29",
+			Align: alignOutOfRange,
+		},
+		{
 			Name: "the built-in controller releases each orphan", Where: "docs/controller.md: a running pod that loses its owner; TRK-37",
 			Align: alignOrphan,
 		},

@@ -37,7 +37,15 @@ func failed(changes ...func(*State)) State {
 
 func failedBy(reason string) func(*State) {
 	return func(s *State) {
-		s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: reason})
+		for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget} {
+			s.Conditions = append(s.Conditions, Condition{Type: t, Status: corev1.ConditionTrue, Reason: reason})
+		}
+	}
+}
+
+func succeededBy(reason string) func(*State) {
+	return func(s *State) {
+		s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue, Reason: reason})
 	}
 }
 
@@ -54,6 +62,12 @@ func runs(index int) func(*State) {
 	return func(s *State) { s.Pods = append(s.Pods, Pod{Index: index, Phase: corev1.PodRunning, Owned: true}) }
 }
 
+func tracked(index int, tracked bool) func(*State) {
+	return func(s *State) {
+		s.Pods = append(s.Pods, Pod{Index: index, Phase: corev1.PodRunning, Owned: true, Terminating: true, Tracked: tracked})
+	}
+}
+
 func released(s *State) {
 	s.Pods = append(s.Pods, Pod{Index: -1, Phase: corev1.PodRunning, Owned: true, Terminating: true})
 }
@@ -61,7 +75,7 @@ func released(s *State) {
 // A difference explains itself, and nothing else.
 func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 	t.Parallel()
-	plain := batchv1.JobSpec{Parallelism: ptr.To(int32(2)), Completions: ptr.To(int32(3))}
+	plain := batchv1.JobSpec{Parallelism: ptr.To(int32(2)), Completions: ptr.To(int32(3)), CompletionMode: ptr.To(batchv1.NonIndexedCompletion)}
 	with := func(change func(*batchv1.JobSpec)) batchv1.JobSpec {
 		spec := *plain.DeepCopy()
 		change(&spec)
@@ -72,6 +86,7 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 	fewPlaces := with(func(s *batchv1.JobSpec) { s.BackoffLimitPerIndex, s.Parallelism = ptr.To(int32(1)), ptr.To(int32(3)) })
 	suspended := with(func(s *batchv1.JobSpec) { s.Suspend = ptr.To(true) })
 	lowered := with(func(s *batchv1.JobSpec) { s.Completions = ptr.To(int32(1)) })
+	indexed := with(func(s *batchv1.JobSpec) { s.CompletionMode = ptr.To(batchv1.IndexedCompletion) })
 	gone := func(s *State) { s.Started = false }
 	succeeded := func(n int32) func(*State) { return func(s *State) { s.Succeeded = n } }
 	for name, c := range map[string]struct {
@@ -96,6 +111,14 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		"another pod runs":              {Pair{Spec: plain, Ours: failed(active, runs(3)), BuiltIn: failed(active, runs(4))}, ""},
 		"an orphan is released":         {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(released), BuiltIn: failed(active)}, "the built-in controller releases each orphan"},
 		"a pod is released":             {Pair{Spec: plain, Ours: failed(released), BuiltIn: failed(active)}, ""},
+		"some pods fail first":          {Pair{Spec: plain, Steps: []string{MixedEnds}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"all pods fail":                 {Pair{Spec: plain, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
+		"a successPolicy is met first":  {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("SuccessPolicy")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"all pods complete the Job":     {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("CompletionsReached")), BuiltIn: failed(failedBy("y"))}, ""},
+		"a node is lost":                {Pair{Spec: plain, Steps: []string{NodeLost}, Ours: failed(active, failedBy("x")), BuiltIn: failed(failedBy("x"))}, "a pod's end has an effect at once"},
+		"a node is lost, another end":   {Pair{Spec: plain, Steps: []string{NodeLost}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
+		"an index out of range":         {Pair{Spec: indexed, Ours: failed(tracked(3, false)), BuiltIn: failed(tracked(3, true))}, "a terminating pod out of range is released at once"},
+		"an index in range":             {Pair{Spec: indexed, Ours: failed(tracked(2, false)), BuiltIn: failed(tracked(2, true))}, ""},
 		"a restart shortens a back-off": {Pair{Spec: plain, Steps: []string{Crash}, Ours: failed(active), BuiltIn: failed()}, "the back-off of a Job follows from its pods"},
 		"a back-off without a restart":  {Pair{Spec: plain, Ours: failed(active), BuiltIn: failed()}, ""},
 		"a restart changes a count":     {Pair{Spec: plain, Steps: []string{HandOver}, Ours: failed(active, succeeded(1)), BuiltIn: failed()}, ""},
