@@ -76,7 +76,7 @@ func (p *pair) play(ctx context.Context) (r result, err error) {
 	if err := p.check(ctx); err != nil {
 		return r, err
 	}
-	for _, s := range append(slices.Clone(p.story.steps), finalSteps(p)...) {
+	for _, s := range append(slices.Clone(p.story.steps), finalSteps()...) {
 		if p.isOver() {
 			break
 		}
@@ -94,7 +94,7 @@ func (p *pair) play(ctx context.Context) (r result, err error) {
 }
 
 // finalSteps lead an unfinished Job to its end.
-func finalSteps(*pair) []step {
+func finalSteps() []step {
 	out := []step{
 		{action: editJob, edit: model.Edit{Action: model.SetSuspend}}, {action: editJob, edit: model.Edit{Action: model.SetParallelism, Value: 5}},
 	}
