@@ -97,16 +97,16 @@ func (p *Pair) last() string {
 // alignReaction accepts the effects of an early reaction to several pods that end at once: we may react to the first ones
 // before the others have ended. If these end the Job, the others may be deleted, or the Job may end for another reason: the
 // first success may meet a successPolicy, before the last one completes a Job with failed indexes. If some pods succeed and
-// some fail, or their node is lost, so that the first ones may be replaced, their numbers may differ, too.
+// some fail, or their node is lost, so that the first ones may be replaced, their numbers may differ, too, and another limit
+// may be exceeded first.
 func alignReaction(p *Pair) {
 	if !strings.HasSuffix(p.last(), AtOnce) || !p.Ours.decided() || !p.BuiltIn.decided() {
 		return
 	}
 	ours := p.Ours.Condition(batchv1.JobSuccessCriteriaMet)
 	switch {
-	case strings.HasPrefix(p.last(), MixedEnds),
-		ours != nil && ours.Reason == batchv1.JobReasonSuccessPolicy,
-		strings.HasPrefix(p.last(), NodeLost) && p.Ours.verdict() == p.BuiltIn.verdict():
+	case strings.HasPrefix(p.last(), MixedEnds), strings.HasPrefix(p.last(), NodeLost),
+		ours != nil && ours.Reason == batchv1.JobReasonSuccessPolicy:
 		p.BuiltIn = p.Ours
 		return
 	}
@@ -114,14 +114,6 @@ func alignReaction(p *Pair) {
 	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
 		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
 	}
-}
-
-// verdict returns why the Job fails, or "".
-func (s State) verdict() string {
-	if c := s.Condition(batchv1.JobFailureTarget); c != nil {
-		return c.Reason
-	}
-	return ""
 }
 
 // decided reports whether it is certain how the Job ends.
@@ -158,20 +150,21 @@ func alignEqualPods(p *Pair) {
 	}
 }
 
-// alignOrphan accepts that our controller removes a running pod without a finalizer after its owner was removed: the
-// built-in controller removes the finalizer of any orphan, and may do so after we have adopted it.
+// alignOrphan accepts the effects of the built-in controller's release of any pod without an owner, also of our pods: our
+// controller deletes a running pod that has lost its finalizer, and does not count one that has ended.
 func alignOrphan(p *Pair) {
-	if !strings.HasPrefix(p.last(), Orphan) {
+	if !strings.HasPrefix(p.last(), Orphan) || len(p.Ours.Conditions) != len(p.BuiltIn.Conditions) {
 		return
 	}
 	released := func(pod Pod) bool { return pod.Owned && pod.Terminating && !pod.Tracked }
-	if len(p.Ours.podsThat(released)) > len(p.BuiltIn.podsThat(released)) && len(p.Ours.Conditions) == len(p.BuiltIn.Conditions) {
+	counted := func(s State) int32 { return s.Succeeded + s.Failed }
+	if len(p.Ours.podsThat(released)) > len(p.BuiltIn.podsThat(released)) || counted(p.Ours)+1 == counted(p.BuiltIn) {
 		p.BuiltIn = p.Ours
 	}
 }
 
-// Steps that differences depend on: these restart our controller, Orphan removes an owner,
-// and AtOnce is the end of those that end several pods.
+// Steps that differences depend on. Crash and HandOver restart our controller, Orphan removes an owner, and AtOnce is the
+// end of the steps that end several pods.
 const (
 	Crash    = "our controller crashes"
 	HandOver = "our leader hands over"

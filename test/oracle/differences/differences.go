@@ -61,7 +61,7 @@ func All() []Difference {
 			Align: alignOutOfRange,
 		},
 		{
-			Name: "the built-in controller releases each orphan", Where: "docs/controller.md: a running pod that loses its owner; TRK-37",
+			Name: "the built-in controller releases each orphan", Where: "docs/controller.md: a pod that loses its owner; TRK-37, ADR 0013",
 			Align: alignOrphan,
 		},
 		{
