@@ -145,20 +145,26 @@ func (c *cluster) startOurs(ctx context.Context, r runner) error {
 	if err != nil {
 		return err
 	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	c.ours[r] = append(c.ours[r], p)
 	return nil
+}
+
+// take removes the oldest process of a runner from the list.
+func (c *cluster) take(r runner) *leash.Controller {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	p := c.ours[r][0]
+	c.ours[r] = c.ours[r][1:]
+	return p
 }
 
 // crash kills the process that steps may kill, and starts another.
 func (c *cluster) crash(ctx context.Context) error {
 	c.unsettled[crashing].Lock()
 	defer c.unsettled[crashing].Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for _, p := range c.ours[crashing] {
-		p.Kill()
-	}
-	c.ours[crashing] = nil
+	c.take(crashing).Kill()
 	return c.startOurs(ctx, crashing)
 }
 
@@ -166,12 +172,9 @@ func (c *cluster) crash(ctx context.Context) error {
 func (c *cluster) handOver(ctx context.Context) error {
 	c.unsettled[elected].Lock()
 	defer c.unsettled[elected].Unlock()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := c.ours[elected][0].End(); err != nil {
+	if _, err := c.take(elected).End(); err != nil {
 		return err
 	}
-	c.ours[elected] = c.ours[elected][1:]
 	return c.startOurs(ctx, elected)
 }
 

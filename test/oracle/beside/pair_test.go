@@ -258,9 +258,9 @@ func (p *pair) until(ctx context.Context, what string, reached func() bool) erro
 
 // edit changes the spec of both Jobs. The API server accepts both edits, or none.
 func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
-	var refused [2]error
+	var refused [2]bool
 	for i, s := range p.sides {
-		refused[i] = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 			job, err := p.c.client.BatchV1().Jobs(namespace).Get(ctx, s.name, metav1.GetOptions{})
 			if err != nil {
 				return ignoreGone(err)
@@ -269,14 +269,14 @@ func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
 			_, err = p.c.client.BatchV1().Jobs(namespace).Update(ctx, job, metav1.UpdateOptions{})
 			return err
 		})
-		if refused[i] != nil && !apierrors.IsInvalid(refused[i]) {
-			return refused[i]
+		if refused[i] = apierrors.IsInvalid(err); err != nil && !refused[i] {
+			return err
 		}
 	}
-	if (refused[0] == nil) != (refused[1] == nil) {
-		return &mismatch{fmt.Sprintf("the API server accepts the edit of one side: %v\n%s", refused, p.report(p.look()))}
+	if refused[0] != refused[1] {
+		return &mismatch{fmt.Sprintf("the API server refuses the edit of one side: %v\n%s", refused, p.report(p.look()))}
 	}
-	if refused[0] != nil {
+	if refused[0] {
 		p.did[len(p.did)-1] += ": refused"
 		return nil
 	}
