@@ -14,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/util/retry"
 	"k8s.io/utils/ptr"
 
@@ -256,11 +257,14 @@ func (p *pair) until(ctx context.Context, what string, reached func() bool) erro
 	return nil
 }
 
+// conflicts is how often a write is tried while the controllers write the same Job.
+var conflicts = wait.Backoff{Duration: 10 * time.Millisecond, Factor: 1.5, Steps: 15}
+
 // edit changes the spec of both Jobs. The API server accepts both edits, or none.
 func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
 	var refused [2]bool
 	for i, s := range p.sides {
-		err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		err := retry.RetryOnConflict(conflicts, func() error {
 			job, err := p.c.client.BatchV1().Jobs(namespace).Get(ctx, s.name, metav1.GetOptions{})
 			if err != nil {
 				return ignoreGone(err)
@@ -296,7 +300,7 @@ func (c *cluster) cleanUp(ctx context.Context, name string) {
 
 // release removes the finalizers of a Job.
 func (c *cluster) release(ctx context.Context, name string) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	return retry.RetryOnConflict(conflicts, func() error {
 		job, err := c.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			return ignoreGone(err)
