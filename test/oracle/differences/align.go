@@ -74,7 +74,7 @@ func alignDeletedJob(p *Pair) {
 // a restart of our controller, it follows from the failed pods that exist, and the built-in controller, which was not
 // restarted, remembers those that do not. Everything else must be the same.
 func alignRestart(p *Pair) {
-	if p.Spec.BackoffLimitPerIndex != nil || p.Ours.Failed == 0 || !slices.ContainsFunc(p.Steps, func(step string) bool {
+	if p.Spec.BackoffLimitPerIndex != nil || !slices.ContainsFunc(p.Steps, func(step string) bool {
 		return step == Crash || step == HandOver
 	}) {
 		return
@@ -114,6 +114,11 @@ func alignReaction(p *Pair) {
 	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
 	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
 		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
+		for i, c := range s.Conditions {
+			if strings.HasPrefix(c.Reason, ruleReason) { // The message names the first pod.
+				s.Conditions[i].Reason, s.Conditions[i].Message = ruleReason, ""
+			}
+		}
 	}
 }
 
