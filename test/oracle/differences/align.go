@@ -31,7 +31,8 @@ func alignHeadOfLine(p *Pair) {
 	if s.BackoffLimitPerIndex == nil || s.Completions == nil || *s.Parallelism >= *s.Completions {
 		return
 	}
-	if !slices.ContainsFunc(slices.Concat(p.Ours.Pods, p.BuiltIn.Pods), func(pod Pod) bool { return pod.Phase == corev1.PodFailed || pod.Failures > "0" }) {
+	hasFailed := func(pod Pod) bool { return pod.Phase == corev1.PodFailed || pod.Failures > "0" }
+	if p.BuiltIn.Failed == 0 && !slices.ContainsFunc(slices.Concat(p.Ours.Pods, p.BuiltIn.Pods), hasFailed) {
 		return
 	}
 	p.BuiltIn = p.Ours.Clone()
