@@ -29,6 +29,10 @@ STORM_WORKERS ?= 2
 STORM_LEDGER ?= bin/storm/ledger.json
 # How many random sequences make fidelity compares.
 FIDELITY_SEQUENCES ?= 10000
+# How long make differential begins new pairs; PAIRS is a number of pairs instead, and SEED the seed of the first.
+MINUTES ?= 10
+PAIRS ?= 0
+SEED ?= -1
 # The troubles of make soak-short, unless SOAK_TROUBLES has others: those that take little time.
 SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 # How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
@@ -89,6 +93,10 @@ fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in
 test-measured: ## Run the tests that limit memory and time (test/measure), and measure: minutes
 	$(GO) test -tags measure -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/measure \
 		$$(grep -rl --include='*_test.go' 'kubectl-batchjob/test/measure"' internal pkg test | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+
+.PHONY: differential
+differential: build controlplane ## Compare ours with the real built-in controller on random Jobs, for MINUTES, or on PAIRS of them
+	$(GO) test -tags builtin -count=1 -v -timeout 0 ./test/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
 
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
@@ -282,7 +290,7 @@ presubmit: CONFORMANCE ?= -short
 presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: presubmit-long
-presubmit-long: test-unit test-measured fuzz-short test-conformance ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, and the race detector everywhere
+presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, and the race detector everywhere
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
 	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/integration/...
 

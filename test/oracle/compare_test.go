@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/differences"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
@@ -75,7 +76,7 @@ func judge(c *model.Case, seed uint64) (finding, error) {
 	if err != nil {
 		return finding{}, err
 	}
-	pace, err := agrees(c, seed, got, documented(), paces)
+	pace, err := agrees(c, seed, got, differences.Documented(), paces)
 	switch {
 	case err != nil:
 		return finding{}, err
@@ -86,15 +87,18 @@ func judge(c *model.Case, seed uint64) (finding, error) {
 	if builtIn, err := agrees(c, seed, got, model.Rules{}, pace+1); err != nil || builtIn >= 0 {
 		return f, err
 	}
-	for _, d := range differences {
-		rules := documented()
-		*d.rule(&rules) = false
+	for _, d := range differences.All() {
+		if d.Rule == nil {
+			continue
+		}
+		rules := differences.Documented()
+		*d.Rule(&rules) = false
 		without, err := agrees(c, seed, got, rules, paces)
 		if err != nil {
 			return f, err
 		}
 		if without < 0 {
-			f.differences = append(f.differences, d.name)
+			f.differences = append(f.differences, d.Name)
 		}
 	}
 	return f, nil

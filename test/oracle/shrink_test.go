@@ -8,6 +8,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
+	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/differences"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/model"
 )
 
@@ -33,12 +34,12 @@ func shrink(c *model.Case, seed uint64) *model.Case {
 
 // isSettled reports whether the outcome of a case seems not to depend on the pace.
 func isSettled(c *model.Case, seed uint64) bool {
-	first, err := model.Run(c, documented(), model.NewPace(seed, 0))
+	first, err := model.Run(c, differences.Documented(), model.NewPace(seed, 0))
 	if err != nil {
 		return false
 	}
 	for n := 1; n < 20; n++ {
-		if other, err := model.Run(c, documented(), model.NewPace(seed, n)); err != nil || !same(first, other) {
+		if other, err := model.Run(c, differences.Documented(), model.NewPace(seed, n)); err != nil || !same(first, other) {
 			return false
 		}
 	}
@@ -68,7 +69,7 @@ func report(c *model.Case, seed uint64) string {
 	got, err := ours(c, seed)
 	out := fmt.Sprintf("%s\nthe same whatever the pace: %v\nours:    %s %v\n", describe(c), isSettled(c, seed), show(got), err)
 	for n := range 2 {
-		want, err := model.Run(c, documented(), model.NewPace(seed, n))
+		want, err := model.Run(c, differences.Documented(), model.NewPace(seed, n))
 		out += fmt.Sprintf("model %d: %s %v\n", n, show(want), err)
 	}
 	return out
