@@ -2,6 +2,7 @@ package differences
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,18 +25,17 @@ func alignRuleNames(p *Pair) {
 }
 
 // alignHeadOfLine accepts whatever follows from the order in which indexes get their places: the Job has a back-off limit
-// per index, fewer places than indexes, and an index that has failed. Different orders soon lead to different counts, so
-// nothing else is compared. The condition can be narrower if our order comes closer to the built-in one.
+// per index, fewer places than indexes, and an index that has failed four times and gives up its place. Different orders
+// soon lead to different counts, so nothing else is compared.
 func alignHeadOfLine(p *Pair) {
 	s := p.Spec
 	if s.BackoffLimitPerIndex == nil || s.Completions == nil || *s.Parallelism >= *s.Completions {
 		return
 	}
-	hasFailed := func(pod Pod) bool { return pod.Phase == corev1.PodFailed || pod.Failures > "0" }
-	if p.BuiltIn.Failed == 0 && !slices.ContainsFunc(slices.Concat(p.Ours.Pods, p.BuiltIn.Pods), hasFailed) {
-		return
+	givesUpPlace := func(pod Pod) bool { return isOver(pod) && pod.failuresBefore() >= 3 || pod.failuresBefore() > 3 }
+	if slices.ContainsFunc(slices.Concat(p.Ours.Pods, p.BuiltIn.Pods), givesUpPlace) {
+		p.BuiltIn = p.Ours.Clone()
 	}
-	p.BuiltIn = p.Ours.Clone()
 }
 
 // alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
@@ -182,6 +182,13 @@ const (
 	MixedEnds = "end all pods" + AtOnce
 	Orphan    = "remove the owner of a pod"
 )
+
+// failuresBefore returns the number of failures of the pod's index before it, also ignored ones.
+func (p Pod) failuresBefore() int {
+	failures, _ := strconv.Atoi(p.Failures) // A pod without the annotation has none.
+	ignored, _ := strconv.Atoi(p.Ignored)
+	return failures + ignored
+}
 
 func isActive(p Pod) bool {
 	return !p.Terminating && (p.Phase == corev1.PodPending || p.Phase == corev1.PodRunning)

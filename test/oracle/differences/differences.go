@@ -29,7 +29,7 @@ func All() []Difference {
 			Rule: func(r *model.Rules) *bool { return &r.NamedRules }, Align: alignRuleNames,
 		},
 		{
-			Name: "an index in back-off holds up no other", Where: "docs/controller.md: an index in back-off; BLI-24, D-14",
+			Name: "an index in a long back-off holds up no other", Where: "docs/controller.md: an index in back-off; BLI-24, D-14",
 			Rule: func(r *model.Rules) *bool { return &r.NoHeadOfLine }, Align: alignHeadOfLine,
 		},
 		{
@@ -49,7 +49,7 @@ func All() []Difference {
 			Rule: func(r *model.Rules) *bool { return &r.SettledIsSettled }, Align: alignDeletedJob,
 		},
 		{
-			Name: "a pod's end has an effect at once", Where: "docs/controller.md: reaction to a pod's end; ADR 0002",
+			Name: "a pod's end has an effect at once", Where: "docs/controller.md: pods that end within a second; ADR 0002, SUC-10",
 			Align: alignReaction,
 		},
 		{

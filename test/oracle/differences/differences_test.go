@@ -4,6 +4,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,6 +34,11 @@ func failed(changes ...func(*State)) State {
 		change(&s)
 	}
 	return s
+}
+
+// after sets the number of failures before the failed pod.
+func after(failures int) func(*State) {
+	return func(s *State) { s.Pods[0].Failures = strconv.Itoa(failures) }
 }
 
 func failedBy(reason string) func(*State) {
@@ -93,36 +99,37 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		pair Pair
 		want string
 	}{
-		"rule names":                    {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "failure rules have names"},
-		"another reason":                {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("BackoffLimitExceeded"))}, ""},
-		"a rule name without rules":     {Pair{Spec: plain, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, ""},
-		"an index is held up":           {Pair{Spec: perIndex, Ours: failed(active), BuiltIn: failed()}, "an index in back-off holds up no other"},
-		"there are enough places":       {Pair{Spec: fewPlaces, Ours: failed(active), BuiltIn: failed()}, ""},
-		"a suspended Job ends":          {Pair{Spec: suspended, Ours: failed(failedBy("x")), BuiltIn: failed(gone)}, "a suspended Job that ends has a startTime"},
-		"a suspended Job ends in time":  {Pair{Spec: suspended, Ours: failed(gone), BuiltIn: failed(failedBy("x"))}, ""},
-		"a refused count":               {Pair{Spec: lowered, Steps: []string{"set completions and parallelism to 1"}, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, "a count that may not shrink is kept"},
-		"a count without an edit":       {Pair{Spec: lowered, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, ""},
-		"a deleted Job fails":           {Pair{Spec: rules, Deleted: true, Ours: failed(), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "a pod that was let go fails no Job"},
-		"a Job that exists fails":       {Pair{Spec: rules, Ours: failed(), BuiltIn: failed(failedBy("PodFailurePolicy"))}, ""},
-		"a pod is deleted at once":      {Pair{Spec: plain, Steps: []string{"all" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("x"), over)}, "a pod's end has an effect at once"},
-		"a pod is deleted later":        {Pair{Spec: plain, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("x"), over)}, ""},
-		"the other pod is removed":      {Pair{Spec: plain, Steps: []string{"set parallelism to 1"}, Ours: failed(active, runs(3)), BuiltIn: failed(active, runs(4))}, "either of two equal pods is removed"},
-		"one more pod is removed":       {Pair{Spec: plain, Steps: []string{"set parallelism to 1"}, Ours: failed(active, runs(3)), BuiltIn: failed(active)}, ""},
-		"another pod runs":              {Pair{Spec: plain, Ours: failed(active, runs(3)), BuiltIn: failed(active, runs(4))}, ""},
-		"an orphan is released":         {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(released), BuiltIn: failed(active)}, "the built-in controller releases each orphan"},
-		"an ended orphan is released":   {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(1))}, "the built-in controller releases each orphan"},
-		"two orphans are released":      {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(2))}, ""},
-		"a pod is released":             {Pair{Spec: plain, Ours: failed(released), BuiltIn: failed(active)}, ""},
-		"some pods fail first":          {Pair{Spec: plain, Steps: []string{MixedEnds}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
-		"all pods fail":                 {Pair{Spec: plain, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
-		"a successPolicy is met first":  {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("SuccessPolicy")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
-		"all pods complete the Job":     {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("CompletionsReached")), BuiltIn: failed(failedBy("y"))}, ""},
-		"a node is lost":                {Pair{Spec: plain, Steps: []string{NodeLost}, Ours: failed(active, failedBy("x")), BuiltIn: failed(failedBy("x"))}, "a pod's end has an effect at once"},
-		"an index out of range":         {Pair{Spec: indexed, Ours: failed(tracked(3, false)), BuiltIn: failed(tracked(3, true))}, "a terminating pod out of range is released at once"},
-		"an index in range":             {Pair{Spec: indexed, Ours: failed(tracked(2, false)), BuiltIn: failed(tracked(2, true))}, ""},
-		"a restart shortens a back-off": {Pair{Spec: plain, Steps: []string{Crash}, Ours: failed(active), BuiltIn: failed()}, "the back-off of a Job follows from its pods"},
-		"a back-off without a restart":  {Pair{Spec: plain, Ours: failed(active), BuiltIn: failed()}, ""},
-		"a restart changes a count":     {Pair{Spec: plain, Steps: []string{HandOver}, Ours: failed(active, succeeded(1)), BuiltIn: failed()}, ""},
+		"rule names":                     {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "failure rules have names"},
+		"another reason":                 {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("BackoffLimitExceeded"))}, ""},
+		"a rule name without rules":      {Pair{Spec: plain, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, ""},
+		"an index is held up":            {Pair{Spec: perIndex, Ours: failed(after(3), active), BuiltIn: failed(after(3))}, "an index in a long back-off holds up no other"},
+		"it is held up for a short time": {Pair{Spec: perIndex, Ours: failed(after(2), active), BuiltIn: failed(after(2))}, ""},
+		"there are enough places":        {Pair{Spec: fewPlaces, Ours: failed(after(3), active), BuiltIn: failed(after(3))}, ""},
+		"a suspended Job ends":           {Pair{Spec: suspended, Ours: failed(failedBy("x")), BuiltIn: failed(gone)}, "a suspended Job that ends has a startTime"},
+		"a suspended Job ends in time":   {Pair{Spec: suspended, Ours: failed(gone), BuiltIn: failed(failedBy("x"))}, ""},
+		"a refused count":                {Pair{Spec: lowered, Steps: []string{"set completions and parallelism to 1"}, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, "a count that may not shrink is kept"},
+		"a count without an edit":        {Pair{Spec: lowered, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, ""},
+		"a deleted Job fails":            {Pair{Spec: rules, Deleted: true, Ours: failed(), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "a pod that was let go fails no Job"},
+		"a Job that exists fails":        {Pair{Spec: rules, Ours: failed(), BuiltIn: failed(failedBy("PodFailurePolicy"))}, ""},
+		"a pod is deleted at once":       {Pair{Spec: plain, Steps: []string{"all" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("x"), over)}, "a pod's end has an effect at once"},
+		"a pod is deleted later":         {Pair{Spec: plain, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("x"), over)}, ""},
+		"the other pod is removed":       {Pair{Spec: plain, Steps: []string{"set parallelism to 1"}, Ours: failed(active, runs(3)), BuiltIn: failed(active, runs(4))}, "either of two equal pods is removed"},
+		"one more pod is removed":        {Pair{Spec: plain, Steps: []string{"set parallelism to 1"}, Ours: failed(active, runs(3)), BuiltIn: failed(active)}, ""},
+		"another pod runs":               {Pair{Spec: plain, Ours: failed(active, runs(3)), BuiltIn: failed(active, runs(4))}, ""},
+		"an orphan is released":          {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(released), BuiltIn: failed(active)}, "the built-in controller releases each orphan"},
+		"an ended orphan is released":    {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(1))}, "the built-in controller releases each orphan"},
+		"two orphans are released":       {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(2))}, ""},
+		"a pod is released":              {Pair{Spec: plain, Ours: failed(released), BuiltIn: failed(active)}, ""},
+		"some pods fail first":           {Pair{Spec: plain, Steps: []string{MixedEnds}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"all pods fail":                  {Pair{Spec: plain, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
+		"a successPolicy is met first":   {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("SuccessPolicy")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"all pods complete the Job":      {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("CompletionsReached")), BuiltIn: failed(failedBy("y"))}, ""},
+		"a node is lost":                 {Pair{Spec: plain, Steps: []string{NodeLost}, Ours: failed(active, failedBy("x")), BuiltIn: failed(failedBy("x"))}, "a pod's end has an effect at once"},
+		"an index out of range":          {Pair{Spec: indexed, Ours: failed(tracked(3, false)), BuiltIn: failed(tracked(3, true))}, "a terminating pod out of range is released at once"},
+		"an index in range":              {Pair{Spec: indexed, Ours: failed(tracked(2, false)), BuiltIn: failed(tracked(2, true))}, ""},
+		"a restart shortens a back-off":  {Pair{Spec: plain, Steps: []string{Crash}, Ours: failed(active), BuiltIn: failed()}, "the back-off of a Job follows from its pods"},
+		"a back-off without a restart":   {Pair{Spec: plain, Ours: failed(active), BuiltIn: failed()}, ""},
+		"a restart changes a count":      {Pair{Spec: plain, Steps: []string{HandOver}, Ours: failed(active, succeeded(1)), BuiltIn: failed()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
