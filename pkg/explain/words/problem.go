@@ -303,7 +303,7 @@ const NodeLost = "it is lost"
 
 // RestartedText returns the exit of a container and the number of its restarts.
 func RestartedText(e *cause.Exit, restarts int32) string {
-	return cause.ExitText(e.ExitCode, e.Reason) + ", restarted " + Times(restarts, "time", "times")
+	return "exit " + e.Code() + ", restarted " + Times(restarts, "time", "times")
 }
 
 // DamagedIndexesText returns the number of damaged parts in the stored lists of indexes.
