@@ -157,7 +157,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 	for _, width := range []int{60, 80, 120, 160} {
 		b := open(t, podsSnapshot(short), size{width, 24}, nil)
 		b.press("5")
-		shows(b, "exit 137 OOMKill", "0 OutOf", "no rule", "exit 3, del")
+		shows(b, "exit 137 OOMKill", "0 OutOf", "no rule", "exit 3 Error")
 		if width >= 120 {
 			shows(b, "exit 137 OOMKilled (main)")
 		}
