@@ -121,13 +121,13 @@ func (c *command) flagged(word string) (from, to int) {
 // secretOf returns the position of the secret in the value of a flag, which starts at an offset in the word.
 func secretOf(flag, word string, offset int) (from, to int) {
 	to = len(word)
-	if separator := flag[len(flag)-1:]; strings.Contains(":%,=/", separator) {
-		i := strings.Index(word[offset:], separator)
+	if separator := flag[len(flag)-1]; strings.IndexByte(":%,=/", separator) >= 0 {
+		i := strings.IndexByte(word[offset:], separator)
 		if i < 0 {
 			return 0, 0
 		}
 		offset += i + 1
-		if at := strings.LastIndex(word, "@"); separator == "/" && at > offset {
+		if at := strings.LastIndex(word, "@"); separator == '/' && at > offset {
 			to = at
 		}
 	}

@@ -73,24 +73,50 @@ func (q quoting) read(text string, i int) (c byte, next int) {
 	case text[at] == '"' && slashes < unit-1:
 		return 0, i
 	case text[at] == '\'' && q.single && slashes == 0:
-		for _, quote := range []string{`'` + strings.Repeat(`\`, unit) + `''`, `'"'"'`} {
-			if strings.HasPrefix(text[at:], quote) {
-				return '\'', at + len(quote)
-			}
-		}
-		return 0, i
-	case slashes > 0 && text[at] == 'n':
-		return '\n', at + 1
-	case slashes > 0 && text[at] == 't':
-		return '\t', at + 1
-	case slashes > 0 && text[at] == 'r':
-		return '\r', at + 1
-	case slashes > 0 && text[at] != '"' && text[at] != '/':
-		return '\\', at
+		return q.readApostrophe(text, i)
+	case slashes > 0:
+		return readEscaped(text, at)
 	}
 	return text[at], at + 1
+}
+
+// readApostrophe reads a single quote in a string in single quotes: in a shell, '\” and '"'"' are such a quote, and any
+// other ends the string.
+func (q quoting) readApostrophe(text string, i int) (c byte, next int) {
+	for _, quote := range []string{`'` + strings.Repeat(`\`, 1<<q.level) + `''`, `'"'"'`} {
+		if strings.HasPrefix(text[i:], quote) {
+			return '\'', i + len(quote)
+		}
+	}
+	return 0, i
+}
+
+// readEscaped reads the character at i, before which are backslashes. A backslash that escapes nothing is one itself.
+func readEscaped(text string, i int) (c byte, next int) {
+	switch text[i] {
+	case 'n':
+		return '\n', i + 1
+	case 't':
+		return '\t', i + 1
+	case 'r':
+		return '\r', i + 1
+	case '"', '/':
+		return text[i], i + 1
+	}
+	return '\\', i
+}
+
+// skip returns the position after the backslashes at i, at most as many as the highest level has.
+func skip(text string, i int) int {
+	end := min(len(text), i+1<<maxLevel)
+	for i < end && text[i] == '\\' {
+		i++
+	}
+	return i
 }
 
 func isWordByte(c byte) bool {
 	return c == '_' || '0' <= c && c <= '9' || 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c >= 0x80
 }
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' || c == '`' }

@@ -21,8 +21,10 @@ var (
 	tag = lazyregexp.New(`^(?:!!?\w*|&\w+)[ \t]+`)
 	// object matches the start of an object whose fields are values of their own, or a pointer.
 	object = lazyregexp.New(`^(?:[{\[]\s*$|\[?\{\s*(?:\\*["'}]|[\w.-]{1,100}\s*[:=])|\[\s*\]|&?[\w.*\[\]]{1,100}\{|map\[|\(\*|0x[0-9a-f]+\b)`)
-	// block matches the start of a block of YAML, up to the end of its line.
-	block = lazyregexp.New(`^[|>][-+0-9]{0,2}[ \t]*(?:#|\r?\n|\\+n|$)`)
+	// below matches what is left of a line of YAML if the value is on the next lines.
+	below = lazyregexp.New(`^(?:[|>][-+0-9]{0,2}[ \t]*(?:#|\r?\n|\\+n|$)|[ \t\r]*\n|\\|$)`)
+	// bracketed matches the start of a list, or of a value in braces as in a connection string of ODBC.
+	bracketed = lazyregexp.New(`(?i)^(?:\{(?:[^{]|$)|\[(?:"|'|[^rm*]|$))`)
 	// key matches a field or an item of a list in YAML, which are no scalars.
 	key = lazyregexp.New(`^(?:-[ \t]|[{\[|>#]|\\*["']?[\w.-]{1,100}\\*["']?:(?:\s|\\+n|$))`)
 	// entity matches an escaped quote of HTML.
@@ -37,18 +39,12 @@ var (
 
 // find returns the position of the value, which is empty if there is none.
 func (a *announced) find() (from, to int) {
-	text, i := a.text, a.value
-	rest := text[i:min(len(text), i+200)]
-	if m := opening.FindStringIndex(rest); m != nil {
-		i += strings.IndexAny(rest, "\"'`\\")
-	} else if m := tag.FindStringIndex(rest); m != nil {
-		i += m[1]
-	}
+	text, i := a.text, a.value+prefix(a.text[a.value:])
+	rest := text[a.value:min(len(text), a.value+lookBack)]
 	q, isQuote := a.quotes.opens(text, i)
 	if m := entity.FindString(rest); m != "" {
-		if end := strings.Index(text[i+len(m):min(len(text), i+maxBlock)], m); end >= 0 {
-			return i + len(m), i + len(m) + end
-		}
+		end, _, _ := strings.Cut(text[i+len(m):min(len(text), i+len(m)+maxBlock)], m)
+		return i + len(m), i + len(m) + len(end)
 	}
 	separator := text[a.end:a.value]
 	colon := strings.Contains(separator, ":") && !strings.Contains(separator, "=")
@@ -62,15 +58,15 @@ func (a *announced) find() (from, to int) {
 	case isQuote:
 		from, to, _ = q.word(text, i, endsValue)
 		return from, to
-	case colon && (rest == "" || block.MatchString(rest) || strings.HasPrefix(strings.TrimLeft(rest, " \t\r"), "\n") || strings.HasPrefix(rest, `\`)):
+	case colon && below.MatchString(rest):
 		if from, to = a.below(); from < to {
 			return from, to
 		}
 	}
-	switch {
-	case object.MatchString(rest):
+	if object.MatchString(rest) {
 		return i, i
-	case strings.HasPrefix(rest, "{") && !strings.HasPrefix(rest, "{{"), strings.HasPrefix(rest, "[") && !strings.HasPrefix(rest, "[removed") && !strings.HasPrefix(strings.ToLower(rest), "[redacted"):
+	}
+	if bracketed.MatchString(rest) {
 		if end := q.bracket(text, i); end > 0 {
 			return i + 1, end
 		}
@@ -88,6 +84,15 @@ func lineBefore(text string, i int) string {
 	return line[strings.LastIndexByte(line, '\n')+1:]
 }
 
+// prefix returns the length of what is before the quote of a value, or of a tag of YAML.
+func prefix(text string) int {
+	text = text[:min(len(text), lookBack)]
+	if opening.MatchString(text) {
+		return strings.IndexAny(text, "\"'`\\")
+	}
+	return len(tag.FindString(text))
+}
+
 // trimmed returns the end of a value without punctuation, and without the brackets that were opened before it.
 func trimmed(before, text string, from, to int) int {
 	for ; from < to; to-- {
@@ -103,13 +108,12 @@ func trimmed(before, text string, from, to int) int {
 // opens reports whether a quote at i opens a string, and returns the state in which it does. A quote that should close the
 // string around it may open another one, because a log may have apostrophes and may begin within a string.
 func (q quoting) opens(text string, i int) (quoting, bool) {
-	c, next := q.read(text, i)
-	if c == '"' || c == '\'' || c == '`' {
+	c, _ := q.read(text, i)
+	if isQuote(c) {
 		return q, true
 	}
-	for next = i; next < len(text) && next < i+1<<maxLevel && text[next] == '\\'; next++ {
-	}
-	if next == len(text) || strings.IndexByte("\"'`", text[next]) < 0 {
+	next := skip(text, i)
+	if next == len(text) || !isQuote(text[next]) {
 		return q, false
 	}
 	if next+1 == len(text) || strings.IndexByte(" \t\r\n,;:)]}+", text[next+1]) >= 0 {
@@ -191,11 +195,13 @@ func (q quoting) word(text string, i int, ends func(text string, i int, c byte, 
 			return from, to, i
 		case c == '\\':
 			escaped, after := q.read(text, next)
-			if escaped == 0 || ends != nil && isEndOfString(text, i) {
+			if escaped == 0 || isEndOfString(text, i) {
 				return from, to, i
 			}
 			quoted, i, to = false, after, after
-		case (c == '"' || c == '\'' || c == '`') && (i == begin || !isEndOfString(text, i) && text[i-1] != ','):
+		case isQuote(c) && i > begin && (isEndOfString(text, i) || text[i-1] == ','):
+			return from, to, i
+		case isQuote(c):
 			start, end, after := q.segment(text, i)
 			if after == end && i > begin && !quoted { // no closing quote
 				quoted, i, to = false, next, next
@@ -205,8 +211,6 @@ func (q quoting) word(text string, i int, ends func(text string, i int, c byte, 
 				from = start
 			}
 			quoted, i, to = true, after, end
-		case c == '"' || c == '\'' || c == '`':
-			return from, to, i
 		default:
 			quoted, i, to = false, next, next
 		}
@@ -216,9 +220,7 @@ func (q quoting) word(text string, i int, ends func(text string, i int, c byte, 
 // isEndOfString reports whether the quote at i, which may be escaped, ends a string of JSON or of a language, rather than
 // opening one in the middle of a word.
 func isEndOfString(text string, i int) bool {
-	for end := i + 1<<maxLevel; i < min(end, len(text)) && text[i] == '\\'; i++ {
-	}
-	if i == len(text) || text[i] != '"' && text[i] != '\'' && text[i] != '`' {
+	if i = skip(text, i); i == len(text) || !isQuote(text[i]) {
 		return false
 	}
 	return i+1 == len(text) || strings.IndexByte(",}]):;\r\n", text[i+1]) >= 0
@@ -263,11 +265,18 @@ func (q quoting) bracket(text string, i int) int {
 	}
 }
 
+// start returns where the whole name starts, of which a pattern may have found only the end.
+func (a *announced) start() int {
+	i := a.end
+	for i > max(0, a.end-lookBack) && (isWordByte(a.text[i-1]) || a.text[i-1] == '.' || a.text[i-1] == '-') {
+		i--
+	}
+	return i
+}
+
 // lineKey reports whether the name is at the start of a line, as in YAML, and returns its indentation.
 func (a *announced) lineKey() (indent int, ok bool) {
-	i := a.end
-	for ; i > 0 && i > a.end-lookBack && (isWordByte(a.text[i-1]) || a.text[i-1] == '.' || a.text[i-1] == '-'); i-- {
-	}
+	i := a.start()
 	if i < a.end && i > 0 && a.text[i] == 'n' && a.text[i-1] == '\\' { // an escaped end of a line
 		return 0, true
 	}
@@ -275,12 +284,10 @@ func (a *announced) lineKey() (indent int, ok bool) {
 		if !a.quotes.isOutside() { // the start of a text in quotes
 			return 0, true
 		}
-		for i--; i > 0 && a.text[i-1] == '\\'; i-- {
-		}
+		i = len(strings.TrimRight(a.text[:i-1], `\`))
 	}
 	end := i
-	for ; i > 0 && i > end-lookBack && strings.IndexByte(" -", a.text[i-1]) >= 0; i-- {
-	}
+	i -= min(i, lookBack) - len(strings.TrimRight(a.text[i-min(i, lookBack):i], " -"))
 	return end - i, i == 0 || strings.IndexByte("\n\"'`", a.text[i-1]) >= 0 || i > 1 && a.text[i-1] == 'n' && a.text[i-2] == '\\'
 }
 
@@ -323,7 +330,8 @@ func (a *announced) below() (from, to int) {
 // line returns the position of the text of the line at i, without spaces around it, and the start of the next line, or the
 // end of the text if there is none.
 func (q quoting) line(text string, i int) (begin, end, next int) {
-	for begin = i; begin < len(text) && text[begin] == ' '; begin++ {
+	for begin = i; begin < len(text) && text[begin] == ' '; {
+		begin++
 	}
 	end = begin
 	for i = begin; ; {
@@ -376,18 +384,9 @@ func (a *announced) extended(from, to int) int {
 	if to >= len(a.text) || a.text[to] != ' ' || from > a.value {
 		return to
 	}
-	name := a.end
-	for ; name > 0 && name > a.end-lookBack && (isWordByte(a.text[name-1]) || a.text[name-1] == '.' || a.text[name-1] == '-'); name-- {
-	}
+	name := a.start()
 	line := lineBefore(a.text, name)
-	separator := a.text[a.end:a.value]
-	switch _, isKey := a.lineKey(); {
-	case strings.HasPrefix(separator, "=") && setCommand.MatchString(line):
-	case separator == "=" && isVariable(line) && !a.quotes.isOutside():
-	case strings.HasPrefix(strings.TrimSpace(separator), "=") && isKey && strings.TrimSpace(line) == "" && strings.Contains(a.text[name:a.end], "."):
-	case separator == ":" && strings.Contains(line, "map["):
-	case separator == ": " && isKey && strings.Contains(strings.ToLower(a.text[a.name:a.end]), "pass"):
-	default:
+	if !a.hasWords(name, line) {
 		return to
 	}
 	end := to
@@ -403,6 +402,22 @@ func (a *announced) extended(from, to int) int {
 	}
 	end = to + len(strings.TrimRight(a.text[to:end], " \t\r"))
 	return trimmed(line+a.text[name:a.value], a.text, from, end)
+}
+
+// hasWords reports whether a value without quotes may have spaces. The name starts at name, after line.
+func (a *announced) hasWords(name int, line string) bool {
+	_, isKey := a.lineKey()
+	switch separator := a.text[a.end:a.value]; {
+	case separator == ":":
+		return strings.Contains(line, "map[") // as Go prints it
+	case separator == ": ":
+		return isKey && strings.Contains(strings.ToLower(a.text[a.name:a.end]), "pass")
+	case strings.TrimSpace(separator) != "=":
+		return false
+	case isKey && strings.TrimSpace(line) == "" && strings.Contains(a.text[name:a.end], "."):
+		return true
+	}
+	return a.text[a.end] == '=' && setCommand.MatchString(line) || a.value == a.end+1 && isVariable(line) && !a.quotes.isOutside()
 }
 
 // isOutside reports whether no string is open.
