@@ -36,7 +36,7 @@ func (o *Object) Namespace() string { return textOf(o.metadata()["namespace"]) }
 func (o *Object) metadata() map[string]any { return fieldsOf(o.Content["metadata"]) }
 
 // Errorf returns an *Error for the field at path, see Position.
-func (o *Object) Errorf(path, format string, args ...any) error {
+func (o *Object) Errorf(path, format string, args ...any) *Error {
 	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
@@ -55,7 +55,11 @@ func fieldsOf(value any) map[string]any {
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if textOf(o.Content[name]) == "" {
-			return nil, []error{o.missingField(name)}
+			problem := o.missingField(name)
+			if o.node == o.document.root {
+				problem.Content = o.Content
+			}
+			return nil, []error{problem}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -83,7 +87,7 @@ func flatten(o *Object) ([]*Object, []error) {
 }
 
 // missingField returns the error for an object without apiVersion or kind.
-func (o *Object) missingField(name string) error {
+func (o *Object) missingField(name string) *Error {
 	if value := o.Content[name]; value != nil {
 		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
 	}

@@ -91,7 +91,7 @@ func (d *document) parse() (map[string]any, error) {
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind", Content: value}
 	}
 	return content, nil
 }

@@ -38,6 +38,8 @@ type Error struct {
 	Fix string
 	// Template is set if the file is a template, which cannot be read.
 	Template bool
+	// Content is a readable document that is not a Kubernetes object, such as a kustomization; nil for other problems.
+	Content any
 }
 
 // Error implements error.

@@ -144,7 +144,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 	}
 	result.patches = findPatches(slices.Compact(files))
 	for _, bad := range unreadable {
-		if result.skipFile(bad.Position.File) {
+		if result.skipDocument(bad) {
 			continue
 		}
 		finding := lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}

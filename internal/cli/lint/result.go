@@ -92,15 +92,15 @@ func (r *lintResult) isIgnored(position manifest.Position, object *manifest.Obje
 	return object != nil && id != ignoreUnknown && r.ignoresOf(object).has(id, position.Line)
 }
 
-// skipFile reports whether a file that is not a Kubernetes object is a kustomization or a patch, which may be beside
-// manifests. It counts them.
-func (r *lintResult) skipFile(file string) bool {
-	switch {
+// skipDocument reports whether a document that is not a Kubernetes object is a kustomization or a patch, which may be
+// beside manifests. It counts them.
+func (r *lintResult) skipDocument(bad *manifest.Error) bool {
+	switch file := bad.Position.File; {
 	case file == manifest.Stdin:
 		return false
-	case isKustomization(file):
+	case isKustomization(file, bad.Content):
 		r.Summary.Skipped++
-	case r.patches.has(file), isJSONPatch(file):
+	case r.patches.has(file), isJSONPatch(bad.Content):
 		r.skipPatch(file)
 	default:
 		return false
