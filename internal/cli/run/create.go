@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -156,6 +157,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 // linger returns a context that outlives ctx by cleanupTime.
 func (o *Options) linger(ctx context.Context) (context.Context, context.CancelFunc) {
 	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	interrupt.Hold(lingering)
 	stop := context.AfterFunc(ctx, func() { o.After(cleanupTime, cancel) })
 	return lingering, func() {
 		stop()
