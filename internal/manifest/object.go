@@ -69,18 +69,22 @@ func flatten(o *Object) ([]*Object, []error) {
 	}
 	var objects []*Object
 	var problems []error
+	_, list := findChild(o.node, "items")
 	for i, item := range items {
+		node := o.node
+		if _, found := findChild(list, strconv.Itoa(i)); found != nil {
+			node = found
+		}
 		content, ok := item.(map[string]any)
-		path := "items[" + strconv.Itoa(i) + "]"
 		if !ok {
-			problems = append(problems, o.Errorf(path, "not a Kubernetes object"))
+			problems = append(problems, &Error{Position: o.document.positionOf(node), Problem: "not a Kubernetes object"})
 			continue
 		}
 		// An API server omits these fields in its lists, except in a List itself.
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
-		found, bad := flatten(&Object{Content: content, document: o.document, node: o.itemNode(i)})
+		found, bad := flatten(&Object{Content: content, document: o.document, node: node})
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
@@ -97,12 +101,4 @@ func (o *Object) missingField(name string) *Error {
 		}
 	}
 	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
-}
-
-func (o *Object) itemNode(i int) *yaml.Node {
-	_, items := findChild(o.node, "items")
-	if _, item := findChild(items, strconv.Itoa(i)); item != nil {
-		return item
-	}
-	return o.node
 }

@@ -38,7 +38,10 @@ type lintSummary struct {
 	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
+	// Incomplete is the number of objects with 1,000 findings or more, of which only the first are reported. It counts as an
+	// error.
+	Incomplete int `json:"incomplete,omitempty"`
+	Infos      int `json:"infos"`
 
 	cronJobs, jobSets int // included in Jobs, for the text
 }
@@ -166,6 +169,9 @@ func (s lintSummary) text() string {
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
+	}
+	if s.Incomplete > 0 {
+		text += "; " + wording.Plural(int64(s.Incomplete), "object has", "objects have") + " too many findings to report all of them, fix these first"
 	}
 	if s.Ignored > 0 {
 		text += "; " + wording.Count(s.Ignored, "ignored")

@@ -129,7 +129,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	}
 	// context.Canceled counts as an interruption, and is not printed; noAnswer replaces it if our own limit canceled the request.
 	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
-	lingering, cancel := o.linger(ctx)
+	lingering, cancel := o.linger(ctx, cleanupTime)
 	defer cancel()
 	if !isJob(object) {
 		created, err := writer.Create(lingering, job)
@@ -154,11 +154,11 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	return created, err
 }
 
-// linger returns a context that outlives ctx by cleanupTime.
-func (o *Options) linger(ctx context.Context) (context.Context, context.CancelFunc) {
+// linger returns a context that outlives ctx by d.
+func (o *Options) linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	interrupt.Hold(lingering)
-	stop := context.AfterFunc(ctx, func() { o.After(cleanupTime, cancel) })
+	stop := context.AfterFunc(ctx, func() { o.After(d, cancel) })
 	return lingering, func() {
 		stop()
 		cancel()

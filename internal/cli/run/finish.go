@@ -28,6 +28,8 @@ const (
 	// CI system waits a few seconds before it ends the process.
 	explainTime  = time.Minute
 	canceledTime = 3 * time.Second
+	// blockedTime is how long the output may be blocked after Ctrl-C before the process ends without --on-cancel.
+	blockedTime = 15 * time.Second
 	// explainedLines is the number of log lines in an explanation.
 	explainedLines = 10
 )

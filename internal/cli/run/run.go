@@ -232,7 +232,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	if o.onCancel != cancelKeep { // The Jobs are changed even if the output is blocked for a while.
-		_, stop := o.linger(ctx)
+		_, stop := o.linger(ctx, blockedTime)
 		defer stop()
 	}
 	return o.run(ctx, tasks, report)
