@@ -63,7 +63,7 @@ func runLongJob(t *testing.T) (unharmed func()) {
 		if done := job(t, ns, "long").Status.Succeeded; done == completions {
 			t.Error("the Job was over too soon to show anything")
 		}
-		want(t, ns, 0, []string{"Complete"}, "wait", "long", "--timeout", "3m")
+		wantComplete(t, ns, "long")
 		status := job(t, ns, "long").Status
 		if status.Succeeded != completions || status.Failed != 0 || status.CompletedIndexes != "0-23" || status.UncountedTerminatedPods != nil && len(status.UncountedTerminatedPods.Succeeded) > 0 {
 			t.Errorf("the Job's status is %+v", status)
