@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -34,7 +35,7 @@ func TestCasesPassOnANodeThatReportsLate(t *testing.T) {
 	}
 }
 
-// runLate runs all cases in a new namespace, on a new node of the same name.
+// runLate runs the cases in a new namespace, on a new node of the same name.
 func runLate(t *testing.T, namespace, managedBy string) []suite.Result {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -54,9 +55,10 @@ func runLate(t *testing.T, namespace, managedBy string) []suite.Result {
 		t.Fatal(err)
 	}
 	kubelet.Late = afterBackoff
+	chosen := slices.DeleteFunc(cases.All(), func(c suite.Case) bool { return testing.Short() && c.Slow })
 	results, err := suite.Run(t.Context(), suite.Config{
 		Client: client, Namespace: namespace, ManagedBy: managedBy, Kubelet: kubelet, Timeout: 2 * time.Minute, Parallel: 16,
-	}, cases.All(), func(suite.Result) {})
+	}, chosen, func(suite.Result) {})
 	if err := kubelet.Close(); err != nil {
 		t.Error(err)
 	}
