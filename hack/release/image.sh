@@ -26,7 +26,7 @@ build() {
 	cp bin/release/THIRD_PARTY_NOTICES $context/bin/release/
 	for arch in $IMAGE_ARCHS; do
 		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -tags "$TAGS" -ldflags "$LDFLAGS" \
-			-o $context/linux/$arch/ ./cmd/kubectl-batchjob
+			-o "$context/linux/$arch/" ./cmd/kubectl-batchjob
 	done
 }
 

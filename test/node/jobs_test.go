@@ -4,6 +4,7 @@ package node
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -214,6 +215,34 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			}
 			want(t, ns, 0, []string{c.said}, "explain-failure", c.job.Name, "--full")
 		})
+	}
+}
+
+// logs --follow shows each line of each run of a restarted container once, with the last line of a run that does not end it.
+func TestFollowedLogHasAllRunsOfAContainer(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	j := newJob("runs", `run=$(cat /runs/last 2>/dev/null || echo 0); run=$((run+1)); echo $run >/runs/last
+echo "run $run, line 1"; echo "run $run, line 2"; printf "run $run, panic"; [ $run = 3 ]`)
+	spec := &j.Spec.Template.Spec
+	spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](6)
+	spec.Volumes = []corev1.Volume{{Name: "runs", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "runs", MountPath: "/runs"}}
+	create(t, ns, j)
+	var lines []string
+	for line := range strings.Lines(want(t, ns, 0, nil, "logs", "runs", "--follow")) {
+		if at := strings.Index(line, "run "); at >= 0 {
+			lines = append(lines, strings.TrimSpace(line[at:]))
+		}
+	}
+	var all []string
+	for run := range 3 {
+		for _, line := range []string{"line 1", "line 2", "panic"} {
+			all = append(all, fmt.Sprintf("run %d, %s", run+1, line))
+		}
+	}
+	if !slices.Equal(lines, all) {
+		t.Errorf("%q, want %q", lines, all)
 	}
 }
 
