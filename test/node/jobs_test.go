@@ -145,8 +145,14 @@ func TestRestartsAreExplained(t *testing.T) {
 	j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](1)
 	create(t, ns, j)
 	wantFailed(t, ns, "again", batchv1.JobReasonBackoffLimitExceeded)
+	eventually(t, "the end of the pod", func(ctx context.Context) bool { return len(pods(ctx, t, ns, jobPods("again"))) == 0 })
 	report := explained(t, ns, "again")
-	wantEvidence(t, report, "the exit before the restart", exitOf("main", 7))
+	restarted := slices.ContainsFunc(report.Causes, func(c explain.Cause) bool {
+		return c.Failure != nil && c.Failure.Restarted == cause.Exit{Container: "main", ExitCode: 7}
+	})
+	if !restarted {
+		t.Errorf("verdict %+v, causes %+v", report.Verdict, report.Causes)
+	}
 	wantPage(t, ns, report)
 	deleter := slices.ContainsFunc(report.Advice, func(a explain.Advice) bool { return a.Text == words.FindDeleter })
 	if report.Verdict.EndedBy == "" || deleter {
