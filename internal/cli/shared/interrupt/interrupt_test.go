@@ -3,6 +3,7 @@ package interrupt_test
 import (
 	"context"
 	"slices"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -15,7 +16,8 @@ type process struct {
 	guard *interrupt.Guard
 	ctx   context.Context //nolint:containedctx // of the verb
 	start time.Time
-	// ended is the exit code and when the process exited, after start.
+	// ended is when the process exited, after start.
+	mu    sync.Mutex
 	ended []string
 }
 
@@ -27,6 +29,8 @@ func start(t *testing.T) *process {
 			if code != 130 {
 				t.Errorf("exit code %d", code)
 			}
+			p.mu.Lock()
+			defer p.mu.Unlock()
 			p.ended = append(p.ended, time.Since(p.start).String())
 		},
 	}
@@ -47,6 +51,8 @@ func (p *process) hold(from, d time.Duration) {
 func (p *process) wants(t *testing.T, want string) {
 	t.Helper()
 	time.Sleep(time.Hour)
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if append(p.ended, "")[0] != want {
 		t.Errorf("exits after %q, want %s", p.ended, want)
 	}
@@ -103,6 +109,7 @@ func TestAnInterruptedProcessCleansUp(t *testing.T) {
 		interrupt.OnExit(p.ctx, func() { cleaned = append(cleaned, "done before") })()
 		p.guard.Interrupt(130)
 		time.Sleep(750 * time.Millisecond)
+		synctest.Wait()
 		if len(p.ended) != 1 || !slices.Equal(cleaned, []string{"a"}) {
 			t.Errorf("exits after %q with %q", p.ended, cleaned)
 		}
