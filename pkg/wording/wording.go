@@ -142,3 +142,21 @@ func AppendThousands[T integer](text []byte, n T) []byte {
 	}
 	return text
 }
+
+// Shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
+// number of characters.
+func Shorten(message string, most int) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	text := []rune(line)
+	if len(text) <= most {
+		return strings.TrimRight(line, " .")
+	}
+	line = string(text[:most])
+	if i := strings.LastIndex(line, ". "); i > 0 {
+		return line[:i]
+	}
+	if i := strings.LastIndex(line, " "); i > 0 {
+		line = line[:i]
+	}
+	return line + "…"
+}

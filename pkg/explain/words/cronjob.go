@@ -158,7 +158,7 @@ func detail(r *explain.CronJobReport) string {
 	if len(r.Details) == 0 {
 		return "no event says why"
 	}
-	return shorten(r.Details[0], maxUnquoted)
+	return wording.Shorten(r.Details[0], maxUnquoted)
 }
 
 // Advice on CronJobs.

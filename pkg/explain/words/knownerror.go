@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // aboutError is a pair of texts: subject is a format for an error with a subject, bare is for one without.
@@ -15,7 +16,7 @@ func (a aboutError) text(e *explain.KnownError) string {
 	if e.Subject == "" || a.subject == "" {
 		return a.bare
 	}
-	return fmt.Sprintf(a.subject, shorten(e.Subject, maxQuoted))
+	return fmt.Sprintf(a.subject, wording.Shorten(e.Subject, maxQuoted))
 }
 
 // errorTexts are the meanings of errors.
@@ -36,9 +37,9 @@ var errorTexts = map[explain.ErrorKind]aboutError{
 func KnownErrorText(e *explain.KnownError) string {
 	switch e.Kind {
 	case explain.ErrorCommandNotFound:
-		return notFoundText(shorten(e.Subject, maxQuoted))
+		return notFoundText(wording.Shorten(e.Subject, maxQuoted))
 	case explain.ErrorWrongArchitecture:
-		return wrongArchitectureText(shorten(e.Subject, maxQuoted))
+		return wrongArchitectureText(wording.Shorten(e.Subject, maxQuoted))
 	}
 	return errorTexts[e.Kind].text(e)
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // noNode is the beginning of the sentence about a pod that fits no node.
@@ -76,7 +77,7 @@ func unfitText(u *explain.Unfit, claims []explain.Claim) string {
 	if text, known := unfitTexts[u.Kind]; known {
 		return text
 	}
-	return Quoted(shorten(u.Message, maxUnquoted))
+	return Quoted(wording.Shorten(u.Message, maxUnquoted))
 }
 
 func inBrackets(text string) string {
@@ -109,7 +110,7 @@ func claimText(u *explain.Unfit, claims []explain.Claim) string {
 func warningOf(name string, claims []explain.Claim) string {
 	for i := range claims {
 		if c := &claims[i]; c.Name == name {
-			return quotedIfAny(shorten(c.Warning, maxUnquoted))
+			return quotedIfAny(wording.Shorten(c.Warning, maxUnquoted))
 		}
 	}
 	return ""
@@ -124,7 +125,7 @@ func autoscalerText(p *explain.Problem, _ time.Time) string {
 	case a.Adds:
 		return componentText(a.By) + " adds a node for it"
 	}
-	return Joined(": ", componentText(a.By)+" adds no node for it", shorten(a.Why, maxUnquoted))
+	return Joined(": ", componentText(a.By)+" adds no node for it", wording.Shorten(a.Why, maxUnquoted))
 }
 
 // UnfitAdvice returns advice on a reason why no node can take a pod, or "".

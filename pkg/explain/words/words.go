@@ -117,24 +117,6 @@ const (
 	maxUnquoted = 160
 )
 
-// shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
-// number of characters.
-func shorten(message string, most int) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	text := []rune(line)
-	if len(text) <= most {
-		return strings.TrimRight(line, " .")
-	}
-	line = string(text[:most])
-	if i := strings.LastIndex(line, ". "); i > 0 {
-		return line[:i]
-	}
-	if i := strings.LastIndex(line, " "); i > 0 {
-		line = line[:i]
-	}
-	return line + "…"
-}
-
 // LastLines returns the last 10 lines of a message, without empty ones at the end.
 func LastLines(message string) []string {
 	message = strings.TrimRight(message, " \r\n\t")

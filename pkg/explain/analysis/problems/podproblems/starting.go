@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // addMeaning adds the meaning of the message about the first of the pods. Only one message is read, because a huge Job may
@@ -22,7 +23,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addImageTrouble(in, p)
 	case explain.ProblemPodPending:
 		if len(p.Details) > 0 {
-			p.Trouble = eventtext.StartTrouble(p.Reason, p.Details[0])
+			p.Trouble = meaning.OfStart(p.Reason, p.Details[0])
 		}
 		if p.Trouble != nil && p.Trouble.Volume != "" {
 			addVolume(in, p)
@@ -139,7 +140,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 	if len(p.Details) > 0 {
 		message = p.Details[0]
 	}
-	if p.Trouble = eventtext.ImageTrouble(p.Reason, message); p.Trouble != nil {
+	if p.Trouble = meaning.OfImage(p.Reason, message); p.Trouble != nil {
 		return
 	}
 	failed := `Failed to pull image "` + p.Image + `"`
@@ -148,7 +149,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 		if e.Pod != p.Pods[0] || e.Reason != "Failed" || !strings.HasPrefix(e.Message, failed) {
 			continue
 		}
-		if p.Trouble = eventtext.ImageTrouble(p.Reason, e.Message); p.Trouble != nil {
+		if p.Trouble = meaning.OfImage(p.Reason, e.Message); p.Trouble != nil {
 			p.Details = append(p.Details, e.Message)
 			return
 		}
@@ -167,7 +168,7 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	switch v := &all[i]; {
 	case v.PersistentVolumeClaim != nil:
 		p.Claims = []explain.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
-	case t.Kind != explain.TroubleKeyMissing:
+	case t.Kind != meaning.KeyMissing:
 	case v.ConfigMap != nil:
 		t.Name = v.ConfigMap.Name
 	case v.Secret != nil:
