@@ -22,6 +22,7 @@ const (
 	envValue      = "value of an environment variable or a header"
 	lastApplied   = "last-applied annotation"
 	namedValue    = "named secret"
+	commandSecret = "password of a command"
 	lastAppliedBy = "kubectl.kubernetes.io/last-applied-configuration"
 )
 
@@ -89,6 +90,7 @@ func (r *redactor) known(text string) (spans []span) {
 	for i := range r.secrets {
 		spans = append(spans, r.secrets[i].find(text, lower)...)
 	}
+	spans = append(spans, inCommands(text, lower)...)
 	if strings.Contains(text, "\n") {
 		spans = append(spans, r.wrapped(text)...)
 	}
@@ -97,19 +99,26 @@ func (r *redactor) known(text string) (spans []span) {
 
 // without removes spans from a text. If spans overlap, the first one in the list determines the description.
 func (r *redactor) without(file, text string, spans []span) string {
-	var merged []span
-	for _, s := range spans {
-		if s.from == s.to {
-			continue
-		}
-		overlaps := func(o span) bool { return o.from < s.to && s.from < o.to }
-		for i := slices.IndexFunc(merged, overlaps); i >= 0; i = slices.IndexFunc(merged, overlaps) {
-			s = span{min(s.from, merged[i].from), max(s.to, merged[i].to), merged[i].what, merged[i].aliased}
-			merged = slices.Delete(merged, i, i+1)
-		}
-		merged = append(merged, s)
+	order := make([]int, len(spans)) // positions in spans, by where these begin
+	for i := range order {
+		order[i] = i
 	}
-	slices.SortFunc(merged, func(a, b span) int { return cmp.Compare(a.from, b.from) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(spans[a].from, spans[b].from) })
+	var merged []span
+	first := 0 // the position in spans of the description of the last of merged
+	for _, i := range order {
+		s, last := spans[i], len(merged)-1
+		switch {
+		case s.from == s.to:
+		case last < 0 || merged[last].to <= s.from:
+			merged, first = append(merged, s), i
+		default:
+			if i < first {
+				first, merged[last].what, merged[last].aliased = i, s.what, s.aliased
+			}
+			merged[last].to = max(merged[last].to, s.to)
+		}
+	}
 	var out strings.Builder
 	end := 0
 	for _, s := range merged {
@@ -200,6 +209,7 @@ func (r *redactor) value(file, name string, value any) any {
 			value[i] = r.element(file, name, value, i)
 		}
 	case map[string]any:
+		r.arguments(file, value)
 		for _, key := range slices.Sorted(maps.Keys(value)) {
 			r.field(file, name, value, key)
 		}
@@ -216,8 +226,31 @@ func (r *redactor) element(file, name string, list []any, i int) any {
 		return r.note(file, namedValue)
 	case isText && isFixed("", name, text):
 		return r.fixed(file, text)
+	case isText:
+		variable, value, ok := strings.Cut(text, "=")
+		isScript := strings.HasPrefix(flag, "-") && strings.HasSuffix(flag, "c") // as in sh -c
+		if ok && !isScript && wholeName.MatchString(variable) && namedSecret.MatchString(variable) && !isHarmless(variable+"=", value, "") {
+			return variable + "=" + r.note(file, namedValue)
+		}
 	}
 	return r.value(file, name, list[i])
+}
+
+// wholeName matches the name of a flag or of a variable.
+var wholeName = lazyregexp.New(`^[\w.-]+$`)
+
+// arguments removes the secrets of known programs from the command and the arguments of a container.
+func (r *redactor) arguments(file string, container map[string]any) {
+	var c command
+	for _, name := range []string{"command", "args"} {
+		words, _ := container[name].([]any)
+		for i := range words {
+			word, isText := words[i].(string)
+			if from, to := c.next(word); isText && from < to && !isHarmless("", word[from:to], "") {
+				words[i] = word[:from] + r.note(file, commandSecret) + word[to:]
+			}
+		}
+	}
 }
 
 // field removes secrets from a field of an object; parent is the name of the field that holds the object.

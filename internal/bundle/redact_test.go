@@ -163,6 +163,32 @@ func TestSecretsInObjects_BUN_04(t *testing.T) {
 	}
 }
 
+// Arguments of known programs, and arguments that are variables, lose their secrets, however the command is split into
+// words; the other arguments stay.
+// Requirements: BUN-04
+func TestSecretsInArguments(t *testing.T) {
+	for _, tc := range []struct{ command, args, wantCommand, wantArgs []string }{
+		{[]string{"mysql"}, []string{"-uroot", "-psecret1", "app"}, []string{"mysql"}, []string{"-uroot", "-p<>", "app"}},
+		{[]string{"/usr/bin/curl", "-u"}, []string{"joe:secret 1", "https://x"}, []string{"/usr/bin/curl", "-u"}, []string{"joe:<>", "https://x"}},
+		{[]string{"timeout", "5", "redis-cli", "-a", "secret1", "ping"}, nil, []string{"timeout", "5", "redis-cli", "-a", "<>", "ping"}, nil},
+		{nil, []string{"--password=secret 1", "--name=two words"}, nil, []string{"--password=<>", "--name=two words"}},
+		{[]string{"env", "DB_PASSWORD=secret 1", "run"}, nil, []string{"env", "DB_PASSWORD=<>", "run"}, nil},
+		{[]string{"env", "DB_PASSWORD=$(DB_PASSWORD)", "run"}, nil, []string{"env", "DB_PASSWORD=$(DB_PASSWORD)", "run"}, nil},
+		{[]string{"sh", "-c", "PASSWORD=secret1 run --all"}, nil, []string{"sh", "-c", "PASSWORD=<> run --all"}, nil},
+		{[]string{"psql", "-p", "5432"}, nil, []string{"psql", "-p", "5432"}, nil},
+	} {
+		c := simple("exit 1")
+		container := &c.Pods[0].Spec.Containers[0]
+		container.Command, container.Args = tc.command, tc.args
+		read, _ := bundled(t, c)
+		container = &read.Pods[0].Spec.Containers[0]
+		got := mark.ReplaceAllString(fmt.Sprintf("%q %q", container.Command, container.Args), "<>")
+		if want := fmt.Sprintf("%q %q", tc.wantCommand, tc.wantArgs); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 // A pattern may quote the secret itself, so no file contains the pattern either.
 func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
 	_, archive := bundled(t, simple("the word is swordfish"), regexp.MustCompile("swordfish"))

@@ -36,11 +36,11 @@ const (
 	accounts = `admin|bind|db|ftp|http|ldap|login|mail|my|mysql|pg|postgres|proxy|redis|require|root|smtp|sql|ssh|user`
 	// named matches the end of the name of a secret, in any case: db.password, API_KEY, clientSecret, X-Auth-Token,
 	// DB_PASS_1.
-	named = `(?:passw(?:or)?d|passphrase|passcode|secret|token|jwt|credentials?|(?:` + keyWords + `)[-_.]?key|(?:\b|_|\d|` + accounts + `)(?:pass|pwd|pw)|(?-i:[a-z]P(?:ass|wd)))(?:[-_]?(?:\d{1,2}|base|b64|base64|hash|hashed|plain|value))?`
+	named = `(?:passw(?:or)?ds?|passphrase|passcode|secret|token|jwt|credentials?|(?:` + keyWords + `)[-_.]?key|(?:\b|_|\d|` + accounts + `)(?:pass|pwd|pw)|(?-i:[a-z]P(?:ass|wd)))(?:[-_]?(?:\d{1,2}|base|b64|base64|hash|hashed|plain|value))?`
 	// colors matches the escape sequences for colors between a name and its value.
 	colors = `(?:\x1b\[[\d;]*m)*`
 	// is matches the separator between a name and its value.
-	is = `\\*["'\x60]?[\])]?` + colors + `[ \t]*(?:=>|:=|==?|:)[ \t]*` + colors
+	is = `\\*(?:["'\x60]|&quot;|&#3[49];)?[\])]?` + colors + `[ \t]*(?:=>|:=|==?|:|&#61;|%3[AaDd])[ \t]*` + colors
 )
 
 // formats are known formats of credentials.
@@ -51,7 +51,7 @@ var formats = []struct {
 	{"AWS access key", "akia asia abia acca", []string{`\b(?:AKIA|ASIA|ABIA|ACCA)[0-9A-Z]{16}\b`}},
 	{"GitHub token", "ghp_ gho_ ghu_ ghs_ ghr_ github_pat_", []string{`\bgh[pousr]_[A-Za-z0-9]{30,}`, `\bgithub_pat_\w{22,}`}},
 	{"GitLab token", "glpat- gldt- glrt- glcbt- glptt- glft- glimt- glagent- gloas- glsoat- glffct- gr1348941", []string{`\bgl(?:pat|dt|rt|cbt|ptt|ft|imt|agent|oas|soat|ffct)-[\w.-]{20,}`, `\bGR1348941[\w-]{20,}`}},
-	{"Slack token", "xox xapp-", []string{`\bxox[abceoprs]-[\w-]{10,}`, `\bxapp-\d-[\w-]{10,}`}},
+	{"Slack token", "xox xapp-", []string{`\bxox[abceoprs](?:\.xox[bp])?-[\w-]{10,}`, `\bxapp-\d-[\w-]{10,}`}},
 	{"Google key", "aiza ya29. gocspx- 1//0", []string{`\bAIza[\w-]{35}`, `\bya29\.[\w-]{20,}`, `\bGOCSPX-[\w-]{28}`, `\b1//0[\w-]{30,}`}},
 	{"Stripe key", "k_live_ k_test_ whsec_", []string{`\b[rsp]k_(?:live|test)_\w{20,}`, `\bwhsec_[\w+/=]{20,}`}},
 	{"Vault token", "hvs. hvb. hvr.", []string{`\bhv[bsr]\.[\w-]{20,}`}},
@@ -59,8 +59,10 @@ var formats = []struct {
 	{"API token", "sk- gsk_ pplx- r8_", []string{`\bsk-[A-Za-z0-9]{20,}`, `\bsk-(?:proj|ant|svcacct|admin|or|lf)-[\w-]{20,}`, `\bgsk_[A-Za-z0-9]{40,}`, `\bpplx-[A-Za-z0-9]{40,}`, `\br8_[A-Za-z0-9]{37}`}},
 	{"API token", "sg. key- :aa _v1_ dapi shp sq0 .atlasv1. 7q~ 8q~", []string{`\bSG\.[\w-]{16,}\.[\w-]{16,}`, `\bkey-[0-9a-f]{32}\b`, `\b\d{8,10}:AA[\w-]{33}`, `\bdo[opr]_v1_[0-9a-f]{64}`, `\bdapi[0-9a-f]{32}`, `\bshp(?:at|ca|pa|ss)_[0-9a-fA-F]{32}`, `\bsq0(?:atp|csp)-[\w-]{22,}`, `\w{14}\.atlasv1\.[\w-]{60,}`, `\b\w{3}[78]Q~[\w~.-]{34}`}},
 	{"API token", "glsa_ glc_ lin_api_ atatt3 atbb nrak- sntry dp. age-secret-key-1 sbp_ ntn_ figd_ hrku-", []string{`\bgl(?:sa|c)_[\w+/=]{32,}`, `\blin_api_\w{40}`, `\bATATT3[\w=-]{50,}`, `\bATBB[A-Za-z0-9]{32}`, `\bNRAK-[A-Z0-9]{27}`, `\bsntry[su]_[\w+/=]{40,}`, `\bdp\.(?:pt|st|ct|sa)\.[\w.]{40,}`, `\bAGE-SECRET-KEY-1[A-Z0-9]{58}`, `\bsbp_[0-9a-f]{40}`, `\bntn_[A-Za-z0-9]{40,}`, `\bfigd_[\w-]{40}`, `\bHRKU-[\w-]{36,}`}},
+	{"API token", "eaa pmak- pat- xai-", []string{`\bEAA[A-Za-z0-9]{40,}`, `\bPMAK-[0-9a-f]{24}-[0-9a-f]{34}`, `\bpat-(?:na|eu)\d-[0-9a-f-]{36}`, `\bxai-\w{60,}`}},
 	{"JSON web token", "eyj", []string{`\beyJ[\w-]{8,}\.[\w-]{8,}(?:\.[\w-]+){0,3}`}},
 	{"password hash", "$2 $5$ $6$ $y$ $apr1$ $argon2", []string{`\$(?:2[abxy]|5|6|y|apr1|argon2\w*)\$[\w./$=,+-]{20,}`}},
+	{"credentials of registries in base64", "eyjhdxrocyi6", []string{`\beyJhdXRocyI6[A-Za-z0-9+/]{8,}=*`}},
 	{"key or certificate in base64", "ls0tls1crudjti", []string{`\bLS0tLS1CRUdJTi[A-Za-z0-9+/]{8,}=*`}},
 }
 
@@ -70,21 +72,25 @@ var secrets = slices.Concat([]secret{
 	{what: "private key", pattern: lazyregexp.New(`(?s)^(?:[^-]|-[^-])*-----END [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----`)}, // the log starts within the key
 }, formatSecrets(), []secret{
 	{what: "Slack webhook", hints: "hooks.slack.com", pattern: lazyregexp.New(`\bhooks\.slack\.com/(?:services|workflows)/([\w/-]{20,})`)},
-	{what: "password in a URL", hints: "://", pattern: lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"'<>]*:([^\s"'<>]+)|([^\s:/@"'<>]{20,}))@`)},
+	{what: "password in a URL", hints: "://", pattern: lazyregexp.New(`(?i)\b[a-z][a-z0-9+.-]*://(?:[^\s:/@"'<>]*?(?::|%3a)([^\s"'<>]+)|([^\s:/@"'<>]{20,}))@`)},
 	{what: "password in a URL", hints: "jdbc:oracle: @tcp( @unix(", pattern: lazyregexp.New(`(?i)\bjdbc:oracle:\w+:[^\s/@"']+/([^\s"']+)@|\b[\w.-]+:([^\s"'@]+)@(?:tcp|unix)\(`)},
+	{what: "password in a URL", hints: "%3a%2f%2f", pattern: lazyregexp.New(`(?i)%3a%2f%2f[^\s%:/]*%3a([^\s"'&]+?)%40`)},
 	{what: "signature in a URL", hints: "sig", pattern: lazyregexp.New(`(?i)[?&;](?:sig|signature|x-amz-signature|x-goog-signature)=([^\s&"']{8,})`)},
-	{what: "authorization header", hints: "authorization", pattern: lazyregexp.New(`(?i)\bauthorization` + is + `\[?\\*["']?(?:[a-z][\w-]*[ \t]+)?([\w-]+=(?:"[^"\n]*"|[^\s",]+)(?:,[ \t]*[\w-]+=(?:"[^"\n]*"|[^\s",]+))+|[^\s"',;\\\]]{4,})`)},
+	{what: "authorization header", hints: "authorization", pattern: lazyregexp.New(`(?i)\bauthorization(?:` + is + `|\\*["'][ \t]*,[ \t]*)\[?\\*["']?(?:[a-z][\w-]*(?:[ \t]+|%20))?([\w-]+=(?:"[^"\n]*"|[^\s",]+)(?:,[ \t]*[\w-]+=(?:"[^"\n]*"|[^\s",]+))+|[^\s"',;\\\]\x1b]{4,})`)},
 	{what: "bearer token", hints: "bearer", pattern: lazyregexp.New(`(?i)\bbearer\s+([\w.~+/-]{8,}=*)`)},
-	{what: "cookie", hints: "cookie", pattern: lazyregexp.New(`(?i)\bcookie` + is + `\[?\\*["']?([\w.-]+=[^\r\n"'\\\]]+)`)},
-	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)` + named + is), announces: true},
-	{what: "named secret", hints: "value", pattern: lazyregexp.New(`(?i)` + named + `\\*["']?[ \t]*,?\s*\\*["']?\bvalue` + is), announces: true},
-	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)(?:^|[\s"'\[,(=])--?[\w.-]*` + named + `(?:\\*["'][ \t]*,[ \t]*|[ \t]+)`), announces: true},
-	{what: "named secret", hints: "</", pattern: lazyregexp.New(`(?i)<[\w:.-]*` + named + `>\s*([^<\s][^<]*)</`)},
+	{what: "cookie", hints: "cookie", pattern: lazyregexp.New(`(?i)\bcookie` + is + `\[?\\*["']?([\w.-]+=(?:[^\r\n"'\\\]]|=?\\{0,3}"[^"\r\n,:]*\\{0,3}"[ \t]*;?)+)`)},
+	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)` + named + `(` + is + `)`), announces: true},
+	{what: "named secret", hints: "value", pattern: lazyregexp.New(`(?i)` + named + `\\*["']?[ \t]*(?:,|:[ \t]*\{)?\s*\\*["']?\bvalue(` + is + `)`), announces: true},
+	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)(?:^|[\s"'\[,(=])--?[\w.-]*` + named + `(\\*["'][ \t]*,[ \t]*|[ \t]+)`), announces: true},
+	{what: "named secret", hints: "</", pattern: lazyregexp.New(`(?i)<[\w:.-]*` + named + `(?:\s[^<>]*)?>\s*(?:<!\[CDATA\[)?([^<\s][^<]*?)(?:\]\]>)?\s*</|\b(?:name|key)=["'][\w:.-]*` + named + `["'][^<>]*>\s*([^<\s][^<]*?)\s*</`)},
+	{what: "named secret", hints: "&lt;/", pattern: lazyregexp.New(`(?i)&lt;[\w:.-]*` + named + `&gt;\s*([^<\s]{1,200}?)\s*&lt;/`)},
+	{what: "named secret", hints: nameHints, pattern: lazyregexp.New(`(?i)\{[\w:.-]*` + named + `[ \t]+([^\s{}]{4,})\}`)},
+	{what: "named secret", hints: `"value"`, pattern: lazyregexp.New(`(?i)"value"[ \t]*:[ \t]*"((?:[^"\\\n]|\\.)+)"[ \t]*,[ \t]*"(?:name|key)"[ \t]*:[ \t]*"[\w.-]*` + named + `"`)},
 	{what: "named secret", hints: "identified passw", pattern: lazyregexp.New(`(?i)\b(?:identified by|passw(?:or)?d)[ \t]+(?:'((?:[^'\n]|'')+)'|"([^"\n]+)")`)},
 	{what: "named secret", hints: "password passphrase", pattern: lazyregexp.New(`(?i)\b(?:temporary password[^:\n]{0,80}:|(?:password|passphrase) is:?)[ \t]+["']?([^\s"']*[\d\W_][^\s"']*)`)},
-	{what: "named secret", hints: "password requirepass masterauth", pattern: lazyregexp.New(`(?im)\blogin[ \t]+\S+[ \t]+password[ \t]+(\S+)|^[ \t]*(?:requirepass|masterauth)[ \t]+(\S+)`)},
-	{what: "named secret", hints: "auth", pattern: lazyregexp.New(`(?i)(?:\b|")_?auth` + is + `\\*["']?([\w+/-]{16,}=*)`)},
-	{what: "password of a command", hints: "curl sshpass mysql mariadb redis-cli docker", pattern: lazyregexp.New(`\bcurl\b[^\n|;]*?[ \t](?:-u|--user|-U|--proxy-user)[ \t=]*["']?[^\s:"']+:([^\s"']+)|\bsshpass[ \t]+-p[ \t]*(\S+)|\b(?:mysql\w*|mariadb)[ \t][^\n|;]*?-p([^\s-]\S*)|\bredis-cli\b[^\n|;]*?[ \t]-a[ \t]+(\S+)|\bdocker[ \t]+login\b[^\n|;]*?[ \t]-p[ \t]+(\S+)`)},
+	{what: "named secret", hints: "password requirepass masterauth", pattern: lazyregexp.New(`(?im)\blogin\s+\S+\s+password[ \t]+(\S+)|^[ \t]*(?:requirepass|masterauth)[ \t]+(\S+)`)},
+	{what: "named secret", hints: "auth", pattern: lazyregexp.New(`(?i)(?:\b|")_?auth` + is + `\\*["']?([\w+/-]{16,}=*|[A-Za-z0-9+/]{6,}={1,2})|\b(?:http)?(?:basic|digest)?auth["']?[ \t]*[:=]?[ \t]*\([ \t]*b?["'][^"'\n]*["'],[ \t]*b?["']([^"'\n]+)`)},
+	{what: "password of a .pgpass", hints: ":543 :6432: :*:", pattern: lazyregexp.New(`(?m)^[\w.*-]+:(?:543\d|6432|\*):[\w*-]+:[\w*.-]+:(\S+)$`)},
 })
 
 // nameHints are the hints for named secrets.
@@ -103,23 +109,41 @@ var namedSecret = lazyregexp.New(`(?i)` + named + `$`)
 // find returns the positions of the secret in a text; lower is the text in lower case.
 func (s *secret) find(text, lower string) (found []span) {
 	for _, window := range s.windows(text, lower) {
+		quotes, at := quoting{}, window.from // the state of quotes at a position
 		for _, m := range s.pattern.FindAllStringSubmatchIndex(text[window.from:window.to], -1) {
 			begin, from, to := window.from+m[0], window.from+m[0], window.from+m[1]
+			end := to
 			for g := 2; g < len(m); g += 2 {
 				if m[g] >= 0 {
 					from, to = window.from+m[g], window.from+m[g+1]
 					break
 				}
 			}
-			if s.announces {
-				from, to = announced(text, begin, to)
-			}
-			if from < to && !isHarmless(text[begin:from], text[from:to], text[to:]) {
+			switch {
+			case begin < at && s.announces: // within the value before it
+				continue
+			case s.announces:
+				quotes, at = quotes.after(text[at:end], byteBefore(text, at)), end
+				a := announced{text: text, name: begin, end: from, value: end, quotes: quotes}
+				from, to = a.find()
+				if from < to && !isHarmless(text[begin:from], text[from:to], text[to:]) {
+					to = a.extended(from, to)
+					found = append(found, span{from, to, s.what, false})
+					quotes, at = quotes.after(text[at:to], byteBefore(text, at)), to
+				}
+			case from < to && !isHarmless(text[begin:from], text[from:to], text[to:]):
 				found = append(found, span{from, to, s.what, false})
 			}
 		}
 	}
 	return found
+}
+
+func byteBefore(text string, i int) byte {
+	if i == 0 {
+		return 0
+	}
+	return text[i-1]
 }
 
 // windows returns the parts of a text that may contain the secret: each line with a hint, and the lines before and after it.
@@ -161,81 +185,11 @@ func endOfLine(text string, begin int) int {
 	return len(text)
 }
 
-// opening matches the start of a quoted value in any of several languages, with the backslashes that escape its quote.
-var opening = lazyregexp.New("^(?:Some\\(|[bru])?(\\\\*)([\"'`])")
-
-// announced returns the position of the value at from; its name starts at the offset name. A quoted value ends at its closing
-// quote. Any other value ends at a space, or before "&name=", and before the quotes and brackets around it.
-func announced(text string, name, from int) (start, end int) {
-	line, _, _ := strings.Cut(text[from:], "\n")
-	if m := opening.FindStringSubmatchIndex(line); m != nil {
-		return from + m[1], from + m[1] + quoted(line[m[1]:], line[m[4]], m[3]-m[2])
-	}
-	if m := unquotedEnd.FindStringIndex(line); m != nil {
-		line = line[:m[0]]
-	}
-	begin := strings.LastIndexByte(text[:name], '\n') + 1
-	if m := closing.FindStringSubmatchIndex(line); m != nil && isInString(text[begin:name]) {
-		line = line[:max(m[2], m[4])]
-	}
-	before := text[begin:from]
-	for line != "" {
-		last := line[len(line)-1]
-		i := strings.IndexByte(")}]>", last)
-		if i < 0 && strings.IndexByte("\"'`\\,;", last) < 0 || i >= 0 && strings.IndexByte(before, "({[<"[i]) < 0 {
-			break
-		}
-		line = line[:len(line)-1]
-	}
-	return from, from + len(line)
-}
-
-var (
-	// unquotedEnd matches the end of a value without quotes: a space, the next parameter of a query, or the next tag.
-	unquotedEnd = lazyregexp.New(`[ \t\r]|&(?:amp;)?[\w.%\[\]-]+=|</[A-Za-z]`)
-	// closing matches the quote that ends the string around a value, or a string within that.
-	closing = lazyregexp.New(`(?:^|[^\\])(")|(\\+")(?:[\]},:]|$)`)
-)
-
-// quoted returns the length of a value up to its closing quote, which is escaped with as many backslashes as the opening one.
-// Without a closing quote, the value extends to the end of the line.
-func quoted(line string, quote byte, backslashes int) int {
-	slashes := 0
-	for i := 0; i < len(line); i++ {
-		switch {
-		case quote == '\'' && i > 0 && strings.HasPrefix(line[i:], "''"):
-			i++ // as in SQL and YAML
-			continue
-		case line[i] == '\\':
-			slashes++
-			continue
-		case line[i] == quote && (slashes < backslashes || (slashes-backslashes)/(backslashes+1)%2 == 0):
-			return i - min(slashes, backslashes)
-		}
-		slashes = 0
-	}
-	return len(line)
-}
-
-// isInString reports whether the end of a line is within double quotes.
-func isInString(line string) bool {
-	inside := false
-	for i := 0; i < len(line); i++ {
-		switch line[i] {
-		case '\\':
-			i++
-		case '"':
-			inside = !inside
-		}
-	}
-	return inside
-}
-
 var (
 	// placeholder matches values that stand for a secret, or for none.
-	placeholder = lazyregexp.New(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|empty|unset|not[- ]?set|<[^>]*>?|\[removed.*|\[?\(?(?:redacted|removed|masked|filtered|hidden)\)?\]?|[*•]+|x{3,}|\$\{[^}]*\}?|\$\(.*|\{\{.*|\.{3}|[|<>&\\]+)$`)
+	placeholder = lazyregexp.New(`(?i)^(?:true|false|yes|no|on|off|null|nil|none|undefined|empty|unset|not[- ]?set|<[^>]*>?|\[removed.*|\[?\(?(?:redacted|removed|masked|filtered|hidden)\)?\]?|[*•]+|x{3,}|\$\{[^}]*\}?|(?-i:\$[A-Z_][A-Z0-9_]*)|\$\(.*|[\w.]+(?:\(\)|\[["']\w+["']\])|\{\{.*|\.{3}|[|<>&\\]+)$`)
 	// prose matches words that follow names of secrets in sentences.
-	prose = lazyregexp.New(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|option|or|policy|provided|refused|rejected|required|reset|secrets|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
+	prose = lazyregexp.New(`(?i)^(?:a|an|and|are|at|authentication|authorization|auth|bad|by|cannot|can't|changed|connection|context|denied|disabled|does|doesn't|enabled|error|expired|expires|failed|field|file|flag|for|found|from|get|granted|has|have|if|in|incorrect|invalid|is|it|length|list|mismatch|missing|must|not|of|ok|operation|option|or|permission|policy|provided|refused|rejected|required|reset|secrets|serviceaccounts|should|string|the|to|too|unauthorized|unexpected|was|watch|when|which|will|with|wrong)[.,:;!]?$`)
 	// number matches a count, a fraction or a percentage.
 	number = lazyregexp.New(`^\d{1,7}(?:[./]\d+)*%?[,.;]?$`)
 	// port matches the text that a URL without a password may have between a colon and an @: the port and "/" before the
@@ -250,9 +204,14 @@ var (
 	word      = lazyregexp.New(`^[A-Z]?[a-z]+$`)
 )
 
+// maxHarmless is the longest value that is not a secret, in bytes. It keeps the time linear: no long value is searched twice.
+const maxHarmless = 300
+
 // isHarmless reports whether a value is not a secret, given the text before and after it.
 func isHarmless(before, value, after string) bool {
 	switch {
+	case len(value) > maxHarmless:
+		return false
 	case placeholder.MatchString(value), keyFile.MatchString(value):
 		return true
 	case before == "": // a known form

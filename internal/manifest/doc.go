@@ -13,7 +13,7 @@
 // trying repairs. A template yields one Error for its file.
 //
 // The package guarantees: objects are in the order of the input; unknown fields are kept; every error has a position and is
-// on one line; memory is bounded for any input (MaxSize, maxAliased). An invalid document does not affect others.
+// on one line; memory is bounded for any input (MaxSize, maxValues, maxAliased). An invalid document does not affect others.
 //
 // It never contacts a cluster or writes to a terminal. Errors quote the input: callers must sanitize them before printing
 // (pkg/sanitize).

@@ -42,6 +42,7 @@ func splitDocuments(file string, data []byte) []*document {
 func splitJSON(file string, data []byte) []*document {
 	var documents []*document
 	decoder := json.NewDecoder(bytes.NewReader(data))
+	line, lineStart, end := 1, 0, 0 // of the last document, and of the line that it begins in
 	for {
 		var text json.RawMessage
 		err := decoder.Decode(&text)
@@ -51,12 +52,14 @@ func splitJSON(file string, data []byte) []*document {
 		if err != nil {
 			return nil
 		}
-		before := data[:int(decoder.InputOffset())-len(text)]
-		documents = append(documents, &document{
-			file: file, text: text, isJSON: true,
-			line:   1 + bytes.Count(before, []byte("\n")),
-			column: len(before) - bytes.LastIndexByte(before, '\n'),
-		})
+		begin := int(decoder.InputOffset()) - len(text)
+		skipped := data[end:begin]
+		line += bytes.Count(skipped, []byte("\n"))
+		if last := bytes.LastIndexByte(skipped, '\n'); last >= 0 {
+			lineStart = end + last + 1
+		}
+		documents = append(documents, &document{file: file, text: text, isJSON: true, line: line, column: begin - lineStart + 1})
+		end = begin
 	}
 }
 

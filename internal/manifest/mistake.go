@@ -17,8 +17,10 @@ type mistake struct {
 }
 
 const (
-	// maxTried is how many bytes are parsed to find a mistake.
+	// maxTried is how many bytes of repairs are parsed to find the mistakes of a file.
 	maxTried = 8 << 20
+	// parserCost is how many bytes could be parsed in the time that a parser takes to start.
+	parserCost = 1 << 10
 	// maxWhole is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
 	// are.
 	maxWhole = 64 << 10
@@ -37,9 +39,9 @@ type repair struct {
 }
 
 // findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. reported
-// is the line in the error of the parser, counted from 1.
-func findMistake(text []byte, reported int) *mistake {
-	f := &finder{lines: strings.Split(string(text), "\n"), budget: maxTried}
+// is the line in the error of the parser, counted from 1; budget is how many bytes may be parsed.
+func findMistake(text []byte, reported int, budget *int) *mistake {
+	f := &finder{lines: strings.Split(string(text), "\n"), budget: budget}
 	if m := f.findConflict(); m != nil {
 		return m
 	}
@@ -47,7 +49,7 @@ func findMistake(text []byte, reported int) *mistake {
 		return f.find(reported)
 	}
 	first, end := f.window(reported)
-	part := &finder{lines: f.lines[first:end], budget: maxTried}
+	part := &finder{lines: f.lines[first:end], budget: budget}
 	if len(part.lines) == 0 || part.isReadable(0, part.lines[0]) { // the mistake is elsewhere
 		return nil
 	}
@@ -113,7 +115,7 @@ func (f *finder) find(reported int) *mistake {
 // finder searches lines for a mistake; lines count from 0.
 type finder struct {
 	lines  []string
-	budget int
+	budget *int // of the file
 }
 
 // nearLines returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
@@ -152,13 +154,14 @@ func (f *finder) firstRepair(near []int, kind func(int) []repair, helps func(i i
 
 // replaceLine returns the document with line i replaced by text, or nil if the budget for parsing is spent.
 func (f *finder) replaceLine(i int, text string) []byte {
+	if *f.budget <= 0 {
+		return nil
+	}
 	was := f.lines[i]
 	f.lines[i] = text
 	data := []byte(strings.Join(f.lines, "\n"))
 	f.lines[i] = was
-	if f.budget -= len(data); f.budget < 0 {
-		return nil
-	}
+	*f.budget -= len(data) + parserCost
 	return data
 }
 
@@ -227,7 +230,7 @@ func (f *finder) findUnclosed(reported int) *mistake {
 			continue
 		}
 		for _, r := range append(f.fixQuote(i), f.fixBracket(i)...) {
-			if f.budget <= 0 {
+			if *f.budget <= 0 {
 				return nil
 			}
 			if f.isReadable(i, r.text) {

@@ -36,7 +36,7 @@ func (o *Object) Namespace() string { return textOf(o.metadata()["namespace"]) }
 func (o *Object) metadata() map[string]any { return fieldsOf(o.Content["metadata"]) }
 
 // Errorf returns an *Error for the field at path, see Position.
-func (o *Object) Errorf(path, format string, args ...any) error {
+func (o *Object) Errorf(path, format string, args ...any) *Error {
 	return &Error{Position: o.Position(path), Problem: fmt.Sprintf(format, args...)}
 }
 
@@ -55,7 +55,11 @@ func fieldsOf(value any) map[string]any {
 func flatten(o *Object) ([]*Object, []error) {
 	for _, name := range [...]string{"apiVersion", "kind"} {
 		if textOf(o.Content[name]) == "" {
-			return nil, []error{o.missingField(name)}
+			problem := o.missingField(name)
+			if o.node == o.document.root {
+				problem.Content = o.Content
+			}
+			return nil, []error{problem}
 		}
 	}
 	kind, isList := strings.CutSuffix(o.Kind(), "List")
@@ -65,25 +69,29 @@ func flatten(o *Object) ([]*Object, []error) {
 	}
 	var objects []*Object
 	var problems []error
+	_, list := findChild(o.node, "items")
 	for i, item := range items {
+		node := o.node
+		if _, found := findChild(list, strconv.Itoa(i)); found != nil {
+			node = found
+		}
 		content, ok := item.(map[string]any)
-		path := "items[" + strconv.Itoa(i) + "]"
 		if !ok {
-			problems = append(problems, o.Errorf(path, "not a Kubernetes object"))
+			problems = append(problems, &Error{Position: o.document.positionOf(node), Problem: "not a Kubernetes object"})
 			continue
 		}
 		// An API server omits these fields in its lists, except in a List itself.
 		if kind != "" && content["kind"] == nil && content["apiVersion"] == nil {
 			content["apiVersion"], content["kind"] = o.APIVersion(), kind
 		}
-		found, bad := flatten(&Object{Content: content, document: o.document, node: o.itemNode(i)})
+		found, bad := flatten(&Object{Content: content, document: o.document, node: node})
 		objects, problems = append(objects, found...), append(problems, bad...)
 	}
 	return objects, problems
 }
 
 // missingField returns the error for an object without apiVersion or kind.
-func (o *Object) missingField(name string) error {
+func (o *Object) missingField(name string) *Error {
 	if value := o.Content[name]; value != nil {
 		return o.Errorf(name, "not a Kubernetes object: %s is not text", name)
 	}
@@ -93,12 +101,4 @@ func (o *Object) missingField(name string) error {
 		}
 	}
 	return o.Errorf("", "not a Kubernetes object: it has no %s", name)
-}
-
-func (o *Object) itemNode(i int) *yaml.Node {
-	_, items := findChild(o.node, "items")
-	if _, item := findChild(items, strconv.Itoa(i)); item != nil {
-		return item
-	}
-	return o.node
 }

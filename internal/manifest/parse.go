@@ -1,9 +1,14 @@
 package manifest
 
 import (
+	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -38,6 +43,7 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 		})
 	}
 	group.Wait()
+	budget := maxTried
 	for i, d := range documents {
 		content, err := contents[i], errs[i]
 		if err != nil && problems == nil {
@@ -46,7 +52,7 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 			}
 		}
 		if err != nil {
-			problems = append(problems, d.explain(err, len(problems)))
+			problems = append(problems, d.explain(err, &budget))
 			continue
 		}
 		if content == nil {
@@ -82,16 +88,25 @@ func (d *document) parse() (map[string]any, error) {
 		// Not strict, because a field that overrides a merged one ("<<") would be a duplicate. checkKeys has checked for real
 		// duplicates.
 		if text, err = sigsyaml.YAMLToJSON(d.text); err != nil {
+			if problem := d.findInvalid(root); problem != nil {
+				return nil, problem
+			}
 			return nil, &syntaxError{err}
 		}
 	}
 	var value any
 	if err := utiljson.Unmarshal(text, &value); err != nil {
-		return nil, &Error{Position: d.positionOf(d.root), Problem: "cannot be read: " + err.Error()}
+		position := d.positionOf(d.root)
+		if wrong, is := errors.AsType[*json.UnmarshalTypeError](err); is && d.isJSON {
+			read := d.text[:min(int(wrong.Offset)+1, len(d.text))]
+			position = d.positionAt(bytes.LastIndex(read, []byte(strings.TrimPrefix(wrong.Value, "number "))))
+			err = errors.New("the " + wrong.Value + " is too large")
+		}
+		return nil, &Error{Position: position, Problem: "cannot be read: " + err.Error()}
 	}
 	content, ok := value.(map[string]any)
 	if !ok {
-		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind"}
+		return nil, &Error{Position: d.positionOf(d.root), Problem: "not a Kubernetes object: it must have apiVersion and kind", Content: value}
 	}
 	return content, nil
 }
@@ -116,6 +131,44 @@ func (d *document) parseNodes() (*yaml.Node, error) {
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
+
+// findInvalid returns the error for the first node that YAML allows and JSON cannot represent, or nil if there is none.
+func (d *document) findInvalid(n *yaml.Node) *Error {
+	const quoteFix = "put it in quotes if it is text"
+	switch n.Kind {
+	case yaml.ScalarNode:
+		isValid := func() bool { // on its own
+			_, err := sigsyaml.YAMLToJSON([]byte(n.Tag + " " + strconv.Quote(n.Value)))
+			return err == nil
+		}
+		switch number := strings.ToLower(n.Value); {
+		case n.ShortTag() == "!!float" && (strings.HasSuffix(number, ".inf") || number == ".nan"):
+			return &Error{Position: d.positionOf(n), Problem: n.Value + " is a number in YAML that JSON and Kubernetes do not have", Fix: quoteFix}
+		case n.Style&yaml.TaggedStyle != 0 && !isValid():
+			return &Error{Position: d.positionOf(n), Problem: fmt.Sprintf("%q is not a value of the type %s", n.Value, n.ShortTag()), Fix: "correct it, or remove the type"}
+		}
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			key, value := n.Content[i], n.Content[i+1]
+			isObject := func(source *yaml.Node) bool {
+				source = resolve(source)
+				return source != nil && source.Kind == yaml.MappingNode
+			}
+			switch {
+			case resolve(key).Kind != yaml.ScalarNode, isNull(resolve(key)), key.ShortTag() == "!!binary":
+				return &Error{Position: d.positionOf(key), Problem: "the name of a field must be text", Fix: quoteFix}
+			case isMerge(key) && !slices.ContainsFunc(mergeSources(value), isObject):
+				return &Error{Position: d.positionOf(key), Problem: "<< must have an object, or a list of objects, to merge"}
+			}
+		}
+	}
+	for _, c := range n.Content {
+		if problem := d.findInvalid(c); problem != nil {
+			return problem
+		}
+	}
+	return nil
+}
 
 // sizer computes the sizes of nodes in bytes, each only once.
 type sizer struct {

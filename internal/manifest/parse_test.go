@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -149,7 +150,17 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"second document", head + "---\n" + head + "spec: [", `f:6:7: not readable as YAML: "[" is not closed; add ]`},
 		{"tab", head + "spec:\n\ta: 1", "f:4:1: not readable as YAML: this line is indented with a tab, but YAML allows only spaces; replace the tab by spaces"},
 		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: duplicate field "spec", first used in line 3`},
-		{"unknown anchor", head + "spec: *a", "f:1: not readable as YAML: unknown anchor 'a' referenced"},
+		{"unknown anchor", head + "spec: *a", "f:3:7: *a refers to the anchor &a, which is not defined before it"},
+		{"anchor of another name", head + "a: &ab 1\nspec: [*ab, *a]", "f:4:13: *a refers to the anchor &a, which is not defined before it"},
+		{"infinite", head + "spec:\n- .inf", "f:4:3: .inf is a number in YAML that JSON and Kubernetes do not have; put it in quotes if it is text"},
+		{"minus infinite", head + "spec: {a: {b: -.Inf}}", "f:3:15: -.Inf is a number in YAML that JSON and Kubernetes do not have; put it in quotes if it is text"},
+		{"not a number", head + "spec: !!float .nan", "f:3:7: .nan is a number in YAML that JSON and Kubernetes do not have; put it in quotes if it is text"},
+		{"another type", head + "spec:\n  a: !!int x", `f:4:6: "x" is not a value of the type !!int; correct it, or remove the type`},
+		{"no base64", head + "spec:\n  a: !!binary '@'", `f:4:6: "@" is not a value of the type !!binary; correct it, or remove the type`},
+		{"list as a name", head + "spec:\n  ? [a]\n  : 1", "f:4:5: the name of a field must be text; put it in quotes if it is text"},
+		{"null as a name", head + "spec:\n  ~: 1", "f:4:3: the name of a field must be text; put it in quotes if it is text"},
+		{"merged number", head + "spec:\n  <<: 3", "f:4:3: << must have an object, or a list of objects, to merge"},
+		{"large number in JSON", `{"apiVersion": "batch/v1",` + "\n" + `"spec": {"a": 1e999}}`, "f:2:15: cannot be read: the number 1e999 is too large"},
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
 		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2`},
 		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1`},
@@ -158,6 +169,45 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		_, problems := Parse("f", []byte(c.text))
 		if len(problems) != 1 || problems[0].Error() != c.want {
 			t.Errorf("%s: %q, want %q", c.name, problems, c.want)
+		}
+	}
+}
+
+// What YAML allows and JSON can represent is read as kubectl reads it: octal and hexadecimal numbers, underscores, timestamps,
+// binary data, infinite numbers as names, and null.
+func TestUnusualScalarsAreReadAsByKubectl(t *testing.T) {
+	objects, problems := Parse("f", []byte("apiVersion: v1\nkind: a\nspec: [0x1F, 0o17, 017, 1_000, 0b11, 2020-01-01, !!binary aGk=, ~, 1e999, {.inf: a, 1: b}]\n"))
+	want := []any{int64(31), int64(15), int64(15), int64(1000), int64(3), "2020-01-01", "hi", nil, "1e999", map[string]any{".inf": "a", "1": "b"}}
+	if len(problems) > 0 || !reflect.DeepEqual(objects[0].Content["spec"], want) {
+		t.Errorf("%v, %v", objects, problems)
+	}
+}
+
+// Each of many JSON documents has its position, also in one line.
+func TestManyDocumentsInJSONHaveTheirPositions(t *testing.T) {
+	_, problems := Parse("f", []byte("{}{} {}\n\n {}{}\n{}"))
+	var at []string
+	for _, p := range problems {
+		at = append(at, strings.TrimSuffix(p.Error(), ": not a Kubernetes object: it has no apiVersion"))
+	}
+	if want := "f:1:1 f:1:3 f:1:6 f:3:2 f:3:4 f:4:1"; strings.Join(at, " ") != want {
+		t.Errorf("%q, want %s", at, want)
+	}
+}
+
+// The repairs that are tried are limited for a whole file, not for each of its documents.
+func TestTheSearchForMistakesIsLimitedForAFile(t *testing.T) {
+	document := strings.Repeat("a:\n  b: 1\n", 300) + "a:\n  b: 1\n c: 2\n---\n"
+	const most = 50_000
+	for _, documents := range []int{1, 4, 40} {
+		budget := most
+		for _, d := range splitYAML("f", []byte(strings.Repeat(document, documents))) {
+			if _, err := d.parse(); err != nil {
+				_ = d.explain(err, &budget)
+			}
+		}
+		if tried := most - budget; tried > most+len(document)+parserCost || tried < most && documents > 1 {
+			t.Errorf("%d documents: %d bytes are tried", documents, tried)
 		}
 	}
 }

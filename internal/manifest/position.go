@@ -1,8 +1,10 @@
 package manifest
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -38,6 +40,8 @@ type Error struct {
 	Fix string
 	// Template is set if the file is a template, which cannot be read.
 	Template bool
+	// Content is a readable document that is not a Kubernetes object, such as a kustomization; nil for other problems.
+	Content any
 }
 
 // Error implements error.
@@ -63,6 +67,13 @@ func (d *document) positionOf(n *yaml.Node) Position {
 		p.Column += d.column - 1
 	}
 	return p
+}
+
+// positionAt returns the position of an offset in the text.
+func (d *document) positionAt(offset int) Position {
+	before := d.text[:min(max(offset, 0), len(d.text))]
+	line := 1 + bytes.Count(before, []byte("\n"))
+	return d.positionOf(&yaml.Node{Line: line, Column: 1 + utf8.RuneCount(before[bytes.LastIndexByte(before, '\n')+1:])})
 }
 
 // Position returns the position of the field at path, such as spec.podFailurePolicy.rules[0].action or

@@ -1,6 +1,7 @@
 package manifest
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const (
@@ -18,6 +21,9 @@ const (
 	Stdin = "<stdin>"
 	// MaxSize is the maximum size of a file. The API server accepts objects of about a tenth of that size.
 	MaxSize = 16 << 20
+	// maxValues is the maximum number of values of a file, as many as 10,000 Jobs have. Each takes up to 1.5 kB until it is
+	// checked.
+	maxValues = 400_000
 )
 
 // Options configure Read.
@@ -144,8 +150,21 @@ func (o Options) readAll(path string) ([]byte, error) {
 		return nil, readError(path, err)
 	case len(data) > MaxSize:
 		return nil, fmt.Errorf("%s: larger than %d MiB, too large for a manifest", path, MaxSize>>20)
+	case countValues(data) > maxValues:
+		return nil, fmt.Errorf("%s: more than %s values, too many for one file; split it", path, wording.Thousands(maxValues))
 	}
 	return data, nil
+}
+
+// countValues estimates the number of values from the lines, and from the separators of lists and maps within lines.
+func countValues(data []byte) int {
+	n := bytes.Count(data, []byte("\n"))
+	for i, c := range data[:max(0, len(data)-1)] {
+		if strings.IndexByte(",[{", c) >= 0 && data[i+1] != '\n' && data[i+1] != '\r' {
+			n++
+		}
+	}
+	return n
 }
 
 // readError omits the names of the system call and the file, which the message already contains.

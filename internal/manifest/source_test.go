@@ -97,6 +97,25 @@ func TestSizeIsBounded(t *testing.T) {
 	}
 }
 
+// Many small values take much more memory than their text.
+func TestNumberOfValuesIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		line  string
+		lines int
+		bad   bool
+	}{
+		"lines":            {"a: 1\n", maxValues - 10, false},
+		"too many lines":   {"a: 1\n", maxValues + 10, true},
+		"too many in flow": {"[1, 2, 3, 4]\n", maxValues / 4, true},
+		"lists of JSON":    {"{\n1,\n2\n}\n", maxValues/4 - 10, false},
+	} {
+		_, err := Options{Stdin: strings.NewReader(strings.Repeat(c.line, c.lines))}.readAll(Stdin)
+		if want := "<stdin>: more than 400,000 values, too many for one file; split it"; (err != nil) != c.bad || err != nil && err.Error() != want {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 // Ctrl-C ends the wait for input that never arrives.
 func TestInterruptedWhileReading(t *testing.T) {
 	in, out := io.Pipe()

@@ -21,25 +21,27 @@ type syntaxError struct{ err error }
 
 func (u *syntaxError) Error() string { return u.err.Error() }
 
-// maxExplained is how many syntax errors of a file are explained by searching for the mistake.
-const maxExplained = 50
-
 // explain returns the error for users: that of a YAML parser in plain words, with the line of the mistake if it is found.
-// before is the number of earlier errors in the file.
-func (d *document) explain(err error, before int) error {
+// budget is how many bytes may be parsed to find the mistakes of the file.
+func (d *document) explain(err error, budget *int) error {
 	bad, is := errors.AsType[*syntaxError](err)
 	if !is {
 		return err
 	}
-	if before < maxExplained {
-		if problem := d.jsonError(); problem != nil {
-			return problem
-		}
+	if problem := d.jsonError(); problem != nil {
+		return problem
 	}
 	line, problem := locate(d.text, bad.err)
 	found := &mistake{line: line, problem: plainWords(problem)}
-	if before < maxExplained {
-		found = cmp.Or(findMistake(d.text, line), found)
+	if *budget > 0 {
+		found = cmp.Or(findMistake(d.text, line, budget), found)
+	}
+	if name := unknownAnchor.FindStringSubmatch(problem); name != nil {
+		position := d.positionOf(nil)
+		if at := regexp.MustCompile(`\*` + regexp.QuoteMeta(name[1]) + `(?:[\s,\]}]|$)`).FindIndex(d.text); at != nil {
+			position = d.positionAt(at[0])
+		}
+		return &Error{Position: position, Problem: fmt.Sprintf("*%s refers to the anchor &%s, which is not defined before it", name[1], name[1])}
 	}
 	position := d.positionOf(nil)
 	position.Line = d.line + found.line - 1
@@ -70,6 +72,9 @@ func locate(text []byte, err error) (line int, problem string) {
 
 // tokenError matches errors about tokens, unlike errors about characters.
 var tokenError = regexp.MustCompile(`^(did not find expected|found duplicate %|found undefined tag|found incompatible)`)
+
+// unknownAnchor matches the error about an alias without an anchor, which has no line.
+var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 
 // plainWords translates a message of the parser for authors of manifests.
 func plainWords(problem string) string {
@@ -103,10 +108,7 @@ func (d *document) jsonError() error {
 	}
 	at := max(int(wrong.Offset)-1, 0)
 	problem, at := explainJSON(d.text, at, wrong.Error())
-	position, before := d.positionOf(nil), d.text[:at]
-	position.Line = d.line + bytes.Count(before, []byte("\n"))
-	position.Column = len(before) - bytes.LastIndexByte(before, '\n')
-	return &Error{Position: position, Problem: "not readable as JSON: " + problem}
+	return &Error{Position: d.positionAt(at), Problem: "not readable as JSON: " + problem}
 }
 
 // explainJSON returns the problem in plain words, and its offset; text[at] is where the parser detected it.

@@ -34,11 +34,11 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 		{"an exit code", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 3, "Error")}}, nil, "Container main exited with code 3"},
 		{"with a reason", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 137, "OOMKilled")}}, nil, "Container main exited with code 137 (OOMKilled)"},
 		{"of the one that failed", reconcile.Pod{Terminated: []failurepolicy.Container{exited("main", 0, "Completed"), exited("side", 2, "")}}, nil, "Container side exited with code 2"},
-		{"while being deleted", reconcile.Pod{Deleting: true, Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143 while its pod was being deleted"},
-		{"disrupted", reconcile.Pod{Conditions: disrupted(), Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143, and the pod has condition DisruptionTarget"},
+		{"while being deleted", reconcile.Pod{Deleting: true, Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143 (SIGTERM) while its pod was being deleted"},
+		{"disrupted", reconcile.Pod{Conditions: disrupted(), Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil, "Container main exited with code 143 (SIGTERM), and the pod has condition DisruptionTarget"},
 		{"evicted through the API", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "EvictionByEvictionAPI"}}, nil, "Pod was evicted through the Eviction API"},
 		{"preempted", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "PreemptionByScheduler"}, Terminated: []failurepolicy.Container{exited("main", 143, "")}}, nil,
-			"Container main exited with code 143, and the pod was preempted by the scheduler"},
+			"Container main exited with code 143 (SIGTERM), and the pod was preempted by the scheduler"},
 		{"disrupted by others", reconcile.Pod{Conditions: disrupted(), Reasons: &reconcile.PodReasons{Disrupted: "SpotReclaimed"}}, nil, "Pod has condition DisruptionTarget (SpotReclaimed)"},
 		{"only disrupted", reconcile.Pod{Conditions: disrupted()}, nil, "Pod has condition DisruptionTarget"},
 		{"deleted", reconcile.Pod{Phase: "Running", Deleting: true}, nil, "Pod was deleted before it ended"},
@@ -49,7 +49,7 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 		{"killed, restarted before", reconcile.Pod{
 			Deleting: true, Terminated: []failurepolicy.Container{exited("main", 137, "Error")},
 			Restarted: &failurepolicy.Container{Name: "main", ExitCode: 137, Reason: "OOMKilled"},
-		}, nil, "Container main exited with code 137 while its pod was being deleted; before that, container main exited with code 137 (OOMKilled) and was restarted"},
+		}, nil, "Container main exited with code 137 (SIGKILL) while its pod was being deleted; before that, container main exited with code 137 (OOMKilled) and was restarted"},
 		{"ended as before", reconcile.Pod{
 			Deleting: true, Terminated: []failurepolicy.Container{exited("main", 7, "Error")}, Restarted: &failurepolicy.Container{Name: "main", ExitCode: 7, Reason: "Error"},
 		}, nil, "Container main exited with code 7 while its pod was being deleted"},

@@ -1,6 +1,9 @@
 package cause
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // signals are the names of the signals that end a process, by number, as on Linux for amd64 and arm64.
 var signals = [...]string{
@@ -38,49 +41,26 @@ var codeMeanings = map[int32]string{
 	143: "it was asked to stop by a deletion, an eviction or a node shutdown",
 }
 
-// Meaning explains an exit code, given the runtime's reason; "" if the code has a meaning only to the program itself.
+// Meaning explains an exit code, given the runtime's reason; "" if the code has a meaning only to the program itself. It
+// does not name the signal, which CodeText does.
 func Meaning(code int32, reason string) string {
-	text, signal := meaning(code, reason)
-	if signal != "" {
-		return signal + ": " + text
-	}
-	return text
-}
-
-// MeaningOnly returns the Meaning without the name of the signal.
-func MeaningOnly(code int32, reason string) string {
-	text, _ := meaning(code, reason)
-	return text
-}
-
-// meaning returns the explanation of an exit code and the name of its signal, which is "" if the reason explains the
-// exit.
-func meaning(code int32, reason string) (text, signal string) {
 	if m, known := reasonMeanings[reason]; known {
-		return m, ""
+		return m
 	}
-	signal = Signal(code)
 	if m, known := codeMeanings[code]; known {
-		return m, signal
+		return m
 	}
-	if signal != "" {
-		return "it was terminated by a signal", signal
+	if Signal(code) != "" {
+		return "it was terminated by a signal"
 	}
-	return "", ""
+	return ""
 }
 
-// ExitText formats an exit code and its reason, such as "exit code 137 (SIGKILL, OOMKilled)".
-func ExitText(code int32, reason string) string {
-	text := fmt.Sprintf("exit code %d", code)
-	signal := Signal(code)
-	if reason == "Error" || reason == "Completed" {
-		reason = ""
+// CodeText formats an exit code with the runtime's reason, or else with its signal: "code 137 (OOMKilled)", "code 139
+// (SIGSEGV)". All texts about exits use it.
+func CodeText(code int32, reason string) string {
+	if why := cmp.Or(Specific(reason), Signal(code)); why != "" {
+		return fmt.Sprintf("code %d (%s)", code, why)
 	}
-	switch {
-	case signal != "" && reason != "":
-		text += " (" + signal + ", " + reason + ")"
-	case signal+reason != "":
-		text += " (" + signal + reason + ")"
-	}
-	return text
+	return fmt.Sprintf("code %d", code)
 }

@@ -25,29 +25,29 @@ func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
 		{128, "Error", "", ""},
 		{128, "StartError", "", "could not be started"},
 		{127, "ContainerCannotRun", "", "could not be started"},
-		{129, "", "SIGHUP", "SIGHUP: it was terminated by a signal"},
+		{129, "", "SIGHUP", "it was terminated by a signal"},
 		{130, "", "SIGINT", "interrupted"},
-		{131, "", "SIGQUIT", "SIGQUIT: it was terminated by a signal"},
-		{132, "", "SIGILL", "SIGILL: it was terminated by a signal"},
-		{133, "", "SIGTRAP", "SIGTRAP: it was terminated by a signal"},
+		{131, "", "SIGQUIT", "it was terminated by a signal"},
+		{132, "", "SIGILL", "it was terminated by a signal"},
+		{133, "", "SIGTRAP", "it was terminated by a signal"},
 		{134, "", "SIGABRT", "it aborted"},
-		{135, "", "SIGBUS", "SIGBUS: it was terminated by a signal"},
-		{136, "", "SIGFPE", "SIGFPE: it was terminated by a signal"},
+		{135, "", "SIGBUS", "it was terminated by a signal"},
+		{136, "", "SIGFPE", "it was terminated by a signal"},
 		{137, "Error", "SIGKILL", "grace period"},
 		{137, "OOMKilled", "SIGKILL", "more memory than its limit"},
 		{1, "OOMKilled", "", "more memory than its limit"},
 		{137, "ContainerStatusUnknown", "SIGKILL", "how it ended is unknown"},
 		{137, "DeadlineExceeded", "SIGKILL", "activeDeadlineSeconds"},
-		{138, "", "SIGUSR1", "SIGUSR1: it was terminated by a signal"},
+		{138, "", "SIGUSR1", "it was terminated by a signal"},
 		{139, "", "SIGSEGV", "accessed invalid memory"},
-		{140, "", "SIGUSR2", "SIGUSR2: it was terminated by a signal"},
-		{141, "", "SIGPIPE", "SIGPIPE: it was terminated by a signal"},
-		{142, "", "SIGALRM", "SIGALRM: it was terminated by a signal"},
+		{140, "", "SIGUSR2", "it was terminated by a signal"},
+		{141, "", "SIGPIPE", "it was terminated by a signal"},
+		{142, "", "SIGALRM", "it was terminated by a signal"},
 		{143, "Error", "SIGTERM", "asked to stop"},
 		{144, "", "", ""}, // signals has no entry 16
-		{152, "", "SIGXCPU", "SIGXCPU: it was terminated by a signal"},
-		{153, "", "SIGXFSZ", "SIGXFSZ: it was terminated by a signal"},
-		{159, "", "SIGSYS", "SIGSYS: it was terminated by a signal"},
+		{152, "", "SIGXCPU", "it was terminated by a signal"},
+		{153, "", "SIGXFSZ", "it was terminated by a signal"},
+		{159, "", "SIGSYS", "it was terminated by a signal"},
 		{160, "", "", ""},
 		{255, "", "", ""},
 		{-1, "", "", ""},
@@ -59,6 +59,32 @@ func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
 		}
 		if got := cause.Meaning(tc.code, tc.reason); tc.says == "" && got != "" || !strings.Contains(got, tc.says) {
 			t.Errorf("%d %s: %q, want it to say %q", tc.code, tc.reason, got, tc.says)
+		}
+	}
+}
+
+// An exit code has one form in all texts: with the runtime's reason, or else with its signal, which the meaning does not
+// repeat.
+// Requirements: CLI-04
+func TestExitCodesHaveOneForm(t *testing.T) {
+	for _, tc := range []struct {
+		code         int32
+		reason, want string
+	}{
+		{1, "Error", "code 1"},
+		{0, "Completed", "code 0"},
+		{139, "Error", "code 139 (SIGSEGV)"},
+		{137, "", "code 137 (SIGKILL)"},
+		{137, "OOMKilled", "code 137 (OOMKilled)"},
+		{128, "StartError", "code 128 (StartError)"},
+	} {
+		exit := cause.Exit{Container: "main", ExitCode: tc.code, Reason: cause.Specific(tc.reason)}
+		failure := cause.Failure{Exit: exit}
+		if text := failure.Text(); cause.CodeText(tc.code, tc.reason) != tc.want || text != "Container main exited with "+tc.want {
+			t.Errorf("%s, and %q; want %s", cause.CodeText(tc.code, tc.reason), text, tc.want)
+		}
+		if meaning := cause.Meaning(tc.code, tc.reason); strings.Contains(meaning, "SIG") {
+			t.Errorf("%d: the meaning %q repeats the signal", tc.code, meaning)
 		}
 	}
 }

@@ -11,7 +11,7 @@ import (
 func (f Failure) Text() string {
 	text := f.what()
 	if f.Restarted.Container != "" {
-		text += fmt.Sprintf("; before that, container %s exited with %s and was restarted", f.Restarted.Container, f.Restarted.code())
+		text += fmt.Sprintf("; before that, container %s exited with %s and was restarted", f.Restarted.Container, f.Restarted.Code())
 	}
 	return text
 }
@@ -53,7 +53,7 @@ func (f Failure) conditionText() string {
 }
 
 func (f Failure) exitText() string {
-	text := fmt.Sprintf("Container %s exited with %s", f.Container, f.code())
+	text := fmt.Sprintf("Container %s exited with %s", f.Container, f.Code())
 	if f.Deleting {
 		text += " while its pod was being deleted"
 	}
@@ -63,13 +63,8 @@ func (f Failure) exitText() string {
 	return text
 }
 
-// code formats the exit code and reason, such as "code 137 (OOMKilled)".
-func (e Exit) code() string {
-	if e.Reason == "" {
-		return fmt.Sprintf("code %d", e.ExitCode)
-	}
-	return fmt.Sprintf("code %d (%s)", e.ExitCode, e.Reason)
-}
+// Code returns the CodeText of the exit.
+func (e Exit) Code() string { return CodeText(e.ExitCode, e.Reason) }
 
 // Short returns the Text for a cell of a table, without the name of the container: "exit 137 OOMKilled".
 func (f Failure) Short() string {

@@ -79,10 +79,10 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 		"no policy, evicted": {ourJob(1), withCondition(failedPod("p"), corev1.DisruptionTarget), "Pod has condition DisruptionTarget"},
 		"no policy, evicted, container": {
 			ourJob(1), withCondition(failedPod("p", exited("main", 143, "Error")), corev1.DisruptionTarget),
-			"Container main exited with code 143, and the pod has condition DisruptionTarget",
+			"Container main exited with code 143 (SIGTERM), and the pod has condition DisruptionTarget",
 		},
 		"no policy, deleted":            {ourJob(1), deleted(runningPod("p", ourJob(1))), "Pod was deleted before it ended"},
-		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 while its pod was being deleted"},
+		"no policy, deleted, container": {ourJob(1), deleted(failedPod("p", exited("main", 143, ""))), "Container main exited with code 143 (SIGTERM) while its pod was being deleted"},
 		"no policy, deleted, restarted": {
 			ourJob(1), deleted(restartedPod("p", 7)),
 			"Pod was deleted before it ended; before that, container main exited with code 7 and was restarted",

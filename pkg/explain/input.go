@@ -177,9 +177,11 @@ func (l *Lease) IsHeld(now time.Time) bool {
 	return l.Holder != "" && !l.Renewed.IsZero() && -maxClockSkew <= age && age <= l.Duration
 }
 
-// IsHeldElsewhere reports whether only a Lease of another namespace shows a running controller, which is no proof.
-func (l *Lease) IsHeldElsewhere(now time.Time) bool {
-	return !l.IsHeld(now) && l.Elsewhere != nil && l.Elsewhere.IsHeld(now)
+// IsContradicted reports whether of two Leases in different namespaces only one is held: a user may have created either of
+// them, unless the one that is held is in the namespace of config/default.
+func (l *Lease) IsContradicted(now time.Time) bool {
+	held := l.IsHeld(now)
+	return l.Elsewhere != nil && held != l.Elsewhere.IsHeld(now) && (!held || l.Namespace != SystemNamespace)
 }
 
 // LogTail holds the last lines of a container's log.

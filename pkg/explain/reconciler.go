@@ -26,6 +26,7 @@ const (
 	SignNeverWorked  Sign = "NeverWorked"  // no controller has worked on the Job
 	SignLeaseExpired Sign = "LeaseExpired" // LeaseRenewed is longer ago than the duration of the Lease
 	SignLeaseHeld    Sign = "LeaseHeld"    // LeaseHolder holds the Lease
+	SignLeaseUnclear Sign = "LeaseUnclear" // only one of Lease and OtherLease is held, and a user may have created either
 	SignOverdue      Sign = "Overdue"      // Overdue ended pods are not recorded, since OverdueSince
 	SignLastWrite    Sign = "LastWrite"    // the last write of the status, at LastWrite
 	SignNone         Sign = "None"
@@ -95,6 +96,10 @@ type Reconciler struct {
 	LeaseRenewed *metav1.Time `json:"leaseRenewed,omitempty"`
 	// Lease is the namespace/name of the Lease.
 	Lease string `json:"lease,omitempty"`
+	// OtherLease is the namespace/name of a Lease in another namespace that contradicts Lease, OtherHolder its holder.
+	OtherLease   string       `json:"otherLease,omitempty"`
+	OtherHolder  string       `json:"otherHolder,omitempty"`
+	OtherRenewed *metav1.Time `json:"otherRenewed,omitempty"`
 	// Overdue is the number of ended pods that should have been recorded since OverdueSince.
 	Overdue      int32        `json:"overdue,omitempty"`
 	OverdueSince *metav1.Time `json:"overdueSince,omitempty"`

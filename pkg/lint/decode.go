@@ -126,9 +126,11 @@ func isWithin(path, parent string) bool {
 
 // asWritten returns the path of a moved field in the manifest.
 func (d *decoder) asWritten(path string) string {
-	for moved, written := range d.checked.Moved {
-		if isWithin(path, moved) {
-			return written + strings.TrimPrefix(path, moved)
+	for end := range len(path) + 1 {
+		if end == len(path) || path[end] == '.' || path[end] == '[' {
+			if written, moved := d.checked.Moved[path[:end]]; moved {
+				return written + path[end:]
+			}
 		}
 	}
 	return path
@@ -143,6 +145,9 @@ const TemplateID = "template"
 func (d *decoder) placeholders(findings []Finding) []Finding {
 	template := false
 	for _, p := range placeholder.Find(d.Object) {
+		if len(findings) >= MaxFindings {
+			break
+		}
 		path := p.Path
 		if d.Path != "" && path != "metadata.name" { // A Job in a JobSet has the name of the JobSet.
 			path = d.Path + "." + path

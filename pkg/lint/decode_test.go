@@ -157,3 +157,26 @@ func TestMessagesListWhatIsAllowed_CLI_05(t *testing.T) {
 		}
 	}
 }
+
+// An object with thousands of mistakes of any kind has MaxFindings findings, of names and types first.
+// Requirements: LNT-06
+func TestTheNumberOfFindingsIsLimited(t *testing.T) {
+	many := func(name, value string) map[string]any {
+		all := map[string]any{}
+		for i := range 3 * MaxFindings {
+			all[fmt.Sprintf(name, i)] = value
+		}
+		return all
+	}
+	for name, object := range map[string]map[string]any{
+		"labels":       {"metadata": map[string]any{"labels": many("-%d-", "a")}},
+		"placeholders": {"metadata": map[string]any{"labels": many("a%d", "${A}")}},
+		"unknown":      {"metadata": map[string]any{"labels": many("-%d-", "a")}, "spec": many("a%d", "b")},
+	} {
+		object["apiVersion"], object["kind"] = "batch/v1", "Job"
+		found := Check(Input{Object: object})
+		if len(found) != MaxFindings || name == "unknown" && found[MaxFindings-1].ID != "unknown-field" {
+			t.Errorf("%s: %d findings", name, len(found))
+		}
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schema"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -61,13 +62,21 @@ type Input struct {
 	Written func(path string) string
 }
 
-// Check returns all findings: first the ones about names and types, then the others in the order of the checks.
+// MaxFindings is the maximum number of findings about an object.
+const MaxFindings = schema.MaxProblems
+
+// Check returns the findings: first the ones about names and types, then the others in the order of the checks. If there are
+// MaxFindings, there may be more.
 func Check(in Input) []Finding {
 	d, unknown := newDecoder(in)
 	if unknown != nil {
 		return unknown.findings
 	}
-	return d.placeholders(append(d.problems(), d.findings()...))
+	found := d.problems()
+	if len(found) < MaxFindings {
+		found = d.placeholders(append(found, d.findings()...))
+	}
+	return found[:min(len(found), MaxFindings)]
 }
 
 // CheckNames returns only the findings about names and types, none for an object that is not a batch/v1 Job or CronJob.
@@ -141,6 +150,9 @@ func (r *review) jobPath(name string, more ...string) *field.Path {
 
 // add adds a finding that does not make the API server reject the object.
 func (r *review) add(severity Severity, id string, path *field.Path, fix, message string, args ...any) {
+	if len(r.findings) >= MaxFindings {
+		return
+	}
 	finding := Finding{ID: id, Severity: severity, Message: fmt.Sprintf(message, args...), Fix: fix}
 	if path != nil {
 		finding.Field = path.String()
@@ -150,8 +162,11 @@ func (r *review) add(severity Severity, id string, path *field.Path, fix, messag
 
 // reject adds an error that makes the API server reject the object.
 func (r *review) reject(id string, path *field.Path, fix, message string, args ...any) {
+	before := len(r.findings)
 	r.add(Error, id, path, fix, message, args...)
-	r.findings[len(r.findings)-1].Rejected = true
+	for i := range r.findings[before:] {
+		r.findings[before+i].Rejected = true
+	}
 }
 
 // oneOf rejects a value that is not allowed.

@@ -35,7 +35,7 @@ func podReport() *explain.Report {
 	}
 	oom := failed("Container main exited with code 137 (OOMKilled)", 3*time.Minute)
 	oom.State, oom.Rule, oom.Action = "OOMKilled", ptr.To[int32](0), "FailIndex"
-	evicted := failed("Container main exited with code 143, and the pod has condition DisruptionTarget", 5*time.Minute)
+	evicted := failed("Container main exited with code 143 (SIGTERM), and the pod has condition DisruptionTarget", 5*time.Minute)
 	evicted.Rule, evicted.Action, evicted.Counted = ptr.To[int32](1), "Ignore", explain.NotCounted
 	r := &explain.Report{
 		Job:        explain.Job{Namespace: "ml", Name: "train-large-model", CompletionMode: "Indexed", Completions: ptr.To[int32](8), BackoffLimitPerIndex: ptr.To[int32](3), Started: ago(20 * time.Minute)},
@@ -152,7 +152,7 @@ func TestPodsKeepWhatOneLooksFor(t *testing.T) {
 		hides(b, "(main)", "rule matc", "…ext")
 	}
 	short := podReport()
-	short.Pods[1].Cause = "Container sidecar exited with code 3 (Error) while its pod was being deleted"
+	short.Pods[1].Cause = "Container sidecar exited with code 3 while its pod was being deleted"
 	withFailures(short)
 	for _, width := range []int{60, 80, 120, 160} {
 		b := open(t, podsSnapshot(short), size{width, 24}, nil)

@@ -115,7 +115,7 @@ func TestKilledContainersAreExplained(t *testing.T) {
 	for _, e := range []ending{
 		// The shell is the container's first process: the kernel kills all processes with it.
 		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"),
-			[]string{"Container main exited with code 137 (SIGKILL, OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
+			[]string{"Container main exited with code 137 (OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
 		// In a container's command, $$ is an escaped $.
 		{newJob("signal", `echo going down; sh -c 'kill -SEGV $$$$'; exit $?`), []string{"exit code 139 (SIGSEGV)", "│ going down"}},
 		{missing, []string{"exit code 128 (StartError): the container could not be started", `"trainer": executable file not found in $PATH`}},

@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -147,7 +148,7 @@ func (o *Options) Run(ctx context.Context) error {
 		}
 		o.file = fmt.Sprintf("%s-%s.tar.gz", name, contents.Manifest.Taken.UTC().Format("20060102-150405"))
 	}
-	manifest, size, err := o.writeFile(contents)
+	manifest, size, err := o.writeFile(ctx, contents)
 	if err != nil {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("writing %s: %v", o.file, err), "")
 	}
@@ -160,7 +161,7 @@ func (o *Options) Run(ctx context.Context) error {
 }
 
 // writeFile writes a new file; it removes a file that it cannot finish.
-func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
+func (o *Options) writeFile(ctx context.Context, contents *bundle.Contents) (manifest *bundle.Manifest, size int64, err error) {
 	if existing, err := os.Stat(o.file); err == nil && existing.IsDir() {
 		return nil, 0, errors.New("it is a directory")
 	}
@@ -171,6 +172,7 @@ func (o *Options) writeFile(contents *bundle.Contents) (manifest *bundle.Manifes
 	if err != nil {
 		return nil, 0, err
 	}
+	defer interrupt.OnExit(ctx, func() { _ = os.Remove(file.Name()) })()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.Remove(file.Name()))

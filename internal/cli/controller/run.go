@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
@@ -31,6 +32,10 @@ func (o *Options) Run(ctx context.Context) error {
 		return err
 	}
 	defer logs.FlushLogs()
+	// The calls in progress have time limits of their own.
+	running, stopped := context.WithCancel(context.WithoutCancel(ctx))
+	defer stopped()
+	interrupt.Hold(running)
 	o.advise(ctx, advice)
 	servers, err := o.listen()
 	if err != nil {

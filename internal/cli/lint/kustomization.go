@@ -81,20 +81,21 @@ func (p patches) add(folder, path string) {
 
 func (p patches) has(file string) bool { return p[filepath.Clean(file)] }
 
-// isKustomization reports whether a file that is not a Kubernetes object is a kustomization without a kind, which is
+// isKustomization reports whether a document that is not a Kubernetes object is a kustomization without a kind, which is
 // the usual form.
-func isKustomization(file string) bool {
-	if !slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(file)) {
-		return false
-	}
-	data, err := os.ReadFile(file) //nolint:gosec // a file that the user named
-	var fields map[string]any
-	return err == nil && yaml.Unmarshal(data, &fields) == nil && fields["kind"] == nil
+func isKustomization(file string, content any) bool {
+	fields, isObject := content.(map[string]any)
+	return isObject && fields["kind"] == nil && slices.Contains(konfig.RecognizedKustomizationFileNames(), filepath.Base(file))
 }
 
-// isJSONPatch reports whether a file that is not a Kubernetes object is a list of JSON patches (RFC 6902).
-func isJSONPatch(file string) bool {
-	data, err := os.ReadFile(file) //nolint:gosec // a file that the user named
-	var operations []struct{ Op, Path string }
-	return err == nil && yaml.Unmarshal(data, &operations) == nil && len(operations) > 0 && operations[0].Op != "" && operations[0].Path != ""
+// isJSONPatch reports whether a document is a list of JSON patches (RFC 6902).
+func isJSONPatch(content any) bool {
+	operations, _ := content.([]any)
+	if len(operations) == 0 {
+		return false
+	}
+	first, _ := operations[0].(map[string]any)
+	op, _ := first["op"].(string)
+	path, _ := first["path"].(string)
+	return op != "" && path != ""
 }

@@ -144,7 +144,7 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 	}
 	result.patches = findPatches(slices.Compact(files))
 	for _, bad := range unreadable {
-		if result.skipFile(bad.Position.File) {
+		if result.skipDocument(bad) {
 			continue
 		}
 		finding := lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
@@ -224,12 +224,18 @@ func (r *lintResult) lint(object *manifest.Object) {
 	}
 	var found []lint.Finding
 	for _, job := range jobs {
+		if len(found) >= lint.MaxFindings { // Of a JobSet, a part is enough, too.
+			break
+		}
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
 				r.addAbout(object, finding)
 			}
 		}
+	}
+	if len(found) >= lint.MaxFindings {
+		r.Summary.Incomplete++
 	}
 }
 
@@ -298,7 +304,7 @@ func writeFinding(out io.Writer, f *lintFinding) error {
 
 // verdict prints the summary, or returns it as an error if there are findings that count.
 func (o *Options) verdict(summary lintSummary) error {
-	if summary.Errors > 0 || o.strict && summary.Warnings > 0 {
+	if summary.Errors > 0 || summary.Incomplete > 0 || o.strict && summary.Warnings > 0 {
 		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
 	}
 	fmt.Fprintln(o.ErrOut, summary.text())

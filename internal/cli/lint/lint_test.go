@@ -293,3 +293,17 @@ func TestManyNamesAreOneFinding_PFN_29(t *testing.T) {
 		t.Errorf("exit %d, %.300s", got.Code, got.Out)
 	}
 }
+
+// An object with too many findings to report is an error, even if those reported are warnings.
+// Requirements: LNT-06
+func TestTooManyFindingsAreAnError(t *testing.T) {
+	var labels strings.Builder
+	for i := range 2000 {
+		fmt.Fprintf(&labels, "    a%d: ${A}\n", i)
+	}
+	text := strings.Replace(clitest.PlainJob, "metadata: {name: a}\n", "metadata:\n  name: a\n  annotations: {}\n  labels:\n"+labels.String(), 1)
+	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, text))
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "; 1 object has too many findings to report all of them, fix these first") {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
+	}
+}

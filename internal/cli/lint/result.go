@@ -38,7 +38,10 @@ type lintSummary struct {
 	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
 	Warnings int `json:"warnings"`
-	Infos    int `json:"infos"`
+	// Incomplete is the number of objects with 1,000 findings or more, of which only the first are reported. It counts as an
+	// error.
+	Incomplete int `json:"incomplete,omitempty"`
+	Infos      int `json:"infos"`
 
 	cronJobs, jobSets int // included in Jobs, for the text
 }
@@ -92,15 +95,15 @@ func (r *lintResult) isIgnored(position manifest.Position, object *manifest.Obje
 	return object != nil && id != ignoreUnknown && r.ignoresOf(object).has(id, position.Line)
 }
 
-// skipFile reports whether a file that is not a Kubernetes object is a kustomization or a patch, which may be beside
-// manifests. It counts them.
-func (r *lintResult) skipFile(file string) bool {
-	switch {
+// skipDocument reports whether a document that is not a Kubernetes object is a kustomization or a patch, which may be
+// beside manifests. It counts them.
+func (r *lintResult) skipDocument(bad *manifest.Error) bool {
+	switch file := bad.Position.File; {
 	case file == manifest.Stdin:
 		return false
-	case isKustomization(file):
+	case isKustomization(file, bad.Content):
 		r.Summary.Skipped++
-	case r.patches.has(file), isJSONPatch(file):
+	case r.patches.has(file), isJSONPatch(bad.Content):
 		r.skipPatch(file)
 	default:
 		return false
@@ -166,6 +169,9 @@ func (s lintSummary) text() string {
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
+	}
+	if s.Incomplete > 0 {
+		text += "; " + wording.Plural(int64(s.Incomplete), "object has", "objects have") + " too many findings to report all of them, fix these first"
 	}
 	if s.Ignored > 0 {
 		text += "; " + wording.Count(s.Ignored, "ignored")

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 )
 
 // edit opens the Job in the user's editor.
@@ -28,7 +29,9 @@ func edit(ctx context.Context, env cmdutil.Env, job *unstructured.Unstructured) 
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }()
+	remove := func() { _ = os.Remove(file.Name()) }
+	defer remove()
+	defer interrupt.OnExit(ctx, remove)()
 	_, err = file.Write(data)
 	if err = errors.Join(err, file.Close()); err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -128,7 +129,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	}
 	// context.Canceled counts as an interruption, and is not printed; noAnswer replaces it if our own limit canceled the request.
 	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
-	lingering, cancel := o.linger(ctx)
+	lingering, cancel := o.linger(ctx, cleanupTime)
 	defer cancel()
 	if !isJob(object) {
 		created, err := writer.Create(lingering, job)
@@ -153,10 +154,11 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	return created, err
 }
 
-// linger returns a context that outlives ctx by cleanupTime.
-func (o *Options) linger(ctx context.Context) (context.Context, context.CancelFunc) {
+// linger returns a context that outlives ctx by d.
+func (o *Options) linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(ctx, func() { o.After(cleanupTime, cancel) })
+	interrupt.Hold(lingering)
+	stop := context.AfterFunc(ctx, func() { o.After(d, cancel) })
 	return lingering, func() {
 		stop()
 		cancel()

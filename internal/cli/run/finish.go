@@ -14,6 +14,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -27,6 +28,8 @@ const (
 	// CI system waits a few seconds before it ends the process.
 	explainTime  = time.Minute
 	canceledTime = 3 * time.Second
+	// blockedTime is how long the output may be blocked after Ctrl-C before the process ends without --on-cancel.
+	blockedTime = 15 * time.Second
 	// explainedLines is the number of log lines in an explanation.
 	explainedLines = 10
 )
@@ -197,6 +200,7 @@ func deleteCommand(object *unstructured.Unstructured) string {
 // to exceed one.
 func (o *Options) limit(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	limited, cancel := context.WithCancel(ctx)
+	interrupt.Hold(limited)
 	stop := o.After(d, cancel)
 	return limited, func() {
 		stop()

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
@@ -218,6 +219,7 @@ func (o *Options) Run(ctx context.Context) error {
 			return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot write --junit: "+err.Error(), "")
 		}
 		defer report.Discard()
+		defer interrupt.OnExit(ctx, report.Discard)()
 	}
 	if err := o.checkPermissions(ctx, objects); err != nil {
 		return err
@@ -228,6 +230,10 @@ func (o *Options) Run(ctx context.Context) error {
 	tasks, err := o.createAll(ctx, objects, others)
 	if err != nil {
 		return err
+	}
+	if o.onCancel != cancelKeep { // The Jobs are changed even if the output is blocked for a while.
+		_, stop := o.linger(ctx, blockedTime)
+		defer stop()
 	}
 	return o.run(ctx, tasks, report)
 }

@@ -194,7 +194,7 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, b
 	}
 	rerun.Mark(plan, before)
 	// Finish the request despite Ctrl-C, so that --on-cancel applies to the new Job, too.
-	sending, cancel := r.o.linger(ctx)
+	sending, cancel := r.o.linger(ctx, cleanupTime)
 	defer cancel()
 	made, err := client.Create(sending, found, plan)
 	return plan, made, err

@@ -121,7 +121,7 @@ func (w *Writer) Failures(job *batchv1.Job, reason string, r cause.Record, n int
 func (w *Writer) Finished(job *batchv1.Job) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, key := range w.lanes.openAll(job.UID) {
+	for _, key := range w.lanes.finish(job.UID, w.clock.Now()) {
 		w.queues[key.queue()].Add(key)
 	}
 }

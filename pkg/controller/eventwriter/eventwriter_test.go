@@ -239,6 +239,25 @@ func TestEventsAreBounded_SCL_11(t *testing.T) {
 	}
 }
 
+// Short Jobs do not fill the memory with lanes for events that never come.
+//
+// Requirements: SCL-11
+func TestLanesOfFinishedJobsAreNotKept(t *testing.T) {
+	w := newSteppedWriter(t, newEventAPI())
+	w.Event(eventJob("runs"), corev1.EventTypeNormal, eventPodCreated, "Created pod: p")
+	w.Event(eventJob("ends"), corev1.EventTypeNormal, eventPodCreated, "Created pod: q")
+	w.write()
+	w.Event(eventJob("ends"), corev1.EventTypeNormal, eventCompleted, "Job completed")
+	w.Finished(eventJob("ends"))
+	if n := len(w.lanes.of); n != 2 {
+		t.Errorf("%d objects are known before the last event is written", n)
+	}
+	w.write()
+	if n := len(w.lanes.of); n != 1 || w.lanes.of[eventJob("runs").UID] == nil {
+		t.Errorf("%d objects are known after it", n)
+	}
+}
+
 // An event that cannot be written for an hour is dropped.
 func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
 	api := newEventAPI()

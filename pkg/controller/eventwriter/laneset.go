@@ -22,6 +22,8 @@ type laneSet struct {
 type objectLanes struct {
 	lanes  map[laneKey]*lane
 	causes int
+	// finished reports whether no more events are expected: idle lanes are not kept.
+	finished bool
 }
 
 const (
@@ -83,7 +85,21 @@ func (ls *laneSet) wrote(l *lane, now time.Time) (more bool) {
 	}
 	l.open = false
 	ls.busy[l.queue()]--
+	if of := ls.of[l.object]; of != nil && of.finished {
+		ls.deleteIdle(l.object, now, 0)
+	}
 	return false
+}
+
+// finish opens the lanes of an object about which no more events are expected, and returns their keys as openAll does.
+func (ls *laneSet) finish(object types.UID, now time.Time) (opened []laneKey) {
+	of := ls.of[object]
+	if of == nil {
+		return nil
+	}
+	of.finished = true
+	ls.deleteIdle(object, now, 0)
+	return ls.openAll(object)
 }
 
 // openAll opens the lanes of an object, or all lanes for "", so that all their events may be written at once. It
@@ -116,18 +132,24 @@ func (ls *laneSet) sweep(now time.Time) bool {
 		return false
 	}
 	ls.swept = now
-	for uid, of := range ls.of {
-		for key, l := range of.lanes {
-			if l.isIdle() && now.Sub(l.used) >= keepLane {
-				delete(of.lanes, key)
-				if key.cause != "" {
-					of.causes--
-				}
-			}
-		}
-		if len(of.lanes) == 0 {
-			delete(ls.of, uid)
-		}
+	for object := range ls.of {
+		ls.deleteIdle(object, now, keepLane)
 	}
 	return true
+}
+
+// deleteIdle deletes the lanes of an object that have been idle for that long.
+func (ls *laneSet) deleteIdle(object types.UID, now time.Time, long time.Duration) {
+	of := ls.of[object]
+	for key, l := range of.lanes {
+		if l.isIdle() && now.Sub(l.used) >= long {
+			delete(of.lanes, key)
+			if key.cause != "" {
+				of.causes--
+			}
+		}
+	}
+	if len(of.lanes) == 0 {
+		delete(ls.of, object)
+	}
 }

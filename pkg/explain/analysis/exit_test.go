@@ -18,7 +18,7 @@ func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
 		reason                     string
 		evidence, meaning, sayings string
 	}{
-		{137, "OOMKilled", "exited with code 137 (SIGKILL, OOMKilled)", "more memory", "memory request and a memory limit"},
+		{137, "OOMKilled", "exited with code 137 (OOMKilled)", "more memory", "memory request and a memory limit"},
 		{137, "Error", "exited with code 137 (SIGKILL)", "grace period", "find out what stopped"},
 		{143, "Error", "exited with code 143 (SIGTERM)", "asked to stop", "find out what stopped"},
 		{127, "Error", "exited with code 127", "not found", "fix the command of container main"},

@@ -121,7 +121,8 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 		t.Errorf("alone: %s", r.Reconciler.Text)
 	}
 	f.Lease.Elsewhere = lease("vm-2", time.Second)
-	if r := report(f); r.Reconciler.Sign != explain.SignLastWrite || r.Reconciler.Alive != explain.AlivenessUnknown || r.Verdict.Stalled {
+	f.Lease.Elsewhere.Namespace = "team-x"
+	if r := report(f); r.Reconciler.Sign != explain.SignLeaseUnclear || r.Reconciler.Alive != explain.AlivenessUnknown || r.Verdict.Stalled {
 		t.Errorf("with another: %s", r.Reconciler.Text)
 	}
 	unrecorded := podOf("train-y", func(p *corev1.Pod) {
@@ -138,13 +139,56 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 	}
 }
 
-// The text contains the namespace of the Lease, because users may be able to create a Lease elsewhere.
+// If one of two Leases in different namespaces is held and the other has expired, either may be forged. The report shows
+// both, with their holders, as a problem; a held Lease in the namespace of config/default counts nevertheless.
+//
+// Requirements: CLI-10
+func TestLeasesThatDisagreeAreShown(t *testing.T) {
+	in := func(namespace, holder string, renewed time.Duration) *explain.Lease {
+		l := lease(holder, renewed)
+		l.Namespace = namespace
+		return l
+	}
+	for name, tc := range map[string]struct {
+		lease, other *explain.Lease
+		sign         explain.Sign
+	}{
+		"expired in batchjob-system, forged in a user's namespace": {in(explain.SystemNamespace, "vm-1", time.Hour), in("team-x", "vm-2", time.Second), explain.SignLeaseUnclear},
+		"expired in a custom namespace, forged elsewhere":          {in("platform", "vm-1", time.Hour), in("team-x", "vm-2", time.Second), explain.SignLeaseUnclear},
+		"an older forged Lease is held, the custom one expired":    {in("team-x", "vm-2", time.Second), in("platform", "vm-1", time.Hour), explain.SignLeaseUnclear},
+		"held in batchjob-system, expired elsewhere":               {in(explain.SystemNamespace, "vm-1", time.Second), in("team-x", "vm-2", time.Hour), explain.SignLeaseHeld},
+		"held in a custom namespace":                               {in("platform", "vm-1", time.Second), nil, explain.SignLeaseHeld},
+		"both are held":                                            {in("platform", "vm-1", time.Second), in("team-x", "vm-2", time.Second), explain.SignLeaseHeld},
+		"both have expired":                                        {in("platform", "vm-1", time.Hour), in("team-x", "vm-2", time.Hour), explain.SignLeaseExpired},
+	} {
+		f := factsOf(ours(time.Hour), podOf("train-x", nil))
+		f.Lease = tc.lease
+		f.Lease.Elsewhere = tc.other
+		r := report(f)
+		if r.Reconciler.Sign != tc.sign {
+			t.Errorf("%s: %s, %s", name, r.Reconciler.Sign, r.Reconciler.Text)
+		}
+		if tc.sign == explain.SignLeaseUnclear {
+			wantSaid(t, r, "may not be running: two Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
+		} else if hasProblem(r, explain.ProblemControllerGone) != (tc.sign == explain.SignLeaseExpired) {
+			t.Errorf("%s: problems %+v", name, r.Problems)
+		}
+	}
+	f := factsOf(ours(time.Second), podOf("train-x", nil)) // It wrote the status a second ago.
+	f.Lease = in("platform", "vm-1", time.Hour)
+	f.Lease.Elsewhere = in("team-x", "vm-2", time.Second)
+	if r := report(f); r.Reconciler.Sign != explain.SignLastWrite || r.Reconciler.Alive != explain.Alive {
+		t.Errorf("a controller that writes: %s", r.Reconciler.Text)
+	}
+}
+
+// The text contains the namespace and the name of the Lease, because users may be able to create a Lease elsewhere.
 //
 // Requirements: CLI-10
 func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 	f := factsOf(ours(time.Hour), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Second)
-	if r := report(f).Reconciler; r.Text != "seen 1s ago on vm-1, by its Lease in namespace sys" {
+	if r := report(f).Reconciler; r.Text != "seen 1s ago on vm-1, by its Lease sys/lease" {
 		t.Error(r.Text)
 	}
 }

@@ -131,7 +131,7 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 			"find out why container main exits with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
-			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (SIGKILL, OOMKilled)",
+			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (OOMKilled)",
 			"a LimitRange may have set one in its pods",
 		}},
 		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},

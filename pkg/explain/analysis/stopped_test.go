@@ -78,6 +78,70 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	}
 }
 
+// Pods that the Job's controller deleted, as its events show, did not fail on their own, even if another event of it counts
+// them as failed: parallelism was lowered, or the Job was suspended at that time. Only the others are failures.
+// Requirements: CLI-04
+func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
+	at := 20 * time.Minute
+	counts := func(n int32) explain.Event {
+		e := failedEvent(deletedPod, "a", n, at)
+		e.First = e.Last
+		return e
+	}
+	job := func(failed int32) *batchv1.Job { return jobWith(func(j *batchv1.Job) { j.Status.Failed = failed }) }
+	resumed := jobWith(func(j *batchv1.Job) {
+		j.Status.Failed, j.Spec.Suspend = 1, ptr.To(true)
+		condition(j, batchv1.JobSuspended, "JobSuspended", "", at)
+	})
+	for name, tc := range map[string]struct {
+		job          *batchv1.Job
+		events       []explain.Event
+		pods         []*explain.Pod
+		reason       explain.StopReason
+		stopped, own int32
+	}{
+		"parallelism was lowered":     {job(1), []explain.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 0},
+		"several pods":                {job(3), []explain.Event{counts(3), deletionEvent("Deleted 3 pods: a, b, c", at)}, nil, explain.StoppedExcess, 3, 0},
+		"more than are named":         {job(9), []explain.Event{counts(9), deletionEvent("Deleted 9 pods: x, y, z and 6 more", at)}, nil, explain.StoppedExcess, 9, 0},
+		"the Job was suspended":       {resumed, []explain.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedSuspended, 1, 0},
+		"only some of them":           {job(3), []explain.Event{counts(3), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 2},
+		"the controller deleted none": {job(1), []explain.Event{counts(1)}, nil, "", 0, 1},
+		"it deleted another pod":      {job(1), []explain.Event{counts(1), deletionEvent("Deleted pod: b", at)}, nil, "", 0, 1},
+		"the pod still exists":        {job(1), []explain.Event{deletionEvent("Deleted pod: a", at)}, []*explain.Pod{podOf("a", counted(terminating(at)))}, explain.StoppedExcess, 1, 0},
+		"the pod has failed":          {job(1), []explain.Event{deletionEvent("Deleted pod: a", at)}, []*explain.Pod{podOf("a", killedBy(at))}, explain.StoppedExcess, 1, 0},
+	} {
+		f := factsOf(tc.job, tc.pods...)
+		f.Events = tc.events
+		r := report(f)
+		stopped, own := int32(0), r.FailuresWithoutPod
+		for i := range r.Causes {
+			if c := &r.Causes[i]; c.Stopped != "" {
+				stopped += c.Count
+				if c.Stopped != tc.reason {
+					t.Errorf("%s: stopped for %s", name, c.Stopped)
+				}
+			} else {
+				own += c.Count
+			}
+		}
+		if stopped != tc.stopped || own != tc.own {
+			t.Errorf("%s: %d stopped and %d failed, want %d and %d: %+v", name, stopped, own, tc.stopped, tc.own, r.Causes)
+		}
+		if tc.own == 0 {
+			wantUnsaid(t, r, nobodyElse)
+		}
+	}
+}
+
+// killedBy returns a change of a pod that failed by SIGTERM because it was deleted.
+func killedBy(d time.Duration) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		exits(143, "Error", d-2*time.Second)(p)
+		at := ago(d)
+		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &at, ptr.To[int64](30)
+	}
+}
+
 // Issue 17: a pod that the Job itself stopped did not fail on its own, although its phase is Failed.
 func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 	stopped := func(d time.Duration) func(*corev1.Pod) {

@@ -150,7 +150,7 @@ func stoppedText(c *explain.Cause) string {
 	case c.Stopped == explain.StoppedSuspended:
 		return "the Job's controller deleted the pods when the Job was suspended"
 	case c.Stopped == explain.StoppedExcess:
-		return "the Job's controller deleted the pods"
+		return "the Job's controller deleted the pods, because more ran than the Job wanted"
 	case c.Consequence:
 		return "stopped because the Job was ending"
 	}

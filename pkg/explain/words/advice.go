@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -187,5 +186,5 @@ func StartAdvice(container string) string {
 
 // FindExit returns advice on a restarted container whose exit code has no advice of its own.
 func FindExit(e *cause.Exit) string {
-	return fmt.Sprintf("find out why container %s exits with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
+	return fmt.Sprintf("find out why container %s exits with %s", e.Container, e.Code())
 }

@@ -2,7 +2,6 @@ package words
 
 import (
 	"fmt"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -70,16 +69,16 @@ func limitOrigin(l *explain.MemoryLimit) string {
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
 }
 
-// exited returns "exited with code 137 (SIGKILL, OOMKilled)", as in the text of a cause.
+// exited returns "exited with code 137 (OOMKilled)", as in the text of a cause.
 func exited(code int32, reason string) string {
-	return "exited with " + strings.TrimPrefix(cause.ExitText(code, reason), "exit ")
+	return "exited with " + cause.CodeText(code, reason)
 }
 
 // AlsoText returns the other containers that failed, as a continuation of a cause's text.
 func AlsoText(others []cause.Exit) string {
 	texts := make([]string, len(others))
 	for i, e := range others {
-		texts[i] = fmt.Sprintf("container %s with %s", e.Container, strings.TrimPrefix(cause.ExitText(e.ExitCode, e.Reason), "exit "))
+		texts[i] = fmt.Sprintf("container %s with %s", e.Container, e.Code())
 	}
 	return ", and " + Enumerate(texts, "and")
 }

@@ -54,7 +54,7 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, Joined(", first", Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
-		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, cause.ExitText(p.Exit.ExitCode, p.Exit.Reason))
+		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, "exit "+p.Exit.Code())
 	}
 	it := Plural(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {

@@ -117,7 +117,7 @@ func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bo
 	if known != nil {
 		return text + said(known, "")
 	}
-	if m := cause.MeaningOnly(c.ExitCode, c.Reason); m != "" && guess {
+	if m := cause.Meaning(c.ExitCode, c.Reason); m != "" && guess {
 		text += ": " + m
 	}
 	return text

@@ -79,16 +79,16 @@ func CauseSentence(c *explain.Cause) string {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
-		return Joined(": ", textWithSignal(c)+limitClause(c.MemoryLimit), KnownErrorText(c.Error))
+		return Joined(": ", c.Text+limitClause(c.MemoryLimit), KnownErrorText(c.Error))
 	case c.Message != "":
-		return Joined(": ", textWithSignal(c)+limitClause(c.MemoryLimit), lastLine(c.Message))
+		return Joined(": ", c.Text+limitClause(c.MemoryLimit), lastLine(c.Message))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}
 	if c.ExitCode == nil {
 		return Joined(": ", c.Text, c.Meaning)
 	}
-	return Joined(": ", textWithSignal(c), cause.MeaningOnly(*c.ExitCode, c.Reason))
+	return Joined(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
 }
 
 // lastLine returns the last line of a message: in a stack trace, it is the error. A long line is cut in the middle, because

@@ -53,7 +53,7 @@ func failureWord(f *cause.Failure) string {
 	case f.Container != "" && f.Reason != "":
 		return f.Reason
 	case f.Container != "":
-		return cause.ExitText(f.ExitCode, "")
+		return "exit " + cause.CodeText(f.ExitCode, "")
 	}
 	return LowerFirst(f.Text())
 }

@@ -149,6 +149,9 @@ func notReconciledNote(p *explain.Problem, _ time.Time) string {
 }
 
 func notRunningText(p *explain.Problem, _ time.Time) string {
+	if p.Reconciler != nil && p.Reconciler.Alive == explain.AlivenessUnknown {
+		return ControllerWord(p.Controller) + " may not be running"
+	}
 	return ControllerWord(p.Controller) + " does not seem to be running"
 }
 
@@ -304,7 +307,7 @@ const NodeLost = "it is lost"
 
 // RestartedText returns the exit of a container and the number of its restarts.
 func RestartedText(e *cause.Exit, restarts int32) string {
-	return cause.ExitText(e.ExitCode, e.Reason) + ", restarted " + Times(restarts, "time", "times")
+	return "exit " + e.Code() + ", restarted " + Times(restarts, "time", "times")
 }
 
 // DamagedIndexesText returns the number of damaged parts in the stored lists of indexes.
@@ -398,6 +401,12 @@ var refusalTexts = map[string]struct{ named, unnamed, verb string }{
 	explain.RefusalInvalid:        {"", "the API server", "rejects the pod template as invalid"},
 }
 
+// hostOf returns the host of the holder of a Lease; a suffix distinguishes the processes of one host.
+func hostOf(holder string) string {
+	host, _, _ := strings.Cut(holder, "_")
+	return host
+}
+
 // ReconcilerText returns the reason for the value of Alive, in one line.
 func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 	switch r.Sign {
@@ -410,12 +419,14 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 	case explain.SignLeaseExpired:
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
-		host, _, _ := strings.Cut(r.LeaseHolder, "_") // The suffix distinguishes processes of one host.
 		where := ""
 		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
-			where = ", by its Lease in namespace " + namespace // Users of that namespace can forge a Lease.
+			where = ", by its Lease " + r.Lease // Users of that namespace can forge a Lease.
 		}
-		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), host, where)
+		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), hostOf(r.LeaseHolder), where)
+	case explain.SignLeaseUnclear:
+		return fmt.Sprintf("two Leases disagree, and only one can be the controller's: %s (%s, renewed%s) and %s (%s, renewed%s)",
+			r.Lease, hostOf(r.LeaseHolder), ago(r.LeaseRenewed, now), r.OtherLease, hostOf(r.OtherHolder), ago(r.OtherRenewed, now))
 	case explain.SignOverdue:
 		since := ago(r.OverdueSince, now)
 		if since != "" {

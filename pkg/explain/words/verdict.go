@@ -172,7 +172,7 @@ func podLabel(pod string, index int32) string {
 // MostlyText returns a clause on the most frequent cause. causes is the number of known causes, failures the number of
 // their failures; partly is whether other failures have an unknown cause.
 func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
-	text := LowerFirst(textWithSignal(c))
+	text := LowerFirst(c.Text)
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
@@ -189,16 +189,6 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 		return fmt.Sprintf("mostly (%s) %s", of, text)
 	}
 	return of + ": " + text
-}
-
-// textWithSignal returns the cause's text, with the signal of an exit code that has no reason.
-func textWithSignal(c *explain.Cause) string {
-	if c.Failure == nil || c.Ending != nil || c.Hidden != nil || len(c.Also) > 0 || c.Reason != "" || c.Signal == "" {
-		return c.Text
-	}
-	f := *c.Failure
-	f.Reason = c.Signal
-	return f.Text()
 }
 
 // ProgressText returns how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil if the Job has none.

@@ -75,6 +75,10 @@ func add(to map[string]any, name string, value any) {
 	}
 }
 
+// MaxProblems is the maximum number of problems that Check reports. Paths and comparisons of more of them would make the work
+// quadratic.
+const MaxProblems = 1000
+
 // Check compares the content with the Schema, and corrects it.
 func Check(in Input) Result {
 	w := &walk{Input: in, result: Result{Moved: map[string]string{}}}
@@ -153,10 +157,12 @@ func (w *walk) subject() string {
 }
 
 func (w *walk) report(p Problem) {
-	if !w.silent && (!w.revisits || !slices.Contains(w.result.Problems, p)) {
+	if !w.silent && !w.isFull() && (!w.revisits || !slices.Contains(w.result.Problems, p)) {
 		w.result.Problems = append(w.result.Problems, p)
 	}
 }
+
+func (w *walk) isFull() bool { return len(w.result.Problems) >= MaxProblems }
 
 func (w *walk) checkObject(s *Schema, content map[string]any) {
 	w.checkEmpty(s, content)
@@ -264,7 +270,7 @@ func (w *walk) checkText(s *Schema, value string) (any, bool) {
 
 // remove records that the value at the current place is removed.
 func (w *walk) remove() {
-	if !w.silent {
+	if !w.silent && !w.isFull() {
 		w.result.Removed = append(w.result.Removed, w.path())
 	}
 }

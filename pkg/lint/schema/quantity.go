@@ -10,27 +10,30 @@ import (
 
 // checkQuantity checks an amount of a resource.
 func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
-	literal := fmt.Sprint(value)
-	switch v := value.(type) {
+	given := value
+	switch value.(type) {
 	case string:
 	case int64, float64:
-		if w.Written != nil {
-			if written := w.Written(w.path()); written != "" {
-				literal = written
-			}
-		}
-		value = fmt.Sprint(v)
+		value = fmt.Sprint(value)
 	default:
 		return w.wrongType(s, value)
 	}
 	amount, err := resource.ParseQuantity(strings.TrimSpace(value.(string)))
+	isTiny := err == nil && w.isBytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0
+	if err == nil && !isTiny {
+		return value, true
+	}
+	literal, isText := given.(string)
+	if !isText {
+		literal = scalar(given, w.written())
+	}
 	switch {
 	case err != nil:
 		w.report(Problem{
 			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.isBytes()),
 			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
 		})
-	case w.isBytes() && amount.Sign() > 0 && amount.Cmp(resource.MustParse("1Ki")) < 0:
+	default:
 		// The unit is probably wrong: m is a thousandth.
 		digits := strings.TrimRight(literal, "m")
 		message := w.subject() + " is " + literal + ", less than a kibibyte"
@@ -38,8 +41,6 @@ func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
 			message = fmt.Sprintf("%s is %s, which is %s thousandths of a byte", w.subject(), literal, digits)
 		}
 		w.report(Problem{ID: "quantity-tiny", Path: w.path(), Fix: "write " + digits + "M or " + digits + "Mi for megabytes", Message: message, Accepted: true})
-		return value, true
-	default:
 		return value, true
 	}
 	w.remove()

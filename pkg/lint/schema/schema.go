@@ -32,9 +32,9 @@ const (
 // Schema describes the valid values of a type.
 type Schema struct {
 	kind kind
-	// fields are the fields of an object by JSON name; names are the JSON names, sorted.
-	fields map[string]*Schema
-	names  []string
+	// fields are the fields of an object by JSON name; names are the JSON names, sorted, and lower is names in lower case.
+	fields       map[string]*Schema
+	names, lower []string
 	// elem is the Schema of the items of a list, or of the values of a dictionary.
 	elem *Schema
 	// bits is the size of an integer.
@@ -75,6 +75,9 @@ func (c compiler) schema(t reflect.Type) *Schema {
 	case reflect.Struct:
 		s.kind, s.fields = object, c.fields(t)
 		s.names = slices.Sorted(maps.Keys(s.fields))
+		for _, name := range s.names {
+			s.lower = append(s.lower, strings.ToLower(name))
+		}
 	case reflect.Map:
 		s.kind, s.elem = dictionary, c.schema(t.Elem())
 	case reflect.Slice:

@@ -28,7 +28,7 @@ const searchedAtMost = 100
 
 // checkUnknown reports a field that the API does not have, and corrects it if the intended field is certain.
 func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
-	if w.silent { // a guess below a guess
+	if w.silent || w.isFull() { // silent: a guess below a guess
 		return
 	}
 	here := place{schema: s, content: content, steps: slices.Clone(w.steps)}
@@ -40,12 +40,13 @@ func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
 		w.report(problem)
 		return
 	}
+	around := here.around()
 	if _, ofContainer := s.fields["limits"]; ofContainer && slices.Contains([]string{"cpu", "memory", "ephemeral-storage"}, name) {
 		problem.Fix = "write it in limits, in requests, or in both"
-	} else if to, right := here.findCertain(name); right != "" {
+	} else if to, right := findCertain(around, name); right != "" {
 		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.move(here, name, to, right, path)
-	} else if to, right := here.findSimilar(name); right != "" {
+	} else if to, right := findSimilar(around, name); right != "" {
 		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.guess(here, name, to, right)
 	}
@@ -180,37 +181,37 @@ func (p place) create() map[string]any {
 // generic are names that occur in many objects.
 var generic = []string{"name", "namespace", "type", "kind", "key", "value", "values", "path", "items", "operator", "status", "optional", "labels", "annotations"}
 
-// normalize returns a name without differences in case and separators.
+// normalize returns a name without differences in case and separators. Names of the API have no separators.
 func normalize(name string) string {
-	return strings.ToLower(strings.NewReplacer("_", "", "-", "").Replace(name))
+	return strings.ToLower(strings.ReplaceAll(strings.ReplaceAll(name, "_", ""), "-", ""))
 }
 
 // findCertain returns the nearest field with this name, ignoring case and separators, or with a synonym of it; "" if there
 // is none, or if there are several at the same distance.
-func (p place) findCertain(name string) (place, string) {
+func findCertain(around []place, name string) (place, string) {
 	wanted := normalize(name)
-	if to, right := p.findNearest(func(known string) bool { return normalize(known) == wanted }); right != "" {
+	if to, right := findNearest(around, wanted); right != "" {
 		return to, right
 	}
 	if synonym := synonyms[wanted]; synonym != "" {
-		return p.findNearest(func(known string) bool { return known == synonym })
+		return findNearest(around, strings.ToLower(synonym))
 	}
 	return place{}, ""
 }
 
-// findNearest returns the only field, among the nearest ones, with a name that matches.
-func (p place) findNearest(matches func(string) bool) (found place, name string) {
+// findNearest returns the only field, among the nearest ones, with this name in lower case.
+func findNearest(around []place, lower string) (found place, name string) {
 	several := false
-	for _, around := range p.around() {
-		if name != "" && around.distance > found.distance {
+	for _, p := range around {
+		if name != "" && p.distance > found.distance {
 			break
 		}
-		i := slices.IndexFunc(around.schema.names, matches)
+		i := slices.Index(p.schema.lower, lower)
 		switch {
-		case i < 0, around.distance > 0 && slices.Contains(generic, around.schema.names[i]):
-		case name == "" || found.content == nil && around.content != nil:
-			found, name, several = around, around.schema.names[i], false
-		case found.content == nil || around.content != nil:
+		case i < 0, p.distance > 0 && slices.Contains(generic, p.schema.names[i]):
+		case name == "" || found.content == nil && p.content != nil:
+			found, name, several = p, p.schema.names[i], false
+		case found.content == nil || p.content != nil:
 			several = true
 		}
 	}
@@ -296,22 +297,23 @@ func (p place) isLikely() bool {
 
 // findSimilar returns the field with the most similar name, in the same object or in one around it: a guess. There is none
 // if a third of the letters differ.
-func (p place) findSimilar(name string) (found place, right string) {
+func findSimilar(around []place, name string) (found place, right string) {
 	wanted := normalize(name)
 	least := (len(wanted) + 2) / 3
-	for _, around := range p.around() {
-		if !around.isLikely() {
+	for _, p := range around {
+		if !p.isLikely() {
 			continue
 		}
-		for _, known := range around.schema.names {
-			if around.distance > 0 && slices.Contains(generic, known) {
+		for i, known := range p.schema.names {
+			// The difference of the lengths is a lower bound of the distance, whose computation is slow for long names.
+			if p.distance > 0 && slices.Contains(generic, known) || max(len(wanted)-len(known), len(known)-len(wanted)) >= least {
 				continue
 			}
-			if d := typo.Distance(wanted, strings.ToLower(known)); d > 0 && d < least {
-				found, right, least = around, known, d
+			if d := typo.Distance(wanted, p.schema.lower[i]); d > 0 && d < least {
+				found, right, least = p, known, d
 			}
 		}
-		if right != "" && around.distance == 0 {
+		if right != "" && p.distance == 0 {
 			break
 		}
 	}

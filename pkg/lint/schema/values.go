@@ -54,11 +54,7 @@ func (s *Schema) integer(value any) (any, bool) {
 
 // wrongType reports a value of a wrong type. It returns the intended value if that is certain.
 func (w *walk) wrongType(s *Schema, value any) (any, bool) {
-	path := w.path()
-	written := ""
-	if w.Written != nil {
-		written = w.Written(path)
-	}
+	path, written := w.path(), w.written()
 	meant, fix := s.intended(value, written)
 	if fix == "" {
 		fix = w.rewriteFix(s, value)
@@ -75,6 +71,14 @@ func (w *walk) wrongType(s *Schema, value any) (any, bool) {
 		w.remove()
 	}
 	return meant, meant != nil
+}
+
+// written returns the scalar at the current place as it is written, "" if that is unknown or is not reported anyway.
+func (w *walk) written() string {
+	if w.Written == nil || w.isFull() {
+		return ""
+	}
+	return w.Written(w.path())
 }
 
 // intended returns the intended value if it is certain, and how to write it; otherwise nil and "".

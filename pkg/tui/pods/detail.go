@@ -148,7 +148,7 @@ func runLook(p *widget.Paint, run *explain.ContainerRun) (mark string, style lay
 	return p.Glyphs.Dot, layout.Muted
 }
 
-// runWords returns, for example, "exit code 137 (SIGKILL, OOMKilled)".
+// runWords returns, for example, "exit code 137 (OOMKilled)".
 func runWords(run *explain.ContainerRun, ready bool) string {
 	switch {
 	case run.State == "":
@@ -160,11 +160,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 	case run.ExitCode == nil:
 		return run.State
 	}
-	text := fmt.Sprintf("exit code %d", *run.ExitCode)
-	if why := wording.Join(", ", run.Signal, run.Reason); why != "" {
-		text += " (" + why + ")"
-	}
-	return text
+	return "exit " + cause.CodeText(*run.ExitCode, run.Reason)
 }
 
 // runTimes returns when the run ended, and how long it took.

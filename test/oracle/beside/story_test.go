@@ -39,8 +39,8 @@ const (
 	deleteJob     action = "delete the Job"
 	recreateJob   action = "delete the Job and create it again"
 	deleteNode    action = differences.NodeLost
-	crash         action = differences.Crash
-	handOver      action = differences.HandOver
+	crash         action = "our controller crashes"
+	handOver      action = "our leader hands over"
 )
 
 // step is one step of a story. On both sides it concerns the same pod.

@@ -75,9 +75,7 @@ func alignDeletedJob(p *Pair) {
 // a restart of our controller, it follows from the failed pods that exist, and the built-in controller, which was not
 // restarted, remembers those that do not. Everything else must be the same.
 func alignRestart(p *Pair) {
-	if p.Spec.BackoffLimitPerIndex != nil || !slices.ContainsFunc(p.Steps, func(step string) bool {
-		return step == Crash || step == HandOver
-	}) {
+	if p.Spec.BackoffLimitPerIndex != nil || !p.MayRestart {
 		return
 	}
 	ours := p.BuiltIn.Clone()
@@ -163,19 +161,19 @@ func alignOrphan(p *Pair) {
 	if !strings.HasPrefix(p.last(), Orphan) || len(p.Ours.Conditions) != len(p.BuiltIn.Conditions) {
 		return
 	}
-	released := func(pod Pod) bool { return pod.Owned && pod.Terminating && !pod.Tracked }
+	released := func(pod Pod) bool {
+		return pod.Owned && pod.Terminating && !pod.Tracked || !pod.Owned && isOver(pod)
+	}
 	counted := func(s State) int32 { return s.Succeeded + s.Failed }
 	if len(p.Ours.podsThat(released)) > len(p.BuiltIn.podsThat(released)) || counted(p.Ours)+1 == counted(p.BuiltIn) {
 		p.BuiltIn = p.Ours
 	}
 }
 
-// Steps that differences depend on. Crash and HandOver restart our controller, Orphan removes an owner, and AtOnce is the
+// Steps that differences depend on. Orphan removes an owner, and AtOnce is the
 // end of the steps that end several pods.
 const (
-	Crash    = "our controller crashes"
-	HandOver = "our leader hands over"
-	AtOnce   = " at once"
+	AtOnce = " at once"
 	// NodeLost is the step in which the pods of a node fail together.
 	NodeLost = "delete the node, whose pods fail" + AtOnce
 	// MixedEnds is the step in which some pods may succeed and some may fail.

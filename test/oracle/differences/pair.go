@@ -20,6 +20,9 @@ type Pair struct {
 	RuleNames string
 	// Deleted reports whether the Job was deleted, and exists because of a finalizer.
 	Deleted bool
+	// MayRestart reports whether our controller may have been restarted: other pairs share its process, and a leader that is
+	// busy may lose its Lease.
+	MayRestart bool
 	// Steps are the steps so far.
 	Steps         []string
 	Ours, BuiltIn State

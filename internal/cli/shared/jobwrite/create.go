@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -124,6 +125,7 @@ func (c Client) send(
 	}
 	ctx, cancel := context.WithTimeout(looks, lookTime)
 	defer cancel()
+	interrupt.Hold(ctx)
 	found, getErr := c.Objects.Get(ctx, job.GetName(), metav1.GetOptions{})
 	switch {
 	case getErr == nil && IsSameRequest(found, job):

@@ -37,7 +37,7 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 			checked[s] = true
 			lease, err := gather.ReadLease(ctx, c.kube, leader.Leases{}, s.managedBy, s.namespace)
 			ours, now := s.managedBy == controller.DefaultManagedBy, c.now()
-			held := lease != nil && (lease.IsHeld(now) || lease.IsHeldElsewhere(now))
+			held := lease != nil && (lease.IsHeld(now) || lease.IsContradicted(now))
 			switch {
 			case ctx.Err() != nil:
 				return ctx.Err()

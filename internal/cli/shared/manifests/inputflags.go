@@ -3,6 +3,8 @@ package manifests
 import (
 	"context"
 	"io"
+	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
@@ -63,6 +65,9 @@ func (f *InputFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Obj
 	if f.kustomize != "" {
 		return manifest.ReadKustomization(ctx, f.kustomize)
 	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(softMemoryLimit)
+	}
 	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
 }
 
@@ -86,3 +91,6 @@ func LintInput(job *manifest.Job) lint.Input {
 	}
 	return input
 }
+
+// softMemoryLimit has the garbage collector work harder before a hostile file makes the process use more than 500 MB.
+const softMemoryLimit = 350 << 20

@@ -64,6 +64,9 @@ func (f *Flags) wouldBeRejected(object *manifest.Object, jobs []*manifest.Job) [
 		findings = append(findings, lint.Check(LintInput(job))...)
 	}
 	var problems []error
+	if len(findings) >= lint.MaxFindings {
+		problems = append(problems, object.Errorf("", "the object has too many mistakes to check all of it; see: kubectl batchjob lint"))
+	}
 	for _, found := range findings {
 		problem := found.Message
 		if found.Fix != "" {

@@ -13,6 +13,7 @@ import (
 	clientretry "k8s.io/client-go/util/retry"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
@@ -91,6 +92,7 @@ func (c *Client) Replace(ctx context.Context, f *Candidate, plan *retry.Plan) (*
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime) // despite Ctrl-C: two Jobs would do the same work
 	defer cancel()
+	interrupt.Hold(ctx)
 	name := f.Job.Name
 	if err := c.write.Delete(ctx, name, f.Job.UID, ""); err != nil && !kube.IsNotFound(err) {
 		return made, errors.Join(failure, cmdutil.NewUserError(cmdutil.KindOther, err,
@@ -175,6 +177,7 @@ func (c *Client) removeWhilePending(ctx context.Context, name string, uid types.
 func (c *Client) undo(ctx context.Context, created *unstructured.Unstructured, failure error, mayRun bool) (*unstructured.Unstructured, error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTime)
 	defer cancel()
+	interrupt.Hold(ctx)
 	name := created.GetName()
 	object, err := c.removeWhilePending(ctx, name, created.GetUID())
 	switch {

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -43,6 +44,7 @@ func (c changer) Apply(ctx context.Context, change screen.Change, job types.Name
 	}
 	sending, cancel := context.WithTimeout(context.WithoutCancel(ctx), changeTime)
 	defer cancel()
+	interrupt.Hold(sending)
 	set := feed.JobSet{Client: jobs.Namespace(job.Namespace), Namespace: job.Namespace}
 	write := jobwrite.New(set, metav1.CreateOptions{FieldManager: fieldManager})
 	if change == screen.Delete {

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -31,6 +32,10 @@ const (
 	pushTitle = "\x1b[22;2t"
 	popTitle  = "\x1b[23;2t"
 )
+
+// leaveView ends the modes that the view uses, if it cannot do so itself: reports of the mouse and of the focus, bracketed
+// paste, the alternate screen, the hidden cursor.
+const leaveView = "\x1b[?1002l\x1b[?1003l\x1b[?1006l\x1b[?1004l\x1b[?2004l\x1b[?1049l\x1b[?25h"
 
 // Viewer runs the interactive view on a terminal.
 type Viewer struct {
@@ -65,6 +70,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	// Signals end ctx; a view that quits restores the terminal.
 	stop := context.AfterFunc(ctx, program.Quit)
 	defer stop()
+	defer interrupt.OnExit(ctx, func() { fmt.Fprint(v.Out, leaveView+popTitle) })()
 	fmt.Fprint(v.Out, pushTitle)
 	_, err := program.Run()
 	fmt.Fprint(v.Out, popTitle)

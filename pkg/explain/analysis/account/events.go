@@ -21,6 +21,9 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 			continue
 		}
 		c := eventCause(in, e, withoutDeletions)
+		if r := e.Failed; r != nil && r.IsDeletion() && !c.IsStopped() {
+			a.addDeleted(in, e, &c)
+		}
 		var known countedCause
 		seen := false
 		if r := e.Failed; r != nil && !r.Others {
@@ -41,6 +44,21 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		}
 	}
 	SortCauses(a.Causes)
+}
+
+// addDeleted adds those pods of a cause from an event that the Job's controller deleted, as its other events show, and
+// leaves the rest to the cause.
+func (a *Accounting) addDeleted(in *facts.Facts, e *explain.Event, c *explain.Cause) {
+	at, all := in.DeletedByController(e.Failed.Pod, e.First)
+	if at.IsZero() {
+		return
+	}
+	stopped := *c
+	stopped.Stopped = in.StopReason(at)
+	if stopped.Count = a.explainStopped(&a.FromEvents, min(c.Count, all), true); stopped.Count > 0 {
+		a.Causes = append(a.Causes, stopped)
+	}
+	c.Count, c.Pods = c.Count-stopped.Count, nil
 }
 
 // eventCause returns the cause that an event reports, or its verbatim message. withoutDeletions is whether failures other

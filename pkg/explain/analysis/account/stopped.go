@@ -2,9 +2,7 @@ package account
 
 import (
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -66,9 +64,6 @@ func stoppedCause(reason explain.StopReason) explain.Cause {
 	return c
 }
 
-// deletionMessage matches the event SuccessfulDelete of the built-in controller and of ours.
-var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: )`)
-
 // stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already
 // counted, by the reason for the deletion.
 func stoppedCauses(in *facts.Facts, fs *failures.Failures) (causes []explain.Cause) {
@@ -99,12 +94,12 @@ func stoppedCauses(in *facts.Facts, fs *failures.Failures) (causes []explain.Cau
 			add(in.StopReason(p.DeletedAt), explain.SourcePods, p.Name, 1)
 		}
 	}
-	for i := range in.Events {
-		e := &in.Events[i]
-		if m := deletionMessage.FindStringSubmatch(e.Message); m != nil && e.Pod == "" && e.Reason == "SuccessfulDelete" {
-			n, _ := strconv.ParseInt("0"+m[2], 10, 32)
-			add(in.StopReason(e.First), explain.SourceEvents, m[1], max(int32(n), 1))
+	for i := range in.Deletions {
+		d, pod := &in.Deletions[i], ""
+		if d.Count == 1 {
+			pod = d.Pods[0]
 		}
+		add(in.StopReason(d.At), explain.SourceEvents, pod, d.Count)
 	}
 	return causes
 }
@@ -152,9 +147,9 @@ func killedPods(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int
 	for name, p := range facts.PodsOfEvents(&in.Input) {
 		seen[name] = p != nil
 	}
-	for i := range in.Events {
-		if m := deletionMessage.FindStringSubmatch(in.Events[i].Message); m != nil && in.Events[i].Pod == "" {
-			seen[m[1]] = true
+	for i := range in.Deletions {
+		for _, pod := range in.Deletions[i].Pods {
+			seen[pod] = true
 		}
 	}
 	var gone []string

@@ -38,6 +38,8 @@ type Facts struct {
 	Matches map[types.UID]*failurepolicy.Match
 	// Decision is how the Job ends as far as that is decided.
 	Decision Decision
+	// Deletions are the pods that the Job's controller deleted, as its events show.
+	Deletions []Deletion
 }
 
 // Establish returns the facts about the Job of the input, which it does not change.
@@ -53,6 +55,8 @@ func Establish(input explain.Input) *Facts {
 	slices.SortFunc(in.Events, func(x, y explain.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
+
+	in.Deletions = deletions(in.Events)
 
 	// The pods by state.
 	in.Pods = sortedPods(input.Pods)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -173,6 +174,9 @@ func stopReason(in *facts.Facts, f *Failure) explain.StopReason {
 	p := f.Pod
 	if !f.Consequence && (!p.Deleting || p.EndedBeforeDeletion() || p.Disruption != "") {
 		return ""
+	}
+	if at, _ := in.DeletedByController(p.Name, time.Time{}); !at.IsZero() {
+		return in.StopReason(at)
 	}
 	reason := in.StopReason(p.DeletedAt)
 	if !f.Consequence && reason != explain.StoppedSuspended {

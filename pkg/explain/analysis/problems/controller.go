@@ -19,6 +19,8 @@ func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 		if in.Lease != nil && p.Since == nil {
 			p.Since = explain.TimeOf(in.Lease.Renewed)
 		}
+	case r.Sign == explain.SignLeaseUnclear && !in.Finished():
+		p.Kind, p.MayContinue, p.Reconciler = explain.ProblemControllerGone, true, r
 	case r.Overdue > 0:
 		p.Kind, p.Count, p.Pods, p.Since = explain.ProblemFinalizerStuck, r.Overdue, lateExamples(in), r.OverdueSince
 	default:

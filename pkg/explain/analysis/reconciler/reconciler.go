@@ -23,6 +23,10 @@ func Identify(in *facts.Facts) explain.Reconciler {
 	if in.Lease != nil && !in.Lease.Renewed.IsZero() {
 		r.LeaseHolder, r.LeaseRenewed, r.Lease = in.Lease.Holder, explain.TimeOf(in.Lease.Renewed), in.Lease.Namespace+"/"+in.Lease.Name
 	}
+	if in.Lease != nil && in.Lease.IsContradicted(in.Now) {
+		other := in.Lease.Elsewhere
+		r.OtherLease, r.OtherHolder, r.OtherRenewed = other.Namespace+"/"+other.Name, other.Holder, explain.TimeOf(other.Renewed)
+	}
 	late, since := overdue(in)
 	r.Overdue, r.OverdueSince = late, explain.TimeOf(since)
 	r.Alive, r.Sign = aliveness(in, late, r.LastWrite)
@@ -36,14 +40,16 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.NotAlive, explain.SignNeverWorked
 	case leaseExpired(in):
 		return explain.NotAlive, explain.SignLeaseExpired
-	case in.Lease != nil && in.Lease.IsHeld(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
+	case in.Lease != nil && in.Lease.IsHeld(in.Now) && !in.Lease.IsContradicted(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
 	case overdue > 0: // A Lease that a user may have forged is a weaker sign.
 		return explain.NotAlive, explain.SignOverdue
+	case lastWrite != nil && in.Now.Sub(lastWrite.Time) < facts.Slack:
+		return explain.Alive, explain.SignLastWrite
+	case in.Lease != nil && in.Lease.IsContradicted(in.Now):
+		return explain.AlivenessUnknown, explain.SignLeaseUnclear
 	case lastWrite == nil:
 		return explain.AlivenessUnknown, explain.SignNone
-	case in.Now.Sub(lastWrite.Time) < facts.Slack:
-		return explain.Alive, explain.SignLastWrite
 	}
 	return explain.AlivenessUnknown, explain.SignLastWrite
 }
@@ -55,7 +61,7 @@ const handover = 15 * time.Second
 // leaseExpired reports whether there is no leader: the leader renews many times per lease duration, and another replica
 // takes over after one.
 func leaseExpired(in *facts.Facts) bool {
-	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsHeldElsewhere(in.Now) {
+	if in.Lease == nil || in.Lease.Renewed.IsZero() || in.Lease.IsContradicted(in.Now) {
 		return false
 	}
 	patience := in.Lease.Duration
