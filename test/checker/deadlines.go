@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/history"
 )
@@ -120,10 +121,10 @@ func (c progress) inSync() bool {
 }
 
 // startable returns the latest time that any process could compute for the start of another pod; zero if no pod can
-// start now.
+// start now, or if a process counts from the time at which it first saw a failure.
 func (c progress) startable() time.Time {
 	job, places := c.h.Job, c.places()
-	if places <= 0 || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) {
+	if places <= 0 || wantsPodGroup(job) || slices.ContainsFunc(c.h.Order, isUnreported) || slices.ContainsFunc(c.h.Order, endIsUnknown) {
 		return time.Time{}
 	}
 	if !history.IsIndexed(&job.Spec) {
@@ -139,8 +140,9 @@ func (c progress) startable() time.Time {
 		if first.IsZero() || from.Before(first) {
 			first = from
 		}
-		// An index keeps its place during a short back-off, and the times here are the latest that a process may compute.
-		if wait := from.Sub(c.world.Now()); wait > 0 && wait <= 2*backoffAfter(3) {
+		// An index keeps its place during a short back-off. Whether it is short for a process is unknown: the times here are the
+		// latest that any process may compute.
+		if from.After(c.world.Now()) {
 			places--
 		}
 		if places == 0 {
@@ -156,6 +158,11 @@ func isUnreported(l *Life) bool {
 	return l.Pod.Status.Phase == corev1.PodFailed && slices.ContainsFunc(l.Pod.Status.ContainerStatuses, func(s corev1.ContainerStatus) bool {
 		return s.State.Running != nil
 	})
+}
+
+// endIsUnknown reports whether the pod failed and its status does not show when.
+func endIsUnknown(l *Life) bool {
+	return l.Pod.Status.Phase == corev1.PodFailed && observe.Pod(l.Pod).EndUnknown
 }
 
 // places returns how many more pods the Job may have.

@@ -771,7 +771,7 @@ func TestStalledJobDoesNotEndAnotherRetry(t *testing.T) {
 		case <-r.Context().Done():
 		}
 	}
-	s := program.Start(t, server.API, clock.Env(), "run", "-f", clitest.WriteManifest(t, train+other), "--retry=1", "--logs=none")
+	s := program.Start(t, server.API, clock.Env(), "run", "-f", clitest.WriteManifest(t, train+other), "--retry=1", "--logs=none", "--request-timeout=0")
 	s.WaitErr("train  Running")
 	s.WaitErr("other  Running")
 	server.finish("other", "Failed", "BackoffLimitExceeded", map[string]any{"failed": int64(1)})

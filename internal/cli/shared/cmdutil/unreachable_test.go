@@ -177,7 +177,7 @@ func TestErrorsOfTheAPIServerNameIt(t *testing.T) {
 		{untrusted.URL, "", "cannot trust the API server at " + untrusted.URL + ": tls: failed to verify certificate: x509: certificate signed by unknown authority"},
 		{
 			untrusted.URL, ", tls-server-name: other.example, certificate-authority-data: " + authority(untrusted),
-			"cannot trust the API server at " + untrusted.URL + ": tls: failed to verify certificate: x509: certificate is valid for example.com, not other.example",
+			"cannot trust the API server at " + untrusted.URL + ": tls: failed to verify certificate: x509: certificate is valid for example.com",
 		},
 		{untrusted.URL, through, "cannot trust the API server at " + untrusted.URL},
 		{untrusted.URL, ", insecure-skip-tls-verify: true" + through, "the server has no such API"},

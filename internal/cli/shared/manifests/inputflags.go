@@ -3,7 +3,7 @@ package manifests
 import (
 	"context"
 	"io"
-	"os"
+	"math"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -65,7 +65,7 @@ func (f *InputFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Obj
 	if f.kustomize != "" {
 		return manifest.ReadKustomization(ctx, f.kustomize)
 	}
-	if os.Getenv("GOMEMLIMIT") == "" {
+	if unlimited := debug.SetMemoryLimit(-1) == math.MaxInt64; unlimited { // GOMEMLIMIT is not set.
 		debug.SetMemoryLimit(softMemoryLimit)
 	}
 	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
