@@ -160,3 +160,14 @@ func Shorten(message string, most int) string {
 	}
 	return line + "…"
 }
+
+// Enumerate returns "1, 2 or 3".
+func Enumerate(words []string, last string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// Quoted puts a text from the cluster in quotes.
+func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }

@@ -45,7 +45,7 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobOverlap:
 		running := "a Job is"
 		if n := len(r.Active); n > 0 {
-			running = Enumerate(r.Active, "and") + Plural(n, " is", " are")
+			running = wording.Enumerate(r.Active, "and") + Plural(n, " is", " are")
 		}
 		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
 	case explain.CronJobCannotReplace:

@@ -106,7 +106,7 @@ func endingSays(c *explain.Cause) string {
 		}
 	}
 	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
-		return ": " + Quoted(text)
+		return ": " + wording.Quoted(text)
 	}
 	return ""
 }

@@ -9,13 +9,14 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // ConditionEvidence describes a condition of the Job, with its reason and message.
 func ConditionEvidence(c *batchv1.JobCondition) string {
 	text := fmt.Sprintf("condition %s: %s", c.Type, c.Reason)
 	if c.Message != "" {
-		text += ", " + Quoted(c.Message)
+		text += ", " + wording.Quoted(c.Message)
 	}
 	return text
 }

@@ -102,7 +102,7 @@ func said(e *explain.KnownError, message string) string {
 	case len(lines) == 0 || len(lines[len(lines)-1]) > maxQuoted:
 		return ""
 	}
-	return ", " + Quoted(lines[len(lines)-1])
+	return ", " + wording.Quoted(lines[len(lines)-1])
 }
 
 // KnownErrorAdvice returns advice on the error of a container with this image; readOnlyRoot is whether the container has

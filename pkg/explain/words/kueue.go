@@ -72,7 +72,7 @@ func checksText(checks []kueue.AdmissionCheck) string {
 		}
 		all = append(all, name)
 	}
-	return Plural(len(all), "admission check ", "admission checks ") + Enumerate(all, "and")
+	return Plural(len(all), "admission check ", "admission checks ") + wording.Enumerate(all, "and")
 }
 
 // Advice on Jobs that Kueue keeps suspended.

@@ -164,7 +164,7 @@ func creationRefusedText(p *explain.Problem, _ time.Time) string {
 }
 
 func gatedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
+	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
 }
 
 func finalizerStuckText(p *explain.Problem, _ time.Time) string {
@@ -359,7 +359,7 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }

@@ -26,7 +26,7 @@ func quotedIfAny(text string) string {
 	if text == "" {
 		return ""
 	}
-	return Quoted(text)
+	return wording.Quoted(text)
 }
 
 // startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
@@ -44,7 +44,7 @@ func volumeText(p *explain.Problem) string {
 	for i := range p.Claims {
 		names = append(names, p.Claims[i].Name)
 	}
-	return text + inBrackets(claimName(Enumerate(names, "or")))
+	return text + inBrackets(claimName(wording.Enumerate(names, "or")))
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".
@@ -65,7 +65,7 @@ func QuotaNeedsAdvice(quota string, lacks []string) string {
 	if len(lacks) == 0 {
 		return "recreate the Job with the requests and limits that the quota demands"
 	}
-	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", Enumerate(lacks, "and"), quota)
+	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", wording.Enumerate(lacks, "and"), quota)
 }
 
 // NeverStartedText explains why no pod of the Job ever started, by the problem of one of them.

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.
@@ -47,7 +48,7 @@ func WaitsForText(running, terminating, ended int32, controller string) string {
 	if len(parts) == 0 {
 		return ControllerWord(controller) + " to record it"
 	}
-	return Enumerate(parts, "and")
+	return wording.Enumerate(parts, "and")
 }
 
 // WaitsClause returns the verdict's clause with a WaitsForText.
@@ -123,7 +124,7 @@ func FailedIndexesText(failed int32, list string, completions int32) string {
 // OtherReasonText returns a reason of the Job's failure that this project does not know.
 func OtherReasonText(reason, message string) string {
 	if message != "" {
-		return reason + ", " + Quoted(message)
+		return reason + ", " + wording.Quoted(message)
 	}
 	return "reason " + reason
 }
@@ -142,7 +143,7 @@ func RuleText(which int32, name, matched, message string) string {
 	case matched != "":
 		return rule + " matched " + matched
 	case message != "":
-		return rule + " matched, " + Quoted(message)
+		return rule + " matched, " + wording.Quoted(message)
 	}
 	return rule + " matched"
 }

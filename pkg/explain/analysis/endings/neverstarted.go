@@ -28,7 +28,7 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	}
 	switch image := meaning.FailedImage(message); {
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
-		p.Kind, p.Unfit = explain.ProblemUnschedulable, eventtext.UnfitsOf(message)
+		p.Kind, p.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
 	case image != "":
 		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
 	default:
