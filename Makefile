@@ -141,7 +141,7 @@ test-conformance: build controlplane ## Run the conformance suite against the bu
 # The image has the tag that config/default asks for, as nothing in that is changed for the tests.
 .PHONY: test-node
 test-node: ## Install config/default on a real node with real containers: root on Linux, hack/node/run.sh says what it needs
-	IMAGE_TOOL=buildah $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
+	IMAGE_TOOL=buildah IMAGE_ARCHS="$$($(GO) env GOARCH)" $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
 	$(GO) build -o bin/conformance ./test/conformance
 	$(GO) test -tags node -c -o bin/node.test ./test/node
 	cd test/node && ../../hack/node/run.sh ../../bin/node.test -test.v -test.timeout 40m
@@ -290,9 +290,11 @@ presubmit: CONFORMANCE ?= -short
 presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: presubmit-long
-presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, and the race detector everywhere
+presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, the race detector everywhere, and a real node
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
 	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/integration/...
+	@if needs=$$(sh -c '. hack/node/needs.sh && check_needs' 2>&1); then $(MAKE) test-node; \
+		else echo "make test-node, the part with a real node, is left out: $$needs"; fi
 
 .PHONY: controlplane
 controlplane: ## Build etcd, kube-apiserver, kube-controller-manager and kwok, once

@@ -23,5 +23,7 @@ check_needs() {
 	[ "$(id -u)" = 0 ] || { echo "A node needs root: it makes namespaces, mounts and cgroups." >&2; exit 1; }
 	missing=$(missing_packages)
 	[ -z "$missing" ] || { echo "A node needs more programs: apt-get install --no-install-recommends$missing" >&2; exit 1; }
+	unshare --mount --net --pid --fork true 2>/dev/null ||
+		{ echo "A node needs a root that may make namespaces, which a container without privileges does not have." >&2; exit 1; }
 	[ -d /sys/fs/cgroup ] || { echo "A node needs cgroups, and /sys/fs/cgroup is not there." >&2; exit 1; }
 }

@@ -1,11 +1,13 @@
 #!/bin/sh
-# Builds the image for linux/amd64 and linux/arm64 from binaries that it builds first.
+# Builds the image for linux/amd64 and linux/arm64 from binaries that it builds first; IMAGE_ARCHS
+# chooses among them.
 # docker (with buildx and a daemon) or buildah makes it, whichever works; IMAGE_TOOL chooses.
 # The result is NAME:VERSION-amd64 and NAME:VERSION-arm64 in docker, or with buildah
 # bin/image.tar, an OCI archive with both.
 set -eu
 cd "$(dirname "$0")/../.."
 : "${IMAGE:=ghcr.io/batchjob-dev/kubectl-batchjob}" "${VERSION:?}" "${COMMIT:?}" "${LDFLAGS:?}"
+: "${IMAGE_ARCHS:=amd64 arm64}"
 context=bin/image
 
 tool() {
@@ -22,9 +24,9 @@ build() {
 	cp LICENSE $context/
 	sh hack/release/prepare.sh
 	cp bin/release/THIRD_PARTY_NOTICES $context/bin/release/
-	for arch in amd64 arm64; do
+	for arch in $IMAGE_ARCHS; do
 		CGO_ENABLED=0 GOOS=linux GOARCH=$arch go build -trimpath -buildvcs=false -tags "$TAGS" -ldflags "$LDFLAGS" \
-			-o $context/linux/$arch/ ./cmd/kubectl-batchjob
+			-o "$context/linux/$arch/" ./cmd/kubectl-batchjob
 	done
 }
 
@@ -38,7 +40,7 @@ labels="--label org.opencontainers.image.title=kubectl-batchjob
 case $IMAGE_TOOL in
 docker)
 	build
-	for arch in amd64 arm64; do
+	for arch in $IMAGE_ARCHS; do
 		# shellcheck disable=SC2086 # labels are words
 		docker buildx build --platform linux/$arch --load -t "$IMAGE:$VERSION-$arch" $labels -f Dockerfile $context
 	done
@@ -48,10 +50,10 @@ buildah)
 	rm -f bin/image.tar
 	buildah manifest rm "$IMAGE:$VERSION" >/dev/null 2>&1 || true
 	# shellcheck disable=SC2086
-	buildah build --isolation chroot --platform linux/amd64,linux/arm64 --manifest "$IMAGE:$VERSION" \
+	buildah build --isolation chroot --platform "$(printf ',linux/%s' $IMAGE_ARCHS | cut -c 2-)" --manifest "$IMAGE:$VERSION" \
 		--format oci --timestamp "$(git log -1 --format=%ct)" $labels -f Dockerfile $context
 	buildah manifest push --all "$IMAGE:$VERSION" "oci-archive:bin/image.tar:$IMAGE:$VERSION"
-	echo "bin/image.tar holds $IMAGE:$VERSION for both; \"podman load -i bin/image.tar\" loads yours"
+	echo "bin/image.tar holds $IMAGE:$VERSION for $IMAGE_ARCHS; \"podman load -i bin/image.tar\" loads yours"
 	;;
 *)
 	echo "make image needs docker with buildx and a running daemon, or buildah (apt-get install buildah)" >&2

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -15,6 +16,9 @@ type stream struct {
 	timestamps bool // each line starts with a timestamp
 	position   position
 	bytesLeft  int64 // the rest of LimitBytes
+	// unfinished is the last line if it had no newline, while the log may continue; nil if there is none. Either the whole line
+	// arrives when the log is read again, or the container was restarted, and the line is the last one of its run.
+	unfinished *Line
 }
 
 // copy prints the lines of body that were not printed before. If ended is set, nothing will be appended to the log, so a last
@@ -30,23 +34,63 @@ func (s *stream) copy(body io.Reader, ended bool) error {
 			return nil
 		case err != nil:
 			return err
-		case line.incomplete && !ended:
-			// The whole line will arrive when the log is read again.
-			continue
 		case line.First:
 			printed = before.covers(line.Time)
 		}
 		if printed {
 			continue
 		}
-		if line.Last {
-			s.position.advance(line.Time)
+		if line.First && s.unfinished != nil {
+			if err := s.finish(line.Time); err != nil {
+				return err
+			}
 		}
-		line.Text = line.Text[:min(int64(len(line.Text)), s.bytesLeft)]
-		s.bytesLeft -= int64(len(line.Text)) + 1
-		if err := s.print(line); err != nil {
-			return outputError{err}
+		if line.incomplete && !ended {
+			s.keep(line)
+			continue
 		}
+		if err := s.write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// keep sets the unfinished line. A line without a timestamp may have lost a part of the timestamp.
+func (s *stream) keep(line Line) {
+	if line.Time.IsZero() {
+		return
+	}
+	line.Text = bytes.Clone(line.Text)
+	s.unfinished = &line
+}
+
+// finish prints the unfinished line, given the time of the next line of the log: a later line belongs to the next run of the
+// container, and a line of the same time is the whole line. The zero time stands for the end of the log.
+func (s *stream) finish(next time.Time) error {
+	line := s.unfinished
+	if line == nil || !next.IsZero() && next.Before(line.Time) {
+		return nil
+	}
+	s.unfinished = nil
+	if next.Equal(line.Time) {
+		return nil
+	}
+	return s.write(*line)
+}
+
+// write prints a line.
+func (s *stream) write(line Line) error {
+	if s.bytesLeft <= 0 {
+		return nil
+	}
+	if line.Last {
+		s.position.advance(line.Time)
+	}
+	line.Text = line.Text[:min(int64(len(line.Text)), s.bytesLeft)]
+	s.bytesLeft -= int64(len(line.Text)) + 1
+	if err := s.print(line); err != nil {
+		return outputError{err}
 	}
 	return nil
 }

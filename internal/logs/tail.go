@@ -46,17 +46,25 @@ func (t *Tail) Run(ctx context.Context) error {
 		err := t.read(ctx, ended)
 		switch {
 		case err == nil && (ended || t.stream.bytesLeft <= 0):
-			return nil
+			return t.end(ctx)
 		case kube.IsNotFound(err) && isFromKubelet(err) && !ended: // The kubelet has restarted, and will know the pod soon.
 		case kube.IsNotFound(err) && t.firstResponse.IsZero():
 			return err
 		case kube.IsNotFound(err):
-			return nil
+			return t.end(ctx)
 		}
 		if err := t.pause(ctx, err, ended); err != nil {
 			return err
 		}
 	}
+}
+
+// end prints the last line of a log that has ended, if it had no newline and did not arrive again.
+func (t *Tail) end(ctx context.Context) error {
+	if err := t.stream.finish(time.Time{}); err != nil {
+		return fatalError(ctx, err)
+	}
+	return nil
 }
 
 // read prints the log from the position until the connection ends; it returns nil if the server ended it.

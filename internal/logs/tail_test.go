@@ -52,6 +52,35 @@ func TestTailNeitherRepeatsNorMissesALine(t *testing.T) {
 	}
 }
 
+// The last line of a run needs no newline, whether the container runs again, with or without output, or its log is gone. A
+// lost connection may leave a part of a line; the part is not printed if the whole line arrives, and without its whole
+// timestamp it is no line.
+func TestTailPrintsTheUnfinishedLineOfEachRun(t *testing.T) {
+	const evenLater = "2026-03-01T12:00:02Z "
+	gone := answer{refused: serverError(http.StatusNotFound, "it is gone")}
+	for name, c := range map[string]struct {
+		answers []answer
+		want    []string
+	}{
+		"restarted":         {[]answer{{text: second + "one\n" + later + "panic"}, {text: evenLater + "again\n"}}, []string{"a: one", "a: panic", "a: again"}},
+		"read twice":        {[]answer{{text: second + "panic"}, {text: second + "panic"}, {text: evenLater + "panic"}, {}}, []string{"a: panic", "a: panic"}},
+		"no further output": {[]answer{{text: second + "panic"}, {}}, []string{"a: panic"}},
+		"gone":              {[]answer{{text: second + "panic"}, gone}, []string{"a: panic"}},
+		"lost connection":   {[]answer{{text: second + "pan"}, {text: second + "panic\n"}}, []string{"a: panic"}},
+		"lost timestamp":    {[]answer{{text: second[:8]}, {text: second + "panic\n"}}, []string{"a: panic"}},
+	} {
+		server := &fakeLogs{answers: map[string][]answer{"a": c.answers}}
+		out := newFakeOutput()
+		tail := server.tail(testPod("a", 0, corev1.PodRunning), out)
+		tail.PodChanged = nil
+		tail.HasEnded = func() bool { return len(server.requests) >= len(c.answers)-1 }
+		if err := tail.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		expect(t, name, out.lines, c.want...)
+	}
+}
+
 func TestTailOfALogThatIsGone(t *testing.T) {
 	server := &fakeLogs{}
 	err := server.tail(testPod("a", 0, corev1.PodFailed), newFakeOutput()).Run(t.Context())

@@ -21,8 +21,8 @@ const (
 	Stdin = "<stdin>"
 	// MaxSize is the maximum size of a file. The API server accepts objects of about a tenth of that size.
 	MaxSize = 16 << 20
-	// maxValues is the maximum number of values of a file, as many as 10,000 Jobs have. Each takes up to 1.5 kB until it is
-	// checked.
+	// maxValues is the maximum number of lines and separators of a file, as many as 10,000 Jobs have. Each value takes up to
+	// 1.5 kB until it is checked.
 	maxValues = 400_000
 )
 
@@ -151,12 +151,13 @@ func (o Options) readAll(path string) ([]byte, error) {
 	case len(data) > MaxSize:
 		return nil, fmt.Errorf("%s: larger than %d MiB, too large for a manifest", path, MaxSize>>20)
 	case countValues(data) > maxValues:
-		return nil, fmt.Errorf("%s: more than %s values, too many for one file; split it", path, wording.Thousands(maxValues))
+		return nil, fmt.Errorf("%s: more than %s lines and separators (, [ {), too many for one file; split it", path, wording.Thousands(maxValues))
 	}
 	return data, nil
 }
 
-// countValues estimates the number of values from the lines, and from the separators of lists and maps within lines.
+// countValues returns the number of lines, and of separators of lists and maps within lines, also those in strings: there
+// are at most twice as many values.
 func countValues(data []byte) int {
 	n := bytes.Count(data, []byte("\n"))
 	for i, c := range data[:max(0, len(data)-1)] {

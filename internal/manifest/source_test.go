@@ -110,7 +110,7 @@ func TestNumberOfValuesIsBounded(t *testing.T) {
 		"lists of JSON":    {"{\n1,\n2\n}\n", maxValues/4 - 10, false},
 	} {
 		_, err := Options{Stdin: strings.NewReader(strings.Repeat(c.line, c.lines))}.readAll(Stdin)
-		if want := "<stdin>: more than 400,000 values, too many for one file; split it"; (err != nil) != c.bad || err != nil && err.Error() != want {
+		if want := "<stdin>: more than 400,000 lines and separators (, [ {), too many for one file; split it"; (err != nil) != c.bad || err != nil && err.Error() != want {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

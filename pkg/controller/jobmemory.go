@@ -15,7 +15,7 @@ import (
 
 // jobMemory holds the state of a Job that this process knows and the API server does not store. Losing it leads to no
 // wrong decision, except for a shorter back-off if failed pods were deleted, or a longer back-off if succeeded pods
-// were deleted.
+// were deleted, or if the status of a failed pod does not show when it ended.
 type jobMemory struct {
 	ours      bool
 	namespace string
@@ -136,7 +136,7 @@ func (m memory) failures(job *batchv1.Job, pods []*reconcile.Pod, now time.Time,
 			failed = append(failed, p.UID)
 		}
 	}
-	if len(failed) == 0 && len(m.get(job.UID).failedSince) == 0 {
+	if len(failed) == 0 && m.get(job.UID).failedSince == nil {
 		return nil
 	}
 	m.update(job.UID, func(m *jobMemory) {
@@ -153,6 +153,9 @@ func (m memory) failures(job *batchv1.Job, pods []*reconcile.Pod, now time.Time,
 			}
 		}
 		since = maps.Clone(m.failedSince) // A watch may change the other map meanwhile.
+		if len(since) == 0 {
+			m.failedSince = nil
+		}
 	})
 	return since
 }

@@ -74,7 +74,7 @@ func (o *Outline) Done() (done int32, total *int32) {
 }
 
 // Failures returns the number of failed pods: as many as the pods show, without those that the Job's controller stopped, or,
-// if no pods were read, as many as the status counts or has recorded.
+// without a Why, as many as the status counts or has recorded.
 func (o *Outline) Failures() int32 {
 	if o.Why != nil {
 		return o.Why.Failed
@@ -109,7 +109,7 @@ type Why struct {
 	// Causes are the two most frequent causes, without pods that the Job's controller stopped; there is at least one.
 	Causes []Cause `json:"causes"`
 	// Failed is the number of failed pods, without those that the Job's controller stopped. It may be more than the status
-	// counts: a failed pod of an index is counted once the index has its next pod.
+	// counts: a failed pod of an index is counted once the index has its next pod, and an ignored failure never.
 	Failed int32 `json:"failed"`
 	// Partial reports whether only some of the failed pods were read, so that the counts of the Causes are too low.
 	Partial bool `json:"partial,omitempty"`

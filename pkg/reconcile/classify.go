@@ -47,7 +47,7 @@ func (l *podLists) haveEnded() bool {
 }
 
 // dateFailures returns the pods, with the time at which the caller saw the end of each failed pod whose status does not
-// show when it ended: that of its creation would end the back-off at once.
+// show when it ended: with the time of its creation, the back-off would be over at once.
 func dateFailures(pods []*Pod, since map[types.UID]time.Time) []*Pod {
 	dated := pods
 	for i, p := range pods {

@@ -15,6 +15,7 @@
 //		for {
 //			o := observe()                                  // 1. the Job, its pods, and the time
 //			o.Backoff, o.Skip, o.HoldCreation = record, failed, creationFailed
+//			o.FailedSince = seenFailing                     // 3. when the watch showed each failure
 //			plan := reconcile.Compute(o, config)
 //			if plan.IsEmpty() {
 //				waitForChange(plan.RequeueAfter)            // for 0, until something changes
@@ -50,7 +51,8 @@
 //	    Merge is set.
 //	 3. Remember Plan.BackoffSeen before pods are released, Plan.Backoff once
 //	    Plan.Status is stored, and PodRef.IgnoredFailure of each pod that was
-//	    released.
+//	    released. Remember when each failure was first seen, for
+//	    Observation.FailedSince.
 //	 4. Observe again, and call Compute again, until the plan is empty. Then
 //	    wait for a change, or for Plan.RequeueAfter.
 //

@@ -89,11 +89,11 @@ func findReplacements(job *jobView, pods *podLists, v verdicts, ended endedSets)
 // waits reports whether the next pod of the index may not start yet.
 func (a *AwaitsReplacement) waits(job *jobView) bool { return job.now.Before(a.Until) }
 
-// keepsPlace reports whether the index keeps its place among the pods that run while it waits: the wait that is left is
-// at most that of a third failure, 40 s. While others have its place, an index is not retried, and its last failure is in
-// no status (ADR 0027).
+// keepsPlace reports whether the index keeps its place among the pods that run while it waits: after its first three
+// failures, for at most 40 s. While others have its place, an index is not retried, and its last failure is in no status
+// (ADR 0027).
 func (a *AwaitsReplacement) keepsPlace(job *jobView) bool {
-	return a.waits(job) && a.Until.Sub(job.now) <= job.cfg.Backoff.Delay(3)
+	return a.waits(job) && a.Failures <= 3
 }
 
 func comparePredecessors(a, b *Pod) int {

@@ -166,12 +166,11 @@ func createPods(job *jobView, o *Observation, pods *podLists, ended endedSets, w
 	}
 
 	held := holdPlaces(job, o, pods, waits, plan)
-	n := min(missing, job.cfg.MaxPodChanges)
 	failed := failures(job, pods)
 	if job.indexed {
-		createIndexes(job, pods, ended, waits, n, held, plan)
+		createIndexes(job, pods, ended, waits, missing, held, plan)
 	} else {
-		for range n - held {
+		for range min(missing-held, job.cfg.MaxPodChanges) {
 			plan.Create = append(plan.Create, NewPod{Index: NoIndex, Attempt: failed + 1})
 		}
 	}
@@ -212,9 +211,10 @@ func holdPlaces(job *jobView, o *Observation, pods *podLists, waits replacements
 	return held
 }
 
-// createIndexes plans pods for n places: one for each of the lowest indexes that may start now. An index in back-off
-// keeps its place if the wait is short, and otherwise does not delay others (BLI-24, D-14). held places stay empty.
-func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, n, held int, plan *planner) {
+// createIndexes plans pods for the missing places: one for each of the lowest indexes that may start now. An index in
+// back-off keeps its place after its first failures, and otherwise does not delay others (BLI-24, D-14). held places stay
+// empty.
+func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacements, missing, held int, plan *planner) {
 	taken := ended.all()
 	for _, list := range [][]*Pod{pods.active, pods.untracked, pods.unreported} {
 		taken = taken.Union(indexesOf(list))
@@ -241,7 +241,9 @@ func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacem
 	}
 	plan.Findings.RetryHeld = !first.IsZero()
 
-	for _, index := range taken.Union(indexset.Of(placeless...)).FirstMissing(n, job.completions) {
+	most := job.cfg.MaxPodChanges
+	places := min(missing, most+len(waits)+held) // More of them change nothing in this plan.
+	for _, index := range taken.Union(indexset.Of(placeless...)).FirstMissing(places, job.completions) {
 		before := waits.of(index)
 		switch {
 		case !job.perIndex:
@@ -250,8 +252,8 @@ func createIndexes(job *jobView, pods *podLists, ended endedSets, waits replacem
 			plan.Create = append(plan.Create, successorOf(index, before))
 		}
 	}
-	plan.Create = plan.Create[:max(0, len(plan.Create)-held)]
-	if len(plan.Create) < n && !first.IsZero() {
+	plan.Create = plan.Create[:min(max(0, len(plan.Create)-held), most)]
+	if len(plan.Create) < min(missing, most) && !first.IsZero() {
 		plan.requeue(job.wait(first))
 	}
 }

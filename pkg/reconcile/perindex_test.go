@@ -603,11 +603,10 @@ func TestIndexesInALongBackOffTakeNoPlaceFromOthers(t *testing.T) {
 		wantShuffled(t, "create 2(0,0); create 3(1,0)")
 }
 
-// The first three retries, and what is left of a longer back-off, keep the place of their index: while the place is taken,
-// the last failure of the index is in no status.
+// While others have the place of an index, its last failure is in no status.
 //
 // Requirements: BLI-24
-func TestIndexesInAShortBackOffKeepTheirPlace(t *testing.T) {
+func TestIndexesKeepTheirPlaceAfterTheirFirstThreeFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		failures int32
 		ago      time.Duration
@@ -617,7 +616,7 @@ func TestIndexesInAShortBackOffKeepTheirPlace(t *testing.T) {
 		"second failure":                {2, 0, "create 2(0,0); after 20s"},
 		"third failure":                 {3, 0, "create 2(0,0); after 40s"},
 		"fourth failure":                {4, 0, "create 2(0,0); create 3(0,0)"},
-		"fourth failure, half the wait": {4, 40 * time.Second, "create 2(0,0); after 40s"},
+		"fourth failure, half the wait": {4, 40 * time.Second, "create 2(0,0); create 3(0,0)"},
 		"fourth failure, all the wait":  {4, 80 * time.Second, "create 0(4,0); create 2(0,0)"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -631,6 +630,23 @@ func TestIndexesInAShortBackOffKeepTheirPlace(t *testing.T) {
 	observeJob(indexed(6, 3), perIndex(5)).
 		with("p3", index(3), failedPod(1, 0)).
 		wantShuffled(t, "create 0(0,0); create 1(0,0); create 2(0,0)")
+}
+
+// Indexes that keep their places do not use up what one plan may create.
+//
+// Requirements: BLI-24
+func TestKeptPlacesDoNotDelayManyOtherIndexes(t *testing.T) {
+	o := observeJob(indexed(9, 6), perIndex(5)).
+		with("p0", index(0), failedPod(1, 0)).
+		with("p1", index(1), failedPod(1, 0)).
+		with("p2", index(2), failedPod(1, 0))
+	o.config.MaxPodChanges = 2
+	o.wantShuffled(t, "create 3(0,0); create 4(0,0)")
+	o.with("p3", index(3)).with("p4", index(4)).with("p5", index(5)).wantShuffled(t, `status active 3 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes ""; after 10s`)
+	// Nor do the places that failed pods have just left.
+	o = observeJob(sized(9, 6)).saw(0, "a", "b", "c")
+	o.config.MaxPodChanges = 2
+	o.want(t, "create; create; after 1s")
 }
 
 func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {

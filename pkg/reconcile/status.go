@@ -161,9 +161,10 @@ func setStartTime(next *batchv1.JobStatus, job *jobView, end outcome) {
 		next.StartTime = nil
 	case before == corev1.ConditionTrue && after == corev1.ConditionFalse:
 		next.StartTime = &now
-	case next.StartTime == nil && (!job.suspended && !job.deleting || end.decided()):
-		// A Job that is being deleted does not start. A finished Job has a startTime, even if it ends suspended (STV-14,
-		// D-39). Only the newest API servers accept a Job with 0 completions without startTime.
+	case next.StartTime == nil && (!job.suspended && after != corev1.ConditionTrue || end.decided()):
+		// A Job that is resumed while it is being deleted keeps its condition, and does not start. A finished Job has a
+		// startTime, even if it ends suspended (STV-14, D-39). Only the newest API servers accept a Job with 0 completions
+		// without startTime.
 		next.StartTime = &now
 	}
 }

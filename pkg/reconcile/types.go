@@ -98,8 +98,8 @@ type Observation struct {
 	Now       time.Time
 	// Backoff is the record that the caller remembered from earlier plans.
 	Backoff backoff.Record
-	// FailedSince maps failed pods to the time at which the caller first saw that they had failed. They stay in it until
-	// they have lost the finalizer, and for Config.FailureHold. Compute does not wait for pods without an entry.
+	// FailedSince maps failed pods to the time at which the caller first saw that they had failed. An entry stays until the
+	// pod has lost the finalizer, but at least for Config.FailureHold. Compute does not wait for pods without an entry.
 	FailedSince map[types.UID]time.Time
 	// Skip contains pods on which an operation failed in this sync: no more operations are planned for them, so that the
 	// other pods make progress.

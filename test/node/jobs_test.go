@@ -4,7 +4,7 @@ package node
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -14,7 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // Issue 7, point 1: the sample Jobs of the documentation end as their comments say.
@@ -24,9 +26,13 @@ func TestSamplesEndAsTheySay(t *testing.T) {
 	if r := kubectl(t, ns, "apply", "-k", root+"/config/samples"); r.Code != 0 || strings.Contains(r.ErrOut, "Warning") {
 		t.Fatalf("%+v", r)
 	}
-	want(t, ns, 0, []string{"Complete"}, "wait", "success-policy", "--timeout", "2m")
-	want(t, ns, 3, []string{"PodFailurePolicy_BrokenInput", "exit code 42", "file 1 is broken"}, "wait", "named-rules", "--timeout", "2m")
-	want(t, ns, 3, []string{"FailedIndexes", "1 of its 6 indexes failed (3)", "suite 3: 2 of 14 tests failed"}, "wait", "retries-per-index", "--timeout", "2m")
+	wantComplete(t, ns, "success-policy")
+	if end := wantFailed(t, ns, "named-rules", batchv1.JobReasonPodFailurePolicy+"_BrokenInput"); end.Cause == nil || ptr.Deref(end.Cause.ExitCode, 0) != 42 || !strings.Contains(end.Message, "file 1 is broken") {
+		t.Errorf("named-rules ends with %+v, %+v", end, end.Cause)
+	}
+	if end := wantFailed(t, ns, "retries-per-index", batchv1.JobReasonFailedIndexes); end.FailedIndexes != "3" || !strings.Contains(end.Message, "suite 3: 2 of 14 tests failed") {
+		t.Errorf("retries-per-index ends with %+v", end)
+	}
 	if done := job(t, ns, "success-policy").Status; done.CompletedIndexes != "0" || done.Conditions[len(done.Conditions)-1].Reason != batchv1.JobReasonSuccessPolicy {
 		t.Errorf("success-policy ends with %+v", done)
 	}
@@ -40,8 +46,8 @@ func TestIndexedJobCompletes(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexed(newJob("sum", `echo "part $JOB_COMPLETION_INDEX of 5"; sleep 1`), 5, 3))
-	want(t, ns, 0, []string{"Complete"}, "wait", "sum", "--timeout", "2m")
-	want(t, ns, 0, []string{"✓ Complete job " + ns + "/sum", "5 of 5 succeeded, 0 failed"}, "status", "sum")
+	wantComplete(t, ns, "sum")
+	want(t, ns, 0, []string{string(batchv1.JobComplete), ns + "/sum", words.Of(5, 5)}, "status", "sum")
 	said := want(t, ns, 0, nil, "logs", "sum")
 	for _, part := range []string{"part 0 of 5", "part 1 of 5", "part 2 of 5", "part 3 of 5", "part 4 of 5"} {
 		wantParts(t, "logs", said, []string{part})
@@ -68,26 +74,23 @@ func TestExitCodeIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, exit42())
-	want(t, ns, 3, []string{"PodFailurePolicy_BrokenInput"}, "wait", "import", "--timeout", "2m")
-	failed := failedPod(t, ns, "import")
-	want(t, ns, 0, []string{
-		`rule 0 "BrokenInput" of its podFailurePolicy matched`, "Pod " + failed + " (index 1, attempt 1) on node node",
-		"Container main exited with code 42", "│ row 3 of file 1", "│ panic: row 3 has no date",
-	}, "explain-failure", "import", "--full")
+	wantFailed(t, ns, "import", batchv1.JobReasonPodFailurePolicy+"_BrokenInput")
 	wantParts(t, "logs", want(t, ns, 0, nil, "logs", "import", "--failed"), []string{
 		"row 1 of file 1", "row 2 of file 1", "row 3 of file 1", "panic: row 3 has no date",
 	})
-	var report explain.Report
-	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "explain-failure", "import", "-o", "json")), &report); err != nil {
-		t.Fatal(err)
+	report := explained(t, ns, "import")
+	if v := report.Verdict; ptr.Deref(v.Rule, -1) != 0 || v.RuleName != "BrokenInput" || len(report.Gaps) > 0 {
+		t.Errorf("verdict %+v, gaps %+v", v, report.Gaps)
 	}
-	at := slices.IndexFunc(report.Evidence, func(e explain.Evidence) bool {
-		return e.Kind == explain.EvidenceContainer && e.Container == "main" && ptr.Deref(e.ExitCode, 0) == 42
+	failed := failedPod(t, ns, "import")
+	wantEvidence(t, report, "the pod", func(e *explain.Evidence) bool {
+		return e.Kind == explain.EvidencePod && e.Pod == failed && ptr.Deref(e.Index, -1) == 1 && e.Attempt == 1
 	})
-	ofPod := slices.ContainsFunc(report.Evidence, func(e explain.Evidence) bool { return e.Kind == explain.EvidencePod && e.Pod == failed })
-	if at < 0 || !ofPod || len(report.Gaps) > 0 {
-		t.Errorf("evidence %+v, gaps %+v", report.Evidence, report.Gaps)
-	}
+	wantEvidence(t, report, "the exit", exitOf("main", 42))
+	wantEvidence(t, report, "the log", func(e *explain.Evidence) bool {
+		return slices.Equal(tail(e.Lines, 2), []string{"row 3 of file 1", "panic: row 3 has no date"})
+	})
+	wantPage(t, ns, report)
 }
 
 func failedPod(t *testing.T, ns, name string) string {
@@ -101,31 +104,34 @@ func failedPod(t *testing.T, ns, name string) string {
 	return ""
 }
 
-// ending is a Job whose container a kubelet ends in some way, with the expected explanation.
-type ending struct {
-	job  *batchv1.Job
-	said []string
-}
-
 // Issue 7, point 1: containers that are killed or cannot be started are explained from the container runtime's reports.
 func TestKilledContainersAreExplained(t *testing.T) {
 	t.Parallel()
 	missing := newJob("missing", "")
 	missing.Spec.Template.Spec.Containers[0].Command = []string{"trainer", "--epochs", "3"}
-	for _, e := range []ending{
+	for _, c := range []struct {
+		job            *batchv1.Job
+		code           int32
+		signal, reason string
+		// said are texts of the container and its runtime, and values of the Job.
+		said []string
+	}{
 		// The shell is the container's first process: the kernel kills all processes with it.
-		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"),
-			[]string{"Container main exited with code 137 (OOMKilled)", "│ eating", "Raise the memory limit of container main, which is 24Mi"}},
+		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"), 137, "SIGKILL", "OOMKilled", []string{"│ eating", "24Mi"}},
 		// In a container's command, $$ is an escaped $.
-		{newJob("signal", `echo going down; sh -c 'kill -SEGV $$$$'; exit $?`), []string{"exit code 139 (SIGSEGV)", "│ going down"}},
-		{missing, []string{"exit code 128 (StartError): the container could not be started", `"trainer": executable file not found in $PATH`}},
+		{newJob("signal", `echo going down; sh -c 'kill -SEGV $$$$'; exit $?`), 139, "SIGSEGV", "", []string{"│ going down"}},
+		{missing, 128, "", "StartError", []string{`"trainer": executable file not found in $PATH`}},
 	} {
-		t.Run(e.job.Name, func(t *testing.T) {
+		t.Run(c.job.Name, func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
-			create(t, ns, e.job)
-			want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", e.job.Name, "--timeout", "2m")
-			want(t, ns, 0, e.said, "explain-failure", e.job.Name, "--full")
+			create(t, ns, c.job)
+			wantFailed(t, ns, c.job.Name, batchv1.JobReasonBackoffLimitExceeded)
+			report := explained(t, ns, c.job.Name)
+			wantEvidence(t, report, "the exit", func(e *explain.Evidence) bool {
+				return exitOf("main", c.code)(e) && e.Signal == c.signal && cause.Specific(e.Reason) == c.reason
+			})
+			wantParts(t, "explain-failure", wantPage(t, ns, report), c.said)
 		})
 	}
 }
@@ -138,10 +144,19 @@ func TestRestartsAreExplained(t *testing.T) {
 	j := newJob("again", `echo trying; sleep 1; exit 7`)
 	j.Spec.Template.Spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](1)
 	create(t, ns, j)
-	want(t, ns, 3, []string{"BackoffLimitExceeded"}, "wait", "again", "--timeout", "2m")
-	said := want(t, ns, 0, []string{"uses up backoffLimit 1", "container main last", "restartPolicy Never"}, "explain-failure", "again", "--full")
-	if strings.Contains(said, "ind out who") {
-		t.Errorf("it looks for somebody else:\n%s", said)
+	wantFailed(t, ns, "again", batchv1.JobReasonBackoffLimitExceeded)
+	eventually(t, "the end of the pod", func(ctx context.Context) bool { return len(pods(ctx, t, ns, jobPods("again"))) == 0 })
+	report := explained(t, ns, "again")
+	restarted := slices.ContainsFunc(report.Causes, func(c explain.Cause) bool {
+		return c.Failure != nil && c.Failure.Restarted == cause.Exit{Container: "main", ExitCode: 7}
+	})
+	if !restarted {
+		t.Errorf("verdict %+v, causes %+v", report.Verdict, report.Causes)
+	}
+	wantPage(t, ns, report)
+	deleter := slices.ContainsFunc(report.Advice, func(a explain.Advice) bool { return a.Text == words.FindDeleter })
+	if report.Verdict.EndedBy == "" || deleter {
+		t.Errorf("verdict %+v, advice %+v", report.Verdict, report.Advice)
 	}
 }
 
@@ -158,7 +173,7 @@ func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
 		OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{42}},
 	}}}
 	create(t, ns, j)
-	want(t, ns, 3, []string{"PodFailurePolicy_0"}, "wait", "late", "--timeout", "2m")
+	wantFailed(t, ns, "late", batchv1.JobReasonPodFailurePolicy+"_0")
 }
 
 // Issue 7, point 1: a container has failed, and another one keeps the pod running.
@@ -170,10 +185,10 @@ func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	proxy.Name, proxy.Command = "proxy", []string{"sleep", "300"}
 	j.Spec.Template.Spec.Containers = append(j.Spec.Template.Spec.Containers, proxy)
 	create(t, ns, j)
-	eventually(t, "a verdict", func(context.Context) bool {
-		return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", "half", "--full").Out, "exit code 42")
-	})
-	want(t, ns, 0, []string{"exit code 42", "while container proxy is still running", "If container proxy only serves container main"}, "explain-failure", "half", "--full")
+	p := untilProblem(t, ns, "half", explain.ProblemContainerFailed)
+	if p.Container != "main" || p.Exit == nil || p.Exit.ExitCode != 42 || !slices.Equal(p.Running, []string{"proxy"}) {
+		t.Errorf("%+v", p)
+	}
 }
 
 // Issue 7, point 1: the reasons why a kubelet or the scheduler cannot start pods are distinguished.
@@ -186,20 +201,54 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	image := newJob("image", "true")
 	image.Spec.Template.Spec.Containers[0].Image = "busybox:none"
 	image.Spec.Template.Spec.Containers[0].ImagePullPolicy = corev1.PullNever
-	for _, e := range []ending{
-		{secret, []string{"container main cannot be started (CreateContainerConfigError)", `secret "none" not found`}},
-		{image, []string{"busybox:none", "ErrImageNeverPull"}},
-		{limited(newJob("room", "true"), "900Gi"), []string{"no node can take the pod", "1 Insufficient memory"}},
+	for _, c := range []struct {
+		job    *batchv1.Job
+		kind   explain.ProblemKind
+		reason string
+		// said are texts of the kubelet or the scheduler, and values of the Job.
+		said string
+	}{
+		{secret, explain.ProblemContainerConfig, "CreateContainerConfigError", `secret "none" not found`},
+		{image, explain.ProblemImagePull, "ErrImageNeverPull", "busybox:none"},
+		{limited(newJob("room", "true"), "900Gi"), explain.ProblemUnschedulable, "", "1 Insufficient memory"},
 	} {
-		t.Run(e.job.Name, func(t *testing.T) {
+		t.Run(c.job.Name, func(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
-			create(t, ns, e.job)
-			eventually(t, "a verdict", func(context.Context) bool {
-				return strings.Contains(kubectl(t, ns, "batchjob", "explain-failure", e.job.Name, "--full").Out, "Stalled")
-			})
-			want(t, ns, 0, e.said, "explain-failure", e.job.Name, "--full")
+			create(t, ns, c.job)
+			if p := untilProblem(t, ns, c.job.Name, c.kind); !p.Blocks || p.Reason != c.reason {
+				t.Errorf("%+v", p)
+			}
+			want(t, ns, 0, []string{c.said}, "explain-failure", c.job.Name, "--full")
 		})
+	}
+}
+
+// logs --follow shows each line of each run of a restarted container once, with the last line of a run that does not end it.
+func TestFollowedLogHasAllRunsOfAContainer(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	j := newJob("runs", `run=$(cat /runs/last 2>/dev/null || echo 0); run=$((run+1)); echo $run >/runs/last
+echo "run $run, line 1"; echo "run $run, line 2"; printf "run $run, panic"; [ $run = 3 ]`)
+	spec := &j.Spec.Template.Spec
+	spec.RestartPolicy, j.Spec.BackoffLimit = corev1.RestartPolicyOnFailure, ptr.To[int32](6)
+	spec.Volumes = []corev1.Volume{{Name: "runs", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "runs", MountPath: "/runs"}}
+	create(t, ns, j)
+	var lines []string
+	for line := range strings.Lines(want(t, ns, 0, nil, "logs", "runs", "--follow")) {
+		if at := strings.Index(line, "run "); at >= 0 {
+			lines = append(lines, strings.TrimSpace(line[at:]))
+		}
+	}
+	var all []string
+	for run := range 3 {
+		for _, line := range []string{"line 1", "line 2", "panic"} {
+			all = append(all, fmt.Sprintf("run %d, %s", run+1, line))
+		}
+	}
+	if !slices.Equal(lines, all) {
+		t.Errorf("%q, want %q", lines, all)
 	}
 }
 
@@ -217,5 +266,5 @@ func TestContainerHasItsGracePeriod(t *testing.T) {
 	}
 	r := kubectl(t, ns, "batchjob", "logs", "polite", "--follow")
 	wantParts(t, "logs --follow", r.Out, []string{"working", "saving"})
-	want(t, ns, 3, []string{"DeadlineExceeded"}, "wait", "polite", "--timeout", "2m")
+	wantFailed(t, ns, "polite", batchv1.JobReasonDeadlineExceeded)
 }

@@ -17,19 +17,30 @@ import (
 const lease = "batchjob-batchjob-dev-controller"
 
 // handOver is a change of the leader, as recorded in the Lease. until is when the old leader released the Lease or last
-// renewed it; anew is when the new leader acquired it.
+// renewed it; anew is when the new leader acquired it. expiry is the duration of the old leader's Lease.
 type handOver struct {
 	from, to    string
 	until, anew time.Time
+	expiry      time.Duration
 }
 
 func (h handOver) gap() time.Duration { return h.anew.Sub(h.until) }
+
+// wantReleased checks that the new leader did not have to wait until the old leader's Lease had expired. How fast it is
+// besides depends on the machine.
+func wantReleased(t *testing.T, change handOver) {
+	t.Helper()
+	if change.gap() >= change.expiry {
+		t.Errorf("nobody led for %s, as long as a Lease is valid: %s", change.gap(), change.expiry)
+	}
+}
 
 // leads records the changes of the Lease.
 type leads struct {
 	mu      sync.Mutex
 	holder  string
 	renewed time.Time
+	expiry  time.Duration
 	changes []handOver
 }
 
@@ -65,9 +76,9 @@ func (l *leads) see(next *coordinationv1.Lease) {
 	holder := ptr.Deref(next.Spec.HolderIdentity, "")
 	if holder != "" && holder != l.holder {
 		if l.holder != "" {
-			l.changes = append(l.changes, handOver{l.holder, holder, l.renewed, next.Spec.AcquireTime.Time})
+			l.changes = append(l.changes, handOver{l.holder, holder, l.renewed, next.Spec.AcquireTime.Time, l.expiry})
 		}
-		l.holder = holder
+		l.holder, l.expiry = holder, time.Duration(*next.Spec.LeaseDurationSeconds)*time.Second
 	}
 	l.renewed = next.Spec.RenewTime.Time
 }

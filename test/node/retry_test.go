@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -22,11 +23,8 @@ func TestRetryRunsTheFailedIndex_RTY_01_RTY_04(t *testing.T) {
 				j.Spec.ManagedBy = nil
 			}
 			create(t, ns, j)
-			want(t, ns, 3, []string{"FailedIndexes"}, "wait", "sweep", "--timeout", "2m")
-			r := kubectl(t, ns, "batchjob", "retry", "sweep", "--set-env", "SOLVER=new", "--wait", "--timeout", "2m")
-			if r.Code != 0 || !strings.Contains(r.Out, "job.batch/sweep-retry-1 created") || !strings.Contains(r.ErrOut, "It runs index 2;") {
-				t.Fatalf("%+v", r)
-			}
+			wantFailed(t, ns, "sweep", batchv1.JobReasonFailedIndexes)
+			want(t, ns, 0, []string{"job.batch/sweep-retry-1"}, "retry", "sweep", "--set-env", "SOLVER=new", "--wait", "--timeout", untilEnd)
 			if done := job(t, ns, "sweep-retry-1").Status; done.CompletedIndexes != "0-3" || done.Succeeded != 4 || done.Failed != 0 {
 				t.Errorf("%+v", done)
 			}

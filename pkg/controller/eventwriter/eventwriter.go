@@ -19,6 +19,7 @@ package eventwriter
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -229,7 +230,7 @@ func (w *Writer) complain(about string, err error, message string, values ...any
 // drain tries once more to write the pending events: urgent lanes first, then the oldest.
 func (w *Writer) drain() {
 	w.mu.Lock()
-	left := w.lanes.openAll("")
+	left := openAll(maps.Values(w.lanes.of))
 	w.mu.Unlock()
 	for _, key := range left {
 		for wait, more := time.Duration(0), true; more && wait == 0; {

@@ -2,6 +2,7 @@ package eventwriter
 
 import (
 	"cmp"
+	"iter"
 	"slices"
 	"time"
 
@@ -99,17 +100,14 @@ func (ls *laneSet) finish(object types.UID, now time.Time) (opened []laneKey) {
 	}
 	of.finished = true
 	ls.deleteIdle(object, now, 0)
-	return ls.openAll(object)
+	return openAll(slices.Values([]*objectLanes{of}))
 }
 
-// openAll opens the lanes of an object, or all lanes for "", so that all their events may be written at once. It
-// returns their keys, urgent lanes first, then the oldest.
-func (ls *laneSet) openAll(object types.UID) (opened []laneKey) {
+// openAll opens the lanes of objects, so that all their events may be written at once. It returns their keys, urgent lanes
+// first, then the oldest.
+func openAll(objects iter.Seq[*objectLanes]) (opened []laneKey) {
 	var found []*lane
-	for uid, of := range ls.of {
-		if object != "" && uid != object {
-			continue
-		}
+	for of := range objects {
 		for _, l := range of.lanes {
 			if !l.isIdle() {
 				l.open, l.retryAt = true, time.Time{}
@@ -138,11 +136,11 @@ func (ls *laneSet) sweep(now time.Time) bool {
 	return true
 }
 
-// deleteIdle deletes the lanes of an object that have been idle for that long.
-func (ls *laneSet) deleteIdle(object types.UID, now time.Time, long time.Duration) {
+// deleteIdle deletes the lanes of an object that have been idle for minIdle.
+func (ls *laneSet) deleteIdle(object types.UID, now time.Time, minIdle time.Duration) {
 	of := ls.of[object]
 	for key, l := range of.lanes {
-		if l.isIdle() && now.Sub(l.used) >= long {
+		if l.isIdle() && now.Sub(l.used) >= minIdle {
 			delete(of.lanes, key)
 			if key.cause != "" {
 				of.causes--

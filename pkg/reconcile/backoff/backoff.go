@@ -1,6 +1,7 @@
 // Package backoff computes how long a Job waits after a failure before it creates pods again: 10 s, 20 s, 40 s … and at
 // most 10 min (KEP-3850, "Exponential backoff"; JOB-18). The wait starts when the last failed pod finished, not when
-// the controller observed it, so a restart neither shortens nor lengthens it.
+// the controller observed it, so a restart neither shortens nor lengthens it. (A failed pod whose status does not show when
+// it finished counts from the time at which the controller saw it.)
 package backoff
 
 import (

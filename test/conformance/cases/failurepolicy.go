@@ -102,12 +102,10 @@ func notIn(t *suite.T) {
 	j := t.Create(all(2), backoffLimit(6), failureRules(rule))
 	running := j.UntilRunning(2)
 	t.End(40, running[0])
-	j.Until(counts(1, 0, 1))
+	j.Until(failures(1))
 	suite.Equal(t, "the Job has FailureTarget", false, history.Is(j.Now(), batchv1.JobFailureTarget))
 	t.End(42, running[1])
-	// If this takes longer than the back-off, there is a third pod.
-	job := untilFailedByPolicy(t, j)
-	wantCounts(t, job, 0, int32(len(j.AllPods()))) //nolint:gosec // At most seven.
+	wantAllFailed(t, j, untilFailedByPolicy(t, j), 2, running[0])
 }
 
 func ruleName(t *suite.T) {

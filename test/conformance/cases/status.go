@@ -19,6 +19,12 @@ func counts(active, succeeded, failed int32) (what string, reached func(*batchv1
 	}
 }
 
+// failures returns a condition: so many pods count as failed. A case that does not end the replacements of failed pods reaches
+// it on a slow node, too, which may report a failure after the end of its back-off.
+func failures(n int32) (what string, reached func(*batchv1.Job) bool) {
+	return fmt.Sprintf("failed is %d", n), func(job *batchv1.Job) bool { return job.Status.Failed == n }
+}
+
 func terminating(active, terminating int32) (what string, reached func(*batchv1.Job) bool) {
 	return fmt.Sprintf("active is %d, terminating %d", active, terminating), func(job *batchv1.Job) bool {
 		return job.Status.Active == active && ptr.Deref(job.Status.Terminating, -1) == terminating

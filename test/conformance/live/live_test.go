@@ -91,19 +91,10 @@ func start(t *testing.T, program string, args ...string) {
 	})
 }
 
-// builtInFails lists, by release, the cases in which the built-in controller fails. During a back-off, it reports no
-// active pods, which the API server refuses if a pod is ready: no pods are counted until the back-off is over
-// (kubernetes/kubernetes#139428).
-var builtInFails = map[string][]string{
-	"v1.35.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
-	"v1.34.4": {"backoff-limit", "backoff-limit-changes", "failure-policy-not-in"},
-}
-
 func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
-	fails := builtInFails[os.Getenv("KUBE_VERSION")]
 	results, code := check(t)
-	wantFailures(t, results, fails...)
-	if code != min(1, len(fails)) {
+	wantFailures(t, results)
+	if code != 0 {
 		t.Errorf("exit code %d", code)
 	}
 }

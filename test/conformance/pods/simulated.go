@@ -21,6 +21,10 @@ import (
 // Lease, so that the cluster considers it alive and kwok does not run its pods: kwok leaves nodes alone whose Lease has
 // another holder. With --manage-all-nodes, kwok 0.8.0 runs them anyway in about one of eight starts.
 type Simulated struct {
+	// Late is the time from the end of a container until the pod's status shows it, 0 by default. On slow nodes, it is longer
+	// than a back-off.
+	Late time.Duration
+
 	client kubernetes.Interface
 	node   string
 	stop   func()
@@ -123,14 +127,14 @@ func (s *Simulated) Start(ctx context.Context, pod *corev1.Pod) error {
 
 // End implements Kubelet.
 func (s *Simulated) End(ctx context.Context, pod *corev1.Pod, code int32) error {
-	now, phase := metav1.Now(), corev1.PodSucceeded
+	ended, phase := metav1.NewTime(time.Now().Add(-s.Late)), corev1.PodSucceeded
 	if code != 0 {
 		phase = corev1.PodFailed
 	}
 	return patchStatus(ctx, s.client, pod, map[string]any{
-		"phase": phase, "conditions": ready(corev1.ConditionFalse, now),
+		"phase": phase, "conditions": ready(corev1.ConditionFalse, ended),
 		"containerStatuses": []corev1.ContainerStatus{{
-			Name: Container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: now}},
+			Name: Container, State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: code, FinishedAt: ended}},
 		}},
 	})
 }

@@ -138,7 +138,7 @@ func (w *world) pending(n int, next *status, seen *observation) (out []int) {
 			until := w.indexDelay(before)
 			if until > w.now {
 				w.wakeAfter(until)
-				if w.NoHeadOfLine && until-w.now > backoff(3) {
+				if w.NoHeadOfLine && before.failures+before.ignored >= 3 {
 					continue
 				}
 			}

@@ -5,7 +5,7 @@ package model
 type Rules struct {
 	// NamedRules: the reason of a Job that a rule failed contains the rule's name (KEP-4443, D-34).
 	NamedRules bool
-	// NoHeadOfLine: an index that has to wait for more than 40 s does not delay the indexes after it (BLI-24, D-14).
+	// NoHeadOfLine: an index that has failed more than three times does not delay the indexes after it (BLI-24, D-14).
 	NoHeadOfLine bool
 	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API server rejects its terminal
 	// condition, unless completions are 0 (STV-14, D-39).

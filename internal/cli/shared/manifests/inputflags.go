@@ -92,5 +92,6 @@ func LintInput(job *manifest.Job) lint.Input {
 	return input
 }
 
-// softMemoryLimit has the garbage collector work harder before a hostile file makes the process use more than 500 MB.
+// softMemoryLimit has the garbage collector work harder before a hostile file makes the process use more than 500 MB. It
+// applies to the rest of the process.
 const softMemoryLimit = 350 << 20

@@ -106,8 +106,8 @@ func (a *Accounting) Exceeding(limit int32) int32 {
 	return a.Counted
 }
 
-// Seen returns the number of failures, without the pods that the Job's controller stopped: the number that the status
-// counts, or more if the status lags behind the pods.
+// Seen returns the number of failures, also ignored ones, without the pods that the Job's controller stopped: at least the
+// number that the status counts.
 func (a *Accounting) Seen() int32 {
 	n := a.Unexplained
 	for i := range a.Causes {
