@@ -276,7 +276,7 @@ func (u *Unfit) row() *unfitRow {
 // IsAboutClaim reports whether the reason is about a claim of the pod, or its volume.
 func (u *Unfit) IsAboutClaim() bool { return u.row().isAboutClaim }
 
-// Text returns the reason without its number of nodes; claims are those of the pod.
+// Text returns the reason without its number of nodes; claims belong to the pod.
 func (u *Unfit) Text(claims []Claim) string {
 	if text := u.row().text; text != "" {
 		return u.fill(text, claims)
@@ -284,7 +284,7 @@ func (u *Unfit) Text(claims []Claim) string {
 	return wording.Quoted(wording.Shorten(u.Message, maxMessage))
 }
 
-// Advice returns advice on the reason, or ""; claims are those of the pod.
+// Advice returns advice on the reason, or ""; claims belong to the pod.
 func (u *Unfit) Advice(claims []Claim) string {
 	if r := u.row(); r.advise == nil {
 		return u.fill(r.advice, claims)
