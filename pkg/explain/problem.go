@@ -79,7 +79,7 @@ type Problem struct {
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
 	// Error is the error that the container, its runtime or the kubelet reports, if its meaning is known.
-	Error *KnownError `json:"error,omitempty"`
+	Error *meaning.KnownError `json:"error,omitempty"`
 	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
 	Unfit      []meaning.Unfit `json:"unfit,omitempty"`
 	Autoscaler *Autoscaler     `json:"autoscaler,omitempty"`

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -103,7 +104,7 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 
 // ContainerEvidence describes the end of a container, with the known error that it reports; without one, guess adds the
 // usual meaning of its exit code.
-func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bool) string {
+func ContainerEvidence(c *explain.Container, known *meaning.KnownError, guess bool) string {
 	kind := "container"
 	if c.Init {
 		kind = "init container"

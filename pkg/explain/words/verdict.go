@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -98,7 +99,7 @@ func RestartsText(r *Restarts, limit int32) string {
 
 // LastExitText describes the exit of a container before its last restart. message is its termination message; known is the
 // error that the message or the log reports, or nil.
-func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
+func LastExitText(e *cause.Exit, message string, known *meaning.KnownError) string {
 	return fmt.Sprintf("container %s last %s%s", e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 
@@ -159,7 +160,7 @@ func MatchedByCondition(pod string, index int32, condition string, c *explain.Ca
 
 // MatchedByExit describes the pod with the exit code that a rule matched. message is a termination message; known is the
 // error that the message or the log reports, or nil.
-func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
+func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *meaning.KnownError) string {
 	return fmt.Sprintf("%s: its container %s %s%s", podLabel(pod, index), e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 

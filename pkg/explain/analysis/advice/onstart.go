@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -86,7 +85,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
-		if eventtext.StartErrorIn(message) == nil {
+		if meaning.StartErrorIn(message) == nil {
 			command = describe
 		}
 	}
