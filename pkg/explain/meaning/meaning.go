@@ -79,23 +79,23 @@ func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
 	return nil, nil
 }
 
-// matching returns the rows that match the message and yield to no other row that does, and all rows that match.
-func matching(rows []row, message string) (best, all []*row) {
+// matching returns the rows that match the message and yield to no other row that does.
+func matching(rows []row, message string) []*row {
+	var all []*row
 	for i := range rows {
 		if _, m := rows[i].match(message); m != nil {
 			all = append(all, &rows[i])
 		}
 	}
-	best = slices.DeleteFunc(slices.Clone(all), func(r *row) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(r *row) bool {
 		return slices.ContainsFunc(all, func(other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
 	})
-	return best, all
 }
 
 // troubleIn returns the trouble that a message reports about a subject; nil if it is unknown.
 func troubleIn(rows []row, message string) *Trouble {
 	message = strings.Join(strings.Fields(message), " ")
-	best, _ := matching(rows, message)
+	best := matching(rows, message)
 	if len(best) == 0 {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
 			return &Trouble{Kind: last.kind, Said: lastWords(message)}

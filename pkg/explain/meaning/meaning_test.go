@@ -50,7 +50,7 @@ func TestTemplatesAreFilled(t *testing.T) {
 func TestNoRealMessageMatchesTwoRows(t *testing.T) {
 	check := func(name string, rows []row, message string) {
 		t.Helper()
-		if best, _ := matching(rows, strings.Join(strings.Fields(message), " ")); len(best) > 1 {
+		if best := matching(rows, strings.Join(strings.Fields(message), " ")); len(best) > 1 {
 			t.Errorf("%s: %q is both %s and %s: one has to yield to the other", name, message, best[0].kind, best[1].kind)
 		}
 	}

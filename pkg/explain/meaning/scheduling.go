@@ -241,7 +241,7 @@ func unfitOf(reason string) Unfit {
 			u.Nodes, u.Message = int32(n), m[2]
 		}
 	}
-	if best, _ := matchingUnfits(u.Message); len(best) > 0 {
+	if best := matchingUnfits(u.Message); len(best) > 0 {
 		u.Kind = best[0].kind
 		for _, pattern := range best[0].patterns {
 			if m := pattern.FindStringSubmatch(u.Message); len(m) > 1 {
@@ -253,17 +253,17 @@ func unfitOf(reason string) Unfit {
 	return u
 }
 
-// matchingUnfits returns the rows that match the message and yield to no other row that does, and all rows that match.
-func matchingUnfits(message string) (best, all []*unfitRow) {
+// matchingUnfits returns the rows that match the message and yield to no other row that does.
+func matchingUnfits(message string) []*unfitRow {
+	var all []*unfitRow
 	for i := range unfits {
 		if slices.ContainsFunc(unfits[i].patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) }) {
 			all = append(all, &unfits[i])
 		}
 	}
-	best = slices.DeleteFunc(slices.Clone(all), func(r *unfitRow) bool {
+	return slices.DeleteFunc(slices.Clone(all), func(r *unfitRow) bool {
 		return slices.ContainsFunc(all, func(other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
 	})
-	return best, all
 }
 
 func (u *Unfit) row() *unfitRow {

@@ -66,7 +66,7 @@ func TestSchedulersReasonsAreValues(t *testing.T) {
 func TestNoReasonOfTheSchedulerMatchesTwoRows(t *testing.T) {
 	for message := range unfitCases() {
 		for _, u := range UnfitsOf(message) {
-			if best, _ := matchingUnfits(u.Message); len(best) > 1 {
+			if best := matchingUnfits(u.Message); len(best) > 1 {
 				t.Errorf("%q is both %s and %s: one has to yield to the other", u.Message, best[0].kind, best[1].kind)
 			}
 		}
