@@ -79,39 +79,41 @@ func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
 	return nil, nil
 }
 
-// matching returns the rows that match the message and yield to no other row that does.
-func matching(rows []row, message string) []*row {
-	var all []*row
-	for i := range rows {
-		if _, m := rows[i].match(message); m != nil {
-			all = append(all, &rows[i])
+// find returns the row that a message matches, or the one to which that row yields; nil if there is none.
+func find(rows []row, message string) *row {
+	matches := func(r row) bool { _, m := r.match(message); return m != nil }
+	i := slices.IndexFunc(rows, matches)
+	if i < 0 {
+		return nil
+	}
+	for _, kind := range rows[i].yieldsTo {
+		if j := slices.IndexFunc(rows, func(r row) bool { return r.kind == kind && matches(r) }); j >= 0 {
+			return &rows[j]
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r *row) bool {
-		return slices.ContainsFunc(all, func(other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
-	})
+	return &rows[i]
 }
 
 // troubleIn returns the trouble that a message reports about a subject; nil if it is unknown.
 func troubleIn(rows []row, message string) *Trouble {
 	message = strings.Join(strings.Fields(message), " ")
-	best := matching(rows, message)
-	if len(best) == 0 {
+	found := find(rows, message)
+	if found == nil {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
 			return &Trouble{Kind: last.kind, Said: lastWords(message)}
 		}
 		return nil
 	}
-	t := &Trouble{Kind: best[0].kind}
+	t := &Trouble{Kind: found.kind}
 	groups := map[string]*string{"name": &t.Name, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
-	pattern, match := best[0].match(message)
+	pattern, match := found.match(message)
 	for n, group := range pattern.SubexpNames() {
 		if field := groups[group]; field != nil && match[n] != "" {
 			*field = match[n]
 		}
 	}
 	t.Object = objects[strings.ToLower(t.Object)]
-	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && best[0].keepsEnd {
+	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
 		t.Said = lastWords(message)
 	}
 	return t

@@ -1,6 +1,7 @@
 package meaning
 
 import (
+	"slices"
 	"strings"
 	"testing"
 )
@@ -44,6 +45,19 @@ func TestTemplatesAreFilled(t *testing.T) {
 			}
 		}
 	}
+}
+
+// matching returns the rows that match the message and yield to no other row that does.
+func matching(rows []row, message string) []*row {
+	var all []*row
+	for i := range rows {
+		if _, m := rows[i].match(message); m != nil {
+			all = append(all, &rows[i])
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *row) bool {
+		return slices.ContainsFunc(all, func(other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
+	})
 }
 
 // The order of the rows must not decide what a message means.

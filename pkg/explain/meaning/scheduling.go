@@ -241,9 +241,9 @@ func unfitOf(reason string) Unfit {
 			u.Nodes, u.Message = int32(n), m[2]
 		}
 	}
-	if best := matchingUnfits(u.Message); len(best) > 0 {
-		u.Kind = best[0].kind
-		for _, pattern := range best[0].patterns {
+	if found := findUnfit(u.Message); found != nil {
+		u.Kind = found.kind
+		for _, pattern := range found.patterns {
 			if m := pattern.FindStringSubmatch(u.Message); len(m) > 1 {
 				u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
 				break
@@ -253,17 +253,22 @@ func unfitOf(reason string) Unfit {
 	return u
 }
 
-// matchingUnfits returns the rows that match the message and yield to no other row that does.
-func matchingUnfits(message string) []*unfitRow {
-	var all []*unfitRow
-	for i := range unfits {
-		if slices.ContainsFunc(unfits[i].patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) }) {
-			all = append(all, &unfits[i])
+// findUnfit returns the row that a message matches, or the one to which that row yields; nil if there is none.
+func findUnfit(message string) *unfitRow {
+	i := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.matches(message) })
+	if i < 0 {
+		return nil
+	}
+	for _, kind := range unfits[i].yieldsTo {
+		if j := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.kind == kind && r.matches(message) }); j >= 0 {
+			return &unfits[j]
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r *unfitRow) bool {
-		return slices.ContainsFunc(all, func(other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
-	})
+	return &unfits[i]
+}
+
+func (r *unfitRow) matches(message string) bool {
+	return slices.ContainsFunc(r.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) })
 }
 
 func (u *Unfit) row() *unfitRow {

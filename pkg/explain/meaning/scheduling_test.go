@@ -2,6 +2,7 @@ package meaning
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -60,6 +61,19 @@ func TestSchedulersReasonsAreValues(t *testing.T) {
 			t.Errorf("%s: %q, want %q", message, got, want)
 		}
 	}
+}
+
+// matchingUnfits returns the rows that match the message and yield to no other row that does.
+func matchingUnfits(message string) []*unfitRow {
+	var all []*unfitRow
+	for i := range unfits {
+		if unfits[i].matches(message) {
+			all = append(all, &unfits[i])
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *unfitRow) bool {
+		return slices.ContainsFunc(all, func(other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
+	})
 }
 
 // The order of the rows must not decide what a reason means.
