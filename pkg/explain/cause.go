@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // CauseSource is the source from which a cause is known.
@@ -41,13 +42,13 @@ type Cause struct {
 	Meaning string `json:"meaning,omitempty"`
 	// Error is the error in the messages or logs of the containers, if its meaning is known and the latest pods report no
 	// other error.
-	Error     *KnownError `json:"error,omitempty"`
-	Source    CauseSource `json:"source"`
-	Count     int32       `json:"count"`
-	Container string      `json:"container,omitempty"`
-	ExitCode  *int32      `json:"exitCode,omitempty"`
-	Signal    string      `json:"signal,omitempty"`
-	Reason    string      `json:"reason,omitempty"`
+	Error     *meaning.KnownError `json:"error,omitempty"`
+	Source    CauseSource         `json:"source"`
+	Count     int32               `json:"count"`
+	Container string              `json:"container,omitempty"`
+	ExitCode  *int32              `json:"exitCode,omitempty"`
+	Signal    string              `json:"signal,omitempty"`
+	Reason    string              `json:"reason,omitempty"`
 	// Also are the other containers that failed in all of the pods.
 	Also []cause.Exit `json:"also,omitempty"`
 	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container instead, a
@@ -146,32 +147,4 @@ func (e *Ending) IsDisruption() bool {
 		return e.By != ByKubelet
 	}
 	return false
-}
-
-// ErrorKind is the meaning of an error, whatever its source and wording.
-type ErrorKind string
-
-// The kinds of KnownError.
-const (
-	ErrorCommandNotFound   ErrorKind = "CommandNotFound"   // the command, or a script for it, does not exist in the container
-	ErrorNotExecutable     ErrorKind = "NotExecutable"     // the command may not be executed
-	ErrorWrongArchitecture ErrorKind = "WrongArchitecture" // exec format error
-	ErrorWorkingDirectory  ErrorKind = "WorkingDirectory"  // the working directory does not exist, or may not be entered
-	ErrorReadOnly          ErrorKind = "ReadOnly"          // the file system is read-only
-	ErrorPermission        ErrorKind = "PermissionDenied"  // permission on a file is denied
-	ErrorNoSpace           ErrorKind = "NoSpace"           // no space is left on a device
-	ErrorNameResolution    ErrorKind = "NameResolution"    // a host name has no address
-	ErrorConnectionRefused ErrorKind = "ConnectionRefused"
-	ErrorCertificate       ErrorKind = "Certificate"    // the certificate of a server was not accepted
-	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
-	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the program could not allocate GPU memory
-)
-
-// KnownError is an error with a known meaning, reported by a program, a shell, a container runtime or the kubelet. It is
-// comparable.
-type KnownError struct {
-	Kind ErrorKind `json:"kind"`
-	// Subject is the command, file, host name or address that the message names, or the detail of an ErrorCertificate or
-	// ErrorOutOfMemory; "" if it names none.
-	Subject string `json:"subject,omitempty"`
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -43,7 +44,7 @@ type Input struct {
 	// node no longer exists (NodeRemoved).
 	GoneNodes map[string]string
 	// Claims are the claims of pods that cannot be scheduled, as far as they were read.
-	Claims []Claim
+	Claims []meaning.Claim
 	Logs   []LogTail
 	// Relatives are the other Jobs of the Job's family (package retry), each with its pods if its failures need them;
 	// RelativesRead reports whether Relatives is complete.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // ProblemKind is the kind of a Problem.
@@ -78,14 +79,14 @@ type Problem struct {
 	RefusedBy string `json:"refusedBy,omitempty"`
 	Refusal   string `json:"refusal,omitempty"`
 	// Error is the error that the container, its runtime or the kubelet reports, if its meaning is known.
-	Error *KnownError `json:"error,omitempty"`
+	Error *meaning.KnownError `json:"error,omitempty"`
 	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
-	Unfit      []Unfit     `json:"unfit,omitempty"`
-	Autoscaler *Autoscaler `json:"autoscaler,omitempty"`
+	Unfit      []meaning.Unfit `json:"unfit,omitempty"`
+	Autoscaler *Autoscaler     `json:"autoscaler,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
-	Claims []Claim `json:"claims,omitempty"`
+	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Trouble is the meaning of the message of the kubelet, or of the API server about a webhook; nil if it is unknown.
-	Trouble *Trouble `json:"trouble,omitempty"`
+	Trouble *meaning.Trouble `json:"trouble,omitempty"`
 	// Lacks are the requests and limits that the quota RefusedBy demands, such as limits.memory.
 	Lacks []string `json:"lacks,omitempty"`
 	// Exit is the last exit of the container, and Restarts the number of its restarts.

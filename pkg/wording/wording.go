@@ -142,3 +142,32 @@ func AppendThousands[T integer](text []byte, n T) []byte {
 	}
 	return text
 }
+
+// Shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
+// number of characters.
+func Shorten(message string, most int) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
+	text := []rune(line)
+	if len(text) <= most {
+		return strings.TrimRight(line, " .")
+	}
+	line = string(text[:most])
+	if i := strings.LastIndex(line, ". "); i > 0 {
+		return line[:i]
+	}
+	if i := strings.LastIndex(line, " "); i > 0 {
+		line = line[:i]
+	}
+	return line + "…"
+}
+
+// Enumerate returns "1, 2 or 3".
+func Enumerate(words []string, last string) string {
+	if n := len(words); n > 1 {
+		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
+	}
+	return strings.Join(words, "")
+}
+
+// Quoted puts a text from the cluster in quotes.
+func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // jobOfOne returns a Job with one active pod, which requests 900Gi and has the named claims.
@@ -98,7 +99,7 @@ func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
 func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 	f := factsOf(jobOfOne("data", "cache"), unscheduled("0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims."))
 	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: a PersistentVolumeClaim of the pod (data or cache) is not bound.")
-	f.Claims = []explain.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
+	f.Claims = []meaning.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
 	r := report(f)
 	wantSentence(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound (“storageclass.storage.k8s.io "fast" not found”).`)
 	wantSaid(t, r, "does its StorageClass fast exist")

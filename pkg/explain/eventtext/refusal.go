@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
@@ -20,7 +21,7 @@ type Refusal struct {
 	Message string
 	// Trouble is the reason why a webhook could not be called, nil if it is unknown. Lacks are the requests and limits that a
 	// quota demands.
-	Trouble *explain.Trouble
+	Trouble *meaning.Trouble
 	Lacks   []string
 }
 
@@ -59,7 +60,7 @@ func RefusalOf(message string) Refusal {
 		found := Refusal{Reason: r.reason, By: m[1], Message: m[2]}
 		switch r.reason {
 		case explain.RefusalWebhookDown:
-			found.Trouble = WebhookTrouble(found.Message)
+			found.Trouble = meaning.OfWebhook(found.Message)
 		case explain.RefusalQuotaNeeds:
 			found.Lacks = lacking(found.Message)
 		}

@@ -50,3 +50,17 @@ func TestMessagesOfTheCronJobController(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: PND-06
+func TestQuotaNamesWhatPodsLack(t *testing.T) {
+	for message, want := range map[string]int{
+		"Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main": 2,
+		`Error creating: pods "x" is forbidden: failed quota: compute: must specify limits.cpu,limits.memory,requests.cpu`:     3,
+		`Error creating: pods "x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=1, limited: pods=1`:     0,
+	} {
+		r := RefusalOf(message)
+		if len(r.Lacks) != want || want > 0 && r.Lacks[1] != "limits.memory" {
+			t.Errorf("%s: %q", message, r.Lacks)
+		}
+	}
+}

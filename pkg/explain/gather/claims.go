@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -20,12 +20,12 @@ const maxClaims = 3
 
 // Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
 // error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
-func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []explain.Claim, err error) {
-	waits := func(u explain.Unfit) bool {
-		return u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitClaimMissing || u.Kind == explain.UnfitNoVolume
+func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []meaning.Claim, err error) {
+	waits := func(u meaning.Unfit) bool {
+		return u.Kind == meaning.UnfitClaimUnbound || u.Kind == meaning.UnfitClaimMissing || u.Kind == meaning.UnfitNoVolume
 	}
 	at := slices.IndexFunc(pods, func(p *explain.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
-	if at < 0 || !slices.ContainsFunc(eventtext.UnfitsOf(pods[at].Unschedulable), waits) {
+	if at < 0 || !slices.ContainsFunc(meaning.UnfitsOf(pods[at].Unschedulable), waits) {
 		return nil, nil // Other pods wait for the same reason.
 	}
 	names := explain.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
@@ -33,12 +33,12 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case kube.IsNotFound(err):
-			all = append(all, explain.Claim{Name: name, Missing: true})
+			all = append(all, meaning.Claim{Name: name, Missing: true})
 			continue
 		case err != nil:
 			return all, err
 		}
-		c := explain.Claim{Name: name, Phase: string(claim.Status.Phase), StorageClass: ptr.Deref(claim.Spec.StorageClassName, "")}
+		c := meaning.Claim{Name: name, Phase: string(claim.Status.Phase), StorageClass: ptr.Deref(claim.Spec.StorageClassName, "")}
 		if claim.Status.Phase != corev1.ClaimBound {
 			c.Warning = warningAboutClaim(ctx, client, claim)
 		}

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // waitsFor returns a change that gives a pod this message of its scheduler.
@@ -43,7 +43,7 @@ func TestClaimsAreReadOnlyIfAPodWaitsForThem(t *testing.T) {
 		events: []corev1.Event{warning("1", "no such class", "cache"), warning("2", "of another", "other")},
 	}
 	f := read(t, s, job)
-	want := []explain.Claim{{Name: "data", Phase: "Bound"}, {Name: "gone", Missing: true}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: "no such class"}}
+	want := []meaning.Claim{{Name: "data", Phase: "Bound"}, {Name: "gone", Missing: true}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: "no such class"}}
 	if !reflect.DeepEqual(f.Claims, want) || len(f.Gaps) != 0 {
 		t.Errorf("%+v, gaps %+v", f.Claims, f.Gaps)
 	}

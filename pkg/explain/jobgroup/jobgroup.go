@@ -88,7 +88,7 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 			k.detail = how // the text of an event or a condition
 		}
 		if c.Error != nil {
-			how += ": " + words.KnownErrorText(c.Error)
+			how += ": " + c.Error.Text()
 			k.detail = how
 		}
 	} else if g.State == explain.GroupRunning {

@@ -302,5 +302,5 @@ func (v *short) more() []labeled {
 			parts = append(parts, part.name)
 		}
 	}
-	return []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, v.page.again()), plain(": "+words.Enumerate(parts, "and")))}}
+	return []labeled{{label: "More", text: layout.Of(layout.Text(layout.Accent, v.page.again()), plain(": "+wording.Enumerate(parts, "and")))}}
 }

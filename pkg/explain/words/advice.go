@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // Advice on failures, and on a Job that failed.
@@ -170,9 +171,9 @@ func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) strin
 func ExitAdvice(container, image string, code int32) string {
 	switch code {
 	case 127:
-		return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", container, image)
+		return (&meaning.KnownError{Kind: meaning.ErrorCommandNotFound}).Advice(meaning.Container{Name: container, Image: image})
 	case 126:
-		return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", container, image)
+		return (&meaning.KnownError{Kind: meaning.ErrorNotExecutable}).Advice(meaning.Container{Name: container, Image: image})
 	case 143, 137:
 		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // OtherCauses is the text for the causes that an event counts without naming them.
@@ -80,7 +81,7 @@ func AlsoText(others []cause.Exit) string {
 	for i, e := range others {
 		texts[i] = fmt.Sprintf("container %s with %s", e.Container, e.Code())
 	}
-	return ", and " + Enumerate(texts, "and")
+	return ", and " + wording.Enumerate(texts, "and")
 }
 
 // HiddenText returns the text of a cause that a rule hides by matching another container.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // restartsNote returns the consequence of restarts that do not count.
@@ -21,7 +22,7 @@ func restartsNote(p *explain.Problem, _ time.Time) string {
 }
 
 func stillRunBriefly(p *explain.Problem, _ time.Time) string {
-	return Enumerate(p.Running, "and") + Plural(len(p.Running), " still runs", " still run")
+	return wording.Enumerate(p.Running, "and") + Plural(len(p.Running), " still runs", " still run")
 }
 
 func containerFailedBriefly(p *explain.Problem, now time.Time) string {
@@ -77,7 +78,7 @@ func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string 
 }
 
 func sidecarsText(names []string) string {
-	return Plural(len(names), "sidecar ", "sidecars ") + Enumerate(names, "and")
+	return Plural(len(names), "sidecar ", "sidecars ") + wording.Enumerate(names, "and")
 }
 
 func containerFailedNote(p *explain.Problem, _ time.Time) string {

@@ -45,7 +45,7 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobOverlap:
 		running := "a Job is"
 		if n := len(r.Active); n > 0 {
-			running = Enumerate(r.Active, "and") + Plural(n, " is", " are")
+			running = wording.Enumerate(r.Active, "and") + Plural(n, " is", " are")
 		}
 		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
 	case explain.CronJobCannotReplace:
@@ -158,7 +158,7 @@ func detail(r *explain.CronJobReport) string {
 	if len(r.Details) == 0 {
 		return "no event says why"
 	}
-	return shorten(r.Details[0], maxUnquoted)
+	return wording.Shorten(r.Details[0], maxUnquoted)
 }
 
 // Advice on CronJobs.

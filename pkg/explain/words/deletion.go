@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // finalizerOwners are the controllers that remove the finalizers of a domain, the more specific domains first.
@@ -96,7 +97,7 @@ func finalizersText(finalizers []string) string {
 			named[i] += " (of " + owner + ")"
 		}
 	}
-	return "the finalizers " + Enumerate(named, "and")
+	return "the finalizers " + wording.Enumerate(named, "and")
 }
 
 // FindFinalizerOwner returns advice on finalizers that keep the Job from being deleted.

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // EndingText returns the Text of a cause with an Ending; it adds a container that exited with a code of its own.
@@ -104,8 +105,8 @@ func endingSays(c *explain.Cause) string {
 			return ""
 		}
 	}
-	if text := shorten(c.Message, maxQuoted); text != "" {
-		return ": " + Quoted(text)
+	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
+		return ": " + wording.Quoted(text)
 	}
 	return ""
 }

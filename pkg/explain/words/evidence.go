@@ -9,13 +9,15 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // ConditionEvidence describes a condition of the Job, with its reason and message.
 func ConditionEvidence(c *batchv1.JobCondition) string {
 	text := fmt.Sprintf("condition %s: %s", c.Type, c.Reason)
 	if c.Message != "" {
-		text += ", " + Quoted(c.Message)
+		text += ", " + wording.Quoted(c.Message)
 	}
 	return text
 }
@@ -102,7 +104,7 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 
 // ContainerEvidence describes the end of a container, with the known error that it reports; without one, guess adds the
 // usual meaning of its exit code.
-func ContainerEvidence(c *explain.Container, known *explain.KnownError, guess bool) string {
+func ContainerEvidence(c *explain.Container, known *meaning.KnownError, guess bool) string {
 	kind := "container"
 	if c.Init {
 		kind = "init container"

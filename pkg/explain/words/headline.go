@@ -79,7 +79,7 @@ func CauseSentence(c *explain.Cause) string {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
-		return Joined(": ", c.Text+limitClause(c.MemoryLimit), KnownErrorText(c.Error))
+		return Joined(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
 	case c.Message != "":
 		return Joined(": ", c.Text+limitClause(c.MemoryLimit), lastLine(c.Message))
 	case c.MemoryLimit != nil:

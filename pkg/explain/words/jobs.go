@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // HistoryText describes the runs of indexes in their family, without the indexes: "failed in sweep and in sweep-retry-1,
@@ -35,7 +36,7 @@ func runsText(runs []explain.IndexRun) string {
 			places[i] += " (" + failureWord(f) + ")"
 		}
 	}
-	text := outcomeTexts[runs[0].Outcome] + " " + Enumerate(places, "and")
+	text := outcomeTexts[runs[0].Outcome] + " " + wording.Enumerate(places, "and")
 	if same {
 		text += ", " + Plural(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // heldText explains why Kueue does not admit the Job.
@@ -58,20 +59,20 @@ func afterColon(message string) string {
 	if message == "" {
 		return ""
 	}
-	return ": " + LowerFirst(shorten(message, maxUnquoted))
+	return ": " + LowerFirst(wording.Shorten(message, maxUnquoted))
 }
 
 // checksText returns "admission check provision (Pending: no nodes yet)".
 func checksText(checks []kueue.AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
-		name, state := c.Name, Joined(": ", c.State, shorten(c.Message, maxUnquoted))
+		name, state := c.Name, Joined(": ", c.State, wording.Shorten(c.Message, maxUnquoted))
 		if state != "" {
 			name += " (" + state + ")"
 		}
 		all = append(all, name)
 	}
-	return Plural(len(all), "admission check ", "admission checks ") + Enumerate(all, "and")
+	return Plural(len(all), "admission check ", "admission checks ") + wording.Enumerate(all, "and")
 }
 
 // Advice on Jobs that Kueue keeps suspended.

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // requirement returns the requirement of a podFailurePolicy rule: "main exits with 42 or 43".
@@ -29,7 +30,7 @@ func requirement(rule *batchv1.PodFailurePolicyRule) string {
 	if len(patterns) == 0 {
 		return "nothing"
 	}
-	return "pod condition " + Enumerate(patterns, "or")
+	return "pod condition " + wording.Enumerate(patterns, "or")
 }
 
 func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string {
@@ -40,13 +41,13 @@ func exitCodesText(codes *batchv1.PodFailurePolicyOnExitCodesRequirement) string
 	}
 	switch codes.Operator {
 	case batchv1.PodFailurePolicyOnExitCodesOpIn:
-		return fmt.Sprintf("%s exits with %s", who, Enumerate(values, "or"))
+		return fmt.Sprintf("%s exits with %s", who, wording.Enumerate(values, "or"))
 	case batchv1.PodFailurePolicyOnExitCodesOpNotIn:
 		// A rule never matches exit code 0 (PFP-03).
 		values = slices.DeleteFunc(values, func(v string) bool { return v == "0" })
-		return fmt.Sprintf("%s exits with a code other than %s", who, Enumerate(append([]string{"0"}, values...), "and"))
+		return fmt.Sprintf("%s exits with a code other than %s", who, wording.Enumerate(append([]string{"0"}, values...), "and"))
 	}
-	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, Enumerate(values, "and"))
+	return fmt.Sprintf("%s exits with a code %s %s", who, codes.Operator, wording.Enumerate(values, "and"))
 }
 
 // successRuleText returns the progress of a successPolicy rule: "3 of 5 (indexes 1-9)".

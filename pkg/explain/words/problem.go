@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // problemWords are the words for one kind of problem.
@@ -131,7 +132,7 @@ func ProblemReason(p *explain.Problem) string {
 	case brief != "":
 		return brief
 	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
-		return Joined(": ", p.Reason, troubleReason(p))
+		return Joined(": ", p.Reason, p.Trouble.Brief())
 	}
 	return string(p.Kind)
 }
@@ -163,7 +164,7 @@ func creationRefusedText(p *explain.Problem, _ time.Time) string {
 }
 
 func gatedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), Enumerate(p.Gates, "and"))
+	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
 }
 
 func finalizerStuckText(p *explain.Problem, _ time.Time) string {
@@ -339,7 +340,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(shorten(strings.Join(p.Details, "\n"), maxQuoted)))
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -351,14 +352,14 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, shorten(p.Details[0], maxUnquoted))
+	return Joined(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + Quoted(shorten(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }
@@ -372,7 +373,7 @@ func refusalText(p *explain.Problem) string {
 	if r.named != "" && p.RefusedBy != "" {
 		r.unnamed = r.named + p.RefusedBy
 	}
-	said := shorten(p.Refusal, maxUnquoted)
+	said := wording.Shorten(p.Refusal, maxUnquoted)
 	switch {
 	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
 		return said

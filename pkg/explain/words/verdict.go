@@ -8,7 +8,9 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.
@@ -47,7 +49,7 @@ func WaitsForText(running, terminating, ended int32, controller string) string {
 	if len(parts) == 0 {
 		return ControllerWord(controller) + " to record it"
 	}
-	return Enumerate(parts, "and")
+	return wording.Enumerate(parts, "and")
 }
 
 // WaitsClause returns the verdict's clause with a WaitsForText.
@@ -97,7 +99,7 @@ func RestartsText(r *Restarts, limit int32) string {
 
 // LastExitText describes the exit of a container before its last restart. message is its termination message; known is the
 // error that the message or the log reports, or nil.
-func LastExitText(e *cause.Exit, message string, known *explain.KnownError) string {
+func LastExitText(e *cause.Exit, message string, known *meaning.KnownError) string {
 	return fmt.Sprintf("container %s last %s%s", e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 
@@ -123,7 +125,7 @@ func FailedIndexesText(failed int32, list string, completions int32) string {
 // OtherReasonText returns a reason of the Job's failure that this project does not know.
 func OtherReasonText(reason, message string) string {
 	if message != "" {
-		return reason + ", " + Quoted(message)
+		return reason + ", " + wording.Quoted(message)
 	}
 	return "reason " + reason
 }
@@ -142,7 +144,7 @@ func RuleText(which int32, name, matched, message string) string {
 	case matched != "":
 		return rule + " matched " + matched
 	case message != "":
-		return rule + " matched, " + Quoted(message)
+		return rule + " matched, " + wording.Quoted(message)
 	}
 	return rule + " matched"
 }
@@ -158,7 +160,7 @@ func MatchedByCondition(pod string, index int32, condition string, c *explain.Ca
 
 // MatchedByExit describes the pod with the exit code that a rule matched. message is a termination message; known is the
 // error that the message or the log reports, or nil.
-func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *explain.KnownError) string {
+func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *meaning.KnownError) string {
 	return fmt.Sprintf("%s: its container %s %s%s", podLabel(pod, index), e.Container, exited(e.ExitCode, e.Reason), said(known, message))
 }
 

@@ -40,14 +40,6 @@ func Plural(n int, one, many string) string {
 	return many
 }
 
-// Enumerate returns "1, 2 or 3".
-func Enumerate(words []string, last string) string {
-	if n := len(words); n > 1 {
-		return strings.Join(words[:n-1], ", ") + " " + last + " " + words[n-1]
-	}
-	return strings.Join(words, "")
-}
-
 // Joined joins the parts that are not empty.
 func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
 
@@ -78,7 +70,7 @@ func FullStop(text string) string {
 
 // ContainersText returns "container proxy", or "containers proxy and logs".
 func ContainersText(names []string) string {
-	return Plural(len(names), "container ", "containers ") + Enumerate(names, "and")
+	return Plural(len(names), "container ", "containers ") + wording.Enumerate(names, "and")
 }
 
 // FillIn sets the texts of a report that later steps refer to: the controller, the policies of the Job with this spec, the waits,
@@ -107,33 +99,12 @@ func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	}
 }
 
-// Quoted puts a text from the cluster in quotes.
-func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
-
 const (
 	// maxQuoted is the maximum length of a quoted message in a sentence, in characters.
 	maxQuoted = 100
 	// maxUnquoted is the maximum length of a message in a sentence without quotes.
 	maxUnquoted = 160
 )
-
-// shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
-// number of characters.
-func shorten(message string, most int) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	text := []rune(line)
-	if len(text) <= most {
-		return strings.TrimRight(line, " .")
-	}
-	line = string(text[:most])
-	if i := strings.LastIndex(line, ". "); i > 0 {
-		return line[:i]
-	}
-	if i := strings.LastIndex(line, " "); i > 0 {
-		line = line[:i]
-	}
-	return line + "…"
-}
 
 // LastLines returns the last 10 lines of a message, without empty ones at the end.
 func LastLines(message string) []string {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
@@ -29,7 +30,7 @@ func TestCauseSentence(t *testing.T) {
 	notFound := `failed to create containerd task: failed to create shim task: OCI runtime create failed: exec: "trian": executable file not found in $PATH`
 	for want, c := range map[string]explain.Cause{
 		"Container main could not be started (StartError): command trian was not found in the container": {
-			Text: "Container main could not be started (StartError)", Message: notFound, Error: &explain.KnownError{Kind: explain.ErrorCommandNotFound, Subject: "trian"},
+			Text: "Container main could not be started (StartError)", Message: notFound, Error: &meaning.KnownError{Kind: meaning.ErrorCommandNotFound, Subject: "trian"},
 		},
 		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
 		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {

@@ -15,7 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -122,19 +122,19 @@ func shellWord(word string) string { return explain.ShellWord(word) }
 
 // startRemedy returns advice on a container that could not start, by the message of the runtime.
 func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
-	if known := eventtext.StartErrorIn(message); known != nil {
+	if known := meaning.StartErrorIn(message); known != nil {
 		return errorRemedy(in, c, known)
 	}
 	return words.StartAdvice(c.Name)
 }
 
 // errorRemedy returns advice on an error that the container reports.
-func errorRemedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
-	return words.KnownErrorAdvice(known, c.Name, in.Image(c), in.HasReadOnlyRoot(c.Name))
+func errorRemedy(in *facts.Facts, c *explain.Container, known *meaning.KnownError) string {
+	return known.Advice(meaning.Container{Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name)})
 }
 
 // remedy returns advice on an exit code, reason or error, or ""; known may be nil.
-func remedy(in *facts.Facts, c *explain.Container, known *explain.KnownError) string {
+func remedy(in *facts.Facts, c *explain.Container, known *meaning.KnownError) string {
 	switch {
 	case c.Reason == explain.OOMKilled:
 		return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")

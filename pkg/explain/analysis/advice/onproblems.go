@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
@@ -100,13 +101,13 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return describe // It shows the probe and the message of the probe or of the runtime.
 	case t == nil:
 		return ""
-	case t.Kind == explain.TroubleObjectMissing, t.Kind == explain.TroubleKeyMissing:
+	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
 		return objectCommand(in, t.Object, t.Name, t.Key)
-	case t.Kind == explain.TroubleDriverMissing && node != "":
+	case t.Kind == meaning.DriverMissing && node != "":
 		return "kubectl describe csinode " + shellWord(node)
-	case (t.Kind == explain.TroubleNetworkNotReady || t.Kind == explain.TroubleNetworkPlugin) && node != "":
+	case (t.Kind == meaning.NetworkNotReady || t.Kind == meaning.NetworkPlugin) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == explain.TroubleMountTimeout, t.Kind == explain.TroubleVolume, t.Kind == explain.TroubleSandbox:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox:
 		return describe // It shows the whole message.
 	}
 	return ""

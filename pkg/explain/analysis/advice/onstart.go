@@ -6,8 +6,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -22,7 +22,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
-		text := words.UnfitAdvice(u, p.Claims)
+		text := u.Advice(p.Claims)
 		if text == "" || len(out) == maxUnfits {
 			continue
 		}
@@ -35,19 +35,19 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 }
 
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
-func unfitCommand(in *facts.Facts, u *explain.Unfit) string {
+func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
-	case u.Kind == explain.UnfitClaimMissing:
+	case u.Kind == meaning.UnfitClaimMissing:
 		return kubectl(in.Job, "get pvc")
 	case u.IsAboutClaim() && u.Name != "":
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
-	case u.Kind == explain.UnfitNodeAffinity, u.Kind == explain.UnfitTopologySpread:
+	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
 		return "kubectl get nodes --show-labels"
-	case u.Kind == explain.UnfitTaint, u.Kind == explain.UnfitResource, u.Kind == explain.UnfitPodCount:
+	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:
 		return "kubectl describe nodes"
-	case u.Kind == explain.UnfitCordoned:
+	case u.Kind == meaning.UnfitCordoned:
 		return "kubectl get nodes"
 	}
 	return ""
@@ -85,7 +85,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
-		if eventtext.StartErrorIn(message) == nil {
+		if meaning.StartErrorIn(message) == nil {
 			command = describe
 		}
 	}

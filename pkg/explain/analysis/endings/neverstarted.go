@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // NeverStarted is the reason why no pod of a Job ever started a container.
@@ -25,13 +26,13 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 	if message != "" {
 		p.Details = []string{message}
 	}
-	switch image := eventtext.FailedImage(message); {
+	switch image := meaning.FailedImage(message); {
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
-		p.Kind, p.Unfit = explain.ProblemUnschedulable, eventtext.UnfitsOf(message)
+		p.Kind, p.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
 	case image != "":
-		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, eventtext.ImageTrouble(reason, message)
+		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
 	default:
-		p.Trouble = eventtext.StartTrouble(reason, message)
+		p.Trouble = meaning.OfStart(reason, message)
 	}
 	return &NeverStarted{Pod: pod, Problem: p}
 }

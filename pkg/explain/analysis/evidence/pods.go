@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -59,7 +60,7 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) 
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of
 // its exit code.
-func containerEvidence(pod string, c *explain.Container, known *explain.KnownError, guess bool) explain.Evidence {
+func containerEvidence(pod string, c *explain.Container, known *meaning.KnownError, guess bool) explain.Evidence {
 	return explain.Evidence{
 		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
 		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
@@ -69,7 +70,7 @@ func (g *Group) others() []cause.Exit {
 
 // KnownError returns the error with a known meaning in the message or log of the failed container, or nil. A container that
 // was stopped or killed did not end because of its error.
-func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
+func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	c := f.Container()
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == explain.OOMKilled || facts.IsStopped(c) {
 		return nil
@@ -79,7 +80,7 @@ func (f *Failure) KnownError(in *facts.Facts) *explain.KnownError {
 	}
 	for i := range in.Logs {
 		if tail := &in.Logs[i]; tail.Pod == f.Pod.Name && tail.Container == c.Name {
-			return eventtext.KnownErrorIn(c.ExitCode, tail.Lines...)
+			return meaning.KnownErrorIn(c.ExitCode, tail.Lines...)
 		}
 	}
 	return nil
@@ -90,8 +91,8 @@ const maxSearched = 10
 
 // knownError returns the error that the latest failures have in common, as far as they report errors; its Subject is "" if
 // it differs.
-func (g *Group) knownError(in *facts.Facts) *explain.KnownError {
-	var common *explain.KnownError
+func (g *Group) knownError(in *facts.Facts) *meaning.KnownError {
+	var common *meaning.KnownError
 	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
 		known := f.KnownError(in)
 		switch c := f.Container(); {
@@ -101,7 +102,7 @@ func (g *Group) knownError(in *facts.Facts) *explain.KnownError {
 		case common == nil:
 			common = known
 		case known.Subject != common.Subject:
-			common = &explain.KnownError{Kind: known.Kind}
+			common = &meaning.KnownError{Kind: known.Kind}
 		}
 	}
 	return common

@@ -133,7 +133,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
 		if c.Error = g.knownError(in); c.Error != nil {
-			c.Meaning = words.KnownErrorText(c.Error)
+			c.Meaning = c.Error.Text()
 			if explain.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
 				c.Text = words.NotStartedText(c.Container, c.Reason)
 			}

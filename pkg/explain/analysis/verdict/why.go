@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -94,7 +95,7 @@ func whyRule(in *facts.Facts, failed *failures.Failures) string {
 		matched = words.MatchedByCondition(p.Name, indexOf(in, p.Name), p.Condition, causeOfPod(in, failed, p.Name))
 	case p.Container != "":
 		exit, message := cause.Exit{Container: p.Container, ExitCode: p.ExitCode}, ""
-		var known *explain.KnownError
+		var known *meaning.KnownError
 		if f := failed.Example; f != nil && f.Pod.Name == p.Name {
 			exit.Reason, message, known = f.Kind.Cause.Reason, f.Message(), f.KnownError(in)
 		}

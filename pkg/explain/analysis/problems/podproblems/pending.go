@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -65,7 +66,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
-		p.Error = eventtext.StartErrorIn(config.WaitingMessage)
+		p.Error = meaning.StartErrorIn(config.WaitingMessage)
 	case before != nil:
 		p = *before
 	case loop != nil:

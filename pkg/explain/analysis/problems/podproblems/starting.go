@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // addMeaning adds the meaning of the message about the first of the pods. Only one message is read, because a huge Job may
@@ -22,7 +23,7 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addImageTrouble(in, p)
 	case explain.ProblemPodPending:
 		if len(p.Details) > 0 {
-			p.Trouble = eventtext.StartTrouble(p.Reason, p.Details[0])
+			p.Trouble = meaning.OfStart(p.Reason, p.Details[0])
 		}
 		if p.Trouble != nil && p.Trouble.Volume != "" {
 			addVolume(in, p)
@@ -32,12 +33,12 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
-	p.Unfit = eventtext.UnfitsOf(p.Details[0])
+	p.Unfit = meaning.UnfitsOf(p.Details[0])
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
-		p.MayContinue = p.MayContinue || u.Kind == explain.UnfitResource || u.Kind == explain.UnfitPodCount // Other pods may make room.
+		p.MayContinue = p.MayContinue || u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount // Other pods may make room.
 		switch {
-		case u.Kind == explain.UnfitResource:
+		case u.Kind == meaning.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
 		case u.IsAboutClaim():
 			p.Claims = claimsOf(in, p.Pods[0])
@@ -51,14 +52,14 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 
 // nameClaim sets the claim that a reason is about if the scheduler does not name it: the pod's only claim, or the only
 // claim that is not bound.
-func nameClaim(u *explain.Unfit, claims []explain.Claim) {
+func nameClaim(u *meaning.Unfit, claims []meaning.Claim) {
 	if u.Name != "" {
 		return
 	}
 	var candidates []string
 	for i := range claims {
 		bound := claims[i].Phase == string(corev1.ClaimBound)
-		if onlyUnbound := u.Kind == explain.UnfitClaimUnbound || u.Kind == explain.UnfitNoVolume; !bound || !onlyUnbound {
+		if onlyUnbound := u.Kind == meaning.UnfitClaimUnbound || u.Kind == meaning.UnfitNoVolume; !bound || !onlyUnbound {
 			candidates = append(candidates, claims[i].Name)
 		}
 	}
@@ -78,9 +79,9 @@ func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
 }
 
 // claimsOf returns the claims of the pod's volumes in the template, with the data that was read.
-func claimsOf(in *facts.Facts, pod string) (all []explain.Claim) {
+func claimsOf(in *facts.Facts, pod string) (all []meaning.Claim) {
 	for _, name := range explain.ClaimNames(&in.Spec.Template.Spec, pod) {
-		claim := explain.Claim{Name: name}
+		claim := meaning.Claim{Name: name}
 		for _, read := range in.Claims {
 			if read.Name == name {
 				claim = read
@@ -139,7 +140,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 	if len(p.Details) > 0 {
 		message = p.Details[0]
 	}
-	if p.Trouble = eventtext.ImageTrouble(p.Reason, message); p.Trouble != nil {
+	if p.Trouble = meaning.OfImage(p.Reason, message); p.Trouble != nil {
 		return
 	}
 	failed := `Failed to pull image "` + p.Image + `"`
@@ -148,7 +149,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 		if e.Pod != p.Pods[0] || e.Reason != "Failed" || !strings.HasPrefix(e.Message, failed) {
 			continue
 		}
-		if p.Trouble = eventtext.ImageTrouble(p.Reason, e.Message); p.Trouble != nil {
+		if p.Trouble = meaning.OfImage(p.Reason, e.Message); p.Trouble != nil {
 			p.Details = append(p.Details, e.Message)
 			return
 		}
@@ -166,8 +167,8 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	}
 	switch v := &all[i]; {
 	case v.PersistentVolumeClaim != nil:
-		p.Claims = []explain.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
-	case t.Kind != explain.TroubleKeyMissing:
+		p.Claims = []meaning.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
+	case t.Kind != meaning.KeyMissing:
 	case v.ConfigMap != nil:
 		t.Name = v.ConfigMap.Name
 	case v.Secret != nil:

@@ -1,15 +1,14 @@
-package eventtext
+package meaning
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // summary returns a text such as "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity".
-func summary(all []explain.Unfit) string {
+func summary(all []Unfit) string {
 	var parts []string
 	for _, u := range all {
 		part := string(u.Kind)
@@ -21,12 +20,10 @@ func summary(all []explain.Unfit) string {
 	return strings.Join(parts, ", ")
 }
 
-// The messages come from the filters of kube-scheduler 1.20 to 1.37, and from user reports.
-//
-// Requirements: PND-01
-func TestSchedulersReasonsAreValues(t *testing.T) {
+// unfitCases are messages from the filters of kube-scheduler 1.20 to 1.37, and from user reports.
+func unfitCases() map[string]string {
 	const preemption = " preemption: 0/9 nodes are available: 1 No preemption victims found for incoming pod, 8 Preemption is not helpful for scheduling."
-	for message, want := range map[string]string{
+	return map[string]string{
 		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. no new claims to deallocate, preemption: 0/9 nodes are available: 9 Preemption is not helpful for scheduling.": "1 InsufficientResource nvidia.com/gpu, 8 NodeAffinity",
 		"0/9 nodes are available: 1 Insufficient memory, 8 Too many pods." + preemption: "1 InsufficientResource memory, 8 TooManyPods",
 		// https://github.com/kubernetes-sigs/karpenter/issues/932
@@ -54,9 +51,56 @@ func TestSchedulersReasonsAreValues(t *testing.T) {
 		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending": "Other",
 		"Unschedulable": "Other",
 		"":              "",
-	} {
+	}
+}
+
+// Requirements: PND-01
+func TestSchedulersReasonsAreValues(t *testing.T) {
+	for message, want := range unfitCases() {
 		if got := summary(UnfitsOf(message)); got != want {
 			t.Errorf("%s: %q, want %q", message, got, want)
+		}
+	}
+}
+
+// matchingUnfits returns the rows that match the message and yield to no other row that does.
+func matchingUnfits(message string) []*unfitRow {
+	var all []*unfitRow
+	for i := range unfits {
+		if unfits[i].matches(message) {
+			all = append(all, &unfits[i])
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *unfitRow) bool {
+		return slices.ContainsFunc(all, func(other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
+	})
+}
+
+// The order of the rows must not decide what a reason means.
+func TestNoReasonOfTheSchedulerMatchesTwoRows(t *testing.T) {
+	for message := range unfitCases() {
+		for _, u := range UnfitsOf(message) {
+			if best := matchingUnfits(u.Message); len(best) > 1 {
+				t.Errorf("%q is both %s and %s: one has to yield to the other", u.Message, best[0].kind, best[1].kind)
+			}
+		}
+	}
+}
+
+func TestEveryReasonOfTheSchedulerHasARowWithAllOfItsColumns(t *testing.T) {
+	seen := map[UnfitKind]bool{}
+	for _, r := range unfits {
+		if r.kind == "" || seen[r.kind] || r.patterns == nil || (r.advice == "") == (r.advise == nil) {
+			t.Errorf("%+v", r)
+		}
+		seen[r.kind] = true
+		for _, u := range []Unfit{{Kind: r.kind, Message: "m"}, {Kind: r.kind, Name: "n", Requested: "1", Message: "m"}} {
+			claims := []Claim{{Name: "n", Warning: "no"}, {Name: "o"}}
+			for _, text := range []string{u.Text(claims), u.Advice(claims)} {
+				if text == "" || strings.Contains(strings.NewReplacer("{n}", "").Replace(text), "{") {
+					t.Errorf("%s: %q", r.kind, text)
+				}
+			}
 		}
 	}
 }
@@ -69,35 +113,6 @@ func TestUnknownReasonKeepsTheSchedulersWords(t *testing.T) {
 	} {
 		if all := UnfitsOf(message); len(all) != 1 || all[0].Message != want {
 			t.Errorf("%s: %+v, want %q", message, all, want)
-		}
-	}
-}
-
-// Requirements: PND-02
-func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
-	event := func(source, reason, message string) explain.Event {
-		return explain.Event{Pod: "a", Source: source, Reason: reason, Message: message}
-	}
-	for name, tc := range map[string]struct {
-		event explain.Event
-		want  explain.Autoscaler // the zero value for nil
-	}{
-		"no larger nodes":       {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: "2 Insufficient memory"}},
-		"as before 1.22":        {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max node group size reached"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: "1 max node group size reached"}},
-		"without a reason":      {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: "), explain.Autoscaler{By: explain.ByClusterAutoscaler}},
-		"a node comes":          {event("cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Adds: true}},
-		"Karpenter's node":      {event("karpenter", "Nominated", "Pod should schedule on: nodeclaim/default-cvkcv"), explain.Autoscaler{By: explain.ByKarpenter, Adds: true}},
-		"Karpenter has none":    {event("karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default", no instance type has enough resources`), explain.Autoscaler{By: explain.ByKarpenter, Why: `incompatible with nodepool "default", no instance type has enough resources`}},
-		"the scheduler":         {event("default-scheduler", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu."), explain.Autoscaler{}},
-		"another event":         {event("karpenter", "Evicted", "Evicted pod: Underutilized"), explain.Autoscaler{}},
-		"an event of the Job's": {explain.Event{Reason: "TriggeredScaleUp"}, explain.Autoscaler{}},
-	} {
-		got := explain.Autoscaler{}
-		if a := AutoscalerOf(&tc.event); a != nil {
-			got = *a
-		}
-		if got != tc.want {
-			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
 }

@@ -1,0 +1,14 @@
+package eventtext
+
+import (
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+)
+
+// EndErrorIn returns the error in the termination message of a container that ended.
+func EndErrorIn(c *explain.Container) *meaning.KnownError {
+	if explain.IsStartFailure(c.Reason) {
+		return meaning.StartErrorIn(c.Message)
+	}
+	return meaning.KnownErrorIn(c.ExitCode, c.Message)
+}

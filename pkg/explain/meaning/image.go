@@ -1,0 +1,148 @@
+package meaning
+
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// Images that are not on the node.
+const (
+	RateLimit      TroubleKind = "RateLimit"      // the registry limits the rate of pulls
+	Unauthorized   TroubleKind = "Unauthorized"   // the registry denies access
+	ImageNotFound  TroubleKind = "ImageNotFound"  // the registry lacks the image
+	NoPlatform     TroubleKind = "NoPlatform"     // the image is for other platforms
+	NotOnNode      TroubleKind = "NotOnNode"      // the image is not on the node, and imagePullPolicy is Never
+	Unreachable    TroubleKind = "Unreachable"    // the registry does not answer
+	RegistryTLS    TroubleKind = "RegistryTLS"    // the registry's certificate is not accepted
+	RegistryFails  TroubleKind = "RegistryFails"  // the registry responds with an internal error
+	Signature      TroubleKind = "Signature"      // the signature of the image is missing or invalid
+	NoDiskSpace    TroubleKind = "NoDiskSpace"    // the node has no disk space for the image
+	PullsThrottled TroubleKind = "PullsThrottled" // the kubelet limits the rate of pulls
+)
+
+// images are messages of containerd, CRI-O and the kubelet about images that they cannot pull.
+var images = []row{
+	{
+		kind:     RateLimit,
+		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),
+		brief:    "rate limit",
+		text:     "cannot be pulled: the registry's rate limit is exceeded",
+		advice:   "pull the image with an account (imagePullSecrets), which has a higher limit, or from a mirror of the registry; the kubelet retries automatically",
+	},
+	{
+		kind:     PullsThrottled,
+		patterns: re(`pull QPS exceeded`),
+		brief:    "pulls throttled",
+		text:     "is not pulled yet, because the kubelet limits how often it pulls (registryPullQPS)",
+		advice:   "wait: the kubelet retries automatically",
+	},
+	{
+		kind:     NotOnNode,
+		patterns: re(`is not present with pull policy of Never`),
+		brief:    "not on the node",
+		text:     "is not present on the node, and imagePullPolicy is Never",
+		advice:   "load the image onto the node, or recreate the Job with imagePullPolicy IfNotPresent",
+	},
+	{
+		kind: NoPlatform,
+		patterns: re(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|` +
+			`does not match the specified platform|cannot be used on this platform`),
+		brief:  "no image for the platform",
+		text:   "cannot be pulled: it does not exist for the platform (operating system and architecture) of the node",
+		advice: "build the image for the platform of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)",
+	},
+	{
+		kind:     Signature,
+		patterns: re(`(?i)signature ?validation ?failed|source image rejected|signature (?:was|is) required|invalid signature|no signature exists`),
+		keepsEnd: true,
+		brief:    "signature",
+		text:     "cannot be pulled: its signature is not accepted",
+		advice:   "sign the image, or correct the signature policy of the nodes",
+	},
+	{
+		kind:     NoDiskSpace,
+		patterns: re(`no space left on device`),
+		brief:    "no disk space",
+		text:     "cannot be pulled: the node has no disk space left for it",
+		advice:   "free disk space on the node, or have the pod run on another one",
+	},
+	{
+		kind:     RegistryTLS,
+		patterns: re(`x509: |tls: |HTTP response to HTTPS client|certificate `),
+		keepsEnd: true,
+		brief:    "TLS of the registry",
+		text:     "cannot be pulled: the TLS connection to its registry failed",
+		advice:   "have the container runtime of the nodes trust the certificate of the registry, or correct the certificate",
+	},
+	{
+		kind: Unreachable,
+		patterns: re(`no such host|name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|` +
+			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
+		yieldsTo: []TroubleKind{RegistryTLS},
+		keepsEnd: true,
+		brief:    "registry unreachable",
+		text:     "cannot be pulled: its registry cannot be reached",
+		advice:   "check the name of the registry, and DNS, proxy and firewall of the node; the kubelet retries automatically",
+	},
+	{
+		kind: Unauthorized,
+		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
+			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
+		yieldsTo: []TroubleKind{RateLimit, Unreachable}, // Docker Hub tells some clients of its rate limit as unauthorized.
+		brief:    "access denied",
+		text:     "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)",
+		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
+	},
+	{
+		kind:     RegistryFails,
+		patterns: re(`(?i)\b50[0234]\b|internal server error|bad gateway|service unavailable`),
+		keepsEnd: true,
+		brief:    "registry error",
+		text:     "cannot be pulled: its registry answers with an error",
+		advice:   "check the registry; the kubelet retries automatically",
+	},
+	{
+		kind:     ImageNotFound,
+		patterns: re(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`),
+		yieldsTo: []TroubleKind{NoPlatform, Unauthorized}, // containerd ends "no match for platform in manifest" with "not found".
+		brief:    "image not found",
+		text:     "cannot be pulled: the registry does not have it",
+		advice:   "push this image, and the Job goes on; or run another image with kubectl batchjob retry --replace --image",
+	},
+}
+
+// failedImage is the beginning of the kubelet's message about an image that it cannot pull.
+var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
+
+// FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
+// else.
+func FailedImage(message string) string { return failedImage.Group(strings.TrimSpace(message)) }
+
+// OfImage returns the reason why an image cannot be pulled, from the reason and message of a waiting container, or from the
+// message of an event; nil if it is unknown.
+func OfImage(reason, message string) *Trouble {
+	switch reason {
+	case "ErrImageNeverPull":
+		return &Trouble{Kind: NotOnNode}
+	case "InvalidImageName":
+		return nil // The reason is specific enough.
+	case "SignatureValidationFailed":
+		return &Trouble{Kind: Signature, Said: lastWords(message)}
+	}
+	t := troubleIn(images, imageError(message))
+	if t == nil && reason == "RegistryUnavailable" {
+		t = &Trouble{Kind: Unreachable}
+	}
+	return t
+}
+
+// imageError returns the error of the runtime, without the name of the image before it, which may contain any words. Kubelets
+// before 1.31 leave the error out.
+func imageError(message string) string {
+	message = strings.TrimSpace(message)
+	if about := failedImage.FindString(message); about != "" {
+		message = strings.TrimPrefix(message[len(about):], ": ")
+	}
+	return strings.TrimPrefix(message, "ErrImagePull: ")
+}

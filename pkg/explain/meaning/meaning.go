@@ -1,0 +1,172 @@
+// Package meaning recognizes messages of a cluster, and says what they mean. Each subject has a file, such as image.go, and
+// each kind of trouble is one row in it: the patterns that recognize it, its text for a column, its clause, and its advice.
+// The rows know nothing of reports: they take a reason and a message, and return a Trouble.
+//
+// To add a kind, add a row to the file of its subject, and a real message to the test beside it. If two rows match the same
+// message, one of them has to yield to the other; a test fails otherwise.
+package meaning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Trouble is the meaning of a message about a pod that does not start, or that is not created.
+type Trouble struct {
+	Kind TroubleKind `json:"kind"`
+	// Object is the kind of object that is missing or lacks Key: ConfigMap, Secret or claim. Name is its name, or the name of
+	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
+	Object string `json:"object,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Key    string `json:"key,omitempty"`
+	// Volume is the name of the volume that the message is about.
+	Volume string `json:"volume,omitempty"`
+	// Said is the most specific part of the message; "" if Kind is as specific.
+	Said string `json:"said,omitempty"`
+}
+
+// TroubleKind is the meaning of a message.
+type TroubleKind string
+
+// row is one kind of trouble.
+type row struct {
+	kind TroubleKind
+	// patterns recognize messages of this kind. They may have the groups name, key, object, volume and said; the group said is
+	// the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
+	// matches.
+	patterns []*lazyregexp.Regexp
+	// yieldsTo are the kinds of messages that match this row, too.
+	yieldsTo []TroubleKind
+	// keepsEnd sets Said to the end of the message, for kinds that are less specific than the message. saysAll reports whether
+	// the text needs no quotation of it.
+	keepsEnd, saysAll bool
+	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
+	// cannot start because". They are templates, see Trouble.fill.
+	brief, text, advice string
+}
+
+// re returns the patterns of a row.
+func re(patterns ...string) []*lazyregexp.Regexp {
+	out := make([]*lazyregexp.Regexp, len(patterns))
+	for i, pattern := range patterns {
+		out[i] = lazyregexp.New(pattern)
+	}
+	return out
+}
+
+// subjects are the rows of all files.
+var subjects = [][]row{images, volumes, sandboxes, webhooks}
+
+func rowOf(kind TroubleKind) *row {
+	for _, rows := range subjects {
+		if i := slices.IndexFunc(rows, func(r row) bool { return r.kind == kind }); i >= 0 {
+			return &rows[i]
+		}
+	}
+	return &row{}
+}
+
+// match returns the submatches of the first pattern that matches the message, with its pattern; nil if none does.
+func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
+	for _, pattern := range r.patterns {
+		if m := pattern.FindStringSubmatch(message); m != nil {
+			return pattern, m
+		}
+	}
+	return nil, nil
+}
+
+// find returns the row that a message matches, or the one to which that row yields; nil if there is none.
+func find(rows []row, message string) *row {
+	matches := func(r row) bool { _, m := r.match(message); return m != nil }
+	i := slices.IndexFunc(rows, matches)
+	if i < 0 {
+		return nil
+	}
+	for _, kind := range rows[i].yieldsTo {
+		if j := slices.IndexFunc(rows, func(r row) bool { return r.kind == kind && matches(r) }); j >= 0 {
+			return &rows[j]
+		}
+	}
+	return &rows[i]
+}
+
+// troubleIn returns the trouble that a message reports about a subject; nil if it is unknown.
+func troubleIn(rows []row, message string) *Trouble {
+	message = strings.Join(strings.Fields(message), " ")
+	found := find(rows, message)
+	if found == nil {
+		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
+			return &Trouble{Kind: last.kind, Said: lastWords(message)}
+		}
+		return nil
+	}
+	t := &Trouble{Kind: found.kind}
+	groups := map[string]*string{"name": &t.Name, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
+	pattern, match := found.match(message)
+	for n, group := range pattern.SubexpNames() {
+		if field := groups[group]; field != nil && match[n] != "" {
+			*field = match[n]
+		}
+	}
+	t.Object = objects[strings.ToLower(t.Object)]
+	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
+		t.Said = lastWords(message)
+	}
+	return t
+}
+
+// Brief returns the trouble in a few words for a column; "" without a trouble.
+func (t *Trouble) Brief() string {
+	if t == nil {
+		return ""
+	}
+	return t.fill(rowOf(t.Kind).brief, "")
+}
+
+// Text returns the trouble as a clause, without the message: after the name of an image or a webhook, and otherwise after "the
+// pod cannot start because". volume names the volume with its claim, such as "its volume data (claim data)".
+func (t *Trouble) Text(volume string) string { return t.fill(rowOf(t.Kind).text, volume) }
+
+// Advice returns advice on the trouble; volume is as in Text.
+func (t *Trouble) Advice(volume string) string { return t.fill(rowOf(t.Kind).advice, volume) }
+
+// Quote returns the part of the message to quote after Text; "" if Text says everything.
+func (t *Trouble) Quote() string {
+	if rowOf(t.Kind).saysAll {
+		return ""
+	}
+	return t.Said
+}
+
+// maxSaid is the maximum number of characters of a message within a clause.
+const maxSaid = 100
+
+// fill replaces the names in braces in a template.
+func (t *Trouble) fill(template, volume string) string {
+	if !strings.Contains(template, "{") {
+		return template
+	}
+	// An object has no name if the message names only its key and its volume.
+	object, needed := "the "+t.Object+" of its volume "+t.Volume, ""
+	if t.Name != "" {
+		object = t.Object + " " + t.Name
+		if t.Volume != "" {
+			needed = ", which its volume " + t.Volume + " needs,"
+		}
+	}
+	network, service, inService := "the network of its node", "its server", ""
+	if t.Name != "" {
+		network, service, inService = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")"
+	}
+	return strings.NewReplacer(
+		"{name}", t.Name, "{key}", t.Key, "{said}", wording.Shorten(t.Said, maxSaid), "{volume}", volume,
+		"{object}", object, "{object, needed by its volume}", object+needed, "{kind and name}", wording.Join(" ", t.Object, t.Name),
+		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
+}
+
+// objects maps the kinds of objects in messages.
+var objects = map[string]string{"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim"}

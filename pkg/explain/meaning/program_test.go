@@ -1,0 +1,197 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The messages come from runc, crun, shells, libc, and programs in several languages.
+//
+// Requirements: CLI-18
+func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
+	const runc = "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: "
+	for _, tc := range []struct {
+		code    int32
+		message string
+		kind    ErrorKind
+		subject string
+	}{
+		{128, runc + `exec: "/manager": stat /manager: no such file or directory: unknown`, ErrorCommandNotFound, "/manager"},
+		{128, runc + `error during container init: exec: "trian": executable file not found in $PATH: unknown`, ErrorCommandNotFound, "trian"},
+		{127, "container create failed: executable file `trian` not found in $PATH: No such file or directory", ErrorCommandNotFound, "trian"},
+		{0, "container create failed: exec container process `/app`: No such file or directory", ErrorCommandNotFound, "/app"},
+		{1, "exec /docker-entrypoint.sh: no such file or directory", ErrorCommandNotFound, "/docker-entrypoint.sh"},
+		{1, "standard_init_linux.go:228: exec user process caused: no such file or directory", ErrorCommandNotFound, ""},
+		{127, "/bin/sh: 1: pg_dmp: not found", ErrorCommandNotFound, "pg_dmp"},
+		{127, "sh: pg_dmp: not found", ErrorCommandNotFound, "pg_dmp"},
+		{127, "bash: line 1: pg_dmp: command not found", ErrorCommandNotFound, "pg_dmp"},
+		{1, "/run.sh: line 12: jq: command not found", ErrorCommandNotFound, "jq"},
+		{127, "bash: ./x.sh: No such file or directory", ErrorCommandNotFound, "./x.sh"},
+		{126, "bash: ./x.sh: /bin/zsh: bad interpreter: No such file or directory", ErrorCommandNotFound, "/bin/zsh"},
+		{127, "/usr/bin/env: ‘python’: No such file or directory", ErrorCommandNotFound, "python"},
+		{127, "env: can't execute 'bash': No such file or directory", ErrorCommandNotFound, "bash"},
+		{2, "python3: can't open file '/app/mian.py': [Errno 2] No such file or directory", ErrorCommandNotFound, "/app/mian.py"},
+		{1, "bucket: not found", "", ""},
+		{128, runc + `exec: "/docker-entrypoint.sh": permission denied: unknown`, ErrorNotExecutable, "/docker-entrypoint.sh"},
+		{126, "sh: ./run.sh: Permission denied", ErrorNotExecutable, "./run.sh"},
+		{126, "container create failed: exec container process `/run.sh`: Permission denied", ErrorNotExecutable, "/run.sh"},
+		{255, "exec /bin/connect-api: exec format error\n", ErrorWrongArchitecture, "/bin/connect-api"},
+		{1, "standard_init_linux.go:228: exec user process caused: exec format error", ErrorWrongArchitecture, ""},
+		{126, "/bin/sh: /app: cannot execute binary file: Exec format error", ErrorWrongArchitecture, "/app"},
+		{1, "OSError: [Errno 8] Exec format error: './app'", ErrorWrongArchitecture, "./app"},
+		{128, runc + `chdir to cwd ("/srv/app") set in config.json failed: no such file or directory: unknown`, ErrorWorkingDirectory, "/srv/app"},
+
+		{1, "mkdir: can't create directory '/var/cache/collect': Read-only file system", ErrorReadOnly, "/var/cache/collect"},
+		{1, "OSError: [Errno 30] Read-only file system: '/data/out'", ErrorReadOnly, "/data/out"},
+		{1, "2026/01/02 03:04:05 open /tmp/x: read-only file system", ErrorReadOnly, "/tmp/x"},
+		{1, `nginx: [emerg] mkdir() "/var/cache/nginx/client_temp" failed (30: Read-only file system)`, ErrorReadOnly, "/var/cache/nginx/client_temp"},
+		{1, "Error: EROFS: read-only file system, open '/app/log'", ErrorReadOnly, "/app/log"},
+		{1, "cp: error writing '/data/a': No space left on device", ErrorNoSpace, "/data/a"},
+		{1, "OSError: [Errno 28] No space left on device", ErrorNoSpace, ""},
+		{1, "PermissionError: [Errno 13] Permission denied: '/data/out'", ErrorPermission, "/data/out"},
+		{1, "open /data/out: permission denied", ErrorPermission, "/data/out"},
+		{1, "git@github.com: Permission denied (publickey).", "", ""},
+		{1, `ERROR:  permission denied for table orders`, "", ""},
+
+		{1, "psycopg2.OperationalError: could not translate host name \"db.prod\" to address: Temporary failure in name resolution\n", ErrorNameResolution, "db.prod"},
+		{1, "dial tcp: lookup db.prod on 10.96.0.10:53: no such host", ErrorNameResolution, "db.prod"},
+		{1, "Get \"http://api/\": dial tcp: lookup api: Temporary failure in name resolution", ErrorNameResolution, "api"},
+		{6, "curl: (6) Could not resolve host: api.prod", ErrorNameResolution, "api.prod"},
+		{1, "wget: bad address 'api.prod:8080'", ErrorNameResolution, "api.prod:8080"},
+		{4, "wget: unable to resolve host address ‘api.prod’", ErrorNameResolution, "api.prod"},
+		{1, "Caused by: java.net.UnknownHostException: db.prod: Name or service not known\n\tat java.base/java.net.Inet6AddressImpl.lookupAllHostAddr(Native Method)\n\t... 12 more", ErrorNameResolution, "db.prod"},
+		{1, "Error: getaddrinfo ENOTFOUND db.prod\n    at GetAddrInfoReqWrap.onlookup [as oncomplete] (node:dns:107:26)", ErrorNameResolution, "db.prod"},
+		{1, "socket.gaierror: [Errno -3] Temporary failure in name resolution", ErrorNameResolution, ""},
+		{1, `requests.exceptions.ConnectionError: HTTPSConnectionPool(host='api', port=443): Max retries exceeded with url: / (Caused by NameResolutionError("<x>: Failed to resolve 'api' ([Errno -2] Name or service not known)"))`, ErrorNameResolution, "api"},
+		{1, "redis.exceptions.ConnectionError: Error -2 connecting to redis:6379. Name or service not known.", ErrorNameResolution, "redis"},
+		{1, `(2003, "Can't connect to MySQL server on 'db' ([Errno -2] Name or service not known)")`, ErrorNameResolution, "db"},
+		{100, "Temporary failure resolving 'deb.debian.org'", ErrorNameResolution, "deb.debian.org"},
+		{128, "ssh: Could not resolve hostname git.prod: Name or service not known", ErrorNameResolution, "git.prod"},
+
+		{1, "dial tcp 10.0.0.7:5432: connect: connection refused", ErrorConnectionRefused, "10.0.0.7:5432"},
+		{2, "psql: error: connection to server at \"db\" (10.0.0.7), port 5432 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?", ErrorConnectionRefused, "db:5432"},
+		{7, "curl: (7) Failed to connect to api port 80 after 2 ms: Connection refused", ErrorConnectionRefused, "api:80"},
+		{1, "Error: connect ECONNREFUSED 10.0.0.7:6379", ErrorConnectionRefused, "10.0.0.7:6379"},
+		{1, "org.postgresql.util.PSQLException: Connection to db:5432 refused.\nCaused by: java.net.ConnectException: Connection refused", ErrorConnectionRefused, ""},
+		{1, "ConnectionRefusedError: [Errno 111] Connection refused", ErrorConnectionRefused, ""},
+
+		{1, "tls: failed to verify certificate: x509: certificate signed by unknown authority", ErrorCertificate, "x509: certificate signed by unknown authority"},
+		{1, "ssl.SSLCertVerificationError: [SSL: CERTIFICATE_VERIFY_FAILED] certificate verify failed: self-signed certificate (_ssl.c:1006)", ErrorCertificate, "self-signed certificate"},
+		{60, "curl: (60) SSL certificate problem: certificate has expired", ErrorCertificate, "certificate has expired"},
+
+		{1, `Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`, ErrorOutOfMemory, "Java heap space"},
+		{134, "FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory", ErrorOutOfMemory, "JavaScript heap out of memory"},
+		{1, "fork: Cannot allocate memory", ErrorOutOfMemory, ""},
+		{1, "MemoryError", ErrorOutOfMemory, ""},
+		{134, "terminate called after throwing an instance of 'std::bad_alloc'\n  what():  std::bad_alloc", ErrorOutOfMemory, ""},
+		{1, "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", ErrorOutOfGPUMemory, ""},
+		{1, "RuntimeError: CUDA error: out of memory", ErrorOutOfGPUMemory, ""},
+
+		{3, "", "", ""},
+		{1, "ValueError: bad input", "", ""},
+	} {
+		got := KnownErrorIn(tc.code, tc.message)
+		if got == nil {
+			got = &KnownError{}
+		}
+		if got.Kind != tc.kind || got.Subject != tc.subject {
+			t.Errorf("%s\ngot  %+v\nwant %s of %q", tc.message, *got, tc.kind, tc.subject)
+		}
+	}
+}
+
+// An operation that is forbidden to a container runtime is not an error of the program.
+//
+// Requirements: CLI-18
+func TestMessagesOfARuntimeAreAboutTheStart(t *testing.T) {
+	for message, want := range map[string]string{
+		`failed to create shim task: OCI runtime create failed: runc create failed: exec: "trian": executable file not found in $PATH: unknown`: "trian",
+		`OCI runtime create failed: mkdir /sys/fs/cgroup/memory/x: permission denied: unknown`:                                                  "",
+		`failed to reserve sandbox name: dial unix /run/x.sock: connect: connection refused`:                                                    "",
+	} {
+		if got := StartErrorIn(message); got == nil && want != "" || got != nil && got.Subject != want {
+			t.Errorf("%s: %+v", message, got)
+		}
+	}
+}
+
+// An error that a program survived is not the reason for its failure: another error follows it.
+//
+// Requirements: CLI-18
+func TestTheLastErrorCounts(t *testing.T) {
+	const survived = "WARN cache: dial tcp 10.0.0.7:6379: connect: connection refused"
+	if got := KnownErrorIn(1, survived, "Traceback (most recent call last):", `  File "/app/main.py", line 3, in <module>`, "ValueError: bad input"); got != nil {
+		t.Errorf("got %+v", got)
+	}
+	if got := KnownErrorIn(1, survived, "giving up after 5 attempts"); got == nil || got.Kind != ErrorConnectionRefused {
+		t.Errorf("got %+v", got)
+	}
+}
+
+// Messages of containers may contain anything.
+func FuzzKnownErrorIn(f *testing.F) {
+	for _, r := range slices.Concat(startErrors, programErrors) {
+		for _, p := range r.patterns {
+			f.Add(p.hint + ": " + p.line.String())
+		}
+	}
+	f.Fuzz(func(t *testing.T, message string) {
+		for _, code := range []int32{1, 126, 127} {
+			if e := KnownErrorIn(code, message); e != nil && (e.Kind == "" || len(e.Subject) > len(message) || strings.Contains(e.Subject, "\n")) {
+				t.Errorf("%q: %+v", message, e)
+			}
+		}
+	})
+}
+
+// Requirements: CLI-18
+func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
+	for _, tc := range []struct {
+		kind                  ErrorKind
+		subject, text, advice string
+	}{
+		{ErrorCommandNotFound, "trian", "command trian was not found in the container", "fix the command of container main"},
+		{ErrorCommandNotFound, "/app/trian", "/app/trian does not exist in the container", "fix the command of container main"},
+		{ErrorNotExecutable, "/run.sh", "permission denied, /run.sh is not executable", "make the command of container main executable"},
+		{ErrorWrongArchitecture, "/app", "exec format error, the image is for another architecture than the node", "kubernetes.io/arch"},
+		{ErrorWrongArchitecture, "/run.sh", "exec format error, the script /run.sh has no #! line, or the image is for another architecture than the node", "kubernetes.io/arch"},
+		{ErrorWorkingDirectory, "/srv", "its working directory /srv does not exist, or it may not enter it", "correct workingDir"},
+		{ErrorReadOnly, "/var/cache/x", "/var/cache/x is on a read-only file system", "mount a volume such as an emptyDir at /var/cache: container main has readOnlyRootFilesystem"},
+		{ErrorReadOnly, "", "it wrote to a read-only file system", "mount a volume such as an emptyDir where it writes"},
+		{ErrorPermission, "/data", "permission denied for /data", "fsGroup"},
+		{ErrorNoSpace, "/data", "no space left on device for /data", "more space"},
+		{ErrorNameResolution, "db.prod", "host name db.prod could not be resolved", "check host name db.prod"},
+		{ErrorConnectionRefused, "db:5432", "connection refused by db:5432", "listens on db:5432"},
+		{ErrorCertificate, "x509: expired", "the certificate of a server was not accepted: x509: expired", "the CA that signed"},
+		{ErrorOutOfMemory, "Java heap space", "it ran out of memory: Java heap space", "raise the memory limit of container main"},
+		{ErrorOutOfGPUMemory, "", "it ran out of GPU memory", "GPU"},
+	} {
+		e := &KnownError{Kind: tc.kind, Subject: tc.subject}
+		if got := e.Text(); got != tc.text {
+			t.Errorf("got  %s\nwant %s", got, tc.text)
+		}
+		if got := e.Advice(Container{"main", "app:1", true}); !strings.Contains(got, tc.advice) {
+			t.Errorf("%s: advice %q, want %q", tc.kind, got, tc.advice)
+		}
+		if got := e.Brief(); len(got) < 5 || len(got) > 20 { // Of 30 characters, "exit 127: " takes ten.
+			t.Errorf("%s in brief: %q", tc.kind, got)
+		}
+		bare := &KnownError{Kind: tc.kind}
+		for _, text := range []string{bare.Text(), bare.Advice(Container{Name: "main", Image: "app:1"})} {
+			if text == "" || strings.Contains(text, "%!") || strings.Contains(text, "  ") {
+				t.Errorf("%s without a subject: %q", tc.kind, text)
+			}
+		}
+	}
+}
+
+func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
+	seen := map[ErrorKind]bool{}
+	for _, r := range slices.Concat(startErrors, programErrors) {
+		if r.kind == "" || seen[r.kind] || len(r.patterns) == 0 || r.brief == "" || (r.text == "") == (r.describe == nil) || r.advice == "" && r.advise == nil {
+			t.Errorf("%+v", r)
+		}
+		seen[r.kind] = true
+	}
+}

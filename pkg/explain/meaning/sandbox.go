@@ -1,0 +1,94 @@
+package meaning
+
+import (
+	"slices"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// The sandbox of a pod, and its network.
+const (
+	NoAddress       TroubleKind = "NoAddress"       // no IP address is left
+	NetworkNotReady TroubleKind = "NetworkNotReady" // the network plugin of the node is not ready
+	NetworkPlugin   TroubleKind = "NetworkPlugin"   // other trouble with the network plugin
+	NoRuntime       TroubleKind = "NoRuntime"       // the node lacks the handler of the RuntimeClass
+	SandboxImage    TroubleKind = "SandboxImage"    // the sandbox image cannot be pulled
+	Sandbox         TroubleKind = "Sandbox"         // other trouble with the sandbox
+)
+
+// sandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
+var sandboxes = []row{
+	{
+		kind: NoAddress,
+		patterns: re(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|` +
+			`no IPs? available|no more free affine blocks|no unallocated|range is full|address pool .*exhausted|insufficient .*(?:IP|address)|` +
+			`failed to request IPs|failed to allocate (?:IP|address)|IPAM .*(?:full|exhausted)`),
+		brief:  "no IP address",
+		text:   "{network} has no IP address left for it",
+		advice: "free IP addresses, or give the network plugin a larger range; the kubelet retries automatically",
+	},
+	{
+		kind:     NetworkNotReady,
+		patterns: re(`(?i)cni plugin not initialized|cni config uninitialized|network is not ready|network plugin is not ready|NetworkPluginNotReady`),
+		brief:    "network not ready",
+		text:     "the network plugin of its node is not ready",
+		advice:   "check the pods of the network plugin on the node",
+	},
+	{
+		kind: NoRuntime,
+		patterns: re(`(?i)no runtime (?:handler )?for "(?P<name>[^"]+)" is configured`, `(?i)failed to find runtime handler (?P<name>\S+)`,
+			`(?i)runtime handler "?(?P<name>[^" ]+)"? not supported`),
+		brief:  "runtime handler",
+		text:   "the container runtime of its node does not have the runtime handler {name} (runtimeClassName)",
+		advice: "have the pods run on nodes that have the runtime handler, or recreate the Job with another runtimeClassName",
+	},
+	{
+		kind:     SandboxImage,
+		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`),
+		keepsEnd: true,
+		brief:    "sandbox image",
+		text:     "the sandbox image {name} cannot be pulled on its node",
+		advice:   "make the sandbox image available to the node: its container runtime's configuration names it",
+	},
+	{
+		kind: NetworkPlugin,
+		patterns: re(`failed to find plugin "(?P<name>[^"]+)" in path`,
+			`(?i)failed to set ?up (?:pod )?network|failed to setup network for sandbox|network for (?:pod|sandbox)|\bcni\b`),
+		yieldsTo: []TroubleKind{NoAddress, NetworkNotReady}, // These messages say more.
+		keepsEnd: true,
+		brief:    "network plugin",
+		text:     "{network} failed",
+		advice:   "check the pods of the network plugin on the node",
+	},
+	{
+		kind:     Sandbox,
+		keepsEnd: true,
+		brief:    "sandbox",
+		text:     "its sandbox cannot be created",
+		advice:   "resolve what the message names on the node; the kubelet retries automatically",
+	},
+}
+
+// plugin matches the name of the network plugin that failed.
+var plugin = lazyregexp.New(`plugin type="([^"]+)"|networkPlugin cni failed|(?:^|[ "])(aws-cni|calico|cilium-cni|flannel|weave-net|azure-vnet|multus-cni)(?:[ "]|$)`)
+
+// ofSandbox returns the meaning of a message about the sandbox of a pod.
+func ofSandbox(message string) *Trouble {
+	t := troubleIn(sandboxes, message)
+	if t != nil && t.Name == "" && slices.Contains([]TroubleKind{NoAddress, NetworkPlugin, NetworkNotReady}, t.Kind) {
+		t.Name = plugin.Group(message)
+	}
+	return t
+}
+
+// OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not
+// start, from the reason and message of the warning; nil for other reasons.
+func OfStart(reason, message string) *Trouble {
+	switch reason {
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		return ofVolume(message)
+	case "FailedCreatePodSandBox", "NetworkNotReady":
+		return ofSandbox(message)
+	}
+	return nil
+}

@@ -1,0 +1,375 @@
+package meaning
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Unfit is one reason why no node can take a pod.
+type Unfit struct {
+	Kind UnfitKind `json:"kind"`
+	// Nodes is the number of nodes for which the reason holds; 0 if it holds for the pod, whatever the node.
+	Nodes int32 `json:"nodes,omitempty"`
+	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), or the claim; "" if the scheduler names none.
+	Name string `json:"name,omitempty"`
+	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
+	Requested string `json:"requested,omitempty"`
+	// Message is the scheduler's message.
+	Message string `json:"message"`
+}
+
+// UnfitKind is a kind of reason why no node can take a pod: a filter of kube-scheduler.
+type UnfitKind string
+
+// The reasons.
+const (
+	UnfitResource       UnfitKind = "InsufficientResource"
+	UnfitPodCount       UnfitKind = "TooManyPods"
+	UnfitNodeAffinity   UnfitKind = "NodeAffinity" // or nodeSelector
+	UnfitNodeName       UnfitKind = "NodeName"
+	UnfitTaint          UnfitKind = "Taint"
+	UnfitCordoned       UnfitKind = "Cordoned" // spec.unschedulable of the node
+	UnfitTopologySpread UnfitKind = "TopologySpread"
+	UnfitPodAffinity    UnfitKind = "PodAffinity" // or anti-affinity
+	UnfitHostPort       UnfitKind = "HostPort"
+	UnfitVolumeNode     UnfitKind = "VolumeNodeAffinity" // the volume is in another zone, or on another node
+	UnfitVolumeCount    UnfitKind = "VolumeLimit"
+	UnfitNoVolume       UnfitKind = "NoVolume" // there is no volume for the claim to bind to
+	UnfitClaimMissing   UnfitKind = "ClaimMissing"
+	UnfitClaimDeleted   UnfitKind = "ClaimDeleted" // the claim is being deleted
+	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
+	UnfitClaimInUse     UnfitKind = "ClaimInUse" // ReadWriteOncePod
+	UnfitDevices        UnfitKind = "Devices"    // ResourceClaims
+	UnfitNoNodes        UnfitKind = "NoNodes"    // the cluster has none
+	UnfitOther          UnfitKind = "Other"
+)
+
+// Claim is a PersistentVolumeClaim of a pod.
+type Claim struct {
+	Name string `json:"name"`
+	// Missing reports whether the claim does not exist. Phase and StorageClass are set for a claim that was read.
+	Missing      bool   `json:"missing,omitempty"`
+	Phase        string `json:"phase,omitempty"`
+	StorageClass string `json:"storageClass,omitempty"`
+	// Warning is the latest warning about a claim that is not bound.
+	Warning string `json:"warning,omitempty"`
+}
+
+// unfitRow is one kind of reason why no node can take a pod.
+type unfitRow struct {
+	kind     UnfitKind
+	patterns []*lazyregexp.Regexp // the group, if any, is the name
+	// yieldsTo are the kinds of messages that match this row, too.
+	yieldsTo []UnfitKind
+	// text follows the number of nodes. Without text, the message is quoted. {claim}, {(claim)} and {(warning)} are about the
+	// claim.
+	text, advice string
+	// advise returns advice that depends on more than names.
+	advise func(u *Unfit, claims []Claim) string
+	// isAboutClaim reports whether the reason is about a claim of the pod, or its volume.
+	isAboutClaim bool
+}
+
+// unfits are messages of the filters of kube-scheduler, as of Kubernetes 1.37 and in earlier releases.
+var unfits = []unfitRow{
+	{
+		kind:     UnfitResource,
+		patterns: re(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`),
+		text:     "Insufficient {name}",
+		advise:   resourceAdvice,
+	},
+	{
+		kind:     UnfitPodCount,
+		patterns: re(`^Too many pods`),
+		text:     "Too many pods",
+		advice:   "add nodes: these run as many pods as they may (status.allocatable.pods)",
+	},
+	{
+		kind:     UnfitTaint,
+		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint`),
+		text:     "untolerated taint{taint}",
+		advise:   taintAdvice,
+	},
+	{
+		kind:     UnfitCordoned,
+		patterns: re(`^node\(s\) were unschedulable`),
+		text:     "unschedulable (cordoned)",
+		advice:   uncordon,
+	},
+	{
+		kind:     UnfitTopologySpread,
+		patterns: re(`pod topology spread constraints`),
+		text:     "topology spread constraints",
+		advice:   "recreate the Job with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
+	},
+	{
+		kind:     UnfitPodAffinity,
+		patterns: re(`pod (?:anti-)?affinity|pods anti-affinity|pod affinity/anti-affinity`),
+		text:     "pod affinity/anti-affinity",
+		advice:   "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes",
+	},
+	{
+		kind:         UnfitVolumeNode,
+		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone`),
+		text:         "volume node affinity{(claim)}",
+		advice:       "make room for the pod where its volume is{(claim)}, or use a volume in a zone that has room; a StorageClass with volumeBindingMode WaitForFirstConsumer creates volumes where their pods fit",
+		isAboutClaim: true,
+	},
+	{
+		kind:     UnfitNodeAffinity,
+		patterns: re(`node affinity|node selector`),
+		yieldsTo: []UnfitKind{UnfitVolumeNode},
+		text:     "node affinity/selector",
+		advice:   "compare nodeSelector and affinity of the pod with the labels of the nodes",
+	},
+	{
+		kind:     UnfitNodeName,
+		patterns: re(`requested (?:node name|hostname)`),
+		text:     "node name",
+		advice:   "recreate the Job with a nodeName that exists, or without it",
+	},
+	{
+		kind:     UnfitHostPort,
+		patterns: re(`free (?:host )?ports`),
+		text:     "host port in use",
+		advice:   "recreate the Job without hostPort, or with a lower parallelism: each node has the port only once",
+	},
+	{
+		kind:     UnfitVolumeCount,
+		patterns: re(`exceed max volume count`),
+		text:     "maximum number of volumes",
+		advice:   "add nodes: these have as many volumes attached as they may",
+	},
+	{
+		kind:         UnfitNoVolume,
+		patterns:     re(`available persistent volumes to bind|enough free storage|bound to non-existent`),
+		text:         "no PersistentVolume to bind{(claim)}",
+		advise:       unboundAdvice,
+		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitClaimMissing,
+		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" not found`, `(?i)create the persistentvolumeclaim "([^"]+)"`),
+		text:         "{claim} does not exist",
+		advice:       "create claim {name}; the pod is then scheduled automatically",
+		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitClaimDeleted,
+		patterns:     re(`(?i)persistentvolumeclaim "([^"]+)" is being deleted`),
+		text:         "{claim} is being deleted",
+		advice:       "recreate the claim once it is gone, and the Job with it",
+		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitClaimUnbound,
+		patterns:     re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `),
+		text:         "{claim} is not bound{(warning)}",
+		advise:       unboundAdvice,
+		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitClaimInUse,
+		patterns:     re(`ReadWriteOncePod`),
+		text:         "{claim} is in use by another pod (ReadWriteOncePod)",
+		advice:       "wait until the other pod ends, or use a claim with another access mode than ReadWriteOncePod",
+		isAboutClaim: true,
+	},
+	{
+		kind:     UnfitDevices,
+		patterns: re(`(?i)resourceclaim|cannot allocate all claims`),
+		advice:   "compare the ResourceClaims of the pod with the devices of the nodes (ResourceSlices)",
+	},
+	{
+		kind:     UnfitNoNodes,
+		patterns: re(`^no nodes available to schedule pods`),
+		text:     "the cluster has no nodes",
+		advice:   "add a node",
+	},
+}
+
+const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintenance is over"
+
+// available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
+var available = lazyregexp.New(`^\d+/\d+ nodes are available: `)
+
+// counted matches a reason with the number of nodes for which it holds.
+var counted = lazyregexp.New(`^(\d+) (.+)$`)
+
+// afterReasons are the beginnings of kube-scheduler's text about preemption, and about the resource claims that it could
+// free.
+var afterReasons = []string{". preemption: ", " preemption: ", ", preemption: ", ". no new claims to deallocate", " no new claims to deallocate"}
+
+// UnfitsOf parses the reasons why no node can take a pod from the scheduler's message (condition PodScheduled or event
+// FailedScheduling), in the order of the message. A text in an unknown format is one reason of the kind Other.
+func UnfitsOf(message string) []Unfit {
+	message = strings.Join(strings.Fields(message), " ")
+	if message == "" {
+		return nil
+	}
+	prefix := available.FindString(message)
+	list := message[len(prefix):]
+	for _, after := range afterReasons {
+		list, _, _ = strings.Cut(list, after)
+	}
+	list = strings.TrimRight(list, " .")
+	// A reason may contain commas: "1 node(s) had taint {a: b}, that the pod didn't tolerate".
+	var reasons []string
+	for part := range strings.SplitSeq(list, ", ") {
+		if last := len(reasons) - 1; last >= 0 && (prefix == "" || !counted.MatchString(part)) {
+			reasons[last] += ", " + part
+			continue
+		}
+		reasons = append(reasons, part)
+	}
+	out := make([]Unfit, len(reasons))
+	for i, reason := range reasons {
+		out[i] = unfitOf(reason)
+	}
+	return out
+}
+
+func unfitOf(reason string) Unfit {
+	u := Unfit{Kind: UnfitOther, Message: reason}
+	if m := counted.FindStringSubmatch(reason); m != nil {
+		if n, err := strconv.ParseInt(m[1], 10, 32); err == nil {
+			u.Nodes, u.Message = int32(n), m[2]
+		}
+	}
+	if found := findUnfit(u.Message); found != nil {
+		u.Kind = found.kind
+		for _, pattern := range found.patterns {
+			if m := pattern.FindStringSubmatch(u.Message); len(m) > 1 {
+				u.Name = strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(m[1]), ":"))
+				break
+			}
+		}
+	}
+	return u
+}
+
+// findUnfit returns the row that a message matches, or the one to which that row yields; nil if there is none.
+func findUnfit(message string) *unfitRow {
+	i := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.matches(message) })
+	if i < 0 {
+		return nil
+	}
+	for _, kind := range unfits[i].yieldsTo {
+		if j := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.kind == kind && r.matches(message) }); j >= 0 {
+			return &unfits[j]
+		}
+	}
+	return &unfits[i]
+}
+
+func (r *unfitRow) matches(message string) bool {
+	return slices.ContainsFunc(r.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) })
+}
+
+func (u *Unfit) row() *unfitRow {
+	if i := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.kind == u.Kind }); i >= 0 {
+		return &unfits[i]
+	}
+	return &unfitRow{}
+}
+
+// IsAboutClaim reports whether the reason is about a claim of the pod, or its volume.
+func (u *Unfit) IsAboutClaim() bool { return u.row().isAboutClaim }
+
+// Text returns the reason without its number of nodes; claims belong to the pod.
+func (u *Unfit) Text(claims []Claim) string {
+	if text := u.row().text; text != "" {
+		return u.fill(text, claims)
+	}
+	return wording.Quoted(wording.Shorten(u.Message, maxMessage))
+}
+
+// Advice returns advice on the reason, or ""; claims belong to the pod.
+func (u *Unfit) Advice(claims []Claim) string {
+	if r := u.row(); r.advise == nil {
+		return u.fill(r.advice, claims)
+	}
+	return u.row().advise(u, claims)
+}
+
+// maxMessage is the maximum number of characters of a message in a sentence of its own.
+const maxMessage = 160
+
+// fill replaces the names in braces in a template.
+func (u *Unfit) fill(template string, claims []Claim) string {
+	if !strings.Contains(template, "{") {
+		return template
+	}
+	var names []string
+	warning := ""
+	for i := range claims {
+		names = append(names, claims[i].Name)
+		if claims[i].Name == u.Name && claims[i].Warning != "" {
+			warning = inBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
+		}
+	}
+	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+inBrackets(wording.Enumerate(names, "or")), "", ""
+	if u.Name != "" {
+		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
+	}
+	return strings.NewReplacer("{name}", u.Name, "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+}
+
+func inBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}
+
+func resourceAdvice(u *Unfit, _ []Claim) string {
+	requests := "requests"
+	if u.Requested != "" {
+		requests = "requests " + u.Requested
+	}
+	if strings.Contains(u.Name, "/") {
+		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
+	}
+	if u.Requested == "" {
+		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
+	}
+	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
+}
+
+// taintAdvice returns advice on a taint. The cluster itself sets taints of node.kubernetes.io.
+func taintAdvice(u *Unfit, _ []Claim) string {
+	key, _, _ := strings.Cut(u.Name, ":")
+	switch {
+	case u.Name == "":
+		return "recreate the Job with tolerations for the taints of the nodes, or remove a taint"
+	case key == "node.kubernetes.io/unschedulable":
+		return uncordon
+	case strings.HasPrefix(key, "node.kubernetes.io/"), strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/"):
+		return fmt.Sprintf("find out why nodes have the taint {%s}, which the cluster itself sets and removes; a toleration would not help", u.Name)
+	}
+	return fmt.Sprintf("recreate the Job with a toleration for the taint {%s} in its pod template, or remove the taint from a node", u.Name)
+}
+
+func unboundAdvice(u *Unfit, claims []Claim) string {
+	for i := range claims {
+		if c := &claims[i]; c.Name == u.Name && c.StorageClass != "" {
+			return fmt.Sprintf("find out why claim %s is not bound: does its StorageClass %s exist, and does its provisioner run?", c.Name, c.StorageClass)
+		}
+	}
+	if u.Name != "" {
+		return fmt.Sprintf("find out why claim %s is not bound: its StorageClass, and the provisioner", u.Name)
+	}
+	return "find out which claim of the pod is not bound, and why"
+}
+
+// LacksRoom reports whether the scheduler's message about a pod names a resource of which nodes have too little, so that the
+// pod may be scheduled once other pods have ended or a node is added.
+func LacksRoom(message string) bool {
+	// "0/3 nodes are available: 3 Insufficient cpu.", "0/1 nodes are available: 1 Too many pods."
+	return strings.Contains(message, "Insufficient ") || strings.Contains(message, "Too many pods")
+}
