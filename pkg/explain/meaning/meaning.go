@@ -79,19 +79,24 @@ func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
 	return nil, nil
 }
 
-// find returns the row that a message matches, or the one to which that row yields; nil if there is none.
-func find(rows []row, message string) *row {
-	matches := func(r row) bool { _, m := r.match(message); return m != nil }
-	i := slices.IndexFunc(rows, matches)
+// first returns the first row that matches, or a row that matches and to which that one yields; nil if there is none.
+func first[R any](rows []R, matches func(*R) bool, yields func(r, other *R) bool) *R {
+	i := slices.IndexFunc(rows, func(r R) bool { return matches(&r) })
 	if i < 0 {
 		return nil
 	}
-	for _, kind := range rows[i].yieldsTo {
-		if j := slices.IndexFunc(rows, func(r row) bool { return r.kind == kind && matches(r) }); j >= 0 {
+	for j := range rows {
+		if yields(&rows[i], &rows[j]) && matches(&rows[j]) {
 			return &rows[j]
 		}
 	}
 	return &rows[i]
+}
+
+// find returns the row of a message, nil if there is none.
+func find(rows []row, message string) *row {
+	return first(rows, func(r *row) bool { _, m := r.match(message); return m != nil },
+		func(r, other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
 }
 
 // troubleIn returns the trouble that a message reports about a subject; nil if it is unknown.

@@ -253,18 +253,10 @@ func unfitOf(reason string) Unfit {
 	return u
 }
 
-// findUnfit returns the row that a message matches, or the one to which that row yields; nil if there is none.
+// findUnfit returns the row of a message, nil if there is none.
 func findUnfit(message string) *unfitRow {
-	i := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.matches(message) })
-	if i < 0 {
-		return nil
-	}
-	for _, kind := range unfits[i].yieldsTo {
-		if j := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.kind == kind && r.matches(message) }); j >= 0 {
-			return &unfits[j]
-		}
-	}
-	return &unfits[i]
+	return first(unfits, func(r *unfitRow) bool { return r.matches(message) },
+		func(r, other *unfitRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
 }
 
 func (r *unfitRow) matches(message string) bool {
