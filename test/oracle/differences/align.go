@@ -49,6 +49,14 @@ func alignSuspendedEnd(p *Pair) {
 	}
 }
 
+// alignResumedDeleted accepts a startTime of the built-in controller's Job that was resumed while it was being deleted, and
+// has not started: its condition Suspended is true.
+func alignResumedDeleted(p *Pair) {
+	if p.Deleted && p.BuiltIn.Started && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		p.BuiltIn.Started = p.Ours.Started
+	}
+}
+
 // alignRefusedCount accepts a Job whose status the API server refuses to the built-in controller, because succeeded would
 // shrink: completions have been lowered together with parallelism, and then only one of them.
 func alignRefusedCount(p *Pair) {
