@@ -39,13 +39,16 @@ func alignHeadOfLine(p *Pair) {
 }
 
 // alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
-// controller without a startTime.
+// controller without a startTime, and the startTime itself, which our Job gets when its end is decided.
 func alignSuspendedEnd(p *Pair) {
-	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.Finished() {
+	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.decided() {
 		return
 	}
-	if !p.BuiltIn.Finished() || !p.BuiltIn.Started {
+	switch {
+	case p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started):
 		p.BuiltIn = p.Ours.Clone()
+	case p.BuiltIn.decided() && !p.BuiltIn.Finished():
+		p.BuiltIn.Started = p.Ours.Started
 	}
 }
 
