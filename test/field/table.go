@@ -5,9 +5,11 @@ import (
 	"io"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 )
 
-// printTable prints a row for each answer, with its first sentence, followed by its faults. It returns the number of
+// printTable prints a row for each answer, with its first sentence, followed by its faults, and lists the long first
+// sentences. It returns the number of
 // failed takes (a take is a case with one controller).
 func printTable(out io.Writer, results []result) (bad int) {
 	w := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
@@ -38,9 +40,28 @@ func printTable(out io.Writer, results []result) (bad int) {
 		}
 	}
 	_ = w.Flush() // Standard output is gone.
+	printLong(out, results)
 	good, all := countCases(results)
 	fmt.Fprintf(out, "\n%d of %d cases pass; with each controller on its own, %d of %d.\n", good, all, len(results)-bad, len(results))
 	return bad
+}
+
+// long is the number of characters of a first sentence that is hard to read.
+const long = 160
+
+// printLong lists the first sentences that are longer.
+func printLong(out io.Writer, results []result) {
+	var b strings.Builder
+	for _, r := range results {
+		for _, v := range r.verdicts {
+			if n := utf8.RuneCountInString(line(v.First)); n > long && v.Ask.Run == "" {
+				fmt.Fprintf(&b, "%5d %s %s\n", n, r.namespace(), v.Ask.About)
+			}
+		}
+	}
+	if b.Len() > 0 {
+		fmt.Fprintf(out, "\nFirst sentences of more than %d characters:\n%s", long, b.String())
+	}
 }
 
 // countCases returns the number of cases that pass with all their controllers, and the number of cases.

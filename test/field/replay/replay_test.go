@@ -2,6 +2,7 @@ package replay_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"flag"
 	"net/http/httptest"
@@ -25,7 +26,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
 )
 
-var only = flag.String("only", "", "replay the cases whose name matches this regular `expression`")
+var (
+	only   = flag.String("only", "", "replay the cases whose name matches this regular `expression`")
+	folder = flag.String("cases", "", "replay the cases of this `folder`, which has their recordings too, instead of test/field/cases")
+)
 
 // takes returns the names of a case's recordings, for the built-in controller and for ours.
 func takes(c situation.Case) []string { return []string{c.Name, c.Name + "-ours"} }
@@ -49,9 +53,10 @@ func ask(t *testing.T, r *replay.Recording, namespace string, args ...string) st
 }
 
 // verdicts asks about a recorded take, as make field does.
-func verdicts(t *testing.T, c situation.Case, take string) []situation.Verdict {
+func verdicts(t *testing.T, c situation.Case, file string) []situation.Verdict {
 	t.Helper()
-	recording, err := replay.Load(filepath.Join("..", "recordings", take+".yaml"))
+	take := strings.TrimSuffix(filepath.Base(file), ".yaml")
+	recording, err := replay.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +84,7 @@ func verdicts(t *testing.T, c situation.Case, take string) []situation.Verdict {
 // Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/field.md quotes the first
 // sentences.
 func TestRecordedCasesAreExplained(t *testing.T) {
-	cases, err := situation.Load("../cases", regexp.MustCompile(*only))
+	cases, err := situation.Load(cmp.Or(*folder, "../cases"), regexp.MustCompile(*only))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -90,12 +95,13 @@ func TestRecordedCasesAreExplained(t *testing.T) {
 		}
 		played := false
 		for _, take := range takes(c) {
-			if _, err := os.Stat(filepath.Join("..", "recordings", take+".yaml")); err != nil {
+			file := filepath.Join(cmp.Or(*folder, "../recordings"), take+".yaml")
+			if _, err := os.Stat(file); err != nil {
 				continue
 			}
 			played = true
 			t.Run(take, func(t *testing.T) {
-				all := verdicts(t, c, take)
+				all := verdicts(t, c, file)
 				for _, v := range all {
 					for _, fault := range v.Faults {
 						t.Errorf("%s%s: %s\n%s", v.Ask.About, v.Ask.Run, fault, v.First)
@@ -110,7 +116,7 @@ func TestRecordedCasesAreExplained(t *testing.T) {
 			t.Errorf("%s has no recording; run: make field RECORD=test/field/recordings", c.Name)
 		}
 	}
-	if *only == "" {
+	if *only == "" && *folder == "" {
 		clitest.Golden(t, "../../../../docs/field.md", situation.Page(cases, first))
 	}
 }
