@@ -124,7 +124,7 @@ type Log struct {
 	Text     string `json:"text"`
 }
 
-// Until waits for a condition of a Job, for an event about an object (pod/ is any pod), or until a Job is deleted.
+// Until waits for a condition of an object, for an event about an object (pod/ is any pod), or until an object is deleted.
 type Until struct {
 	About     string `json:"about"`
 	Condition string `json:"condition,omitempty"`
@@ -134,11 +134,11 @@ type Until struct {
 
 // Patch is a merge patch of an object or of its status. A time in it may be relative: -5m is five minutes ago.
 type Patch struct {
-	Object string         `json:"object"`
-	Status bool           `json:"status,omitempty"`
+	Object string `json:"object"`
+	Status bool   `json:"status,omitempty"`
 	// Manager is the field manager, by default kubectl-edit.
 	Manager string         `json:"manager,omitempty"`
-	Merge  map[string]any `json:"merge"`
+	Merge   map[string]any `json:"merge"`
 }
 
 // Webhook is an admission webhook for the pods of the namespace. It denies them with a message or does not answer.

@@ -17,6 +17,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
@@ -230,20 +231,23 @@ func (p *Player) patch(ctx context.Context, patch Patch) error {
 }
 
 func (p *Player) until(ctx context.Context, until Until) error {
+	until.About = p.expand(until.About, "")
 	kind, name, _ := strings.Cut(until.About, "/")
 	err := wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		if until.Event != "" {
 			return p.hasEvent(ctx, kind, name, until.Event)
 		}
-		job, err := p.Client.BatchV1().Jobs(p.Namespace).Get(ctx, name, metav1.GetOptions{})
+		object, err := p.Objects.get(ctx, p.Namespace, until.About)
 		if apierrors.IsNotFound(err) {
 			return until.Deleted, nil
 		}
 		if err != nil || until.Deleted {
 			return false, err
 		}
-		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-			return string(c.Type) == until.Condition && c.Status == corev1.ConditionTrue
+		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+		return slices.ContainsFunc(conditions, func(c any) bool {
+			fields, _ := c.(map[string]any)
+			return fields["type"] == until.Condition && fields["status"] == string(corev1.ConditionTrue)
 		}), nil
 	})
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"flag"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
@@ -24,6 +26,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/replay"
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/situation"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 var (
@@ -79,6 +82,26 @@ func verdicts(t *testing.T, c situation.Case, file string) []situation.Verdict {
 		all = append(all, a.Judge(answer))
 	}
 	return all
+}
+
+// Requirements: FLD-03. A recording has the logs of containers, which are served as the API server does.
+func TestRecordedLogsAreServed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "a.yaml")
+	log := recorded.Log{Pod: "a", Container: "main", Previous: true, Text: "one\ntwo\n"}
+	if _, err := recorded.Write(file, "It fails.", time.Now(), []unstructured.Unstructured{log.Object()}); err != nil {
+		t.Fatal(err)
+	}
+	recording, err := replay.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusNotFound} {
+		answer := httptest.NewRecorder()
+		recording.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/ns/pods/a/log?"+query, nil))
+		if answer.Code != want || want == http.StatusOK && answer.Body.String() != "two\n" {
+			t.Errorf("%s: %d %s", query, answer.Code, answer.Body)
+		}
+	}
 }
 
 // Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/field.md quotes the first

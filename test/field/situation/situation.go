@@ -47,7 +47,8 @@ type Places struct {
 	First []Fact `json:"first,omitempty"`
 	// Text is the complete output, with --full.
 	Text []Fact `json:"text,omitempty"`
-	// Commands are the commands in the advice; Advice is the complete advice.
+	// Commands are the commands in the advice; Advice is the complete advice. Of an answer that is not about one Job, both
+	// are the complete output.
 	Commands []Fact `json:"commands,omitempty"`
 	Advice   []Fact `json:"advice,omitempty"`
 }
