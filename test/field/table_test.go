@@ -10,6 +10,7 @@ import (
 )
 
 // FLD-05: a case with one bad answer fails, as does a case that could not be played, and the table shows the reason.
+// FLD-06: long first sentences are listed.
 func TestTableCountsTheCasesThatFail_FLD_05(t *testing.T) {
 	of := func(name string, ours bool) take { return take{Case: situation.Case{Name: name}, ours: ours} }
 	good := situation.Verdict{First: "Job a\nhas failed."}

@@ -18,12 +18,15 @@ good explanation. ` + "`test/field/recordings`" + ` has recordings of the API se
 runs the plugin on them, without a cluster.
 
 ` + "`make field FIELD='^exec-|^dns'`" + ` runs the cases whose names match. ` + "`bin/field`" + ` has all output. With
-` + "`RECORD=test/field/recordings`" + `, it replaces the recordings.
+` + "`RECORD=test/field/recordings`" + `, it replaces the recordings. It also lists the first sentences of more than 160
+characters. ` + "`make field CASES=FOLDER RECORD=FOLDER`" + ` plays the cases of another folder, and
+` + "`go test ./test/field/replay -cases FOLDER`" + ` with its full path judges their recordings.
 
 A case is a folder of ` + "`test/field/cases`" + `:
 
 - manifests, such as ` + "`job.yaml`" + `
-- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../test/field/play/play.go) has all steps
+- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../test/field/play/play.go) has all steps. A comment
+  says what the report does not have
 - ` + "`expect.yaml`" + `: the situation, its source, and facts: regular expressions that must or must not match the first sentence,
   the whole explanation, or its advice;
   [situation.Case](../test/field/situation/situation.go) has all fields
