@@ -76,7 +76,8 @@ func (p *Player) log(ctx context.Context, l Log) error {
 	return nil
 }
 
-// serveLogs gives the played logs to the kubelet. A container that waits to be restarted has no later log.
+// serveLogs gives the played logs to the kubelet, without those of deleted pods. A container that waits to be restarted has no
+// later log.
 func (p *Player) serveLogs(ctx context.Context) error {
 	if len(p.logs) == 0 {
 		return nil
@@ -85,16 +86,24 @@ func (p *Player) serveLogs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, log := range slices.Clone(p.logs) {
+	var served []recorded.Log
+	for _, log := range p.logs {
 		i := slices.IndexFunc(list.Items, func(pod corev1.Pod) bool { return pod.Name == log.Pod })
-		if i >= 0 && log.Previous && waits(&list.Items[i], log.Container) {
+		if i < 0 {
+			continue
+		}
+		if node := list.Items[i].Spec.NodeName; node != p.Node {
+			return fmt.Errorf("the log of pod %s cannot be read: no kubelet serves it on node %s", log.Pod, node)
+		}
+		served = append(served, log)
+		if log.Previous && waits(&list.Items[i], log.Container) {
 			log.Previous = false
-			p.logs = append(p.logs, log)
+			served = append(served, log)
 		}
 	}
 	p.Kubelet.mu.Lock()
 	defer p.Kubelet.mu.Unlock()
-	p.Kubelet.of[p.Namespace] = p.logs
+	p.Kubelet.of[p.Namespace] = served
 	return nil
 }
 

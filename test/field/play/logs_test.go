@@ -29,7 +29,7 @@ func TestKubeletServesTheLogsOfRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{
-		"a/waits?previous=true": "last\n", "a/waits": "last\n", "a/runs?previous=true": "last\n", "a/runs": "404 page not found\n", "gone/main": "end\n",
+		"a/waits?previous=true": "last\n", "a/waits": "last\n", "a/runs?previous=true": "last\n", "a/runs": "404 page not found\n", "gone/main": "404 page not found\n",
 	} {
 		answer, err := kubelet.server.Client().Get(kubelet.server.URL + "/containerLogs/ns/" + path)
 		if err != nil {

@@ -114,8 +114,8 @@ type Event struct {
 	Container string `json:"container,omitempty"`
 }
 
-// Log is the log of a container, which the kubelet of the shared node serves once all steps are played. A container in
-// back-off has one log: that of its last run, with previous and without.
+// Log is the log of a container, which the kubelet of the shared node serves once all steps are played, while its pod
+// exists. A container in back-off has one log: that of its last run, with previous and without.
 type Log struct {
 	Pod       string `json:"pod"`
 	Container string `json:"container"`
