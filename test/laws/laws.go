@@ -229,6 +229,9 @@ func limitsAreTrue(a *Answer) string {
 	if a.Truth == nil || a.Truth.Retries == nil {
 		return ""
 	}
+	if a.Truth.Retries[1] == 0 {
+		return "" // It says that none are allowed.
+	}
 	want := fmt.Sprintf("%d of %d", a.Truth.Retries[0], a.Truth.Retries[1])
 	found := usedRetries.FindStringSubmatch(a.Full)
 	if found == nil {
