@@ -20,7 +20,7 @@ import (
 type Answer struct {
 	Input  input.Input
 	Report explain.Report
-	// Short and Full are the printed forms, with lines of any length.
+	// Short and Full are the printed forms, with lines of any length. Full includes what status NAME prints.
 	Short, Full string
 	JSON        string
 	// Truth is nil for a recording.
@@ -32,6 +32,9 @@ func Ask(in input.Input, truth *Truth) (Answer, error) {
 	a := Answer{Input: in, Report: analysis.Explain(in, explain.Options{}), Truth: truth}
 	var short, full bytes.Buffer
 	if err := text.Short(&short, a.Report, text.Options{}); err != nil {
+		return a, err
+	}
+	if err := text.Summary(&full, a.Report, text.Options{Full: true}); err != nil {
 		return a, err
 	}
 	if err := text.Explanation(&full, a.Report, text.Options{Full: true}); err != nil {
