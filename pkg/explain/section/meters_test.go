@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -43,7 +45,7 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		}},
 		{"any index", "0 failures; an index fails at 4", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
 		{"pods unread", "unknown, 3 failures allowed", explain.Report{
-			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []explain.Gap{{What: "pods"}},
+			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []input.Gap{{What: "pods"}},
 		}},
 		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
 		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{BackoffLimit: failures(1, 0)}},

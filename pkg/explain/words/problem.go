@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -420,7 +422,7 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
 		where := ""
-		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
+		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != input.SystemNamespace {
 			where = ", by its Lease " + r.Lease // Users of that namespace can forge a Lease.
 		}
 		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), hostOf(r.LeaseHolder), where)

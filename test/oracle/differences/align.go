@@ -39,13 +39,24 @@ func alignHeadOfLine(p *Pair) {
 }
 
 // alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
-// controller without a startTime.
+// controller without a startTime, and the startTime itself, which our Job gets when its end is decided.
 func alignSuspendedEnd(p *Pair) {
-	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.Finished() {
+	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.decided() {
 		return
 	}
-	if !p.BuiltIn.Finished() || !p.BuiltIn.Started {
+	switch {
+	case p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started):
 		p.BuiltIn = p.Ours.Clone()
+	case p.BuiltIn.decided() && !p.BuiltIn.Finished():
+		p.BuiltIn.Started = p.Ours.Started
+	}
+}
+
+// alignResumedDeleted accepts a startTime of the built-in controller's Job that was resumed while it was being deleted, and
+// has not started: its condition Suspended is true.
+func alignResumedDeleted(p *Pair) {
+	if p.Deleted && p.BuiltIn.Started && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		p.BuiltIn.Started = p.Ours.Started
 	}
 }
 

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -83,7 +85,7 @@ func onPod(command string) adviser {
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Error != nil {
-			remedy := errorRemedy(in, &explain.Container{Name: p.Container, Image: p.Image}, p.Error)
+			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Error)
 			out = append(advise(remedy, ""), out...)
 		}
 		return out
@@ -140,15 +142,15 @@ func startAdvice(p *explain.Problem) string {
 }
 
 // loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.
-func loopOf(in *facts.Facts, p *explain.Problem) *explain.Container {
+func loopOf(in *facts.Facts, p *explain.Problem) *input.Container {
 	if pod := activePod(in, p.Pods[0]); pod != nil && p.Kind == explain.ProblemCrashLoop {
 		return facts.CrashLoop(pod)
 	}
 	return nil
 }
 
-func activePod(in *facts.Facts, name string) *explain.Pod {
-	i := slices.IndexFunc(in.Active, func(pod *explain.Pod) bool { return pod.Name == name })
+func activePod(in *facts.Facts, name string) *input.Pod {
+	i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Name == name })
 	if i < 0 {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
@@ -64,7 +66,7 @@ var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secr
 
 // onUnstartable returns advice on a container that the kubelet or the runtime cannot start, by its message.
 func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	c, message := &explain.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
+	c, message := &input.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
 	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	text, command := "", ""
@@ -94,7 +96,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 
 // onProcessOOMKilled returns advice on a container that may not have finished its work.
 func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	limit := explain.MemoryLimit{}
+	limit := input.MemoryLimit{}
 	if p.MemoryLimit != nil {
 		limit = *p.MemoryLimit
 	}
