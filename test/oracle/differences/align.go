@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 const ruleReason = "PodFailurePolicy"
@@ -107,7 +109,8 @@ func (p *Pair) last() string {
 
 // alignReaction accepts the effects of an early reaction to several pods that end at once: we may react to the first ones
 // before the others have ended. If these end the Job, the others may be deleted, or the Job may end for another reason: the
-// first success may meet a successPolicy, before the last one completes a Job with failed indexes. If some pods succeed and
+// first success may meet a successPolicy, before the last one completes a Job with failed indexes. A Job that fails may have
+// fewer failed indexes. If some pods succeed and
 // some fail, or their node is lost, so that the first ones may be replaced, their numbers may differ, too, and another limit
 // may be exceeded first.
 func alignReaction(p *Pair) {
@@ -122,6 +125,9 @@ func alignReaction(p *Pair) {
 		return
 	}
 	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
+	if fewerIndexes(p.Ours.FailedIndexes, p.BuiltIn.FailedIndexes) { // The other pods were stopped.
+		p.BuiltIn.FailedIndexes = p.Ours.FailedIndexes
+	}
 	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
 		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
 		for i, c := range s.Conditions {
@@ -130,6 +136,13 @@ func alignReaction(p *Pair) {
 			}
 		}
 	}
+}
+
+// fewerIndexes reports whether some of all are part, and no other index is.
+func fewerIndexes(part, all string) bool {
+	a, err := indexset.Parse(part)
+	b, other := indexset.Parse(all)
+	return err == nil && other == nil && !a.IsEmpty() && a.Difference(b).IsEmpty()
 }
 
 // decided reports whether it is certain how the Job ends.

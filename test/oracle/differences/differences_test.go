@@ -78,6 +78,8 @@ func suspendedState(s *State) {
 	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue})
 }
 
+func lost(indexes string) func(*State) { return func(s *State) { s.FailedIndexes = indexes } }
+
 func failing(s *State) {
 	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
 }
@@ -133,6 +135,8 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		"two orphans are released":       {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(2))}, ""},
 		"a pod is released":              {Pair{Spec: plain, Ours: failed(released), BuiltIn: failed(active)}, ""},
 		"some pods fail first":           {Pair{Spec: plain, Steps: []string{MixedEnds}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"fewer indexes fail":             {Pair{Spec: perIndex, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x"), lost("0")), BuiltIn: failed(failedBy("x"), lost("0-3"))}, "a pod's end has an effect at once"},
+		"other indexes fail":             {Pair{Spec: perIndex, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x"), lost("4")), BuiltIn: failed(failedBy("x"), lost("0-3"))}, ""},
 		"all pods fail":                  {Pair{Spec: plain, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
 		"a successPolicy is met first":   {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("SuccessPolicy")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
 		"all pods complete the Job":      {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("CompletionsReached")), BuiltIn: failed(failedBy("y"))}, ""},
