@@ -82,7 +82,7 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
 			{"no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
-			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
+			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
@@ -126,6 +126,7 @@ var startErrors = []errorRow{
 		kind: ErrorWorkingDirectory,
 		patterns: []errorPattern{
 			{"chdir to cwd", lazyregexp.New(`(?i)chdir to cwd \("([^"]+)"\)`), nil},
+			{"chdir `", lazyregexp.New("chdir `([^`]+)`: "), nil},
 		},
 		brief:       "no working dir",
 		named:       "its working directory %s does not exist, or it may not enter it",
@@ -284,7 +285,7 @@ const maxErrorLines = 40
 // StartErrorIn returns the error that a container runtime or the kubelet reports about a container that it cannot start; nil
 // if its meaning is unknown.
 func StartErrorIn(message string) *KnownError {
-	return knownError(0, strings.TrimSpace(message), startErrors)
+	return knownError(0, strings.TrimSpace(message), slices.Concat(startErrors, setupErrors))
 }
 
 // KnownErrorIn returns the last error with a known meaning in a message, or in the end of a log, of a container with this
@@ -331,7 +332,7 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 }
 
 func (e *KnownError) row() *errorRow {
-	for _, rows := range [][]errorRow{startErrors, programErrors} {
+	for _, rows := range [][]errorRow{startErrors, setupErrors, programErrors} {
 		if i := slices.IndexFunc(rows, func(r errorRow) bool { return r.kind == e.Kind }); i >= 0 {
 			return &rows[i]
 		}

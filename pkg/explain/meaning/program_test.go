@@ -131,7 +131,7 @@ func TestTheLastErrorCounts(t *testing.T) {
 
 // Messages of containers may contain anything.
 func FuzzKnownErrorIn(f *testing.F) {
-	for _, r := range slices.Concat(startErrors, programErrors) {
+	for _, r := range slices.Concat(startErrors, setupErrors, programErrors) {
 		for _, p := range r.patterns {
 			f.Add(p.hint + ": " + p.line.String())
 		}
@@ -188,7 +188,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 
 func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 	seen := map[ErrorKind]bool{}
-	for _, r := range slices.Concat(startErrors, programErrors) {
+	for _, r := range slices.Concat(startErrors, setupErrors, programErrors) {
 		if r.kind == "" || seen[r.kind] || len(r.patterns) == 0 || r.brief == "" || (r.text == "") == (r.describe == nil) || r.advice == "" && r.advise == nil {
 			t.Errorf("%+v", r)
 		}
