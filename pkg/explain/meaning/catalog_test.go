@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -33,10 +34,12 @@ type catalogAnswer struct {
 	sentence, brief, advice string
 	// matches is the number of rows that match the message, and yield to no other row.
 	matches int
+	// quotes reports whether the sentence about a message with a meaning quotes all of it, however long it is.
+	quotes bool
 }
 
-// catalogReaders explain the messages of a list as reports do, by the name of its file. Lists without a reader belong to
-// other packages.
+// catalogReaders explain the messages of a list as reports do, by the name of its file. Reports do not parse the messages of
+// lists without a reader.
 var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	"image": func(reason, message string) catalogAnswer {
 		return answerOf(OfImage(reason, message), images, imageError(message), "image etl:7 of container main ")
@@ -50,8 +53,55 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 		}
 		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: 1}
 	},
+	"program": func(code, line string) catalogAnswer {
+		exit, _ := strconv.ParseInt(code, 10, 32)
+		e, text := KnownErrorIn(int32(exit), line), fmt.Sprintf("container main exited with code %s: ", code)
+		if e == nil {
+			return catalogAnswer{kind: "quoted", sentence: text + Gist(line, maxMessage)}
+		}
+		matches := len(matchingErrors(int32(exit), line))
+		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: matches}
+	},
+	"scheduling": func(_, message string) catalogAnswer {
+		a, kinds, texts := catalogAnswer{matches: 1}, []string{}, []string{}
+		for _, u := range UnfitsOf(message) {
+			kinds, texts = append(kinds, string(u.Kind)), append(texts, u.Text(nil))
+			a.matches, a.advice = max(a.matches, len(matchingUnfits(u.Message))), a.advice+u.Advice(nil)
+		}
+		a.kind, a.brief = strings.Join(kinds, ", "), strings.Join(texts, ", ")
+		if a.sentence = "no node can take the pod: " + a.brief; a.kind == string(UnfitOther) {
+			a.kind = "quoted"
+		}
+		return a
+	},
 	"probe": quotesOnly("Liveness probe failed: "),
 	"node":  quotesOnly("Pod was rejected: "),
+}
+
+// ReadCatalog sets the reader of a list that another package parses; kind is "quoted" if it does not know the message.
+func ReadCatalog(list string, read func(reason, message string) (kind, sentence string)) {
+	catalogReaders[list] = func(reason, message string) catalogAnswer {
+		kind, sentence := read(reason, message)
+		return catalogAnswer{kind: kind, sentence: sentence, brief: sentence, advice: sentence, matches: 1, quotes: true}
+	}
+}
+
+// matchingErrors returns the rows that match the line of a program and yield to no other row that does.
+func matchingErrors(code int32, line string) []*errorRow {
+	var all []*errorRow
+	for _, rows := range [][]errorRow{startErrors, programErrors} {
+		for i := range rows {
+			if rows[i].match(code, line, strings.ToLower(line)) != nil {
+				all = append(all, &rows[i])
+			}
+		}
+		if len(all) > 0 {
+			break // Errors of a shell come first.
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(r *errorRow) bool {
+		return slices.ContainsFunc(all, func(other *errorRow) bool { return slices.Contains(r.yieldsTo, other.kind) })
+	})
 }
 
 func startAnswer(rows []row) func(reason, message string) catalogAnswer {
@@ -121,7 +171,7 @@ func (row *catalogRow) check(t *testing.T, a catalogAnswer) {
 		t.Errorf("%s: %+v", row.place, a)
 	case a.kind != "quoted" && a.matches != 1:
 		t.Errorf("%s: %d rows match: one has to yield to the other", row.place, a.matches)
-	case a.kind != "quoted" && len([]rune(a.sentence)) > maxSentence:
+	case a.kind != "quoted" && !a.quotes && len([]rune(a.sentence)) > maxSentence:
 		t.Errorf("%s: %d characters: %s", row.place, len([]rune(a.sentence)), a.sentence)
 	}
 	for _, part := range row.keeps {
@@ -153,7 +203,9 @@ func TestMessagesOfTheCatalogHaveAnAnswer(t *testing.T) {
 				continue
 			}
 			known++
-			kinds[a.kind]++
+			for kind := range strings.SplitSeq(a.kind, ", ") {
+				kinds[kind]++
+			}
 		}
 		t.Logf("%s: %d known, %d quoted", name, known, quoted)
 		fmt.Fprintf(&table, "| [%s](../pkg/explain/meaning/%s) | %d | %d | %d | %s |\n", name, file, len(rows), known, quoted, mostFrequent(kinds))

@@ -51,6 +51,10 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return "kubectl describe nodes"
 	case u.Kind == meaning.UnfitCordoned:
 		return "kubectl get nodes"
+	case u.Kind == meaning.UnfitClassMissing:
+		return "kubectl get storageclass"
+	case u.Kind == meaning.UnfitDriverMissing:
+		return "kubectl get csinodes"
 	}
 	return ""
 }
