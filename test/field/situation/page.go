@@ -29,7 +29,8 @@ A case is a folder of ` + "`test/field/cases`" + `:
   says what the report does not have
 - ` + "`expect.yaml`" + `: the situation, its source, and facts: regular expressions that must or must not match the first sentence,
   the whole explanation, or its advice;
-  [situation.Case](../test/field/situation/situation.go) has all fields
+  [situation.Case](../test/field/situation/situation.go) has all fields. ` + "`owed`" + ` means that the explanation lacks
+  facts; the table marks these cases with ✗
 
 To add a case, write these files, run ` + "`make field FIELD='^NAME$' RECORD=test/field/recordings`" + `, and then
 ` + "`go test ./test/field/replay -rewrite`" + `.
@@ -43,7 +44,11 @@ func Page(cases []Case, answers map[string][]Verdict) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	for _, c := range cases {
-		fmt.Fprintf(&b, "| [%s](../test/field/cases/%s) | %s | %s | %s |\n", c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
+		mark := ""
+		if c.Owed {
+			mark = "✗ "
+		}
+		fmt.Fprintf(&b, "| %s[%s](../test/field/cases/%s) | %s | %s | %s |\n", mark, c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
 	}
 	return b.String()
 }

@@ -27,6 +27,8 @@ type Case struct {
 	// Sources are URLs of public reports, or the file of the component whose messages are played.
 	Sources []string `json:"source"`
 	Asks    []Ask    `json:"asks"`
+	// Owed is set if the answers lack facts, as known. Once they have all of them, it must go.
+	Owed bool `json:"owed,omitempty"`
 }
 
 // Ask is a question to the plugin, with the facts of a good answer.
