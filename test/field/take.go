@@ -62,6 +62,9 @@ func (r result) passes() bool {
 	return r.err == nil
 }
 
+// owed reports whether the take was played, and its case is known to lack facts.
+func (r result) owed() bool { return r.err == nil && r.Owed }
+
 // asking is the number of plugin commands that run at the same time.
 const asking = 4
 
