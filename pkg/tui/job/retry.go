@@ -33,7 +33,6 @@ type RetryForm struct {
 	stop context.CancelFunc
 }
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyCreate  = widget.Bind("enter", "create", "enter")
 	keyIndexes = widget.Bind("i", "choose indexes", "i")

@@ -29,7 +29,6 @@ type logsPane struct {
 	paint *widget.Paint
 }
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyFollow    = widget.Bind("f", "follow on/off", "f")
 	keyPrevious  = widget.Bind("p", "previous/current run", "p")
