@@ -174,7 +174,7 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 // Requirements: CLI-17
 func TestRejectedPodNeverRan(t *testing.T) {
 	for reason, message := range map[string]string{
-		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0,…",
+		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to… requested=1, available=0, which is unexpected",
 		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
 		"NodeAffinity":             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
@@ -182,7 +182,7 @@ func TestRejectedPodNeverRan(t *testing.T) {
 		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
 	} {
 		t.Run(reason, func(t *testing.T) {
-			whole := strings.Replace(message, ",…", ", which is unexpected", 1)
+			whole := strings.Replace(message, "to… ", "to satisfy request: ", 1)
 			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(message, ".") + "”"
 			f := failedOnce(podOf("a", withStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
 			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}

@@ -121,14 +121,14 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	const name = "backoffLimitPerIndex"
 	switch {
 	case most == 0 && PodsUnread(r): // Only pods show the failures of an index.
-		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "failure", "failures") + " allowed")}
+		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(limit, "failure", "failures") + " allowed")}
 	case most == 0:
 		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})
 	}
 	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || x.DetailsOmitted > 0, "an index", "the index")
 	switch {
 	case x.DetailsOmitted > 0:
-		whose = " (at least " + wording.Plural(int64(n), "index", "indexes") + ")"
+		whose = " (at least " + wording.Plural(n, "index", "indexes") + ")"
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}

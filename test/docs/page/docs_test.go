@@ -399,7 +399,7 @@ func TestMakeTargetsInProseExist(t *testing.T) {
 var kubernetesPaths = regexp.MustCompile(`^pkg/(apis|kubelet|registry|scheduler)/|^pkg/controller/(core|cronjob|job|podgc|tainteviction)\b`)
 
 // A path of the project in the text exists, and so does a declaration that the text finds there: "`matched` in `pkg/cause/cause.go`".
-// A name alone, such as `catalog.go`, is that of a file, but the requirements name files of Kubernetes.
+// `catalog.go` alone names a file, and only the requirements name files of Kubernetes in this way.
 func TestCodeInProseExists(t *testing.T) {
 	files := map[string]bool{}
 	var tests strings.Builder
