@@ -135,10 +135,11 @@ func Cut(text string, most int) string {
 	case most < 1:
 		return ""
 	}
-	head := string([]rune(text)[:most-1])
-	if at := strings.LastIndexByte(head, ' '); at > 0 {
-		word, _, _ := strings.Cut(text[at+1:], " ")
-		if word = strings.TrimRight(word, ",;:."); at+1+len(word) > len(head) && fits(word, most) {
+	text = strings.TrimSpace(text)
+	head := string([]rune(text)[:min(most-1, utf8.RuneCountInString(text))])
+	if at := strings.LastIndexAny(head, " \t\n"); at > 0 {
+		word := strings.TrimRight(strings.Fields(text[at+1:])[0], ",;:.")
+		if at+1+len(word) > len(head) && fits(word, most-1) {
 			head = head[:at]
 		}
 	}

@@ -157,5 +157,15 @@ func Enumerate(words []string, last string) string {
 	return strings.Join(words, "")
 }
 
-// Quoted puts a text from the cluster in quotes.
-func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
+// Quoted puts a text from the cluster in quotes, unless it is empty.
+func Quoted(text string) string { return around("“", strings.TrimSpace(text), "”") }
+
+// InBrackets returns " (text)", or "" for an empty text.
+func InBrackets(text string) string { return around(" (", text, ")") }
+
+func around(start, text, end string) string {
+	if text == "" {
+		return ""
+	}
+	return start + text + end
+}

@@ -342,7 +342,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return wording.Join(": ", text+" ("+p.Reason+")", quotedIfAny(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
+	return wording.Join(": ", text+" ("+p.Reason+")", wording.Quoted(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.

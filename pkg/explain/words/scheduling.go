@@ -39,13 +39,6 @@ func unfitsText(all []meaning.Unfit, claims []meaning.Claim) string {
 	return strings.Join(parts, ", ")
 }
 
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
-}
-
 func claimName(name string) string {
 	if name == "" {
 		return ""

@@ -19,19 +19,12 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Trouble == nil {
 		return text + "cannot be pulled"
 	}
-	return wording.Join(": ", text+p.Trouble.Text(""), quotedIfAny(p.Trouble.Quote()))
-}
-
-func quotedIfAny(text string) string {
-	if text == "" {
-		return ""
-	}
-	return wording.Quoted(text)
+	return wording.Join(": ", text+p.Trouble.Text(""), wording.Quoted(p.Trouble.Quote()))
 }
 
 // startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
 func startCause(p *explain.Problem) string {
-	return wording.Join(": ", p.Trouble.Text(volumeText(p)), quotedIfAny(p.Trouble.Quote()))
+	return wording.Join(": ", p.Trouble.Text(volumeText(p)), wording.Quoted(p.Trouble.Quote()))
 }
 
 // volumeText names the volume, with the candidates for its claim.
@@ -44,7 +37,7 @@ func volumeText(p *explain.Problem) string {
 	for i := range p.Claims {
 		names = append(names, p.Claims[i].Name)
 	}
-	return text + inBrackets(claimName(wording.Enumerate(names, "or")))
+	return text + wording.InBrackets(claimName(wording.Enumerate(names, "or")))
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".
@@ -57,7 +50,7 @@ func TroubleAdvice(p *explain.Problem) string {
 
 // webhookText explains why the named webhook cannot be called.
 func webhookText(name string, t *meaning.Trouble) string {
-	return wording.Join(": ", wording.Join(" ", name, t.Text("")), quotedIfAny(t.Quote()))
+	return wording.Join(": ", wording.Join(" ", name, t.Text("")), wording.Quoted(t.Quote()))
 }
 
 // QuotaNeedsAdvice returns advice on a quota that demands requests or limits that the pods lack.
