@@ -3,6 +3,7 @@ package wording
 import (
 	"cmp"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -17,23 +18,26 @@ func Shorten(message string, most int) string {
 	if text = strings.TrimRight(text, " .\r"); fits(text, most) {
 		return text
 	}
-	text = cmp.Or(withoutNoise(strings.Join(strings.Fields(text), " ")), text)
+	text = cmp.Or(withoutNoise(text), text)
 	for _, short := range []string{text, shortQuota(text), sentences(text, most)} {
 		if short != "" && fits(short, most) {
 			return short
 		}
 	}
 	if end := sentence.FindStringIndex(text); end != nil {
-		text = text[:end[0]]
+		text = text[:end[1]-len(". ")]
 	}
 	end := LastClauses(text, most)
 	if strings.Count(end, "]") > strings.Count(end, "[") {
 		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
 	}
-	const least = 16 // characters of a beginning that say something
-	start := Cut(strings.TrimRight(strings.TrimSuffix(text, end), ": "), most-utf8.RuneCountInString(end)-1)
-	if utf8.RuneCountInString(start) >= least {
-		return start + " " + end
+	start := strings.TrimSuffix(text, end)
+	const least = 15 // characters of a beginning that say something
+	switch head := words(start, most-utf8.RuneCountInString("… "+end)); {
+	case !fits(end, most) && fits(start, most/2):
+		return Cut(text, most)
+	case !fits(head, least-1):
+		return head + "… " + end
 	}
 	return Cut(end, most)
 }
@@ -41,21 +45,37 @@ func Shorten(message string, most int) string {
 func fits(text string, most int) bool { return utf8.RuneCountInString(text) <= most }
 
 var (
-	// framing matches what wraps an error and says nothing about it.
-	framing = lazyregexp.New(`rpc error: code = \w+ desc = |: unknown$`)
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
 	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
-	// sentence matches the end of a sentence, or of an element of a list.
-	sentence = lazyregexp.New(`[.;] `)
+	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
+	sentence = lazyregexp.New(`[^.][^.][.;] `)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )
 
+// wrapping matches the prefixes that the kubelet and the runtime put before an error: the failed call, its volume or plugin.
+var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
+	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
+	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
+	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
+
+// trailing matches what follows an error: its code, and the programs' references to their manuals.
+var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+
+// Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
+func Unwrapped(message string) string {
+	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")
+	for before := wrapping.FindString(message); before != "" && before != message; before = wrapping.FindString(message) {
+		message = message[len(before):]
+	}
+	return cmp.Or(strings.TrimSuffix(message, trailing.FindString(message)), message)
+}
+
 // withoutNoise removes what says nothing about an error: the code of a call, the fields of a value, and the errors of a list
 // that repeat another one.
 func withoutNoise(text string) string {
-	text = framing.ReplaceAllString(text, "")
+	text = Unwrapped(text)
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}
@@ -87,13 +107,13 @@ func shortQuota(text string) string {
 
 // sentences returns the sentences at the beginning of a text that fit, "" if the first does not.
 func sentences(text string, most int) string {
-	end := 0
+	last := 0
 	for _, at := range sentence.FindAllStringIndex(text, -1) {
-		if fits(text[:at[0]], most) {
-			end = at[0]
+		if end := at[1] - len(". "); fits(text[:end], most) {
+			last = end
 		}
 	}
-	return text[:end]
+	return text[:last]
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
@@ -136,28 +156,37 @@ func Cut(text string, most int) string {
 		return ""
 	}
 	text = strings.TrimSpace(text)
-	head := string([]rune(text)[:min(most-1, utf8.RuneCountInString(text))])
-	if at := strings.LastIndexAny(head, " \t\n"); at > 0 {
-		word := strings.TrimRight(strings.Fields(text[at+1:])[0], ",;:.")
-		if at+1+len(word) > len(head) && fits(word, most-1) {
-			head = head[:at]
-		}
+	head := words(text, most-1)
+	if next := strings.Fields(text[len(head):]); len(next) > 0 && !fits(strings.TrimRight(next[0], marks), most-1) {
+		head = strings.TrimRight(string([]rune(text)[:min(most-1, utf8.RuneCountInString(text))]), " "+marks)
 	}
-	if at := unclosed(head); at > len(head)/2 {
-		head = head[:at] // A value in quotes or braces is left out, not cut.
-	}
-	return strings.TrimRight(head, " ,;:") + "…"
+	return head + "…"
 }
 
-// unclosed returns where the last quote or brace is that is not closed, 0 if there is none.
-func unclosed(text string) int {
-	if strings.Count(text, `"`)%2 != 0 {
-		return strings.LastIndexByte(text, '"')
+// marks may end a word.
+const marks = ",;:."
+
+// words returns the words at the beginning of a text that fit into the given number of characters. A value in quotes or braces is
+// left out rather than cut.
+func words(text string, most int) string {
+	end, closed := 0, 0
+	for at, r := range text + " " {
+		if !unicode.IsSpace(r) {
+			continue
+		}
+		head := strings.TrimRight(text[:at], " "+marks)
+		if !fits(head, most) {
+			break
+		}
+		end = len(head)
+		if strings.Count(head, `"`)%2 == 0 && strings.LastIndexByte(head, '{') <= strings.LastIndexByte(head, '}') {
+			closed = end
+		}
 	}
-	if at := strings.LastIndexByte(text, '{'); at > strings.LastIndexByte(text, '}') {
-		return at
+	if 2*closed > end {
+		end = closed
 	}
-	return 0
+	return text[:end]
 }
 
 // CutBytes returns at most the given number of bytes of a text, and no part of a character.

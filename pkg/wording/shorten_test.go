@@ -17,6 +17,7 @@ func TestShortMessageSaysWhy(t *testing.T) {
 		runtime     = `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: `
 		pull        = `rpc error: code = Unknown desc = failed to pull and unpack image "ghcr.io/acme/etl:7": failed to resolve reference "ghcr.io/acme/etl:7": `
 	)
+	long := strings.Repeat("x", 90)
 	for _, tc := range []struct {
 		message string
 		most    int
@@ -31,7 +32,7 @@ func TestShortMessageSaysWhy(t *testing.T) {
 		{runtime + `error during container init: error setting cgroup config for procHooks process: failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument: unknown`, 100,
 			`failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument`},
 		{runtime + `exec: "sh -c 'echo step: 1'": executable file not found in $PATH: unknown`, 60, `"sh -c 'echo step: 1'": executable file not found in $PATH`},
-		{runtime + `exec: "trian": executable file not found in $PATH: unknown`, 160, `failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: exec: "trian": executable file not found in $PATH`},
+		{runtime + `exec: "trian": executable file not found in $PATH: unknown`, 160, `exec: "trian": executable file not found in $PATH`},
 		// Images.
 		{pull + `failed to authorize: failed to fetch anonymous token: unexpected status from GET request to https://ghcr.io/token?scope=repository%3Aacme%2Fetl%3Apull&service=ghcr.io: 401 Unauthorized`, 100,
 			`failed to pull and unpack image "ghcr.io/acme/etl:7": failed to resolve reference… 401 Unauthorized`},
@@ -57,12 +58,19 @@ func TestShortMessageSaysWhy(t *testing.T) {
 		// Schedulers.
 		{`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.`, 160,
 			`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu`},
-		{`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu`, 60, `1 node(s) had untolerated taint…`},
+		{`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu`, 60, `0/5 nodes are available: 1 node(s) had untolerated taint…`},
 		{`incompatible with nodepool "default", daemonset overhead={"cpu":"210m","memory":"240Mi","pods":"5"}, no instance type has enough resources`, 110,
 			`incompatible with nodepool "default", daemonset overhead=…, no instance type has enough resources`},
+		// Evictions: the beginning of a report with several sentences is its subject.
+		{"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki. Container etl was using 9421Mi, request is 1Gi", 100,
+			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki"},
+		// Colons in quotes and brackets separate nothing, unless they are open.
+		{"calling " + long + `: Get "http://a: b": refused`, 100, `Get "http://a: b": refused`},
+		{"container cannot run (pod: " + long + ", container: main)", 100, "container cannot run (pod…"},
+		{"calling " + long + ": wrong (a: b", 100, "wrong (a: b"},
 		// Programs.
 		{"ValueError: learning rate must be positive", 22, "learning rate must be…"},
-		{`{"level":"error","msg":"cannot connect to the database","error":"dial tcp 10.0.0.1:5432: connect: connection refused"}`, 60, `{"level":"error","msg"…`},
+		{`{"level":"error","msg":"cannot connect to the database","error":"dial tcp 10.0.0.1:5432: connect: connection refused"}`, 60, `{"level":"error","msg":"cannot connect to the…`},
 		{"first line.\nsecond line", 100, "first line"},
 		{"failed to write the file that every node of the region has: permission denied", 60, "failed to write the file that every node… permission denied"},
 		{"", 10, ""}, {"x", 0, ""}, {"\xff\xff error", 100, "\uFFFD error"},
@@ -93,7 +101,7 @@ func TestCut(t *testing.T) {
 
 // What is shortened has no more characters than it may have, and only whole words of the message, unless one of them is too long.
 func TestShortTextHasWholeWords(t *testing.T) {
-	piece := rapid.SampledFrom([]string{" ", " ", " ", ": ", ". ", "; ", ", ", "a", "be", "cat", "größe", `"`, "(", ")", "{", "}", "[", "]", "=1", "/usr/bin/x", "日本語", "\n"})
+	piece := rapid.SampledFrom([]string{" ", " ", " ", ": ", ". ", "; ", ", ", "a", "be", "cat", "größe", `"`, "(", ")", "{a: b}", "[", "]", "=1", "/usr/bin/x", "日本語", "\n"})
 	bare := func(word string) string { return strings.Trim(word, `.,;:…[]`) }
 	rapid.Check(t, func(t *rapid.T) {
 		message := strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces"), "")

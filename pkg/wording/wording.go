@@ -1,4 +1,4 @@
-// Package wording formats numbers and times for both plain text and screens.
+// Package wording puts numbers, times and counts into words, and shortens messages, for both plain text and screens.
 package wording
 
 import (
