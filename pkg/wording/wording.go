@@ -171,3 +171,19 @@ func Enumerate(words []string, last string) string {
 
 // Quoted puts a text from the cluster in quotes.
 func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
+
+// QuotedIfAny returns a text in quotes, "" for none.
+func QuotedIfAny(text string) string {
+	if text == "" {
+		return ""
+	}
+	return Quoted(text)
+}
+
+// InBrackets returns a text in brackets after a space, "" for none.
+func InBrackets(text string) string {
+	if text == "" {
+		return ""
+	}
+	return " (" + text + ")"
+}

@@ -16,7 +16,7 @@ const (
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
-var volumes = []row{
+var volumes = []row[TroubleKind]{
 	{
 		kind:     MultiAttach,
 		patterns: re(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`),

@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // noNode is the beginning of the sentence about a pod that fits no node.
@@ -39,13 +38,6 @@ func unfitsText(all []meaning.Unfit, claims []meaning.Claim) string {
 	return strings.Join(parts, ", ")
 }
 
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
-}
-
 func claimName(name string) string {
 	if name == "" {
 		return ""
@@ -55,12 +47,8 @@ func claimName(name string) string {
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.
 func autoscalerText(p *explain.Problem, _ time.Time) string {
-	a := p.Autoscaler
-	switch {
-	case a == nil:
+	if p.Autoscaler == nil {
 		return ""
-	case a.Adds:
-		return componentText(a.By) + " adds a node for it"
 	}
-	return Joined(": ", componentText(a.By)+" adds no node for it", wording.Shorten(a.Why, maxUnquoted))
+	return p.Autoscaler.Text()
 }

@@ -82,7 +82,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
 	case p.Reason == "PostStartHookError":
-		text, command = words.FixPostStartHook(p.Container), describe
+		text, command = meaning.FixPostStartHook(p.Container), describe
 	case p.Reason == "CreateContainerConfigError":
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
