@@ -148,7 +148,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalGatekeeper,
-		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?P<name>[-.a-z0-9]+)\] (?P<said>.*)`),
+		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?:denied by )?(?P<name>[-.a-z0-9]+)\] (?P<said>.*)`),
 		brief:    "Gatekeeper: {name}",
 		text:     "constraint {name} of Gatekeeper denies them",
 		advice:   "recreate the Job as the constraint demands, or have the constraint changed" + thenRetried,

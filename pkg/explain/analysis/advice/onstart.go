@@ -114,23 +114,20 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if p.Queue != "" {
 		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Queue))
 	}
-	switch p.Hold.Kind {
-	case kueue.QuotaInUse, kueue.BorrowingLimit:
-		return advise(words.AskLocalQueue, queue)
-	case kueue.QuotaTooSmall, kueue.NoResource:
-		return advise(words.RequestLess, queue)
+	command := workload
+	switch h := p.Hold; h.Kind {
+	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
+		command = queue
 	case kueue.QueueMissing:
-		return advise(words.ChooseQueue, kubectl(in.Job, "get localqueues.%s", explain.Kueue))
+		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped:
-		if p.Hold.QueueKind == "ClusterQueue" {
-			queue = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(p.Hold.QueueName)
+		if command = queue; h.QueueKind == "ClusterQueue" {
+			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 		}
-		return advise(words.HaveQueueStarted, queue)
-	case kueue.Deactivated:
-		return append(advise(words.ReadWorkload, workload),
-			advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
-	case kueue.AdmissionChecks:
-		return advise(words.FindAdmissionCheck, workload)
 	}
-	return advise(words.ReadWorkload, workload)
+	out := advise(p.Hold.Advice(), command)
+	if p.Hold.Kind == kueue.Deactivated {
+		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
+	}
+	return out
 }
