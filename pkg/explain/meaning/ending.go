@@ -371,12 +371,15 @@ func OfProbeRestart(reason, message string) *Ending {
 	return nil
 }
 
+// probeFailure is the kubelet's message about a probe that failed, or that it could not run.
+var probeFailure = lazyregexp.New(`(?s)^(Liveness|Startup) probe (?:failed|errored(?: and resulted in \w+ state)?): (.*)$`)
+
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
 // other events.
 func ProbeFailure(reason, message string) (probe, output string) {
-	before, after, found := strings.Cut(message, " probe failed: ")
-	if reason != "Unhealthy" || !found || before != "Liveness" && before != "Startup" {
+	m := probeFailure.FindStringSubmatch(message)
+	if reason != "Unhealthy" || m == nil {
 		return "", ""
 	}
-	return strings.ToLower(before), strings.TrimSpace(after)
+	return strings.ToLower(m[1]), strings.TrimSpace(m[2])
 }

@@ -54,7 +54,7 @@ func endingSays(c *explain.Cause) string {
 	if c.Ending.SaysAll() {
 		return ""
 	}
-	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
+	if text := meaning.Gist(c.Message, maxQuoted); text != "" {
 		return ": " + wording.Quoted(text)
 	}
 	return ""

@@ -6,12 +6,12 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -354,7 +354,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", wording.QuotedIfAny(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
+	return Joined(": ", text+" ("+p.Reason+")", wording.QuotedIfAny(meaning.Gist(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -366,14 +366,14 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
+	return Joined(": ", text, meaning.Gist(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(meaning.Gist(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }
