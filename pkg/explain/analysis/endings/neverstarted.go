@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -98,7 +97,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 		case e.Pod == "":
 		case e.Reason == "Started":
 			started[e.Pod] = true
-		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || eventtext.SaysWhy(e)):
+		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.SaysWhy(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
 		}
 	}

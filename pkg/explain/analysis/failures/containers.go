@@ -10,7 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
@@ -77,7 +76,7 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
 		return nil
 	}
-	if known := eventtext.EndErrorIn(c); known != nil {
+	if known := facts.EndErrorIn(c); known != nil {
 		return known
 	}
 	for i := range in.Logs {
