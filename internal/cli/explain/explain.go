@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -47,8 +48,8 @@ stalled; with -A, those of all namespaces. pod/NAME is the Job of a pod.
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
 What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
-that still runs, missed starts, an unknown time zone. Without Jobs, it is when
-the last one was started, and when the next start is.
+that still runs and why, missed starts, an unknown time zone. Otherwise, it is
+how the last Job ended, and when the next start is.
 Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 
@@ -283,7 +284,9 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 		return nil
 	}
 	list := analysis.List(reports)
-	list.CronJobs = c.cronJobs
+	for _, cronJob := range c.cronJobs {
+		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, reports))
+	}
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, list, namesOf(reports)...)
 	} else {
@@ -293,11 +296,11 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {
-	input, err := o.explainer.Input(ctx, job)
+	in, err := o.explainer.Input(ctx, job)
 	if err != nil {
 		return err
 	}
-	return o.explain(ctx, input)
+	return o.explain(ctx, in)
 }
 
 // runBundle explains the Job of a bundle.
@@ -365,7 +368,7 @@ func (o *Options) checkFocus(r *explain.Report) error {
 // last.
 type chosen struct {
 	jobs     []*unstructured.Unstructured
-	cronJobs []explain.CronJobReport
+	cronJobs []input.CronJob
 	failed   []error
 }
 
@@ -409,12 +412,12 @@ func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned
 		}
 	}
 	if owner.kind == "CronJob" {
-		report, err := o.explainCronJob(ctx, owner.name, owned)
+		cronJob, err := o.readCronJob(ctx, owner.name, owned)
 		if err != nil {
 			c.failed = append(c.failed, err)
 			return
 		}
-		c.cronJobs = append(c.cronJobs, report)
+		c.cronJobs = append(c.cronJobs, cronJob)
 	} else if len(owned) == 0 {
 		c.failed = append(c.failed, o.whyNoJobs(owner))
 	}

@@ -1,26 +1,27 @@
 package text
 
 import (
-	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-// cronJobs writes the state of CronJobs, and the advice on CronJobs that do not start Jobs. A CronJob that starts Jobs is
-// left out if it has any, as its Jobs are informative enough.
+// cronJobs writes the state of CronJobs, and the advice on them.
 func (p *page) cronJobs(all []explain.CronJobReport) {
-	shown := slices.DeleteFunc(slices.Clone(all), func(r explain.CronJobReport) bool { return r.StartsJobs() && r.Jobs > 0 && len(r.Gaps) == 0 })
-	for i := range shown {
+	for i := range all {
 		if i > 0 {
 			p.Blank()
 		}
-		p.cronJob(&shown[i])
+		p.cronJob(&all[i])
 	}
 }
 
 func (p *page) cronJob(r *explain.CronJobReport) {
 	p.Para(0, 0, layout.Text(layout.Bold, r.Sentence))
+	if len(r.Notes) > 0 {
+		p.Para(0, 0, plain(strings.Join(r.Notes, " ")))
+	}
 	if r.State == explain.CronJobCreationRefused { // The message of the event is more specific than the sentence.
 		mark := p.Glyphs.Quote + " "
 		for _, message := range r.Details {

@@ -8,12 +8,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
-// The obstacles that keep CronJobs from starting Jobs come first, in text that is safe for a terminal. A CronJob that starts
-// Jobs is left out if it has any.
+// The obstacles that keep CronJobs from starting Jobs come first, in text that is safe for a terminal. Notes follow
+// the sentence.
 // Requirements: CRJ-02, CRJ-03.
 func TestCronJobsComeFirst(t *testing.T) {
 	list := explain.ReportList{CronJobs: []explain.CronJobReport{
-		{Name: "fine", State: explain.CronJobScheduled, Sentence: "CronJob fine started its last Job.", Jobs: 1},
+		{Name: "fine", State: explain.CronJobScheduled, Sentence: "CronJob fine started its last Job.", Notes: []string{"It is\x07 well.", "The next start is soon."}, Jobs: 1},
 		{
 			Name: "a", State: explain.CronJobCreationRefused, Sentence: "CronJob a\x1b[2J cannot create its Jobs.", Details: []string{"Error creating job: no\x07"},
 			Advice: []explain.Advice{{Text: "check the quota", Command: "kubectl describe resourcequota"}, {Text: "wait"}},
@@ -25,7 +25,10 @@ func TestCronJobsComeFirst(t *testing.T) {
 	if err := Explanations(&out, list, Options{Width: 80, ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `CronJob a\x1b[2J cannot create its Jobs.
+	const want = `CronJob fine started its last Job.
+It is\x07 well. The next start is soon.
+
+CronJob a\x1b[2J cannot create its Jobs.
   | Error creating job: no\x07
 
 What to do
