@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -49,7 +50,8 @@ Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
 What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
 that still runs and why, missed starts, an unknown time zone. Otherwise, it is
-how the last Job ended, and when the next start is.
+how the last Job ended, and when the next start is. A JobSet's own state comes
+first, too: the Job and the policy that ended it, or why it has no Jobs.
 Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 
@@ -258,7 +260,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.runBundle(ctx)
 	}
 	c := o.choose(ctx)
-	if len(c.jobs)+len(c.cronJobs) == 0 && len(c.failed) > 0 {
+	if c.isEmpty() && len(c.failed) > 0 {
 		return errors.Join(c.failed...)
 	}
 	if o.single() || o.unnamed() && len(c.jobs) == 1 && !o.output.IsSet() {
@@ -267,7 +269,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.runSeveral(ctx, &c)
 }
 
-// runSeveral explains several Jobs, and the CronJobs that own them.
+// runSeveral explains several Jobs, and the CronJobs and JobSets that own them.
 func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	o.explainer.Brief = true
 	if !o.output.IsSet() {
@@ -277,7 +279,7 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	if err != nil {
 		return err
 	}
-	if len(c.jobs)+len(c.cronJobs) == 0 && !o.output.IsSet() {
+	if c.isEmpty() && !o.output.IsSet() {
 		if !o.unnamed() {
 			cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
 		}
@@ -286,6 +288,9 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	list := analysis.List(reports)
 	for _, cronJob := range c.cronJobs {
 		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, reports))
+	}
+	for _, jobSet := range c.jobSets {
+		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
 	}
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, list, namesOf(reports)...)
@@ -364,13 +369,16 @@ func (o *Options) checkFocus(r *explain.Report) error {
 	return nil
 }
 
-// chosen holds the chosen Jobs and CronJobs, and an error for each name that does not exist. Any other error comes
+// chosen holds the chosen Jobs, CronJobs and JobSets, and an error for each name that does not exist. Any other error comes
 // last.
 type chosen struct {
 	jobs     []*unstructured.Unstructured
 	cronJobs []input.CronJob
+	jobSets  []input.JobSet
 	failed   []error
 }
+
+func (c *chosen) isEmpty() bool { return len(c.jobs)+len(c.cronJobs)+len(c.jobSets) == 0 }
 
 func (o *Options) choose(ctx context.Context) (c chosen) {
 	if o.unnamed() {
@@ -404,7 +412,7 @@ func (o *Options) choose(ctx context.Context) (c chosen) {
 	return c
 }
 
-// addOwner adds the Jobs of an owner, and the explanation of a CronJob.
+// addOwner adds the Jobs of an owner, and the owner.
 func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned []*unstructured.Unstructured) {
 	for _, job := range owned {
 		if !slices.ContainsFunc(c.jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
@@ -418,8 +426,16 @@ func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned
 			return
 		}
 		c.cronJobs = append(c.cronJobs, cronJob)
-	} else if len(owned) == 0 {
+		return
+	}
+	jobSet, err := o.explainer.JobSet(ctx, o.set.Namespace, owner.name, len(owned))
+	switch {
+	case err != nil:
+		c.failed = append(c.failed, err)
+	case len(owned) == 0 && jobSet.JobSet == nil:
 		c.failed = append(c.failed, o.whyNoJobs(owner))
+	default:
+		c.jobSets = append(c.jobSets, jobSet)
 	}
 }
 

@@ -13,7 +13,10 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created}
 	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
 		p := &r.Problems[*at]
-		run.Cause, run.Since = ProblemWhat(p, now), cmp.Or(p.Since, run.Since)
+		run.Since = cmp.Or(p.Since, run.Since)
+		if p.Kind != explain.ProblemSuspended || p.Owner == nil { // The owner is the one whose report this is for.
+			run.Cause = ProblemWhat(p, now)
+		}
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():

@@ -126,6 +126,11 @@ func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []
 	return gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
 }
 
+// JobSet reads a JobSet that has so many Jobs.
+func (e *Explainer) JobSet(ctx context.Context, namespace, name string, jobs int) (input.JobSet, error) {
+	return gather.JobSet(ctx, e.Client, namespace, name, jobs, e.now())
+}
+
 // ExplainAtOnce is the number of Jobs that are read concurrently.
 const ExplainAtOnce = 4
 

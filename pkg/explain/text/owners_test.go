@@ -8,10 +8,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
-// The obstacles that keep CronJobs from starting Jobs come first, in text that is safe for a terminal. Notes follow
+// The states of CronJobs and JobSets come first, in text that is safe for a terminal. Notes follow
 // the sentence.
-// Requirements: CRJ-02, CRJ-03.
-func TestCronJobsComeFirst(t *testing.T) {
+// Requirements: CRJ-02, CRJ-03, JST-01.
+func TestOwnersComeFirst(t *testing.T) {
 	list := explain.ReportList{CronJobs: []explain.CronJobReport{
 		{Name: "fine", State: explain.CronJobScheduled, Sentence: "CronJob fine started its last Job.", Notes: []string{"It is\x07 well.", "The next start is soon."}, Jobs: 1},
 		{
@@ -20,7 +20,7 @@ func TestCronJobsComeFirst(t *testing.T) {
 			Gaps:   []input.Gap{{Text: "events could not be read", Command: "kubectl auth can-i list events"}},
 		},
 		{Name: "b", State: explain.CronJobScheduled, Sentence: "CronJob b has not started a Job yet."},
-	}}
+	}, JobSets: []explain.JobSetReport{{Name: "set", Sentence: "JobSet set cannot create its Jobs.", Details: []string{"no quota"}}}}
 	var out strings.Builder
 	if err := Explanations(&out, list, Options{Width: 80, ASCII: true}); err != nil {
 		t.Fatal(err)
@@ -41,6 +41,9 @@ What could not be read
       $ kubectl auth can-i list events
 
 CronJob b has not started a Job yet.
+
+JobSet set cannot create its Jobs.
+  | no quota
 `
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())
