@@ -86,7 +86,7 @@ func labelOf(label string, style layout.Style, text string) []labeled {
 
 // why returns the limit or the rule behind the end of the Job.
 func (v *short) why() []labeled {
-	return labelOf("Why", layout.Plain, v.report.Verdict.Mechanism)
+	return labelOf("Why", layout.Plain, words.Mechanism(v.report))
 }
 
 // pod returns the pod that failed last if there is a single cause, or an example of the pods with the problem.
@@ -193,8 +193,8 @@ func (v *short) others() (out []labeled) {
 // waits returns the condition that the Job waits for, or the next steps.
 func (v *short) waits() (out []labeled) {
 	r := v.report
-	if r.Verdict.WaitsFor != "" {
-		return labelOf("Waits", layout.Plain, "for "+r.Verdict.WaitsFor)
+	if w := r.Verdict.WaitsFor; w != nil {
+		return labelOf("Waits", layout.Plain, "for "+words.WaitsForText(w))
 	}
 	for _, step := range first(v.steps(), shortSteps) {
 		out = append(out, labeled{label: "Next", text: step})

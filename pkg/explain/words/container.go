@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -67,14 +66,13 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
-// OutlivedText describes a container that had ended while others kept its pod running until the Job's deadline; exit is nil
-// if it is unknown.
-func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string {
+// outlivedText describes a container that had ended while others kept its pod running until the Job's deadline.
+func outlivedText(o *explain.Outlived) string {
 	how := "ended"
-	if exit != nil {
-		how = exited(exit.ExitCode, exit.Reason)
+	if o.Exit != nil {
+		how = exited(o.Exit.ExitCode, o.Exit.Reason)
 	}
-	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", ended, pod, how, ContainersText(running))
+	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", o.Ended, o.Pod, how, ContainersText(o.Running))
 }
 
 func sidecarsText(names []string) string {

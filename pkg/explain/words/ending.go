@@ -64,12 +64,6 @@ func componentText(by string) string {
 	return "the " + by
 }
 
-// RestartedByProbeText describes the end of a container that the kubelet restarted because of a probe.
-func RestartedByProbeText(e *explain.Ending, message string) string {
-	c := explain.Cause{Ending: e, Message: message}
-	return LowerFirst(endText(e)) + endingSays(&c)
-}
-
 // endingClause turns the text of an Ending into a clause.
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {

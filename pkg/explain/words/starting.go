@@ -68,8 +68,8 @@ func QuotaNeedsAdvice(quota string, lacks []string) string {
 	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", wording.Enumerate(lacks, "and"), quota)
 }
 
-// NeverStartedText explains why no pod of the Job ever started, by the problem of one of them.
-func NeverStartedText(p *explain.Problem) string {
+// neverStartedText explains why no pod of the Job ever started, by the problem of one of them.
+func neverStartedText(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
 		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
@@ -79,14 +79,6 @@ func NeverStartedText(p *explain.Problem) string {
 		return "its pods never started because " + startCause(p)
 	}
 	return Joined(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
-}
-
-// DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
-func DeadlinePassed(deadline *int64) string {
-	if deadline == nil {
-		return "meanwhile, its activeDeadlineSeconds passed"
-	}
-	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", Seconds(*deadline))
 }
 
 // NoneStartedText describes pods that never started and no longer exist.

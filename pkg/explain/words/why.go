@@ -7,8 +7,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -22,8 +20,8 @@ func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
 		return cutTo(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
-	case o.Reason == batchv1.JobReasonDeadlineExceeded:
-		return "deadline exceeded"
+	case o.EndedBy == explain.EndedByDeadline:
+		return deadlineColumn(o)
 	case o.Why != nil:
 		return WhyFailed(o.Why, now)
 	case o.Neglected:
@@ -38,15 +36,15 @@ func Why(o *explain.Outline, now time.Time) string {
 
 // whyDecided explains why a Job failed whose failed pods are unknown.
 func whyDecided(o *explain.Outline) string {
+	text := ""
+	if column := ends[o.EndedBy].column; column != nil {
+		text = column(o)
+	}
 	switch {
-	case o.RuleName != "":
-		return cutTo("rule "+o.RuleName, WhyWidth)
-	case o.Rule != nil:
-		return fmt.Sprintf("rule %d", *o.Rule)
+	case text != "":
+		return text
 	case o.FailedIndexCount > 0:
 		return Times(o.FailedIndexCount, "index failed", "indexes failed")
-	case o.Reason == batchv1.JobReasonBackoffLimitExceeded:
-		return "backoffLimit exceeded"
 	}
 	return cutTo(o.Reason, WhyWidth)
 }

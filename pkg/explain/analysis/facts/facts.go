@@ -43,8 +43,8 @@ type Facts struct {
 	Deletions []Deletion
 }
 
-// Establish returns the facts about the Job of the input, which it does not change.
-func Establish(given input.Input) *Facts {
+// Of returns the facts about the Job of the input, which it does not change.
+func Of(given input.Input) *Facts {
 	in := &Facts{Input: given, Spec: &given.Job.Spec, Uncounted: uncountedPods(given.Job), Decision: DecisionOf(given.Job)}
 
 	// Events about earlier pods of the same name are left out, for example of an earlier Job with the same name.
