@@ -110,16 +110,18 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 // LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first. Their
 // pods exist; their logs may not.
 func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
+	in := facts.Of(given)
 	var targets []input.LogTarget
-	for _, f := range failures.Find(facts.Of(given), o).Examples {
-		if len(targets) == n {
-			break
+	add := func(p *input.Pod, c *input.Container) {
+		if len(targets) < n && c != nil && p.Node != "" && !c.NeverStarted() && (c.Waiting == "" || c.Before) {
+			targets = append(targets, input.LogTarget{Pod: p.Name, Container: c.Name, Previous: c.Before})
 		}
-		c := f.Container()
-		if c == nil || f.Pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
-			continue
-		}
-		targets = append(targets, input.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
+	}
+	for _, f := range failures.Find(in, o).Examples {
+		add(f.Pod, f.Container())
+	}
+	for _, p := range evidence.LoopingPods(in, o, n-len(targets)) {
+		add(p, in.CrashLoop(p))
 	}
 	return targets
 }

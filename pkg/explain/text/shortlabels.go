@@ -137,7 +137,7 @@ func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
 // log returns the last lines of the log of that pod, or why they could not be read.
 func (v *short) log() []labeled {
 	if link := v.evidence(explain.EvidenceLogs); link != nil {
-		if !v.isSingle() {
+		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
 		return []labeled{{label: "Log", quote: link.Lines[max(0, len(link.Lines)-shortLines):]}}
@@ -161,7 +161,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	isUnderstood := p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
+	isUnderstood := p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood { // Details that the text explains would only repeat it.
 		return nil
 	}

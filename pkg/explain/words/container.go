@@ -143,14 +143,36 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Ending != nil {
 		return probeLoopText(p)
 	}
-	kind, name := "container ", p.Container
+	text, by := "container "+p.Container, restarters[p.RestartedBy]
 	switch {
 	case p.RestartedBy == explain.RestartedBySidecar:
-		kind = "sidecar "
+		text = "sidecar " + p.Container
 	case p.Place > 0:
-		kind, name = "init container ", placed(p)
+		text = "init container " + placed(p)
 	}
-	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
+	if p.Exit == nil {
+		return Joined(" ", text+" fails repeatedly and is restarted in its pod", by)
+	}
+	text += " " + exited(p.Exit.ExitCode, p.Exit.Reason) + limitClause(p.MemoryLimit)
+	switch {
+	case p.Count > 1:
+		text += " in " + Count(p.Count, "pods")
+	case p.RanSeconds != nil:
+		text += " after " + Seconds(*p.RanSeconds)
+	}
+	text = Joined(" ", text+", restarted "+Times(p.Restarts, "time", "times"), by)
+	if p.Error != nil {
+		return text + said(p.Error, "")
+	}
+	return Joined(": ", text, lastLine(p.LastLine))
+}
+
+// crashLoopsText describes a container that is restarted repeatedly in several Jobs.
+func crashLoopsText(p *explain.Problem, now time.Time) string {
+	if p.Ending != nil || p.Exit == nil {
+		return crashLoopText(p, now)
+	}
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + said(p.Error, "")
 }
 
 // restarters are the fields that make the kubelet restart a container.

@@ -61,7 +61,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		advice: "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, note: always(uncountedNote)},
-	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, advice: "read its log from before the last restart"},
+	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
 	explain.ProblemInitRunning:     {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, note: restartsNote, brief: sidecarNotStartedBriefly,
@@ -360,6 +360,9 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
+	if p.Exit != nil {
+		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Exit.ExitCode, Times(p.Restarts, "time", "times"))
+	}
 	if p.ProbeMessage != "" {
 		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}

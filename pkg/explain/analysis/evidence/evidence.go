@@ -43,6 +43,9 @@ func Links(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 	}
 	example := failed.Example
 	if example == nil {
+		if loop := LoopingPods(in, o, 1); len(loop) > 0 && !end.Decided() {
+			return append(chain, loopLinks(in, loop[0])...)
+		}
 		if end.Failing() || in.Job.Status.Failed > 0 {
 			chain = append(chain, missingEvidence(in, failed, v.Accounting, o)...)
 		}

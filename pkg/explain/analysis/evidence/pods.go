@@ -47,17 +47,49 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 	p := f.Pod
 	// The end of the pod already explains a signal.
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
-	for _, tail := range in.Logs {
-		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
-			chain = append(chain, explain.Evidence{
-				Kind: explain.EvidenceLogs, Pod: p.Name, Container: c.Name, Lines: tail.Lines, Text: words.LogEvidence(len(tail.Lines)),
-			})
-		}
-	}
+	chain = append(chain, logLinks(in, p.Name, c.Name)...)
 	for _, other := range f.Others() {
 		chain = append(chain, containerEvidence(p.Name, other, eventtext.EndErrorIn(other), true))
 	}
 	return chain
+}
+
+// logLinks returns the end of the container's log, as far as it was read.
+func logLinks(in *facts.Facts, pod, container string) (links []explain.Evidence) {
+	if lines := in.LogOf(pod, container); len(lines) > 0 {
+		links = append(links, explain.Evidence{
+			Kind: explain.EvidenceLogs, Pod: pod, Container: container, Lines: lines, Text: words.LogEvidence(len(lines)),
+		})
+	}
+	return links
+}
+
+// LoopingPods returns the first pods in a crash loop, with different containers.
+func LoopingPods(in *facts.Facts, o explain.Options, most int) (pods []*input.Pod) {
+	seen := map[string]bool{}
+	for _, p := range in.Active {
+		if len(pods) >= most {
+			break
+		}
+		if c := in.CrashLoop(p); c != nil && o.HasPod(p) && !seen[c.Name] {
+			seen[c.Name] = true
+			pods = append(pods, p)
+		}
+	}
+	return pods
+}
+
+// loopLinks returns how the container of a pod in a crash loop ended last, and the end of its log.
+func loopLinks(in *facts.Facts, p *input.Pod) []explain.Evidence {
+	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Text: words.PodEvidence(p, 0)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	c := in.CrashLoop(p)
+	if !c.Ended {
+		return []explain.Evidence{link}
+	}
+	return append([]explain.Evidence{link, containerEvidence(p.Name, c, eventtext.EndErrorIn(c), !facts.IsStopped(c))}, logLinks(in, p.Name, c.Name)...)
 }
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of

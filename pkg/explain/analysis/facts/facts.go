@@ -146,6 +146,16 @@ func (in *Facts) NotRecorded(p *input.Pod) bool {
 	return p.Finalizer && in.Uncounted[p.UID] == ""
 }
 
+// LogOf returns the last lines of a container's log, nil if it was not read.
+func (in *Facts) LogOf(pod, container string) []string {
+	for i := range in.Logs {
+		if tail := &in.Logs[i]; tail.Pod == pod && tail.Container == container {
+			return tail.Lines
+		}
+	}
+	return nil
+}
+
 // LastJobEvent returns the latest event about the Job with this reason, or nil.
 func (in *Facts) LastJobEvent(reason string) *input.Event {
 	var last *input.Event

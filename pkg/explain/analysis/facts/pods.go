@@ -96,6 +96,3 @@ func (in *Facts) RecordedAs() map[types.UID]string {
 	}
 	return out
 }
-
-// CrashLoop returns the container of the pod that is restarted repeatedly, or nil.
-func CrashLoop(p *input.Pod) *input.Container { return p.WaitingFor("CrashLoopBackOff") }
