@@ -91,7 +91,7 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 	b := open(t, s, size{160, 50}, nil)
 	shows(b,
 		"rule 0    ████████████████  1 of 1 of index 0 ✓ met", "0 of 1 of index 2 ✗ out of reach", "or all 3",
-		"2 of 6 failures, not reached", "3 of 3 failures, not exceeded (index 1)", "0 of 1 failed index, not reached", "7s of 1h, not reached",
+		"2 of 6 retries used", "3 of 3 retries used (index 1)", "0 indexes failed, 1 allowed", "7s of 1h, not reached",
 		"FailJob        1  any container exits with 42", "◀ ended the Job", "7×  Unknown: the pods are gone", "in 30s  The grace period of 2 terminating pods",
 		"! Events could not be read",
 	)
