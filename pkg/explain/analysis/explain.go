@@ -120,8 +120,10 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 	for _, f := range failures.Find(in, o).Examples {
 		add(f.Pod, f.Container())
 	}
-	for _, p := range evidence.LoopingPods(in, o, n-len(targets)) {
-		add(p, in.CrashLoop(p))
+	for _, p := range in.Active {
+		if o.HasPod(p) {
+			add(p, in.CrashLoop(p))
+		}
 	}
 	return targets
 }

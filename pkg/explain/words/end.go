@@ -12,9 +12,8 @@ import (
 
 // endWords are the words for one way in which Jobs end.
 type endWords struct {
-	// column is the text for the column WHY of a list if the causes of the failures are unknown, "" for the failed indexes or
-	// the reason.
-	column func(o *explain.Outline) string
+	// column is the text for the column WHY of a list, if the causes of the failures are unknown; "" for the reason.
+	column string
 	// headline are the clauses on a failure of the Job that no failed pod explains.
 	headline func(e *explain.End) []string
 	// mechanism is the limit or the rule that made failures final, or that is met. It is "" if the headline says as much.
@@ -25,30 +24,26 @@ type endWords struct {
 	evidence func(r *explain.Report) string
 }
 
+// deadlineExceeded takes precedence over causes: pods that were stopped have none of their own.
+const deadlineExceeded = "deadline exceeded"
+
 // ends are the words for each way in which Jobs end.
 var ends = map[explain.EndedBy]endWords{
 	explain.EndedByBackoffLimit: {
-		column: backoffLimitColumn, mechanism: backoffLimitMechanism, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
+		column: "backoffLimit exceeded", mechanism: backoffLimitMechanism, sentence: backoffLimitSentence, evidence: backoffLimitEvidence,
 	},
-	explain.EndedByRestarts: {
-		column: backoffLimitColumn, headline: restartsHeadline, sentence: only(restartsHeadline), evidence: backoffLimitEvidence,
-	},
-	explain.EndedByDeadline: {column: deadlineColumn, headline: deadlineHeadline, evidence: deadlineEvidence},
+	explain.EndedByRestarts: {headline: restartsHeadline, evidence: backoffLimitEvidence},
+	explain.EndedByDeadline: {column: deadlineExceeded, headline: deadlineHeadline, evidence: deadlineEvidence},
 	explain.EndedByNeverStarting: {
-		column: deadlineColumn, headline: neverStartedHeadline, mechanism: deadlineMechanism, sentence: neverStartedSentence, evidence: deadlineEvidence,
+		headline: neverStartedHeadline, mechanism: func(r *explain.Report) string { return deadlinePassed(&r.Verdict.End) },
+		sentence: func(a *Answer) []string { return append(neverStartedHeadline(&a.End), deadlinePassed(&a.End)) }, evidence: deadlineEvidence,
 	},
-	explain.EndedByMaxFailedIndexes: {
-		mechanism: func(r *explain.Report) string { return maxFailedIndexesText(&r.Verdict.End, "") },
-		sentence: func(a *Answer) []string {
-			return []string{maxFailedIndexesText(&a.End, " ("+crop(a.FailedIndexes)+")"), MostlyText(a.Mostly)}
-		},
-		evidence: maxFailedIndexesEvidence,
-	},
-	explain.EndedByFailedIndexes: {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
-	explain.EndedByRule:          {column: ruleColumn, mechanism: ruleMechanism, sentence: ruleSentence},
-	explain.EndedByOther:         {headline: otherHeadline, sentence: only(otherHeadline)},
-	explain.EndedBySuccessPolicy: {mechanism: successRuleEvidence, evidence: successRuleEvidence},
-	explain.EndedByCompletions:   {evidence: completionsEvidence},
+	explain.EndedByMaxFailedIndexes: {mechanism: maxFailedIndexesMechanism, sentence: maxFailedIndexesSentence, evidence: maxFailedIndexesEvidence},
+	explain.EndedByFailedIndexes:    {mechanism: perIndexMechanism, sentence: failedIndexesSentence, evidence: failedIndexesEvidence},
+	explain.EndedByRule:             {mechanism: ruleMechanism, sentence: ruleSentence},
+	explain.EndedByOther:            {headline: otherHeadline},
+	explain.EndedBySuccessPolicy:    {mechanism: successRuleEvidence, evidence: successRuleEvidence},
+	explain.EndedByCompletions:      {evidence: completionsEvidence},
 }
 
 // EndHeadline returns what failed the Job if it was not the failure of a pod, else "".
@@ -84,29 +79,18 @@ func endSentence(a *Answer) []string {
 	return append(of.headline(&a.End), MostlyText(a.Mostly))
 }
 
-// only returns a sentence of the headline alone: other causes only follow from this end.
-func only(headline func(e *explain.End) []string) func(a *Answer) []string {
-	return func(a *Answer) []string { return headline(&a.End) }
-}
-
 func limitOf(e *explain.End) int32 { return int32(ptr.Deref(e.Limit, 0)) }
-
-func backoffLimitColumn(o *explain.Outline) string {
-	if o.FailedIndexCount > 0 {
-		return ""
-	}
-	return "backoffLimit exceeded"
-}
 
 func backoffLimitMechanism(r *explain.Report) string {
 	return backoffLimitText(r.Verdict.Counted, limitOf(&r.Verdict.End), "")
 }
 
 func backoffLimitSentence(a *Answer) []string {
-	if cause := MostlyText(a.Mostly); cause != "" {
-		return []string{cause, backoffLimitText(a.Counted, limitOf(&a.End), "")}
+	one := ""
+	if a.Mostly == nil {
+		one = "1 pod failed, and "
 	}
-	return []string{backoffLimitText(a.Counted, limitOf(&a.End), "1 pod failed, and ")}
+	return []string{MostlyText(a.Mostly), backoffLimitText(a.Counted, limitOf(&a.End), one)}
 }
 
 // backoffLimitText explains that the Job failed by its backoffLimit; a single failure without a retry is introduced by one.
@@ -161,8 +145,6 @@ func restartsHeadline(e *explain.End) []string {
 	return []string{text, why}
 }
 
-func deadlineColumn(*explain.Outline) string { return "deadline exceeded" }
-
 func deadlineHeadline(e *explain.End) []string {
 	value, outlived := "no longer set", ""
 	if e.Limit != nil {
@@ -189,18 +171,20 @@ func deadlineEvidence(r *explain.Report) string {
 
 func neverStartedHeadline(e *explain.End) []string { return []string{neverStartedText(e.NeverStarted)} }
 
-func neverStartedSentence(a *Answer) []string {
-	return append(neverStartedHeadline(&a.End), deadlinePassed(&a.End))
-}
-
-func deadlineMechanism(r *explain.Report) string { return deadlinePassed(&r.Verdict.End) }
-
 // deadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
 func deadlinePassed(e *explain.End) string {
 	if e.Limit == nil {
 		return "meanwhile, its activeDeadlineSeconds passed"
 	}
 	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", Seconds(*e.Limit))
+}
+
+func maxFailedIndexesMechanism(r *explain.Report) string {
+	return maxFailedIndexesText(&r.Verdict.End, "")
+}
+
+func maxFailedIndexesSentence(a *Answer) []string {
+	return []string{maxFailedIndexesText(&a.End, " ("+crop(a.FailedIndexes)+")"), MostlyText(a.Mostly)}
 }
 
 func maxFailedIndexesText(e *explain.End, list string) string {
@@ -240,16 +224,6 @@ func failedIndexesEvidence(r *explain.Report) string {
 	limit, completions := limitOf(e), Times(ptr.Deref(r.Job.Completions, 0), "index", "indexes")
 	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", Number(e.FailedIndexCount), completions, crop(e.FailedIndexes),
 		attemptsText(limit), limit)
-}
-
-func ruleColumn(o *explain.Outline) string {
-	switch {
-	case o.RuleName != "":
-		return cutTo("rule "+o.RuleName, WhyWidth)
-	case o.Rule != nil:
-		return fmt.Sprintf("rule %d", *o.Rule)
-	}
-	return ""
 }
 
 // ruleMechanism describes the rule, as far as it is known.

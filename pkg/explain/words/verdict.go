@@ -94,7 +94,8 @@ type Matched struct {
 func FillInVerdict(a *Answer) {
 	v := a.Verdict
 	v.State, v.Summary = stateText(a), summary(a)
-	clauses := answer(a)
+	isEmpty := func(clause string) bool { return clause == "" }
+	clauses := slices.DeleteFunc(answer(a), isEmpty)
 	progress := ""
 	if v.Outcome.Fails() && a.Completed > 0 {
 		progress = progressText(&a.Progress)
@@ -116,7 +117,7 @@ func FillInVerdict(a *Answer) {
 	if v.WaitsFor != nil {
 		clauses = append(clauses, "it waits for "+WaitsForText(v.WaitsFor))
 	}
-	v.Clauses = slices.DeleteFunc(clauses, func(c string) bool { return c == "" })
+	v.Clauses = slices.DeleteFunc(clauses, isEmpty)
 	v.Sentence = FullStop(Clauses(v.Clauses))
 }
 

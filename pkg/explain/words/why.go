@@ -21,7 +21,7 @@ func Why(o *explain.Outline, now time.Time) string {
 	case o.Stalled != nil:
 		return cutTo(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
 	case o.EndedBy == explain.EndedByDeadline:
-		return deadlineColumn(o)
+		return deadlineExceeded
 	case o.Why != nil:
 		return WhyFailed(o.Why, now)
 	case o.Neglected:
@@ -36,17 +36,15 @@ func Why(o *explain.Outline, now time.Time) string {
 
 // whyDecided explains why a Job failed whose failed pods are unknown.
 func whyDecided(o *explain.Outline) string {
-	text := ""
-	if column := ends[o.EndedBy].column; column != nil {
-		text = column(o)
-	}
 	switch {
-	case text != "":
-		return text
+	case o.RuleName != "":
+		return cutTo("rule "+o.RuleName, WhyWidth)
+	case o.Rule != nil:
+		return fmt.Sprintf("rule %d", *o.Rule)
 	case o.FailedIndexCount > 0:
 		return Times(o.FailedIndexCount, "index failed", "indexes failed")
 	}
-	return cutTo(o.Reason, WhyWidth)
+	return cutTo(cmp.Or(ends[o.EndedBy].column, o.Reason), WhyWidth)
 }
 
 // WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the

@@ -43,8 +43,8 @@ func Links(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 	}
 	example := failed.Example
 	if example == nil {
-		if loop := LoopingPods(in, o, 1); len(loop) > 0 && !end.Decided() {
-			return append(chain, loopLinks(in, loop[0])...)
+		if loop := loopLinks(in, o); len(loop) > 0 && !end.Decided() {
+			return append(chain, loop...)
 		}
 		if end.Failing() || in.Job.Status.Failed > 0 {
 			chain = append(chain, missingEvidence(in, failed, v.Accounting, o)...)

@@ -24,10 +24,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	if in.PerIndex() {
 		attempts = max(in.AllowedAttempts(p.Ignored), p.Attempt)
 	}
-	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
-	if p.Index >= 0 {
-		link.Index = ptr.To(p.Index)
-	}
+	link := podLink(p, attempts)
 	if p.Disruption != "" {
 		link.Lines = words.LastLines(p.DisruptionMessage)
 	}
@@ -40,6 +37,15 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 		return chain
 	}
 	return append(chain, containerChain(in, f, c)...)
+}
+
+// podLink describes a pod with its attempt out of attempts, 0 for no limit.
+func podLink(p *input.Pod, attempts int32) explain.Evidence {
+	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	return link
 }
 
 // containerChain returns how the container of a failed pod ended, and the end of its log.
@@ -64,32 +70,15 @@ func logLinks(in *facts.Facts, pod, container string) (links []explain.Evidence)
 	return links
 }
 
-// LoopingPods returns the first pods in a crash loop, with different containers.
-func LoopingPods(in *facts.Facts, o explain.Options, most int) (pods []*input.Pod) {
-	seen := map[string]bool{}
+// loopLinks returns how the container of the first pod in a crash loop ended last, and the end of its log; nil if there is none.
+func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 	for _, p := range in.Active {
-		if len(pods) >= most {
-			break
-		}
-		if c := in.CrashLoop(p); c != nil && o.HasPod(p) && !seen[c.Name] {
-			seen[c.Name] = true
-			pods = append(pods, p)
+		if c := in.CrashLoop(p); c != nil && c.Ended && o.HasPod(p) {
+			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, eventtext.EndErrorIn(c), !facts.IsStopped(c))}
+			return append(chain, logLinks(in, p.Name, c.Name)...)
 		}
 	}
-	return pods
-}
-
-// loopLinks returns how the container of a pod in a crash loop ended last, and the end of its log.
-func loopLinks(in *facts.Facts, p *input.Pod) []explain.Evidence {
-	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Text: words.PodEvidence(p, 0)}
-	if p.Index >= 0 {
-		link.Index = ptr.To(p.Index)
-	}
-	c := in.CrashLoop(p)
-	if !c.Ended {
-		return []explain.Evidence{link}
-	}
-	return append([]explain.Evidence{link, containerEvidence(p.Name, c, eventtext.EndErrorIn(c), !facts.IsStopped(c))}, logLinks(in, p.Name, c.Name)...)
+	return nil
 }
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of

@@ -1,7 +1,6 @@
 package facts
 
 import (
-	"cmp"
 	"regexp"
 	"slices"
 	"strconv"
@@ -94,29 +93,25 @@ func DecisionOf(job *batchv1.Job) Decision {
 	return o
 }
 
-// endedBy returns what ended a Job, by the reason of its condition.
-func endedBy(fails bool, reason string) explain.EndedBy {
-	all := succeededBy
-	if fails {
-		all = failedBy
-	}
-	if fails && strings.HasPrefix(reason, rulename.ReasonPrefix) {
-		return explain.EndedByRule
-	}
-	return cmp.Or(all[reason], explain.EndedByOther)
+// reasons are the reasons of conditions of the Job, and what they mean.
+var reasons = map[string]explain.EndedBy{
+	batchv1.JobReasonBackoffLimitExceeded: explain.EndedByBackoffLimit, batchv1.JobReasonDeadlineExceeded: explain.EndedByDeadline,
+	batchv1.JobReasonMaxFailedIndexesExceeded: explain.EndedByMaxFailedIndexes, batchv1.JobReasonFailedIndexes: explain.EndedByFailedIndexes,
+	batchv1.JobReasonPodFailurePolicy: explain.EndedByRule,
+	batchv1.JobReasonSuccessPolicy:    explain.EndedBySuccessPolicy, batchv1.JobReasonCompletionsReached: explain.EndedByCompletions,
 }
 
-// failedBy and succeededBy are the reasons of conditions of the Job.
-var (
-	failedBy = map[string]explain.EndedBy{
-		batchv1.JobReasonBackoffLimitExceeded: explain.EndedByBackoffLimit, batchv1.JobReasonDeadlineExceeded: explain.EndedByDeadline,
-		batchv1.JobReasonMaxFailedIndexesExceeded: explain.EndedByMaxFailedIndexes, batchv1.JobReasonFailedIndexes: explain.EndedByFailedIndexes,
-		batchv1.JobReasonPodFailurePolicy: explain.EndedByRule,
+// endedBy returns what ended a Job, by the reason of its condition.
+func endedBy(fails bool, reason string) explain.EndedBy {
+	by := reasons[reason]
+	switch succeeds := by == explain.EndedBySuccessPolicy || by == explain.EndedByCompletions; {
+	case fails && strings.HasPrefix(reason, rulename.ReasonPrefix):
+		return explain.EndedByRule
+	case by == "" || succeeds == fails:
+		return explain.EndedByOther
 	}
-	succeededBy = map[string]explain.EndedBy{
-		batchv1.JobReasonSuccessPolicy: explain.EndedBySuccessPolicy, batchv1.JobReasonCompletionsReached: explain.EndedByCompletions,
-	}
-)
+	return by
+}
 
 // ruleMessage matches the message that both controllers write when a rule fails the Job (PFP-10).
 var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+) failed with exit code (-?\d+)|Pod ([^/\s]+)/(\S+) has condition (\S+)) matching \S+ rule at index (\d+)$`)

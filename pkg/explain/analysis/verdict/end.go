@@ -41,26 +41,16 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		if n := failed.NeverStarted; n != nil {
 			e.EndedBy, e.NeverStarted, e.Outlived = explain.EndedByNeverStarting, &n.Problem, nil
 		}
-	case explain.EndedByMaxFailedIndexes:
-		e.Limit = limitOf(in.Spec.MaxFailedIndexes)
-		e.FailedIndexes, e.FailedIndexCount = failedIndexes(in)
-	case explain.EndedByFailedIndexes:
-		e.Limit, e.IndexRule = limitOf(in.Spec.BackoffLimitPerIndex), indexRule(failed)
-		e.FailedIndexes, e.FailedIndexCount = failedIndexes(in)
+	case explain.EndedByMaxFailedIndexes, explain.EndedByFailedIndexes:
+		set, limit := in.Plan.Findings.FailedIndexes, in.Spec.MaxFailedIndexes
+		if e.FailedIndexes, e.FailedIndexCount = set.String(), int32(set.Len()); d.EndedBy == explain.EndedByFailedIndexes {
+			limit, e.IndexRule = in.Spec.BackoffLimitPerIndex, indexRule(failed)
+		}
+		if limit != nil {
+			e.Limit = ptr.To(int64(*limit))
+		}
 	}
 	return e
-}
-
-func limitOf(limit *int32) *int64 {
-	if limit == nil {
-		return nil
-	}
-	return ptr.To(int64(*limit))
-}
-
-func failedIndexes(in *facts.Facts) (list string, n int32) {
-	set := in.Plan.Findings.FailedIndexes
-	return set.String(), int32(set.Len())
 }
 
 // restartsOf returns the restarts that used up the backoffLimit.

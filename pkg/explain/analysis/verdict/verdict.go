@@ -108,7 +108,10 @@ func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
 // addEnd adds what explains the end of a Job whose outcome is decided, besides its End.
 func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
 	if in.Decision.Failing() {
-		a.Mostly, a.Matched = mostly(in, failed, v.Accounting), matchedPod(in, failed)
+		a.Matched = matchedPod(in, failed)
+		if a.EndedBy != explain.EndedByRestarts && a.EndedBy != explain.EndedByOther { // No pod failure explains these.
+			a.Mostly = mostly(in, failed, v.Accounting)
+		}
 		if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
 			a.Hidden = &f.Kind.Hidden
 		}
