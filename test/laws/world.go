@@ -17,7 +17,7 @@ import (
 // Noon is the time of each World.
 var Noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
-// Truth is what is known about a World, because it was drawn.
+// Truth holds facts about a World, known because it was drawn.
 type Truth struct {
 	// Cause names the kind of cause that was drawn, for messages of tests.
 	Cause string

@@ -42,8 +42,8 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 	for name, state := range crashState {
 		t.Run(name, func(t *testing.T) {
 			f := crashLoop(state)
-			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "FATAL: password authentication failed for user \"etl\"", ""}}}
-			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): FATAL: password authentication failed for user \"etl\".")
+			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "no rows for 2024-02-30", ""}}}
+			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): no rows for 2024-02-30.")
 			p := problem(t, r, explain.ProblemCrashLoop)
 			if p.Reason != explain.CrashLoopBackOff || p.Exit.ExitCode != 1 || p.Restarts != 3 || !p.Blocks {
 				t.Errorf("%+v", p)
@@ -87,7 +87,8 @@ func TestLogOfACrashLoopIsRead(t *testing.T) {
 func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
 	f := crashLoop(runsAgain)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
-	if s := report(f).Verdict.Sentence; !strings.Contains(s, "restarted 3 times (restartPolicy OnFailure): ") {
-		t.Error(s)
+	r := report(f)
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(r.Verdict.Sentence, "(restartPolicy OnFailure): "+p.Error.Text()) {
+		t.Errorf("%s %+v", r.Verdict.Sentence, p.Error)
 	}
 }

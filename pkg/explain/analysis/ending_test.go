@@ -68,6 +68,10 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	wantSaid(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
 	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
 
+	// The kubelet could not run the probe.
+	f.Events = append([]input.Event{about("a", "Warning", "kubelet", "Unhealthy", `Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = no task`)}, probeEvents[1])
+	wantFirst(t, f, "because its liveness probe failed: “rpc error: code = NotFound desc = no task”")
+
 	// A later deletion does not change it, with and without our controller's event.
 	f = failedOnce()
 	f.Events = probeEvents
@@ -174,7 +178,7 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 // Requirements: CLI-17
 func TestRejectedPodNeverRan(t *testing.T) {
 	for reason, message := range map[string]string{
-		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0,…",
+		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0, which is unexpected",
 		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
 		"NodeAffinity":             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
@@ -182,8 +186,8 @@ func TestRejectedPodNeverRan(t *testing.T) {
 		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
 	} {
 		t.Run(reason, func(t *testing.T) {
-			whole := strings.Replace(message, ",…", ", which is unexpected", 1)
-			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(message, ".") + "”"
+			whole, said := message, strings.TrimSuffix(strings.TrimPrefix(message, "Allocate failed due to "), ", which is unexpected")
+			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(said, ".") + "”"
 			f := failedOnce(podOf("a", withStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
 			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}
 			r := wantFirst(t, f, first)

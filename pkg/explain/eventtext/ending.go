@@ -62,14 +62,17 @@ func RestartedByProbe(events []input.Event, pod, container string) (*explain.End
 	return end, outputs[end.Probe]
 }
 
+// probeFailure is the kubelet's message about a probe that failed, or that it could not run.
+var probeFailure = lazyregexp.New(`(?s)^(Liveness|Startup) probe (?:failed|errored(?: and resulted in \w+ state)?): (.*)$`)
+
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
 // other events.
 func ProbeFailure(e *input.Event) (probe, message string) {
-	before, after, found := strings.Cut(e.Message, " probe failed: ")
-	if e.Reason != "Unhealthy" || !found || before != "Liveness" && before != "Startup" {
+	m := probeFailure.FindStringSubmatch(e.Message)
+	if e.Reason != "Unhealthy" || m == nil {
 		return "", ""
 	}
-	return strings.ToLower(before), strings.TrimSpace(after)
+	return strings.ToLower(m[1]), strings.TrimSpace(m[2])
 }
 
 // endReasons are the event reasons whose meaning does not depend on the message.

@@ -1,6 +1,7 @@
 package eventtext
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -16,7 +17,7 @@ func SaysWhy(e *input.Event) bool {
 		return !strings.HasPrefix(e.Message, "Error: ")
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := meaning.OfStart(e.Reason, e.Message)
-		return t == nil || t.Kind != meaning.MountTimeout
+		return t == nil || !slices.Contains([]meaning.TroubleKind{meaning.MountTimeout, meaning.NotAttached, meaning.VolumeBusy}, t.Kind)
 	}
 	return AutoscalerOf(e) == nil
 }

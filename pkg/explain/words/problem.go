@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -342,7 +343,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(meaning.Gist(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -354,7 +355,7 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
+	return Joined(": ", text, meaning.Gist(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
@@ -364,7 +365,7 @@ func probeLoopText(p *explain.Problem) string {
 		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Exit.ExitCode, Times(p.Restarts, "time", "times"))
 	}
 	if p.ProbeMessage != "" {
-		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(meaning.Gist(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }

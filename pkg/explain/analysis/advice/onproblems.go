@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -92,6 +93,9 @@ func onPod(command string) adviser {
 	}
 }
 
+// ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
+var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown}
+
 // startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
 	describe, node := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0])), ""
@@ -104,27 +108,33 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case t == nil:
 		return ""
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
-		return objectCommand(in, t.Object, t.Name, t.Key)
+		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
+	case t.Kind == meaning.ClaimUnusable:
+		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.WrongNode:
+		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
 		return "kubectl describe csinode " + shellWord(node)
-	case (t.Kind == meaning.NetworkNotReady || t.Kind == meaning.NetworkPlugin) && node != "":
+	case slices.Contains(ofNodePods, t.Kind) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
 		return describe // It shows the whole message.
 	}
 	return ""
 }
 
 // objectCommand returns the command that shows the keys of an object that lacks one, or all objects of the kind.
-func objectCommand(in *facts.Facts, kind, name, key string) string {
-	resource := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc"}[kind]
+func objectCommand(namespace, kind, name, key string) string {
+	resource := map[string]string{
+		"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc", "ServiceAccount": "serviceaccount", "SecretProviderClass": "secretproviderclass",
+	}[kind]
 	switch {
 	case resource == "" || name == "":
 		return ""
 	case key != "":
-		return kubectl(in.Job, "describe %s %s", resource, shellWord(name))
+		return kubectlIn(namespace, "describe %s %s", resource, shellWord(name))
 	}
-	return kubectl(in.Job, "get %s", resource)
+	return kubectlIn(namespace, "get %s", resource)
 }
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.

@@ -51,6 +51,10 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return "kubectl describe nodes"
 	case u.Kind == meaning.UnfitCordoned:
 		return "kubectl get nodes"
+	case u.Kind == meaning.UnfitClassMissing:
+		return "kubectl get storageclass"
+	case u.Kind == meaning.UnfitDriverMissing:
+		return "kubectl get csinodes"
 	}
 	return ""
 }
@@ -73,17 +77,17 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	switch {
 	case object != nil:
 		kind := kindsOfObjects[strings.ToLower(object[1])]
-		text, command = words.CreateObject(kind, object[2]), objectCommand(in, kind, object[2], "")
+		text, command = words.CreateObject(kind, object[2]), objectCommand(in.Job.Namespace, kind, object[2], "")
 	case key != nil:
 		kind := kindsOfObjects[strings.ToLower(key[2])]
-		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in, kind, key[3], key[1])
+		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in.Job.Namespace, kind, key[3], key[1])
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
 	case p.Reason == "PostStartHookError":
 		text, command = words.FixPostStartHook(p.Container), describe
-	case p.Reason == "CreateContainerConfigError":
+	case p.Reason == "CreateContainerConfigError" && p.Error == nil:
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
