@@ -110,7 +110,7 @@ func (r *collection) pods(ctx context.Context) {
 	left += r.cutPods()
 	r.Manifest.PodsRead = left == 0
 	if left > 0 {
-		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(left), "older pod that did not fail", "older pods that did not fail"))
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(left, "older pod that did not fail", "older pods that did not fail"))
 	}
 	r.known = podsOf(r.Pods)
 }
@@ -190,7 +190,7 @@ func (r *collection) logs(ctx context.Context) {
 	}
 	targets, more := r.logTargets()
 	if more > 0 {
-		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "log of another container that failed", "logs of other containers that failed"))
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(more, "log of another container that failed", "logs of other containers that failed"))
 	}
 	silent := map[string]bool{}
 	for i, t := range targets {

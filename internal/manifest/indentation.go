@@ -146,7 +146,7 @@ func indentationMistake(i, has, needs int) *mistake {
 		word = "less"
 	}
 	return &mistake{
-		line: i + 1, column: has + 1, fix: "indent it by " + wording.Plural(int64(needs), "space", "spaces"),
-		problem: fmt.Sprintf("this line is indented by %s, %d %s than the lines that it belongs to", wording.Plural(int64(has), "space", "spaces"), max(has-needs, needs-has), word),
+		line: i + 1, column: has + 1, fix: "indent it by " + wording.Plural(needs, "space", "spaces"),
+		problem: fmt.Sprintf("this line is indented by %s, %d %s than the lines that it belongs to", wording.Plural(has, "space", "spaces"), max(has-needs, needs-has), word),
 	}
 }

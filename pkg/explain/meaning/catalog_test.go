@@ -49,7 +49,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	"start": func(reason, message string) catalogAnswer {
 		e, text := StartErrorIn(message), fmt.Sprintf("container main cannot be started (%s): ", reason)
 		if e == nil {
-			return catalogAnswer{kind: "quoted", sentence: text + Gist(message, 160)}
+			return catalogAnswer{kind: "quoted", sentence: text + wording.Shorten(message, 160)}
 		}
 		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: 1}
 	},
@@ -57,7 +57,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 		exit, _ := strconv.ParseInt(code, 10, 32)
 		e, text := KnownErrorIn(int32(exit), line), fmt.Sprintf("container main exited with code %s: ", code)
 		if e == nil {
-			return catalogAnswer{kind: "quoted", sentence: text + Gist(line, maxMessage)}
+			return catalogAnswer{kind: "quoted", sentence: text + wording.Shorten(line, maxMessage)}
 		}
 		matches := len(matchingErrors(int32(exit), line))
 		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: matches}
@@ -113,7 +113,7 @@ func startAnswer(rows []row) func(reason, message string) catalogAnswer {
 // quotesOnly is for messages that reports quote after another sentence, without a prefix.
 func quotesOnly(prefix string) func(reason, message string) catalogAnswer {
 	return func(_, message string) catalogAnswer {
-		return catalogAnswer{kind: "quoted", sentence: Gist(strings.TrimPrefix(message, prefix), 100)}
+		return catalogAnswer{kind: "quoted", sentence: wording.Shorten(strings.TrimPrefix(message, prefix), 100)}
 	}
 }
 

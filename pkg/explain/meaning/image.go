@@ -181,7 +181,7 @@ func OfImage(reason, message string) *Trouble {
 	case "InvalidImageName":
 		return nil // The reason is specific enough.
 	case "SignatureValidationFailed":
-		return &Trouble{Kind: Signature, Said: LastWords(message)}
+		return &Trouble{Kind: Signature, Said: lastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
 	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {

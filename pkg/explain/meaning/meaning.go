@@ -110,7 +110,7 @@ func troubleIn(rows []row, message string) *Trouble {
 	found := find(rows, message)
 	if found == nil {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
-			return &Trouble{Kind: last.kind, Said: LastWords(message)}
+			return &Trouble{Kind: last.kind, Said: lastWords(message)}
 		}
 		return nil
 	}
@@ -124,7 +124,7 @@ func troubleIn(rows []row, message string) *Trouble {
 	}
 	t.Object = objects[strings.ToLower(t.Object)]
 	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
-		t.Said = LastWords(message)
+		t.Said = lastWords(message)
 	}
 	return t
 }

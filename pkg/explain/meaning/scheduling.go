@@ -325,21 +325,14 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	for i := range claims {
 		names = append(names, claims[i].Name)
 		if claims[i].Name == u.Name && claims[i].Warning != "" {
-			warning = inBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
+			warning = wording.InBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
 		}
 	}
-	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+inBrackets(wording.Enumerate(names, "or")), "", ""
+	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+wording.InBrackets(wording.Enumerate(names, "or")), "", ""
 	if u.Name != "" {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 	}
 	return strings.NewReplacer("{name}", u.Name, "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {

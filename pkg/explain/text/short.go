@@ -81,9 +81,9 @@ func (v *short) time() string {
 		}
 		return ago
 	case named != nil && !named.Since.IsZero():
-		return " for " + wording.Duration(max(0, v.frame.Now.Sub(named.Since.Time)))
+		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
 	case inBackoff >= 0:
-		return " for another " + wording.Duration(max(0, r.Waits[inBackoff].Until.Sub(v.frame.Now)))
+		return " for another " + wording.Age(r.Waits[inBackoff].Until.Sub(v.frame.Now))
 	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:
 		return " for " + took
 	}

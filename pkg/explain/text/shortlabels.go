@@ -185,7 +185,7 @@ func (v *short) others() (out []labeled) {
 		}
 	}
 	if rest > 0 {
-		out = append(out, labelOf("Also", layout.Muted, wording.Plural(int64(rest), "other problem", "other problems"))...)
+		out = append(out, labelOf("Also", layout.Muted, wording.Plural(rest, "other problem", "other problems"))...)
 	}
 	return out
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -142,7 +143,7 @@ func KeepOut(proxy string) string {
 
 // FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {
-	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), Plural(len(names), "it", "them"))
+	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), wording.Form(len(names), "it", "them"))
 }
 
 // StopSidecars returns advice on sidecars that do not stop.

@@ -102,9 +102,9 @@ func backoffLimitText(failed, limit int32, one string) string {
 	case limit == 0 && failed == 1:
 		return one + "backoffLimit 0 allows no retries"
 	case limit == 0:
-		return Times(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
+		return wording.Plural(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
 	}
-	return fmt.Sprintf("%s, and backoffLimit %d allows %s", Times(failed, "pod failed", "pods failed"), limit, Times(limit, "retry", "retries"))
+	return fmt.Sprintf("%s, and backoffLimit %d allows %s", wording.Plural(failed, "pod failed", "pods failed"), limit, wording.Plural(limit, "retry", "retries"))
 }
 
 // backoffLimitEvidence returns the backoffLimit and the number of failed pods. If restarts count, it adds their number,
@@ -113,19 +113,19 @@ func backoffLimitEvidence(r *explain.Report) string {
 	e := &r.Verdict.End
 	restarts, known := e.Restarts, ""
 	if restarts == nil {
-		return fmt.Sprintf("backoffLimit %d: %s", limitOf(e), Times(e.Counted, "pod failed", "pods failed"))
+		return fmt.Sprintf("backoffLimit %d: %s", limitOf(e), wording.Plural(e.Counted, "pod failed", "pods failed"))
 	}
 	if restarts.Exact {
-		known = fmt.Sprintf(" (%s)", Times(restarts.Count, "restart", "restarts"))
+		known = fmt.Sprintf(" (%s)", wording.Plural(restarts.Count, "restart", "restarts"))
 	}
 	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limitOf(e), known,
-		Times(r.Counts.Failed+r.Counts.UncountedFailed, "pod counts as failed", "pods count as failed"))
+		wording.Plural(r.Counts.Failed+r.Counts.UncountedFailed, "pod counts as failed", "pods count as failed"))
 }
 
 // restartsHeadline explains that the Job failed by restarts.
 func restartsHeadline(e *explain.End) []string {
 	r, limit := e.Restarts, limitOf(e)
-	who, often, why := "containers of its pods were", Times(r.Count, "time", "times"), ""
+	who, often, why := "containers of its pods were", wording.Plural(r.Count, "time", "times"), ""
 	if r.Pod != "" {
 		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
 	}
@@ -148,7 +148,7 @@ func restartsHeadline(e *explain.End) []string {
 func deadlineHeadline(e *explain.End) []string {
 	value, outlived := "no longer set", ""
 	if e.Limit != nil {
-		value = Seconds(*e.Limit)
+		value = wording.Seconds(*e.Limit)
 	}
 	if e.Outlived != nil {
 		outlived = outlivedText(e.Outlived)
@@ -164,7 +164,7 @@ func deadlineEvidence(r *explain.Report) string {
 	}
 	text := fmt.Sprintf("activeDeadlineSeconds %d", *e.Limit)
 	if r.Job.Started != nil && e.DecidedAt != nil {
-		text += ": the Job had run for " + Age(e.DecidedAt.Sub(r.Job.Started.Time))
+		text += ": the Job had run for " + wording.Age(e.DecidedAt.Sub(r.Job.Started.Time))
 	}
 	return text
 }
@@ -176,7 +176,7 @@ func deadlinePassed(e *explain.End) string {
 	if e.Limit == nil {
 		return "meanwhile, its activeDeadlineSeconds passed"
 	}
-	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", Seconds(*e.Limit))
+	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", wording.Seconds(*e.Limit))
 }
 
 func maxFailedIndexesMechanism(r *explain.Report) string {
@@ -188,12 +188,12 @@ func maxFailedIndexesSentence(a *Answer) []string {
 }
 
 func maxFailedIndexesText(e *explain.End, list string) string {
-	return fmt.Sprintf("%s%s, and maxFailedIndexes allows %s", Times(e.FailedIndexCount, "index failed", "indexes failed"), list, Number(limitOf(e)))
+	return fmt.Sprintf("%s%s, and maxFailedIndexes allows %s", wording.Plural(e.FailedIndexCount, "index failed", "indexes failed"), list, wording.Thousands(limitOf(e)))
 }
 
 func maxFailedIndexesEvidence(r *explain.Report) string {
 	e := &r.Verdict.End
-	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limitOf(e), Times(e.FailedIndexCount, "index", "indexes"), crop(e.FailedIndexes))
+	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limitOf(e), wording.Plural(e.FailedIndexCount, "index", "indexes"), crop(e.FailedIndexes))
 }
 
 // perIndexMechanism explains why failed indexes have no attempts left: a rule fails all of them at once, or they have used all.
@@ -211,18 +211,18 @@ func perIndexMechanism(r *explain.Report) string {
 
 // attemptsText returns how many pods an index may have.
 func attemptsText(limitPerIndex int32) string {
-	return Times(min(limitPerIndex, math.MaxInt32-1)+1, "attempt", "attempts")
+	return wording.Plural(min(limitPerIndex, math.MaxInt32-1)+1, "attempt", "attempts")
 }
 
 func failedIndexesSentence(a *Answer) []string {
-	completions := Times(ptr.Deref(a.Completions, 0), "index", "indexes")
-	return []string{fmt.Sprintf("%s of its %s failed (%s)", Number(a.FailedIndexCount), completions, crop(a.FailedIndexes)), MostlyText(a.Mostly)}
+	completions := wording.Plural(ptr.Deref(a.Completions, 0), "index", "indexes")
+	return []string{fmt.Sprintf("%s of its %s failed (%s)", wording.Thousands(a.FailedIndexCount), completions, crop(a.FailedIndexes)), MostlyText(a.Mostly)}
 }
 
 func failedIndexesEvidence(r *explain.Report) string {
 	e := &r.Verdict.End
-	limit, completions := limitOf(e), Times(ptr.Deref(r.Job.Completions, 0), "index", "indexes")
-	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", Number(e.FailedIndexCount), completions, crop(e.FailedIndexes),
+	limit, completions := limitOf(e), wording.Plural(ptr.Deref(r.Job.Completions, 0), "index", "indexes")
+	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", wording.Thousands(e.FailedIndexCount), completions, crop(e.FailedIndexes),
 		attemptsText(limit), limit)
 }
 
@@ -280,5 +280,5 @@ func completionsEvidence(r *explain.Report) string {
 	if r.Job.Completions == nil {
 		return ""
 	}
-	return fmt.Sprintf("completions %d: %s", *r.Job.Completions, Count(r.Counts.Completed, "succeeded"))
+	return fmt.Sprintf("completions %d: %s", *r.Job.Completions, wording.Count(r.Counts.Completed, "succeeded"))
 }

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -100,7 +99,7 @@ func endingSays(c *explain.Cause) string {
 			return ""
 		}
 	}
-	if text := meaning.Gist(c.Message, maxQuoted); text != "" {
+	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
 		return ": " + wording.Quoted(text)
 	}
 	return ""

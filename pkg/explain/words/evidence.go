@@ -67,7 +67,7 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 	}
 	text := fmt.Sprintf("%s %s %s", kind, c.Name, exited(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
-		text += " after " + Age(c.EndedAt.Sub(c.StartedAt))
+		text += " after " + wording.Age(c.EndedAt.Sub(c.StartedAt))
 	}
 	if c.Before {
 		text += ", before it was restarted"
@@ -83,14 +83,14 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 
 // LogEvidence introduces the end of a log.
 func LogEvidence(lines int) string {
-	return fmt.Sprintf("the last %s of its log", Times(int32(lines), "line", "lines"))
+	return fmt.Sprintf("the last %s of its log", wording.Plural(int32(lines), "line", "lines"))
 }
 
 // EventEvidence describes an event.
 func EventEvidence(e *input.Event) string {
 	text := e.Reason + ": " + e.Message
 	if e.Count > 1 {
-		text = fmt.Sprintf("%s (%s)", text, Count(e.Count, "times"))
+		text = fmt.Sprintf("%s (%s)", text, wording.Count(e.Count, "times"))
 	}
 	return text
 }
@@ -101,11 +101,11 @@ func GoneText(n int32, deleted bool) string {
 	case deleted && n == 1:
 		return "the Job's controller deleted the pod that ran, and its log is gone"
 	case deleted:
-		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", Count(n, "pods"))
+		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", wording.Count(n, "pods"))
 	case n == 1:
 		return "the failed pod and its log are gone"
 	}
-	return fmt.Sprintf("%s and their logs are gone", Count(n, "failed pods"))
+	return fmt.Sprintf("%s and their logs are gone", wording.Count(n, "failed pods"))
 }
 
 // MatchedPodGoneText describes the pod that a condition names and that does not exist, or could not be read.

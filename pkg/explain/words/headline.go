@@ -3,13 +3,13 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // stateText returns the state of the Job, which follows its name.
@@ -53,13 +53,13 @@ func summary(a *Answer) string {
 		}
 		running := "no pod is active"
 		if a.Active > 0 {
-			running = Times(a.Active, "pod is", "pods are") + " active"
+			running = wording.Plural(a.Active, "pod is", "pods are") + " active"
 		}
-		return Joined(", ", progress, running) + failedText(a.Failures, a.InStatus)
+		return wording.Join(", ", progress, running) + failedText(a.Failures, a.InStatus)
 	case a.Failed > 0:
-		text := fmt.Sprintf("%s of %s failed", Number(a.Failed), Times(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
+		text := fmt.Sprintf("%s of %s failed", wording.Thousands(a.Failed), wording.Plural(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
 		if a.Progress.Done > 0 {
-			text += ", " + Count(a.Progress.Done, "succeeded")
+			text += ", " + wording.Count(a.Progress.Done, "succeeded")
 		}
 		return text
 	case fails && a.Completed == 0:
@@ -75,31 +75,16 @@ func CauseSentence(c *explain.Cause) string {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
-		return Joined(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
 	case c.Message != "":
-		return Joined(": ", c.Text+limitClause(c.MemoryLimit), lastLine(c.Message))
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(wording.LastLine(c.Message), maxUnquoted))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}
 	if c.ExitCode == nil {
-		return Joined(": ", c.Text, c.Meaning)
+		return wording.Join(": ", c.Text, c.Meaning)
 	}
-	return Joined(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
-}
-
-// lastLine returns the last line of a message: in a stack trace, it is the error. A long line is cut in the middle, because
-// errors of runtimes begin with the component that reports them and end with the reason.
-func lastLine(message string) string {
-	const begin, end = 50, 110
-	all := LastLines(message)
-	if len(all) == 0 {
-		return ""
-	}
-	line := []rune(strings.TrimRight(strings.TrimSpace(all[len(all)-1]), "."))
-	if len(line) > begin+end+1 {
-		return string(line[:begin]) + "…" + string(line[len(line)-end:])
-	}
-	return string(line)
+	return wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
 }
 
 // UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is
@@ -111,11 +96,11 @@ func UnknownText(failures int32, unread, others bool) string {
 	}
 	switch {
 	case unread:
-		return Times(failures, other+"pod", other+"pods") + " failed for an unknown cause: pods could not be read"
+		return wording.Plural(failures, other+"pod", other+"pods") + " failed for an unknown cause: pods could not be read"
 	case failures == 1:
 		return "1 " + other + "failed pod is gone, and nothing recorded why it failed"
 	}
-	return Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
+	return wording.Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
 }
 
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
@@ -124,7 +109,7 @@ func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcom
 	if others {
 		other = "other "
 	}
-	text := Times(pods, other+"pod was", other+"pods were") + " stopped "
+	text := wording.Plural(pods, other+"pod was", other+"pods were") + " stopped "
 	switch {
 	case reason == explain.StoppedSuspended:
 		return text + "when the Job was suspended"
@@ -149,7 +134,7 @@ func PodPlace(p *explain.PodInfo, attempt, attempts int32) string {
 	}
 	switch {
 	case attempt > 0 && attempts > 0:
-		text += fmt.Sprintf(", attempt %s", Of(attempt, attempts))
+		text += fmt.Sprintf(", attempt %s", wording.Of(attempt, attempts))
 	case attempt > 0:
 		text += fmt.Sprintf(", attempt %d", attempt)
 	}

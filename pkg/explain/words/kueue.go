@@ -66,13 +66,13 @@ func afterColon(message string) string {
 func checksText(checks []kueue.AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
-		name, state := c.Name, Joined(": ", c.State, wording.Shorten(c.Message, maxUnquoted))
+		name, state := c.Name, wording.Join(": ", c.State, wording.Shorten(c.Message, maxUnquoted))
 		if state != "" {
 			name += " (" + state + ")"
 		}
 		all = append(all, name)
 	}
-	return Plural(len(all), "admission check ", "admission checks ") + wording.Enumerate(all, "and")
+	return wording.Form(len(all), "admission check ", "admission checks ") + wording.Enumerate(all, "and")
 }
 
 // Advice on Jobs that Kueue keeps suspended.

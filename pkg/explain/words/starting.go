@@ -15,28 +15,21 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
 	}
-	text := Joined(" of container ", "image "+p.Image, p.Container) + " "
+	text := wording.Join(" of container ", "image "+p.Image, p.Container) + " "
 	if p.Trouble == nil {
 		return text + "cannot be pulled"
 	}
-	return Joined(": ", text+p.Trouble.Text(""), quotedIfAny(p.Trouble.Quote()))
-}
-
-func quotedIfAny(text string) string {
-	if text == "" {
-		return ""
-	}
-	return wording.Quoted(text)
+	return wording.Join(": ", text+p.Trouble.Text(""), wording.Quoted(p.Trouble.Quote()))
 }
 
 // startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
 func startCause(p *explain.Problem) string {
-	return Joined(": ", p.Trouble.Text(volumeText(p)), quotedIfAny(p.Trouble.Quote()))
+	return wording.Join(": ", p.Trouble.Text(volumeText(p)), wording.Quoted(p.Trouble.Quote()))
 }
 
 // volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
-	text := Joined(" ", "its volume", p.Trouble.Volume)
+	text := wording.Join(" ", "its volume", p.Trouble.Volume)
 	if p.Trouble.Volume == "" {
 		text = "one of its volumes"
 	}
@@ -44,7 +37,7 @@ func volumeText(p *explain.Problem) string {
 	for i := range p.Claims {
 		names = append(names, p.Claims[i].Name)
 	}
-	return text + inBrackets(claimName(wording.Enumerate(names, "or")))
+	return text + wording.InBrackets(claimName(wording.Enumerate(names, "or")))
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".
@@ -57,7 +50,7 @@ func TroubleAdvice(p *explain.Problem) string {
 
 // webhookText explains why the named webhook cannot be called.
 func webhookText(name string, t *meaning.Trouble) string {
-	return Joined(": ", Joined(" ", name, t.Text("")), quotedIfAny(t.Quote()))
+	return wording.Join(": ", wording.Join(" ", name, t.Text("")), wording.Quoted(t.Quote()))
 }
 
 // QuotaNeedsAdvice returns advice on a quota that demands requests or limits that the pods lack.
@@ -72,13 +65,13 @@ func QuotaNeedsAdvice(quota string, lacks []string) string {
 func neverStartedText(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
+		return wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
 		return "its pods never started, as " + imageText(p, time.Time{})
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+p.Reason+")", meaning.Gist(strings.Join(p.Details, "\n"), maxUnquoted))
+	return wording.Join(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
 }
 
 // NoneStartedText describes pods that never started and no longer exist.
@@ -86,5 +79,5 @@ func NoneStartedText(n int32) string {
 	if n == 1 {
 		return "the Job's controller deleted the pod, which never started, so it has no log"
 	}
-	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", Count(n, "pods"))
+	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", wording.Count(n, "pods"))
 }

@@ -143,20 +143,20 @@ func answer(a *Answer) []string {
 	}
 	progress, failed := progressText(&a.Progress), failedText(a.Failures, a.InStatus)
 	if a.inBackoff() {
-		return []string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", Age(*a.Backoff), progress, failed), MostlyText(a.Mostly)}
+		return []string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed), MostlyText(a.Mostly)}
 	}
 	clauses := []string{
-		fmt.Sprintf("The Job is running: %s, %s active%s", progress, Times(a.Active, "pod is", "pods are"), failed), MostlyText(a.Mostly),
+		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed), MostlyText(a.Mostly),
 	}
 	if a.WillFail {
-		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", Times(a.Failed, "index has", "indexes have")))
+		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
 	if b := a.IndexBackoff; b != nil {
 		retried := "may be retried"
 		if b.Certain {
 			retried = "is retried"
 		}
-		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", Times(b.Indexes, "index is", "indexes are"), retried, Age(b.Left)))
+		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
 	if a.Beside != nil {
 		clauses = append(clauses, "but "+a.Beside.Text)
@@ -179,13 +179,13 @@ func blockedText(p *explain.Problem, now time.Time) string {
 func WaitsForText(w *explain.WaitsFor) string {
 	var parts []string
 	if w.Running > 0 {
-		parts = append(parts, Times(w.Running, "running pod", "running pods"))
+		parts = append(parts, wording.Plural(w.Running, "running pod", "running pods"))
 	}
 	if w.Terminating > 0 {
-		parts = append(parts, Times(w.Terminating, "terminating pod", "terminating pods"))
+		parts = append(parts, wording.Plural(w.Terminating, "terminating pod", "terminating pods"))
 	}
 	if w.Ended > 0 {
-		parts = append(parts, Times(w.Ended, "ended pod to be recorded", "ended pods to be recorded"))
+		parts = append(parts, wording.Plural(w.Ended, "ended pod to be recorded", "ended pods to be recorded"))
 	}
 	if len(parts) == 0 {
 		return ControllerWord(w.Controller) + " to record it"
@@ -223,9 +223,9 @@ func MostlyText(m *Mostly) string {
 	if m.Causes == 1 {
 		return text
 	}
-	of := Of(c.Count, m.Failures)
+	of := wording.Of(c.Count, m.Failures)
 	if m.Partly {
-		of = fmt.Sprintf("%s of the %s with a known cause", Number(c.Count), Number(m.Failures))
+		of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(m.Failures))
 	}
 	if 2*c.Count > m.Failures {
 		return fmt.Sprintf("mostly (%s) %s", of, text)
@@ -236,18 +236,18 @@ func MostlyText(m *Mostly) string {
 func progressText(p *Progress) string {
 	switch {
 	case p.Indexed:
-		return fmt.Sprintf("%s of %s succeeded", Number(p.Done), Times(ptr.Deref(p.Of, 0), "index", "indexes"))
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(p.Done), wording.Plural(ptr.Deref(p.Of, 0), "index", "indexes"))
 	case p.Of != nil:
-		return fmt.Sprintf("%s of %s succeeded", Number(p.Done), Times(*p.Of, "pod", "pods"))
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(p.Done), wording.Plural(*p.Of, "pod", "pods"))
 	}
-	return Times(p.Done, "pod succeeded", "pods succeeded")
+	return wording.Plural(p.Done, "pod succeeded", "pods succeeded")
 }
 
 // completeText explains why the Job is complete.
 func completeText(a *Answer) string {
 	took := ""
 	if a.Seconds != nil {
-		took = " in " + Seconds(*a.Seconds)
+		took = " in " + wording.Seconds(*a.Seconds)
 	}
 	if rule := a.SuccessRule; rule != nil {
 		return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", rule.Index, rule.Text, took)
@@ -264,10 +264,10 @@ func failedText(failures, counted int32) string {
 	case 0:
 		return ""
 	case counted:
-		return ", " + Count(failures, "failed")
+		return ", " + wording.Count(failures, "failed")
 	}
-	return fmt.Sprintf(", %s failed (%s)", Number(failures), InStatus(counted))
+	return fmt.Sprintf(", %s failed (%s)", wording.Thousands(failures), InStatus(counted))
 }
 
 // InStatus returns how many failures the status counts: the others are ignored, or not recorded yet.
-func InStatus(counted int32) string { return Number(counted) + " in the status" }
+func InStatus(counted int32) string { return wording.Thousands(counted) + " in the status" }

@@ -43,7 +43,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	for want, o := range map[string]explain.Outline{
 		"OOMKilled ×2":                   failed(explain.EndedByBackoffLimit, oom),
 		"OOMKilled ×2, exit 3 ×5":        failed("", oom, exit(3, 5, "")),
-		"exit 1: ValueError: learning…":  failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
+		"exit 1: learning rate must be…": failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
 		"exit 1 ×3, retry in 40s":        backoff,
 		"exit 1":                         partial,
 		"rule BadInput: exit 42":         failed(explain.EndedByRule, byRule),
@@ -59,7 +59,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 		"no controller":                  {Neglected: true},
 		"ImagePullBackOff":               {Stalled: &explain.Stall{Kind: explain.ProblemImagePull, Reason: "ImagePullBackOff"}},
 		"no node can take the pod":       {Stalled: &explain.Stall{Kind: explain.ProblemUnschedulable, Reason: "Unschedulable"}},
-		"FailedCreate: ResourceQuota b…": {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
+		"FailedCreate: ResourceQuota…":   {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
 		"":                               {Outcome: reconcile.OutcomeComplete},
 	} {
 		got := words.Why(&o, now)

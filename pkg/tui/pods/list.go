@@ -79,7 +79,7 @@ func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 
 // above returns the number of pods, the gaps, and the filter.
 func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
-	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(len(r.Pods), "pod", "pods")))
 	if len(r.Pods) == 0 {
 		title = layout.Of(layout.Text(layout.Bold, "No pods"))
 	}

@@ -43,8 +43,6 @@ type entry struct {
 
 // parts are the parts of a Snapshot that are not repeated. same reports whether a part exists and equals that of another
 // Snapshot; take sets it to the part of another Snapshot.
-//
-//nolint:gochecknoglobals // a constant
 var parts = []struct {
 	name string
 	same func(s, other *Snapshot) bool

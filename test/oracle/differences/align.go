@@ -43,14 +43,15 @@ func alignHeadOfLine(p *Pair) {
 // alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
 // controller without a startTime, and the startTime itself, which our Job gets when its end is decided.
 func alignSuspendedEnd(p *Pair) {
-	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.decided() {
+	if !p.Ours.decided() {
 		return
 	}
-	switch {
-	case p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started):
+	if p.BuiltIn.decided() && !p.BuiltIn.Finished() && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		p.BuiltIn.Started = p.Ours.Started // The condition stays true if the Job is resumed now.
+		return
+	}
+	if s := p.Spec.Suspend; s != nil && *s && p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started) {
 		p.BuiltIn = p.Ours.Clone()
-	case p.BuiltIn.decided() && !p.BuiltIn.Finished():
-		p.BuiltIn.Started = p.Ours.Started
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
 	"k8s.io/utils/ptr"
 
@@ -30,7 +31,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	}
 	chain := []explain.Evidence{link}
 	c := f.Container()
-	if said := words.Joined(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
+	if said := wording.Join(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
 		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: said})
 	}
 	if c == nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -178,7 +179,5 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		lines = in.LogOf(pod.Name, c.Name)
 		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	}
-	if lines = words.LastLines(strings.Join(lines, "\n")); len(lines) > 0 {
-		p.LastLine = lines[len(lines)-1]
-	}
+	p.LastLine = wording.LastLine(strings.Join(lines, "\n"))
 }

@@ -1,4 +1,4 @@
-package explain
+package wording
 
 import "testing"
 
@@ -17,7 +17,7 @@ func TestListsAreCutAtAComma_CLI_02(t *testing.T) {
 		{"1-25,28,30-32,40", 0, "1-25,…"},
 		{"1000000-2000000", 3, "1000000-2000000"},
 	} {
-		if got := Crop(tc.list, tc.limit); got != tc.want {
+		if got := Crop(tc.list, tc.limit, "…"); got != tc.want {
 			t.Errorf("%q at %d: %q, want %q", tc.list, tc.limit, got, tc.want)
 		}
 	}
