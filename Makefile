@@ -102,7 +102,7 @@ differential: build controlplane ## Compare ours with the real built-in controll
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
 SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/printer ./pkg/sanitize ./pkg/wording \
-	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/eventtext ./pkg/explain/family \
+	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/family \
 	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/meaning ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
 	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
 	./pkg/tui/widget ./pkg/typo ./pkg/whatif

@@ -67,7 +67,7 @@ type Restarts struct {
 	Message string              `json:"message,omitempty"`
 	Error   *meaning.KnownError `json:"error,omitempty"`
 	// Ending is the failed probe for which the kubelet killed the container, nil if none is known; Message is then its output.
-	Ending *Ending `json:"ending,omitempty"`
+	Ending *meaning.Ending `json:"ending,omitempty"`
 }
 
 // Outlived is a pod of a Job that passed its deadline: a container of its template had ended, and others kept the pod

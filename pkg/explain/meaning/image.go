@@ -28,7 +28,7 @@ const (
 )
 
 // images are messages of containerd, CRI-O and the kubelet about images that they cannot pull.
-var images = []row{
+var images = []row[TroubleKind]{
 	{
 		kind:     RateLimit,
 		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),

@@ -381,3 +381,14 @@ func LacksRoom(message string) bool {
 	// "0/3 nodes are available: 3 Insufficient cpu.", "0/1 nodes are available: 1 Too many pods."
 	return strings.Contains(message, "Insufficient ") || strings.Contains(message, "Too many pods")
 }
+
+// assigned is the scheduler's message about a pod that it has assigned to a node.
+var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
+
+// AssignedNode returns the node that an event says its pod was assigned to, "" for other events.
+func AssignedNode(reason, message string) string {
+	if reason != "Scheduled" {
+		return ""
+	}
+	return assigned.Group(message)
+}

@@ -41,7 +41,7 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobUnread:
 		return "could not be read"
 	case explain.CronJobCreationRefused:
-		return "cannot create its Jobs: " + refusalText(&explain.Problem{Reason: r.Reason, RefusedBy: r.RefusedBy, Refusal: r.Refusal})
+		return "cannot create its Jobs: " + r.Refusal.Text()
 	case explain.CronJobOverlap:
 		running := "a Job is"
 		if n := len(r.Active); n > 0 {

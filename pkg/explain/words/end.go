@@ -138,7 +138,7 @@ func restartsHeadline(e *explain.End) []string {
 	}
 	switch {
 	case r.Ending != nil:
-		why = LowerFirst(endText(r.Ending)) + endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message})
+		why = LowerFirst(r.Ending.Text()) + endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message})
 	case r.Exit != nil:
 		why = fmt.Sprintf("container %s last %s%s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason), said(r.Error, r.Message))
 	}

@@ -5,12 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -47,7 +47,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
 	explain.ProblemControllerGone:  {what: controllerGoneText, group: notRunningText, column: "controller not running"},
-	explain.ProblemCreationRefused: {what: creationRefusedText},
+	explain.ProblemCreationRefused: {what: creationRefusedText, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
@@ -128,7 +128,7 @@ func PodAdvice(kind explain.ProblemKind) string { return problems[kind].advice }
 func ProblemReason(p *explain.Problem) string {
 	switch brief := ProblemBrief(p); {
 	case p.Kind == explain.ProblemCreationRefused:
-		return "FailedCreate: " + refusalText(p)
+		return "FailedCreate: " + p.Refusal.Text()
 	case p.Kind == explain.ProblemUnschedulable:
 		return wording.Join(": ", string(p.Kind), brief)
 	case brief != "":
@@ -162,8 +162,19 @@ func controllerGoneText(p *explain.Problem, now time.Time) string {
 }
 
 func creationRefusedText(p *explain.Problem, _ time.Time) string {
-	return "the Job's pods cannot be created: " + refusalText(p)
+	return "the Job's pods cannot be created: " + p.Refusal.Text()
 }
+
+// creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
+func creationsRefusedText(p *explain.Problem, now time.Time) string {
+	r := *p.Refusal
+	if r.Kind == meaning.RefusalQuota {
+		r.Message = ""
+	}
+	return creationRefusedText(&explain.Problem{Refusal: &r}, now)
+}
+
+func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }
 
 func gatedText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", wording.Form(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
@@ -367,43 +378,6 @@ func probeLoopText(p *explain.Problem) string {
 		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
-}
-
-// refusalText names the component that refuses pods, with the API server's message.
-func refusalText(p *explain.Problem) string {
-	r, known := refusalTexts[p.Reason]
-	if !known {
-		r.verb = "the API server rejects them"
-	}
-	if r.named != "" && p.RefusedBy != "" {
-		r.unnamed = r.named + p.RefusedBy
-	}
-	said := wording.Shorten(p.Refusal, maxUnquoted)
-	switch {
-	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
-		return said
-	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
-		said = "" // Their names are sufficient.
-	case p.Trouble != nil:
-		return webhookText(r.unnamed, p.Trouble)
-	case p.Reason == explain.RefusalWebhook && said == "without explanation":
-		return wording.Join(" ", r.unnamed, r.verb, said)
-	}
-	return wording.Join(": ", wording.Join(" ", r.unnamed, r.verb), said)
-}
-
-// refusalTexts have the subject of the refusal, with and without a name, and its verb.
-var refusalTexts = map[string]struct{ named, unnamed, verb string }{
-	explain.RefusalQuota:          {"ResourceQuota ", "a ResourceQuota of the namespace", "is exhausted"},
-	explain.RefusalQuotaNeeds:     {"ResourceQuota ", "a ResourceQuota of the namespace", "rejects the pod template"},
-	explain.RefusalPodSecurity:    {"Pod Security ", "the Pod Security level of the namespace", "does not allow the pod template"},
-	explain.RefusalLimitRange:     {"", "a LimitRange of the namespace", "does not allow the pod template"},
-	explain.RefusalServiceAccount: {"there is no ServiceAccount ", "the service account of the pod template cannot be used", ""},
-	explain.RefusalPolicy:         {"ValidatingAdmissionPolicy ", "an admission policy of the cluster", "denies them"},
-	explain.RefusalWebhook:        {"admission webhook ", "an admission webhook of the cluster", "denies them"},
-	explain.RefusalWebhookDown:    {"admission webhook ", "an admission webhook of the cluster", "does not work"},
-	explain.RefusalForbidden:      {"", "the API server", "forbids them"},
-	explain.RefusalInvalid:        {"", "the API server", "rejects the pod template as invalid"},
 }
 
 // hostOf returns the host of the holder of a Lease; a suffix distinguishes the processes of one host.

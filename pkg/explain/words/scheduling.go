@@ -48,12 +48,8 @@ func claimName(name string) string {
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.
 func autoscalerText(p *explain.Problem, _ time.Time) string {
-	a := p.Autoscaler
-	switch {
-	case a == nil:
+	if p.Autoscaler == nil {
 		return ""
-	case a.Adds:
-		return componentText(a.By) + " adds a node for it"
 	}
-	return wording.Join(": ", componentText(a.By)+" adds no node for it", wording.Shorten(a.Why, maxUnquoted))
+	return p.Autoscaler.Text()
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -15,11 +14,11 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
 	}
-	text := wording.Join(" of container ", "image "+p.Image, p.Container) + " "
+	text := wording.Join(" of container ", "image "+p.Image, p.Container)
 	if p.Trouble == nil {
-		return text + "cannot be pulled"
+		return text + " cannot be pulled"
 	}
-	return wording.Join(": ", text+p.Trouble.Text(""), wording.Quoted(p.Trouble.Quote()))
+	return p.Trouble.After(text)
 }
 
 // startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
@@ -46,19 +45,6 @@ func TroubleAdvice(p *explain.Problem) string {
 		return ""
 	}
 	return p.Trouble.Advice(volumeText(p))
-}
-
-// webhookText explains why the named webhook cannot be called.
-func webhookText(name string, t *meaning.Trouble) string {
-	return wording.Join(": ", wording.Join(" ", name, t.Text("")), wording.Quoted(t.Quote()))
-}
-
-// QuotaNeedsAdvice returns advice on a quota that demands requests or limits that the pods lack.
-func QuotaNeedsAdvice(quota string, lacks []string) string {
-	if len(lacks) == 0 {
-		return "recreate the Job with the requests and limits that the quota demands"
-	}
-	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", wording.Enumerate(lacks, "and"), quota)
 }
 
 // neverStartedText explains why no pod of the Job ever started, by the problem of one of them.

@@ -95,7 +95,7 @@ func causeBriefly(c *explain.Cause) string {
 func failureBriefly(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
-		return endingBriefly(c.Ending)
+		return c.Ending.Brief()
 	case c.Hidden != nil:
 		return fmt.Sprintf("hides exit %d", c.Hidden.ExitCode)
 	case c.Error != nil:
@@ -112,28 +112,4 @@ func failureBriefly(c *explain.Cause) string {
 		return "pod deleted"
 	}
 	return c.Text
-}
-
-func endingBriefly(e *explain.Ending) string {
-	switch e.Kind {
-	case explain.EndProbe:
-		return e.Probe + " probe failed"
-	case explain.EndPostStart:
-		return "postStart hook failed"
-	case explain.EndRejected:
-		return "rejected: " + e.Reason
-	case explain.EndEvicted:
-		return "evicted"
-	case explain.EndPreempted:
-		return "preempted"
-	case explain.EndTaint:
-		return "evicted by a taint"
-	case explain.EndNodeGone:
-		return "node gone"
-	case explain.EndNodeShutdown:
-		return "node shut down"
-	case explain.EndPodDeadline:
-		return "pod deadline exceeded"
-	}
-	return "disrupted: " + e.Reason
 }

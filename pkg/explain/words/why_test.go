@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -24,7 +25,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	byRule.Rule, byRule.RuleName = ptr.To[int32](0), "BadInput"
 	unnamed := exit(42, 1, "")
 	unnamed.Rule = ptr.To[int32](1)
-	ended := func(e explain.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
+	ended := func(e meaning.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
 	failed := func(by explain.EndedBy, causes ...explain.Cause) explain.Outline {
 		o := explain.Outline{Outcome: reconcile.OutcomeFailed, EndedBy: by, Reason: "Future"}
 		if len(causes) > 0 {
@@ -48,9 +49,9 @@ func TestWhyFitsItsColumn(t *testing.T) {
 		"exit 1":                         partial,
 		"rule BadInput: exit 42":         failed(explain.EndedByRule, byRule),
 		"rule 1: exit 42":                failed(explain.EndedByRule, unnamed),
-		"liveness probe failed":          failed("", ended(explain.Ending{Kind: explain.EndProbe, Probe: "liveness"})),
-		"rejected: OutOfcpu":             failed("", ended(explain.Ending{Kind: explain.EndRejected, Reason: "OutOfcpu"})),
-		"evicted":                        failed("", ended(explain.Ending{Kind: explain.EndEvicted})),
+		"liveness probe failed":          failed("", ended(meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness"})),
+		"rejected: OutOfcpu":             failed("", ended(meaning.Ending{Kind: meaning.EndRejected, Reason: "OutOfcpu"})),
+		"evicted":                        failed("", ended(meaning.Ending{Kind: meaning.EndEvicted})),
 		"deadline exceeded":              failed(explain.EndedByDeadline, oom),
 		"backoffLimit exceeded":          failed(explain.EndedByBackoffLimit),
 		"3 indexes failed":               indexes,

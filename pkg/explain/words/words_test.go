@@ -36,11 +36,11 @@ func TestCauseSentence(t *testing.T) {
 		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
 		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {
 			Text: "Container main was killed because its liveness probe failed", ExitCode: ptr.To[int32](137), Message: "connection refused",
-			Ending: &explain.Ending{Kind: explain.EndProbe, Probe: "liveness", Container: "main"},
+			Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"},
 		},
 		"Pod was terminated because its node shut down": {
 			Text: "Pod was terminated because its node shut down", ExitCode: ptr.To[int32](143), Message: "imminent node shutdown",
-			Ending: &explain.Ending{Kind: explain.EndNodeShutdown},
+			Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown},
 		},
 	} {
 		if got := CauseSentence(&c); got != want {

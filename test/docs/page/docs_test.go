@@ -423,7 +423,7 @@ func TestCodeInProseExists(t *testing.T) {
 	n := 0
 	for name, p := range documents(t) {
 		for _, m := range path.FindAllStringSubmatch(p.Prose, -1) {
-			declaration, where := m[1], strings.TrimSuffix(strings.TrimSuffix(m[2], "/..."), "/…")
+			declaration, where := m[1], strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(m[2], "/..."), "/…"), ".,:;)")
 			if kubernetesPaths.MatchString(where) || strings.ToLower(where) != where || strings.HasSuffix(where, "/") { // "internal/cli/VERB"
 				continue
 			}

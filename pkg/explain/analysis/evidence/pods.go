@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -56,7 +56,7 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
 	chain = append(chain, logLinks(in, p.Name, c.Name)...)
 	for _, other := range f.Others() {
-		chain = append(chain, containerEvidence(p.Name, other, eventtext.EndErrorIn(other), true))
+		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
 	}
 	return chain
 }
@@ -75,7 +75,7 @@ func logLinks(in *facts.Facts, pod, container string) (links []explain.Evidence)
 func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 	for _, p := range in.Active {
 		if c := in.CrashLoop(p); c != nil && c.Ended && o.HasPod(p) {
-			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, eventtext.EndErrorIn(c), !facts.IsStopped(c))}
+			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
 			return append(chain, logLinks(in, p.Name, c.Name)...)
 		}
 	}
@@ -129,7 +129,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 // isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
 // or about any pod.
 func isEvidence(in *facts.Facts, e *input.Event, o explain.Options) bool {
-	ending, _ := eventtext.EndingOf(e)
+	ending, _ := endings.OfEvent(e)
 	switch {
 	case !o.HasEvent(e) || !e.Warning() && ending == nil || e.IsAboutNodeSetup():
 		return false

@@ -12,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -59,7 +58,7 @@ func restartsOf(r *failures.Restarts, limit int32) *explain.Restarts {
 	out := &explain.Restarts{Count: max(r.Count, least), Exact: r.Count >= least, Ending: r.Ending, Exit: r.Exit}
 	if c := r.Container; c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
-		out.Message, out.Error = c.Message, eventtext.EndErrorIn(c)
+		out.Message, out.Error = c.Message, facts.EndErrorIn(c)
 		if out.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			out.Container, out.Pod = c.Name, r.Pod.Name
 		}

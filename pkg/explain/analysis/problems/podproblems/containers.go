@@ -6,19 +6,17 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const (
@@ -175,7 +173,7 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		return // It did not end because of its error.
 	}
 	lines := p.Details
-	if p.Error = eventtext.EndErrorIn(c); len(lines) == 0 {
+	if p.Error = facts.EndErrorIn(c); len(lines) == 0 {
 		lines = in.LogOf(pod.Name, c.Name)
 		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	}

@@ -4,14 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -80,7 +79,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		p.RestartedBy, p.MayContinue = in.RestartedBy(loop.Name, IsBeside(pod, loop)), !p.Uncounted
 		addLastRun(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
-			p.Ending, p.ProbeMessage = eventtext.RestartedByProbe(in.Events, pod.Name, loop.Name)
+			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
 	case startsSlowly(in, pod):
 		slowStart(&p, pod, warning(pod.Name))
@@ -131,10 +130,12 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 }
 
 // tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
-// reason why the pod waits.
+// reason why the pod waits, at the same stage of its start: a pod with a node is past the warnings of its scheduler.
 func tellsMore(e, last *input.Event) bool {
-	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
+	if says := saysWhy(e); says != saysWhy(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
 		return says
 	}
 	return e.Last.After(last.Last)
 }
+
+func saysWhy(e *input.Event) bool { return meaning.SaysWhy(e.Source, e.Reason, e.Message) }

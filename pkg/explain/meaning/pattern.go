@@ -1,4 +1,4 @@
-package eventtext
+package meaning
 
 import (
 	"strings"

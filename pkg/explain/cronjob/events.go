@@ -1,12 +1,11 @@
-package eventtext
+package cronjob
 
 import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
@@ -25,15 +24,12 @@ var cronJobStates = map[string]explain.CronJobState{
 	"FailedDelete":        explain.CronJobCannotReplace,
 }
 
-// CronJobStateOf returns the obstacle to a CronJob's next start that an event reports, "" if it reports none.
-func CronJobStateOf(e *input.Event) explain.CronJobState { return cronJobStates[e.Reason] }
+// stateOf returns the obstacle to a CronJob's next start that an event reports, "" if it reports none.
+func stateOf(e *input.Event) explain.CronJobState { return cronJobStates[e.Reason] }
 
-// missedStart is the beginning of the message of an event MissSchedule.
-const missedStart = "Missed scheduled time to start a job: "
-
-// MissedStart reads the time from the message of an event MissSchedule; zero if there is none.
-func MissedStart(message string) time.Time {
-	text, found := strings.CutPrefix(message, missedStart)
+// missedStart reads the time from the message of an event MissSchedule; zero if there is none.
+func missedStart(message string) time.Time {
+	text, found := strings.CutPrefix(message, "Missed scheduled time to start a job: ")
 	if !found {
 		return time.Time{}
 	}
@@ -49,8 +45,8 @@ func MissedStart(message string) time.Time {
 // accept.
 var rejected = lazyregexp.New(`^(?:invalid timeZone|unparseable schedule|invalid schedule): "?([^":]*)"?\s*:`)
 
-// Rejected reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
+// rejectedIn reads the time zone or the schedule from the message of an event UnknownTimeZone, UnparseableSchedule or
 // InvalidSchedule; "" if there is none.
-func Rejected(message string) string {
+func rejectedIn(message string) string {
 	return strings.TrimSpace(rejected.Group(message))
 }
