@@ -86,9 +86,13 @@ type Problem struct {
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
-	// Exit is the last exit of the container, and Restarts the number of its restarts.
-	Exit     *cause.Exit `json:"exit,omitempty"`
-	Restarts int32       `json:"restarts,omitempty"`
+	// Exit is the last exit of the container, and RanSeconds how long it had run. Restarts is the number of its restarts, in
+	// all of the pods of a CrashLoop.
+	Exit       *cause.Exit `json:"exit,omitempty"`
+	RanSeconds *int64      `json:"ranSeconds,omitempty"`
+	Restarts   int32       `json:"restarts,omitempty"`
+	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
+	LastLine string `json:"lastLine,omitempty"`
 	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Sidecar reports whether the container is a native sidecar or an init container.
@@ -132,6 +136,9 @@ type Problem struct {
 	// Asked is a value in the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
+
+// CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.
+const CrashLoopBackOff = "CrashLoopBackOff"
 
 // RestartedBy is the field because of which a failed container is restarted.
 type RestartedBy string

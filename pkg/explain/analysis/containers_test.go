@@ -170,7 +170,7 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 		job := asTemplate(pod)
 		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemCrashLoop,
-			"The Job is stalled: init container wait-for-db (2 of 2) fails repeatedly and is restarted in its pod (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
+			"The Job is stalled: init container wait-for-db (2 of 2) exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
 	}
 }
 
@@ -210,14 +210,14 @@ func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
 		pod    func(*corev1.Pod)
 		change func(*corev1.PodSpec)
 	}{
-		"container main fails repeatedly and is restarted in its pod (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
-		"container main fails repeatedly and is restarted in its pod (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
+		"container main exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
+		"container main exited with code 1 after 1m, restarted 3 times (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{}}
 		}},
-		"container main fails repeatedly and is restarted in its pod (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
+		"container main exited with code 1 after 1m, restarted 3 times (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 		}},
-		"sidecar sidecar-log fails repeatedly and is restarted in its pod (its own restartPolicy is Always); its restarts do not count towards backoffLimit": {beside, func(*corev1.PodSpec) {}},
+		"sidecar sidecar-log exited with code 1 after 1m, restarted 3 times (its own restartPolicy is Always); its restarts do not count towards backoffLimit": {beside, func(*corev1.PodSpec) {}},
 	} {
 		job := asTemplate(tc.pod)
 		tc.change(&job.Spec.Template.Spec)
