@@ -19,6 +19,9 @@ func checkRestartPolicy(r *review) {
 		allowed += ", or OnFailure to restart containers in their pod"
 	}
 	change := "change it to " + allowed
+	if r.path != nil && r.cronJob == nil { // JobSet's default is OnFailure
+		change = "use restartPolicy: " + allowed
+	}
 	switch {
 	case policy == "":
 		r.reject("restart-policy-missing", path, "add restartPolicy: "+allowed, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")

@@ -64,6 +64,7 @@ type Options struct {
 	manifests manifests.InputFlags
 	output    cmdutil.DocumentFlag
 	strict    bool
+	quiet     bool
 	ignored   []string
 }
 
@@ -87,6 +88,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.manifests.AddTo(cmd)
 	o.output.AddTo(cmd, sarifFormat)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "Report only what counts: errors, with --strict also warnings.")
 	cmd.Flags().StringSliceVar(&o.ignored, "ignore", nil, "IDs of findings not to report.")
 	cmdutil.MustCompleteFlag(cmd, "ignore", cmdutil.CompleteWords(ruleIDs()...))
 	return cmd
@@ -109,17 +111,20 @@ func (o *Options) Run(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
 	warnUnknown(o.ErrOut, o.ignored)
-	result, unread := lintAll(ctx, objects, problems, o.ignored...)
+	result, unread := o.lintAll(ctx, objects, problems)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
 		unread = []error{o.manifests.NoJobsError()}
 	}
+	if o.quiet {
+		result.keepOnly(o.strict)
+	}
 	if err := o.write(result); err != nil {
 		return err
 	}
-	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.Skipped > 0 || result.Summary.Patches > 0 {
+	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.Skipped > 0 || result.Summary.Patches > 0 || result.Summary.OtherFiles > 0 {
 		unread = append(unread, o.verdict(result.Summary))
 	}
 	return errors.Join(unread...)
@@ -127,8 +132,8 @@ func (o *Options) Run(ctx context.Context) error {
 
 // lintAll checks all objects, until ctx ends, and omits findings with the ignored IDs. A document that cannot be read
 // is a finding; a file that cannot be read is an error.
-func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, ignored ...string) (*lintResult, []error) {
-	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: ignored}
+func (o *Options) lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: o.ignored}
 	var unread []error
 	var unreadable []*manifest.Error
 	var files []string
@@ -147,9 +152,13 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 		if result.skipDocument(bad) {
 			continue
 		}
-		finding := lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
-		if bad.Template {
-			finding.ID = lint.TemplateID
+		if o.manifests.IsRecursive() && mayBeAnything(bad) {
+			result.others = append(result.others, bad)
+			continue
+		}
+		finding := lint.Finding{ID: cmp.Or(bad.ID, "not-readable"), Severity: lint.Error, Rejected: !bad.Accepted, Message: bad.Problem, Fix: bad.Fix}
+		if bad.Accepted {
+			finding.Severity = lint.Warning
 		}
 		result.add(bad.Position, nil, finding)
 	}
@@ -165,10 +174,11 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 		result.lint(object)
 		result.checkDuplicate(object, seen)
 	}
+	result.skipOtherFiles()
 	result.dropTemplateFindings()
-	slices.SortStableFunc(result.Findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	result.reportBusyMinute()
+	result.mergeRepeated()
+	result.sort()
 	return result, unread
 }
 
@@ -194,14 +204,17 @@ func (r *lintResult) checkDuplicate(object *manifest.Object, seen map[objectKey]
 }
 
 func (r *lintResult) lint(object *manifest.Object) {
+	r.files = append(r.files, object.Position("").File)
 	if !manifest.IsBatch(object) {
 		r.Summary.Skipped++
+		r.reportContained(object)
 		return
 	}
 	r.Summary.Jobs++
 	switch manifest.BatchKind(object) {
 	case "CronJob":
 		r.Summary.cronJobs++
+		r.noteSchedule(object)
 	case "JobSet":
 		r.Summary.jobSets++
 	}
@@ -214,8 +227,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 	if len(jobs) == 0 && !changed {
 		// Either names or types are invalid, or the Job is missing.
 		found := lint.CheckNames(lint.Input{Object: served.Content, Written: served.Written})
-		if len(found) == 0 {
-			path, problem, fix := manifest.WhyNoJob(served)
+		if path, problem, fix := manifest.WhyNoJob(served); len(found) == 0 && problem != "" {
 			found = []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
 		}
 		for _, finding := range found {

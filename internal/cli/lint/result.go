@@ -21,6 +21,9 @@ type lintResult struct {
 	Findings []lintFinding `json:"findings"`
 
 	patches   patches
+	files     []string          // of objects
+	others    []*manifest.Error // documents without an object, which may be files for other programs
+	early     []*manifest.Object
 	skipped   map[string]bool // files
 	ignored   []string
 	documents map[*manifest.Comment]*ignores // cache of ignoresOf, by first comment
@@ -34,6 +37,8 @@ type lintSummary struct {
 	Skipped int `json:"skipped"`
 	// Patches is the number of files that are not checked because they are patches of a kustomization.
 	Patches int `json:"patches"`
+	// OtherFiles is the number of files that are not checked because they have no Kubernetes objects; only with -R.
+	OtherFiles int `json:"otherFiles,omitempty"`
 	// Ignored is the number of findings that are not reported because of a comment or --ignore.
 	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
@@ -178,6 +183,9 @@ func (s lintSummary) text() string {
 	}
 	if s.Skipped > 0 {
 		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
+	}
+	if s.OtherFiles > 0 {
+		text += "; " + wording.Plural(int64(s.OtherFiles), "file", "files") + " without Kubernetes objects skipped"
 	}
 	if s.Patches > 0 {
 		text += "; " + wording.Plural(int64(s.Patches), "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"

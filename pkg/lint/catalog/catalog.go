@@ -44,10 +44,11 @@ const warnings = `
 container-never-ends: a container beside others runs until something stops it, so the pod never succeeds; it should be a sidecar
 deadline-per-pod: activeDeadlineSeconds is in the pod template, where each pod that replaces a failed one gets it anew
 disruption-rule-too-late: a rule on exit codes matches preempted and evicted pods before the rule that is meant for them
-from-cluster: the object is the output of kubectl get, with fields that only the API server sets
+env-twice: a container sets an environment variable twice
 ignore-unknown: a comment or --ignore names no kind of finding
 index-without-indexed: a container uses JOB_COMPLETION_INDEX, but the Job is not Indexed
 limit-per-index-on-failure: with restartPolicy OnFailure, failures that restart a container do not count against the index
+lines-ignored: a line that is indented less than the first field ends the object, and what follows is ignored
 managed-by-misspelled: managedBy looks like a misspelling, so no controller would run the Job
 max-failed-never-exceeded: maxFailedIndexes is the number of indexes, so it is never exceeded
 names-on-cronjob: names of rules are annotations of the CronJob, where they have no effect
@@ -59,18 +60,22 @@ rule-matches-sidecars: a rule on exit codes without containerName matches sideca
 rule-name-not-camel-case: the name of a rule does not follow the convention for reasons of conditions
 rule-name-unused: the controller that managedBy names does not support names of rules
 rule-never-matches: earlier rules match all pods that this rule is for
+schedule-day-or-weekday: a schedule has days of the month and days of the week, and a day needs to match only one of them
 scheduling-of-cronjob: the built-in controller creates no PodGroups for Jobs of a CronJob
 selector-manual: the Job chooses its own selector, which may match the pods of other Jobs
+shell-syntax-without-shell: a command has the syntax of a shell, but no shell reads it
 signal-ignored: a rule ignores exit code 137 or 143, which are also those of running out of memory and of a failed probe
 starting-deadline-short: startingDeadlineSeconds is below the 10 s at which the controller looks, so Jobs may not start
 status-too-large: the list of completed indexes may become too long for the Job's status
 success-rule-never-met: a rule of successPolicy lists no index
+template-immutable: Helm or Argo CD would update a Job whose pod template cannot change
 wait-without-deadline: an init container waits in a loop that nothing ends, so the Job may stay active forever
 `
 
 const infos = `
 both-limits: backoffLimit has no effect beside backoffLimitPerIndex, or hides it
 condition-never-reached: an earlier rule already matches this condition
+contains-jobs: an object of another kind contains Jobs, which are not checked
 deadline-before-retries: activeDeadlineSeconds ends the Job before its last retry can start
 disruption-not-ignored: a rule on exit codes ends the Job also when a pod is preempted or evicted
 exit-code-never-reached: an earlier rule already matches this exit code
@@ -78,12 +83,15 @@ exit-code-unusual: no container on Linux has this exit code
 forbid-without-deadline: with concurrencyPolicy Forbid, a Job that hangs keeps all others from starting, and no deadline ends it
 ignored-for-ever: pods that keep failing like this are replaced forever, because ignored failures count toward no limit
 log-lost-at-limit: with restartPolicy OnFailure, the pod is deleted at backoffLimit, and its log with it
+many-at-minute-0: many CronJobs start at the same minute
 no-completions: with completions 0, the Job completes without running pods
 no-parallelism: with parallelism 0, the Job starts no pods
 no-rules: podFailurePolicy has no rules
 parallelism-above-completions: at most as many pods run as there are completions
+schedule-uneven: a step of a schedule does not divide the hour or the day
 scheduling-alpha: spec.scheduling is alpha, and dropped without its feature gate
 success-rule-never-first: another rule of successPolicy is met whenever this one is
+ttl-before-history: the Jobs of a CronJob are deleted before its history limit counts
 ttl-zero: with ttlSecondsAfterFinished 0, the Job, its pods and their logs are deleted as soon as it ends
 zero-never-compared: exit code 0 has no effect in a rule, because containers that succeed are never checked
 `
@@ -121,7 +129,10 @@ exit-codes-not-sorted: the exit codes of a rule do not increase
 fail-index-without-limit: the action FailIndex needs backoffLimitPerIndex
 failure-policy-on-failure: podFailurePolicy needs restartPolicy Never
 field-ref-invalid: the value of an environment variable cannot come from this field
+field-twice: a field is given twice in the same object
 file-mode-invalid: the mode of a file in a volume is not between 0 and 0777
+finalizer-invalid: a finalizer does not exist, or is not allowed with another
+from-cluster: the object is the output of kubectl get, with fields that only the API server sets
 host-alias-invalid: a host alias has no IP address
 host-port-differs: with hostNetwork, hostPort is not containerPort
 host-port-twice: two containers of a pod use the same port of the node
@@ -145,6 +156,7 @@ mount-without-volume: a mount names a volume that the pod template does not have
 name-invalid: the name of the object is not allowed, or too long
 name-missing: the object has no name
 name-not-a-hostname: the pods of an Indexed Job cannot have host names of this length or form
+namespace-invalid: no namespace can have the name
 negative: a number is below 0
 no-containers: the pod template has no container
 no-exit-codes: onExitCodes has no values
@@ -153,6 +165,7 @@ no-success-rules: successPolicy has no rules
 node-selector-invalid: nodeSelector has a key or value that no label can have
 not-readable: a document, or its kind or API version, cannot be read
 operator-unknown: the operator of onExitCodes is neither In nor NotIn
+owner-invalid: an ownerReference lacks a field, or names an Event
 parallelism-too-high: parallelism is above the API's limit for Indexed Jobs
 placeholder: a value contains text that nothing replaces; an error if the API server rejects it
 pod-deadline-invalid: activeDeadlineSeconds of the pod template is below 1
@@ -195,8 +208,8 @@ spread-invalid: a topology spread constraint lacks a field, repeats another one,
 success-count-too-high: succeededCount is above the number of indexes that count
 success-rule-empty: a rule of successPolicy specifies nothing
 success-without-indexes: successPolicy needs an Indexed Job
-template: the file is a template, and must be rendered first
 template-label-reserved: the API server sets this label of the pod template itself
+template: the file is a template, and must be rendered first
 time-zone-unknown: timeZone is not in the IANA time zone database
 token-expiration-invalid: the token of a service account would expire too soon, or much too late
 toleration-invalid: a toleration has an operator, a key, a value or an effect that is not allowed
