@@ -134,6 +134,8 @@ type review struct {
 	incomplete bool
 	volumes    []string
 	rendered   bool
+	// template is spec.Template in JSON.
+	template map[string]any
 
 	findings []Finding
 }

@@ -47,7 +47,7 @@ func checkLogLost(r *review) {
 
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
-	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), r.volumes) {
+	for _, p := range podspec.Check(&r.spec.Template, r.template, r.specPath("template"), r.volumes) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
 }

@@ -1,4 +1,4 @@
-// Package lint implements the verb lint: it checks manifests without a cluster.
+// Package lint implements the verb lint: it checks manifests without a cluster, or by an API server, too.
 package lint
 
 import (
@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
@@ -23,7 +22,7 @@ import (
 )
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
-without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
+without a cluster, or with --server also by an API server. Of a JobSet, the templates of its Jobs are checked. Objects
 of other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
@@ -36,8 +35,12 @@ or in the whole document if it is before the first field. The exit code is 1
 if there are errors or something cannot be read; with --strict, also if there
 are warnings.
 
-Not checked: admission webhooks and policies, quotas, and whether images,
-ConfigMaps and other objects exist; for these, kubectl create --dry-run=server.`
+--server also creates each object as a dry run, with strict field validation:
+nothing is stored, and webhooks see a dry run. It finds what no file shows, such
+as admission policies, quotas and namespaces that do not exist. With
+--server=auto, it asks the current context if that answers within a second.
+
+Not checked, even so: whether images, ConfigMaps and other objects exist.`
 
 const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
@@ -48,6 +51,9 @@ const lintExample = `  # Check one file
   # The output of a Helm chart
   helm template my-chart | kubectl batchjob lint -f -
 
+  # Also ask the API server, which stores nothing
+  kubectl batchjob lint -f job.yaml --server
+
   # For code scanning on GitHub
   kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif
 
@@ -56,12 +62,14 @@ const lintExample = `  # Check one file
     jq '.findings[] | select(.severity == "error")'`
 
 // notChecked is the last line of a text output without errors.
-const notChecked = "not checked: admission webhooks and policies, quotas, and whether images, ConfigMaps and other objects exist"
+const notChecked = "not checked: what only the API server knows, such as policies, quotas and webhooks (--server), and whether images, ConfigMaps and other objects exist"
 
 // Options are the flags of the lint verb.
 type Options struct {
-	genericiooptions.IOStreams
+	cmdutil.Env
+	kube      *cmdutil.KubeFlags
 	manifests manifests.InputFlags
+	server    string // one of the values of --server
 	output    cmdutil.DocumentFlag
 	strict    bool
 	quiet     bool
@@ -70,11 +78,11 @@ type Options struct {
 
 // NewCommand returns the command lint, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
 		SuggestFor:        []string{"validate"},
-		Short:             "Check manifests of Jobs, without a cluster",
+		Short:             "Check manifests of Jobs, also without a cluster",
 		Long:              lintLong,
 		Example:           lintExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -86,6 +94,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.manifests.AddTo(cmd)
+	o.addServer(cmd)
 	o.output.AddTo(cmd, sarifFormat)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
 	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "Report only what counts: errors, with --strict also warnings.")
@@ -97,6 +106,9 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
 	if err := o.output.Validate(); err != nil {
+		return err
+	}
+	if err := o.validateServer(); err != nil {
 		return err
 	}
 	return o.manifests.Validate(args)
@@ -111,7 +123,11 @@ func (o *Options) Run(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
 	warnUnknown(o.ErrOut, o.ignored)
-	result, unread := o.lintAll(ctx, objects, problems)
+	client, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	result, unread := o.lintAll(ctx, objects, problems, client)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -120,6 +136,9 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	if o.quiet {
 		result.keepOnly(o.strict)
+	}
+	if result.failed != nil {
+		unread = append(unread, result.failed)
 	}
 	if err := o.write(result); err != nil {
 		return err
@@ -132,13 +151,16 @@ func (o *Options) Run(ctx context.Context) error {
 
 // lintAll checks all objects, until ctx ends, and omits findings with the ignored IDs. A document that cannot be read
 // is a finding; a file that cannot be read is an error.
-func (o *Options) lintAll(ctx context.Context, objects []*manifest.Object, problems []error) (*lintResult, []error) {
-	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: o.ignored}
+func (o *Options) lintAll(ctx context.Context, objects []*manifest.Object, problems []error, client *manifests.Client) (*lintResult, []error) {
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: o.ignored, client: client, creates: map[string]bool{}}
 	var unread []error
 	var unreadable []*manifest.Error
 	var files []string
 	for _, object := range objects {
 		files = append(files, object.Position("").File)
+		if object.Kind() == "Namespace" {
+			result.creates[object.Name()] = true
+		}
 	}
 	for _, problem := range problems {
 		if bad, is := errors.AsType[*manifest.Error](problem); is {
@@ -171,7 +193,7 @@ func (o *Options) lintAll(ctx context.Context, objects []*manifest.Object, probl
 			result.skipPatch(file)
 			continue
 		}
-		result.lint(object)
+		result.lint(ctx, object)
 		result.checkDuplicate(object, seen)
 	}
 	result.skipOtherFiles()
@@ -203,7 +225,7 @@ func (r *lintResult) checkDuplicate(object *manifest.Object, seen map[objectKey]
 	})
 }
 
-func (r *lintResult) lint(object *manifest.Object) {
+func (r *lintResult) lint(ctx context.Context, object *manifest.Object) {
 	r.files = append(r.files, object.Position("").File)
 	if !manifest.IsBatch(object) {
 		r.Summary.Skipped++
@@ -234,6 +256,7 @@ func (r *lintResult) lint(object *manifest.Object) {
 			r.addAbout(object, finding)
 		}
 	}
+	sent := served.Copy()
 	var found []lint.Finding
 	for _, job := range jobs {
 		if len(found) >= lint.MaxFindings { // Of a JobSet, a part is enough, too.
@@ -242,9 +265,11 @@ func (r *lintResult) lint(object *manifest.Object) {
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
-				r.addAbout(object, finding)
 			}
 		}
+	}
+	for _, finding := range r.ask(ctx, sent, found) {
+		r.addAbout(object, finding)
 	}
 	if len(found) >= lint.MaxFindings {
 		r.Summary.Incomplete++
@@ -320,7 +345,7 @@ func (o *Options) verdict(summary lintSummary) error {
 		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
 	}
 	fmt.Fprintln(o.ErrOut, summary.text())
-	if !o.output.IsSet() && summary.Jobs > 0 {
+	if !o.output.IsSet() && summary.Jobs > summary.asked {
 		fmt.Fprintln(o.ErrOut, notChecked)
 	}
 	return nil

@@ -191,7 +191,7 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 		{strings.Replace(jobSet, "train", long+"xxxx", 1), "PATH:3:18: error: JobSet/" + long + "xxxx: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
 		{jobSet + "---\n" + jobSet, "PATH:21:18: warning: JobSet/train: the JobSet is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
 		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: JobSet/a: spec.replicatedJobs has no templates [not-readable]\n", "error: 1 error in 1 JobSet\n"},
-		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no container", "error: 2 errors in 1 JobSet"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no containers", "error: 2 errors in 1 JobSet"},
 		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [api-version-wrong]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
@@ -280,7 +280,7 @@ func TestLintIsInterrupted(t *testing.T) {
 	objects, problems := manifest.Parse("f", []byte(clitest.PlainJob+"---\n"+clitest.PlainJob))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if result, _ := (&Options{}).lintAll(ctx, objects, problems); result.Summary.Jobs != 0 {
+	if result, _ := (&Options{}).lintAll(ctx, objects, problems, nil); result.Summary.Jobs != 0 {
 		t.Errorf("looked at %d Jobs", result.Summary.Jobs)
 	}
 }

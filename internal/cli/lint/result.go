@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -20,6 +21,9 @@ type lintResult struct {
 	// Findings are sorted by file, line and column. It is never null.
 	Findings []lintFinding `json:"findings"`
 
+	client    *manifests.Client // nil without an API server
+	failed    error             // of the client, after which it is not used
+	creates   map[string]bool   // namespaces in the manifests
 	patches   patches
 	files     []string          // of objects
 	others    []*manifest.Error // documents without an object, which may be files for other programs
@@ -49,6 +53,7 @@ type lintSummary struct {
 	Infos      int `json:"infos"`
 
 	cronJobs, jobSets int // included in Jobs, for the text
+	asked             int // Jobs that the API server checked, too
 }
 
 // lintFinding is a finding with its position.

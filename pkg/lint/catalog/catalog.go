@@ -63,6 +63,7 @@ rule-never-matches: earlier rules match all pods that this rule is for
 schedule-day-or-weekday: a schedule has days of the month and days of the week, and a day needs to match only one of them
 scheduling-of-cronjob: the built-in controller creates no PodGroups for Jobs of a CronJob
 selector-manual: the Job chooses its own selector, which may match the pods of other Jobs
+server-warns: the API server warns about the object, with --server
 shell-syntax-without-shell: a command has the syntax of a shell, but no shell reads it
 signal-ignored: a rule ignores exit code 137 or 143, which are also those of running out of memory and of a failed probe
 starting-deadline-short: startingDeadlineSeconds is below the 10 s at which the controller looks, so Jobs may not start
@@ -114,6 +115,7 @@ container-unknown: a rule names a container that the template does not have
 container-without-image: a container has no image
 container-without-name: a container has no name
 deadline-zero: with activeDeadlineSeconds 0, the Job fails as soon as it starts
+dns-config-invalid: dnsConfig has an address, a domain or an option that is not allowed, or too many
 dns-policy-unknown: dnsPolicy does not exist
 dns-without-servers: dnsPolicy None has no nameservers
 env-name-invalid: the name of an environment variable is not allowed
@@ -133,6 +135,7 @@ field-twice: a field is given twice in the same object
 file-mode-invalid: the mode of a file in a volume is not between 0 and 0777
 finalizer-invalid: a finalizer does not exist, or is not allowed with another
 from-cluster: the object is the output of kubectl get, with fields that only the API server sets
+gate-invalid: a scheduling gate or readiness gate has no name, or one that is not allowed
 host-alias-invalid: a host alias has no IP address
 host-port-differs: with hostNetwork, hostPort is not containerPort
 host-port-twice: two containers of a pod use the same port of the node
@@ -149,6 +152,7 @@ max-failed-too-high: maxFailedIndexes is above the API's limit
 max-failed-without-indexes: maxFailedIndexes needs an Indexed Job
 max-failed-without-limit-per-index: maxFailedIndexes needs backoffLimitPerIndex
 message-policy-unknown: terminationMessagePolicy does not exist
+mount-option-invalid: an option of a mount or a device is not allowed with its volume, its container or another option
 mount-path-twice: a container has two mounts at the same path
 mount-sub-path-invalid: a subPath is not a relative path, or is given twice
 mount-without-path: a mount has no mountPath
@@ -176,6 +180,7 @@ privileged-without-escalation: a privileged container has allowPrivilegeEscalati
 probe-invalid: a probe or hook does nothing, several things, or has a number that is not allowed
 probe-of-init-container: an init container that is not a sidecar has a probe or a lifecycle hook
 process-namespaces: a pod has both shareProcessNamespace and hostPID
+profile-invalid: the file of a seccomp or AppArmor profile does not fit its type
 protocol-unknown: the protocol of a port is neither TCP, UDP nor SCTP
 pull-policy-unknown: imagePullPolicy is neither Always, IfNotPresent nor Never
 quantity-invalid: a quantity, such as of memory, cannot be read
@@ -186,12 +191,14 @@ replacement-with-failure-policy: podReplacementPolicy TerminatingOrFailed is not
 request-above-limit: a container requests more than its limit
 request-differs-from-limit: the request and the limit of a resource that nodes do not overcommit differ
 request-without-limit: a resource that nodes do not overcommit is requested without a limit
+resize-policy-invalid: a resize policy lacks a field, or has a value that is not allowed
 resource-negative: a request or limit is below 0
 resource-not-whole: a resource that cannot be divided is not a whole number
 resource-unknown: containers have no such resource
 restart-policy-always: the pods of a Job have restartPolicy Always
 restart-policy-missing: the pod template has no restartPolicy
 restart-policy-unknown: restartPolicy does not exist
+restart-rule-invalid: a restart rule lacks a field, or has a value that is not allowed
 rule-name-invalid: the name of a rule is not allowed
 rule-names-annotation-invalid: the annotation with names of rules cannot be read
 rule-names-disagree: names in the rules and in the annotation differ
@@ -204,10 +211,12 @@ selector-in-cronjob: the Jobs of a CronJob cannot choose their selector
 selector-mismatch: the selector does not match the labels of the pod template
 selector-missing: manualSelector needs a selector
 selector-not-manual: without manualSelector, the selector can only be on labels that the API server sets
+server-rejects: the API server rejects the object, for a reason that only --server finds
 spread-invalid: a topology spread constraint lacks a field, repeats another one, or has a value that is not allowed
 success-count-too-high: succeededCount is above the number of indexes that count
 success-rule-empty: a rule of successPolicy specifies nothing
 success-without-indexes: successPolicy needs an Indexed Job
+sysctl-invalid: a sysctl has no name, or one that is not allowed
 template-label-reserved: the API server sets this label of the pod template itself
 template: the file is a template, and must be rendered first
 time-zone-unknown: timeZone is not in the IANA time zone database

@@ -166,6 +166,29 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
+// The values of enumerated texts are those of the API; another case is corrected, and an empty text is no default of a pointer.
+// Requirements: LNT-01
+func TestValuesOfEnumeratedTexts(t *testing.T) {
+	for fields, want := range map[string]string{
+		"containers: [{name: a, imagePullPolicy: always}]":                     "pull-policy-unknown write Always",
+		"containers: [{name: a, terminationMessagePolicy: logs}]":              "message-policy-unknown use File or FallbackToLogsOnError",
+		"containers: [{name: a, ports: [{containerPort: 80, protocol: tcp}]}]": "protocol-unknown write TCP",
+		"dnsPolicy: none": "dns-policy-unknown write None",
+		"tolerations: [{key: a, operator: exists}]": "toleration-invalid write Exists",
+		"preemptionPolicy: ''":                      "value-unknown use PreemptLowerPriority or Never",
+		"dnsPolicy: ''":                             "",
+	} {
+		_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), "spec: {template: {spec: {"+fields+"}}}")
+		got := ""
+		for _, p := range result.Problems {
+			got += p.ID + " " + p.Fix
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", fields, got, want)
+		}
+	}
+}
+
 // A command that was written as one text becomes a list that runs the same program: args continue command.
 // Requirements: LNT-06
 func TestAListOfACommandRunsTheSameProgram(t *testing.T) {

@@ -1,0 +1,206 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/mutations"
+)
+
+// answer is what the API server and lint say about a mutation.
+type answer struct {
+	mutations.FieldMutation
+	object  *manifest.Object
+	ours    []lint.Finding
+	verdict manifests.Verdict
+	err     error // the API server does not say
+}
+
+// rejects reports whether the API server rejects the object.
+func (a answer) rejects() bool { return len(rejected(a.verdict.Findings)) > 0 }
+
+func rejected(findings []lint.Finding) []lint.Finding {
+	return slices.DeleteFunc(slices.Clone(findings), func(f lint.Finding) bool { return !f.Rejected })
+}
+
+// line returns the line of a field in the manifest.
+func (a answer) line(path string) int { return a.object.Position(path).Line }
+
+// hasLine reports whether a finding is about what the API server rejects: it is at the changed line, at the one that the API
+// server means, or at a field in it or around it.
+func (a answer) hasLine(f, server lint.Finding) bool {
+	ours, theirs := indexes.ReplaceAllString(f.Field, ""), indexes.ReplaceAllString(server.Field, "")
+	return a.line(f.Field) == a.line(a.Path) || a.line(f.Field) == a.line(server.Field) || strings.HasPrefix(ours, theirs) || strings.HasPrefix(theirs, ours)
+}
+
+// indexes matches indexes in a path, which the API server leaves out of some.
+var indexes = regexp.MustCompile(`\[[^\]]*\]`)
+
+// ask creates the object without storing it, and lints its manifest.
+func (s *lintServer) ask(ctx context.Context, m mutations.FieldMutation) answer {
+	a := answer{FieldMutation: m}
+	kind, _ := m.Object["kind"].(string)
+	resource := batchv1.SchemeGroupVersion.WithResource(strings.ToLower(kind) + "s")
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	_, err := s.client.Resource(resource).Namespace("default").Create(ctx, &unstructured.Unstructured{Object: runtime.DeepCopyJSON(m.Object)}, options)
+	a.verdict, a.err = manifests.VerdictOf(err)
+	text, err := yaml.Marshal(m.Object)
+	if err != nil {
+		a.err = err
+		return a
+	}
+	objects, problems := manifest.Parse("a.yaml", text)
+	if len(objects) != 1 {
+		a.err = fmt.Errorf("%v in %s", problems, text)
+		return a
+	}
+	a.object = objects[0]
+	input := lint.Input{Object: a.object.Content, Written: a.object.Written}
+	a.ours = lint.Check(input)
+	return a
+}
+
+// Every field of a Job is changed in every way: what the API server rejects has a finding at its line, and what it accepts has
+// no error. What lint alone misses is in the table, which does not grow.
+// Requirements: LNT-12, LNT-13
+func TestLintAndTheAPIServerTogetherMissNothing(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	originals, err := mutations.WithAllFields()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, o := range originals {
+		if a := s.ask(t.Context(), mutations.FieldMutation{Object: o}); a.err != nil || a.rejects() || len(rejected(a.ours)) > 0 {
+			t.Errorf("%v: %v, %+v, %+v", o["metadata"], a.err, a.verdict, rejected(a.ours))
+		}
+	}
+	all := mutations.OfFields(originals)
+	answers := s.askAll(t.Context(), all)
+	refused, unanswered, missed := 0, 0, map[string][]answer{}
+	for _, a := range answers {
+		what := a.Name + ": " + a.Path + " " + a.Kind
+		switch alone := rejected(a.ours); {
+		case a.err != nil:
+			unanswered++
+			t.Logf("no answer: %s: %v", what, a.err)
+		case !a.rejects():
+			if len(alone) > 0 || len(rejected(a.verdict.Merge(a.ours))) > 0 {
+				t.Errorf("%s: the API server accepts it: %+v", what, alone)
+			}
+		default:
+			refused++
+			if len(alone) == 0 {
+				missed[a.Place()] = append(missed[a.Place()], a)
+			}
+			together := rejected(a.verdict.Merge(a.ours))
+			for _, server := range rejected(a.verdict.Findings) {
+				if !slices.ContainsFunc(together, func(f lint.Finding) bool { return a.hasLine(f, server) }) {
+					t.Errorf("%s: no finding about %+v, only %+v", what, server, together)
+				}
+			}
+		}
+	}
+	found := refused
+	for _, list := range missed {
+		found -= len(list)
+	}
+	t.Logf("%d mutations, of which the API server rejects %d; offline, lint finds %d", len(all), refused, found)
+	if len(all) < 5000 || refused < 2500 || unanswered > 2 {
+		t.Errorf("%d mutations, %d rejected, %d without an answer", len(all), refused, unanswered)
+	}
+	checkMissed(t, missed)
+}
+
+func (s *lintServer) askAll(ctx context.Context, all []mutations.FieldMutation) []answer {
+	answers := make([]answer, len(all))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range next {
+				answers[i] = s.ask(ctx, all[i])
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return answers
+}
+
+const (
+	missedFile  = "docs/internals/lint-offline.md"
+	missedStart = "<!-- missed -->\n"
+	missedEnd   = "<!-- end of missed -->\n"
+)
+
+// checkMissed compares what lint misses with the table, or rewrites it.
+func checkMissed(t *testing.T, missed map[string][]answer) {
+	t.Helper()
+	path := filepath.Join("..", "..", missedFile)
+	page, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, _ := strings.Cut(string(page), missedStart)
+	table, after, _ := strings.Cut(rest, missedEnd)
+	var b strings.Builder
+	b.WriteString("\n| field | changes | the API server says |\n|---|---|---|\n")
+	for _, place := range slices.Sorted(maps.Keys(missed)) {
+		kinds := map[string]bool{}
+		for _, a := range missed[place] {
+			kinds[a.Kind] = true
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimPrefix(place, "spec.template.spec."), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), says(missed[place][0]))
+	}
+	b.WriteString("\n")
+	if b.String() == table {
+		return
+	}
+	if *rewrite {
+		if err := os.WriteFile(path, []byte(before+missedStart+b.String()+missedEnd+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	for row := range strings.Lines(b.String()) {
+		if !strings.Contains(table, row) {
+			t.Errorf("lint misses more than %s lists: %s", missedFile, row)
+		}
+	}
+	t.Errorf("the table of %s is not that of this test; run it with -rewrite", missedFile)
+}
+
+// details are the parts of a message that the table omits: values, and explanations of formats.
+var details = regexp.MustCompile(`(?s)^[^:]*: |: a (?:lowercase|valid|DNS).*$|\{.*?\}`)
+
+// says returns what the API server says, in short.
+func says(a answer) string {
+	text := strings.TrimPrefix(rejected(a.verdict.Findings)[0].Message, "the API server rejects it: ")
+	text = strings.ReplaceAll(details.ReplaceAllString(text, ""), "|", `\|`)
+	text = strings.NewReplacer("`", "", "<", "&lt;", "\n", " ").Replace(text)
+	if len(text) > 90 {
+		text = text[:90] + "…"
+	}
+	return text
+}
