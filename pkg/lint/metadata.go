@@ -78,6 +78,10 @@ func checkObject(r *review) {
 			r.reject("finalizer-invalid", path, "remove one of them", "an object cannot have both finalizers %s and %s", orphan, foreground)
 		}
 	}
+	r.checkOwners(meta)
+}
+
+func (r *review) checkOwners(meta *metav1.ObjectMeta) {
 	for i, owner := range meta.OwnerReferences {
 		path := metadata.Child("ownerReferences").Index(i)
 		for _, f := range []struct{ name, value string }{{"apiVersion", owner.APIVersion}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)}} {

@@ -108,6 +108,11 @@ func checkPod(found *problems, spec *corev1.PodSpec, path *field.Path) {
 	if spec.HostnameOverride != nil && (spec.HostNetwork || isTrue(spec.SetHostnameAsFQDN) || len(*spec.HostnameOverride) > 64) {
 		found.add("hostname-invalid", path.Child("hostnameOverride"), "remove it, or the other field", "hostnameOverride must have at most 64 characters, and cannot be used with hostNetwork or setHostnameAsFQDN")
 	}
+	checkVolumeClaims(found, spec, path)
+}
+
+// checkVolumeClaims checks the sizes of volumes, and the claims that the pods make.
+func checkVolumeClaims(found *problems, spec *corev1.PodSpec, path *field.Path) {
 	for i := range spec.Volumes {
 		at := path.Child("volumes").Index(i)
 		if of := spec.Volumes[i].EmptyDir; of != nil && of.SizeLimit != nil && of.SizeLimit.Sign() < 0 {
