@@ -11,6 +11,8 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -27,7 +29,7 @@ const maxAllocated = 450 << 20
 func readAll(archive []byte) error {
 	c, err := Read(bytes.NewReader(archive))
 	if err == nil {
-		var input explain.Input
+		var input input.Input
 		if input, err = c.Input(); err == nil {
 			explained(input)
 		}
@@ -41,7 +43,7 @@ func readAll(archive []byte) error {
 	return err
 }
 
-func explained(input explain.Input) {
+func explained(input input.Input) {
 	report := analysis.Explain(input, explain.Options{MaxPods: -1})
 	_ = text.Explanation(io.Discard, report, text.Options{Width: textWidth, Full: true})
 }

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -115,7 +117,7 @@ func difference(want, got string) string {
 }
 
 // checkRecording plays the recording in a bundle.
-func checkRecording(t *testing.T, in *explain.Input, archive []byte) {
+func checkRecording(t *testing.T, in *input.Input, archive []byte) {
 	t.Helper()
 	recording, err := Recording(bytes.NewReader(archive))
 	if err != nil {

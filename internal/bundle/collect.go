@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -49,7 +51,7 @@ type collection struct {
 	*Contents
 	job *batchv1.Job
 	// known holds, for each of Pods, the fields that explanations read.
-	known []*explain.Pod
+	known []*input.Pod
 }
 
 // Collect reads the data. It fails only if the Job cannot be decoded or ctx ends: data that could not be read is a Gap.
@@ -139,7 +141,7 @@ func (r *collection) events(ctx context.Context) {
 	about := []fields.Set{gather.EventsOfJob(r.job), gather.EventsOfPods()}
 	var complete bool
 	var err error
-	r.Events, complete, err = gather.Events(ctx, r.Client, r.job, r.known, about, func(event *corev1.Event, _ explain.Event) corev1.Event {
+	r.Events, complete, err = gather.Events(ctx, r.Client, r.job, r.known, about, func(event *corev1.Event, _ input.Event) corev1.Event {
 		event.ManagedFields = nil
 		return *event
 	})
@@ -203,7 +205,7 @@ func (r *collection) logs(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []*explain.Pod{t.pod}, t.LogTarget, err))
+			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []*input.Pod{t.pod}, t.LogTarget, err))
 			if apierrors.IsForbidden(err) {
 				return
 			}
@@ -216,8 +218,8 @@ func (r *collection) logs(ctx context.Context) {
 
 // logTarget is a log with its pod.
 type logTarget struct {
-	explain.LogTarget
-	pod *explain.Pod
+	input.LogTarget
+	pod *input.Pod
 }
 
 // logTargets returns the logs of containers that failed, and the number of logs beyond maxLogs.
@@ -232,7 +234,7 @@ func (r *collection) logTargets() (targets []logTarget, more int) {
 				more++
 				continue
 			}
-			targets = append(targets, logTarget{explain.LogTarget{Pod: pod.Name, Container: c.Name, Previous: c.Before}, pod})
+			targets = append(targets, logTarget{input.LogTarget{Pod: pod.Name, Container: c.Name, Previous: c.Before}, pod})
 		}
 	}
 	return targets, more

@@ -3,6 +3,8 @@ package bundle
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -49,20 +51,20 @@ type Manifest struct {
 	// Client and Server are the versions of this program and of the API server.
 	Client string `json:"client,omitempty"`
 	Server string `json:"server,omitempty"`
-	// PodsRead and the following fields are the same as in explain.Input.
-	PodsRead      bool           `json:"podsRead"`
-	EventsRead    bool           `json:"eventsRead"`
-	RelativesRead bool           `json:"relativesRead"`
-	Lease         *explain.Lease `json:"lease,omitempty"`
+	// PodsRead and the following fields are the same as in input.Input.
+	PodsRead      bool         `json:"podsRead"`
+	EventsRead    bool         `json:"eventsRead"`
+	RelativesRead bool         `json:"relativesRead"`
+	Lease         *input.Lease `json:"lease,omitempty"`
 	// Workload is the Workload of a Job that Kueue holds suspended.
 	Workload  *kueue.Workload   `json:"workload,omitempty"`
 	GoneNodes map[string]string `json:"goneNodes,omitempty"`
 	// Files lists all other files.
 	Files []string `json:"files"`
 	// Removed lists the removed secrets, Cut the data left out for its size, and Gaps the data that could not be read.
-	Removed []Removal     `json:"removed,omitempty"`
-	Cut     []string      `json:"cut,omitempty"`
-	Gaps    []explain.Gap `json:"gaps,omitempty"`
+	Removed []Removal   `json:"removed,omitempty"`
+	Cut     []string    `json:"cut,omitempty"`
+	Gaps    []input.Gap `json:"gaps,omitempty"`
 }
 
 // Removal is a kind of secret that was removed from a file Count times.
@@ -85,36 +87,36 @@ type Log struct {
 const tailLines = 10
 
 // Input returns the input of an explanation.
-func (c *Contents) Input() (explain.Input, error) {
+func (c *Contents) Input() (input.Input, error) {
 	job, err := feed.NamedJob(c.Job)
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	m := &c.Manifest
-	input := explain.Input{
+	given := input.Input{
 		Now: m.Taken.Time, OurName: controller.DefaultManagedBy, Job: &job.Job, RuleNames: job.RuleNames,
 		PodsRead: m.PodsRead, EventsRead: m.EventsRead, RelativesRead: m.RelativesRead, Lease: m.Lease, Workload: m.Workload, GoneNodes: m.GoneNodes, Gaps: m.Gaps,
 	}
-	input.Pods = podsOf(c.Pods)
+	given.Pods = podsOf(c.Pods)
 	for i := range c.Events {
-		input.Events = append(input.Events, explain.EventOf(&c.Events[i]))
+		given.Events = append(given.Events, input.EventOf(&c.Events[i]))
 	}
 	for i := range c.Relatives {
 		r := &c.Relatives[i]
-		input.Relatives = append(input.Relatives, explain.Input{Job: &r.Job, Pods: podsOf(r.Pods), PodsRead: r.PodsRead})
+		given.Relatives = append(given.Relatives, input.Input{Job: &r.Job, Pods: podsOf(r.Pods), PodsRead: r.PodsRead})
 	}
-	for _, t := range analysis.LogTargets(input, explain.Options{}, gather.MaxLogs) {
+	for _, t := range analysis.LogTargets(given, explain.Options{}, gather.MaxLogs) {
 		if log := c.log(t.Pod, t.Container, t.Previous); log != nil {
 			lines := log.Lines[max(len(log.Lines)-tailLines, 0):]
-			input.Logs = append(input.Logs, explain.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines})
+			given.Logs = append(given.Logs, input.LogTail{Pod: t.Pod, Container: t.Container, Lines: lines})
 		}
 	}
-	return input, nil
+	return given, nil
 }
 
-func podsOf(objects []corev1.Pod) (pods []*explain.Pod) {
+func podsOf(objects []corev1.Pod) (pods []*input.Pod) {
 	for i := range objects {
-		pods = append(pods, explain.PodOf(&objects[i]))
+		pods = append(pods, input.PodOf(&objects[i]))
 	}
 	return pods
 }

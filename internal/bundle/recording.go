@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -22,7 +24,7 @@ const (
 
 // record writes a recording that shows the Job, and then the logs with their pods one after the other. It ends before the
 // recording exceeds most bytes.
-func record(out *bytes.Buffer, most int, c *Contents, input *explain.Input, report *explain.Report) error {
+func record(out *bytes.Buffer, most int, c *Contents, input *input.Input, report *explain.Report) error {
 	taken := c.Manifest.Taken.Time
 	outline := analysis.OutlineOf(input.Job, input.RuleNames, taken)
 	jobs, job := &snapshot.Jobs{Items: []explain.Outline{outline}}, &snapshot.Job{Report: report}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -208,9 +210,9 @@ func TestPatternMatchesNamesAndKeys(t *testing.T) {
 	c.Job.SetLabels(map[string]string{"acme.example/team": "acme", "team": "x"})
 	c.Job.SetNamespace("acme")
 	c.Manifest.Name, c.Manifest.Namespace = "acme-train", "acme"
-	c.Manifest.Lease = &explain.Lease{Namespace: "acme", Name: "l", Holder: "acme-0", Renewed: c.Manifest.Taken.Time, Duration: time.Minute}
+	c.Manifest.Lease = &input.Lease{Namespace: "acme", Name: "l", Holder: "acme-0", Renewed: c.Manifest.Taken.Time, Duration: time.Minute}
 	c.Manifest.GoneNodes = map[string]string{"acme-node": "gone"}
-	c.Manifest.Gaps = []explain.Gap{{What: "events", Text: "no permission to list events in namespace acme", Command: "kubectl auth can-i list events -n acme"}}
+	c.Manifest.Gaps = []input.Gap{{What: "events", Text: "no permission to list events in namespace acme", Command: "kubectl auth can-i list events -n acme"}}
 	pod := &c.Pods[0]
 	pod.Name, pod.Namespace, pod.Spec.NodeName = "acme-train-a", "acme", "acme-node"
 	pod.Spec.NodeSelector = map[string]string{"acme.example/pool": "acme"}

@@ -5,6 +5,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -27,7 +29,7 @@ type Stalls struct {
 	Timing
 	Client    kube.Interface
 	Namespace string // "" for all namespaces
-	OurName   string // see explain.Input
+	OurName   string // see input.Input
 	// Failures requests failed pods, too.
 	Failures bool
 
@@ -91,7 +93,7 @@ func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) ex
 }
 
 // Gaps returns the data that could not be read.
-func (s *Stalls) Gaps() []explain.Gap {
+func (s *Stalls) Gaps() []input.Gap {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.read.Gaps()

@@ -5,6 +5,9 @@ import (
 	"fmt"
 )
 
+// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.
+const OOMKilled = "OOMKilled"
+
 // signals are the names of the signals that end a process, by number, as on Linux for amd64 and arm64.
 var signals = [...]string{
 	1: "SIGHUP", 2: "SIGINT", 3: "SIGQUIT", 4: "SIGILL", 5: "SIGTRAP", 6: "SIGABRT", 7: "SIGBUS", 8: "SIGFPE", 9: "SIGKILL",

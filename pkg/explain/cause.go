@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -79,7 +80,7 @@ type Cause struct {
 	// NeverStarted is set for pods that the Job's controller deleted before any of their containers started.
 	NeverStarted bool `json:"neverStarted,omitempty"`
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
-	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
+	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
 	Ending *Ending `json:"ending,omitempty"`
 	// Message is the termination message of one of the pods, or the message of the component that ended it.

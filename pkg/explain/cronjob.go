@@ -1,31 +1,10 @@
 package explain
 
 import (
-	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
-
-// CronJobInput holds the data read about a CronJob.
-type CronJobInput struct {
-	Now             time.Time
-	Namespace, Name string
-	// CronJob is nil if it does not exist, or if it could not be read (see Gaps).
-	CronJob *batchv1.CronJob
-	// Events are the events about the CronJob itself.
-	Events []Event
-	// Jobs are the Jobs that the CronJob controls.
-	Jobs []OwnedJob
-	Gaps []Gap
-}
-
-// OwnedJob is a Job that a CronJob controls.
-type OwnedJob struct {
-	Created time.Time
-	// Manual is set if a user created the Job from the template, with kubectl create job --from.
-	Manual bool
-}
 
 // CronJobState is the state of a CronJob: it starts Jobs, or a specific obstacle keeps it from starting them.
 type CronJobState string
@@ -88,7 +67,7 @@ type CronJobReport struct {
 	Details []string `json:"details,omitempty"`
 	Advice  []Advice `json:"advice,omitempty"`
 	// Gaps list the data that could not be read.
-	Gaps []Gap `json:"gaps,omitempty"`
+	Gaps []input.Gap `json:"gaps,omitempty"`
 }
 
 // StartsJobs reports whether no obstacle to the CronJob's next start is known.

@@ -1,7 +1,6 @@
-// Package explain defines the input (Input) and the result (Report) of an explanation of a Job: any batch/v1 Job, whichever
-// controller runs it.
+// Package explain defines the result of an explanation of a Job (Report): any batch/v1 Job, whichever controller runs it.
 //
-//   - gather reads the Input with the permissions of the user.
+//   - input has what is read about the Job (input.Input); gather reads it with the permissions of the user.
 //   - analysis turns the Input into a Report, in steps that are packages below it. It does no I/O, reads no clock, and keeps
 //     no state: the same input gives the same report.
 //   - words turns the values of a Report into sentences, in one place for all outputs.

@@ -4,12 +4,14 @@ import (
 	"cmp"
 	"slices"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // PodDetail adds to the PodInfo of one pod.
@@ -27,8 +29,8 @@ type PodDetail struct {
 	Conditions []Condition     `json:"conditions,omitempty"`
 	Containers []ContainerInfo `json:"containers,omitempty"`
 	// Events are sorted by time.
-	Events []PodEvent `json:"events,omitempty"`
-	Gaps   []Gap      `json:"gaps,omitempty"`
+	Events []PodEvent  `json:"events,omitempty"`
+	Gaps   []input.Gap `json:"gaps,omitempty"`
 }
 
 // ContainerInfo describes one container. Init containers come first.
@@ -69,8 +71,8 @@ type PodEvent struct {
 }
 
 // PodDetailOf describes a pod that exists, with the events that are about it.
-func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
-	known := PodOf(pod)
+func PodDetailOf(pod *corev1.Pod, events []input.Event) PodDetail {
+	known := input.PodOf(pod)
 	d := PodDetail{
 		Name: pod.Name, UID: string(pod.UID), Node: known.Node, Phase: string(known.Phase), State: known.State(),
 		Reason: known.StatusReason, Message: known.Message, Created: TimeOf(known.CreatedAt),
@@ -79,7 +81,7 @@ func PodDetailOf(pod *corev1.Pod, events []Event) PodDetail {
 	for i := range pod.Status.Conditions {
 		c := &pod.Status.Conditions[i]
 		d.Conditions = append(d.Conditions, Condition{
-			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: cut(c.Message), Since: TimeOf(c.LastTransitionTime.Time),
+			Type: string(c.Type), Status: string(c.Status), Reason: c.Reason, Message: input.CutText(c.Message), Since: TimeOf(c.LastTransitionTime.Time),
 		})
 	}
 	return d
@@ -137,19 +139,19 @@ func runOf(state *corev1.ContainerState) ContainerRun {
 	case state.Terminated != nil:
 		end := state.Terminated
 		return ContainerRun{
-			State: "Terminated", Reason: end.Reason, Message: cut(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: cause.Signal(end.ExitCode),
-			Started: TimeOf(known(end.StartedAt)), Ended: TimeOf(known(end.FinishedAt)),
+			State: "Terminated", Reason: end.Reason, Message: input.CutText(end.Message), ExitCode: ptr.To(end.ExitCode), Signal: cause.Signal(end.ExitCode),
+			Started: TimeOf(input.KnownTime(end.StartedAt)), Ended: TimeOf(input.KnownTime(end.FinishedAt)),
 		}
 	case state.Running != nil:
-		return ContainerRun{State: "Running", Started: TimeOf(known(state.Running.StartedAt))}
+		return ContainerRun{State: "Running", Started: TimeOf(input.KnownTime(state.Running.StartedAt))}
 	case state.Waiting != nil:
-		return ContainerRun{State: "Waiting", Reason: state.Waiting.Reason, Message: cut(state.Waiting.Message)}
+		return ContainerRun{State: "Waiting", Reason: state.Waiting.Reason, Message: input.CutText(state.Waiting.Message)}
 	}
 	return ContainerRun{}
 }
 
 // eventsOf returns the events about the pod, without events about an earlier pod of the same name.
-func eventsOf(pod *corev1.Pod, events []Event) []PodEvent {
+func eventsOf(pod *corev1.Pod, events []input.Event) []PodEvent {
 	var out []PodEvent
 	for i := range events {
 		e := &events[i]
@@ -158,7 +160,7 @@ func eventsOf(pod *corev1.Pod, events []Event) []PodEvent {
 		}
 		out = append(out, PodEvent{
 			First: metav1.NewTime(e.First), Last: metav1.NewTime(e.Last), Count: max(e.Count, 1), Warning: e.Warning(),
-			Reason: e.Reason, Message: cut(e.Message), Source: e.Source,
+			Reason: e.Reason, Message: input.CutText(e.Message), Source: e.Source,
 		})
 	}
 	slices.SortFunc(out, func(x, y PodEvent) int {
@@ -166,4 +168,12 @@ func eventsOf(pod *corev1.Pod, events []Event) []PodEvent {
 			cmp.Compare(x.Source, y.Source), cmp.Compare(x.Count, y.Count), cmp.Compare(strconv.FormatBool(x.Warning), strconv.FormatBool(y.Warning)))
 	})
 	return out
+}
+
+// TimeOf converts a time, and returns nil for the zero time.
+func TimeOf(t time.Time) *metav1.Time {
+	if t.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: t}
 }

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
@@ -93,7 +94,7 @@ type Problem struct {
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
 	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
-	MemoryLimit *MemoryLimit `json:"memoryLimit,omitempty"`
+	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Sidecar reports whether the container is a native sidecar or an init container.
 	Sidecar bool `json:"sidecar,omitempty"`
 	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -54,7 +55,7 @@ type Report struct {
 	Pods        []PodInfo `json:"pods,omitempty"`
 	PodsOmitted int32     `json:"podsOmitted,omitempty"`
 	// Gaps list the data that could not be read, so that the report may be incomplete.
-	Gaps []Gap `json:"gaps,omitempty"`
+	Gaps []input.Gap `json:"gaps,omitempty"`
 }
 
 // IsTimeless reports whether the report stays the same as time passes: the Job has finished, and nothing waits.
@@ -248,8 +249,6 @@ const (
 	Kueue = kueue.Group
 	// InvalidImageName is Problem.Reason of a container whose image cannot be parsed.
 	InvalidImageName = "InvalidImageName"
-	// OOMKilled is the reason of a container in which the kernel killed a process for lack of memory.
-	OOMKilled = "OOMKilled"
 )
 
 // DefaultMaxPods is the number of pods that a Report lists by default.
@@ -269,7 +268,7 @@ type Options struct {
 func (o Options) IsNarrow() bool { return o.Pod != "" || !o.Indexes.IsEmpty() }
 
 // HasPod reports whether the report covers the pod.
-func (o Options) HasPod(p *Pod) bool {
+func (o Options) HasPod(p *input.Pod) bool {
 	return (o.Pod == "" || o.Pod == p.Name) && o.HasIndex(p.Index)
 }
 
@@ -277,6 +276,6 @@ func (o Options) HasPod(p *Pod) bool {
 func (o Options) HasIndex(index int32) bool { return o.Indexes.IsEmpty() || o.Indexes.Contains(index) }
 
 // HasEvent reports whether the report covers the event. Events do not name indexes.
-func (o Options) HasEvent(e *Event) bool {
+func (o Options) HasEvent(e *input.Event) bool {
 	return o.Indexes.IsEmpty() && (o.Pod == "" || o.Pod == e.Pod)
 }

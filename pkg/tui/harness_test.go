@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/x/ansi"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -272,8 +274,8 @@ func loadPod(t testing.TB, name string, n int) *snapshot.Snapshot {
 	s := load(t, name)
 	c := recordedCase(t, name)
 	s.Focus.Pod = s.Job.Report.Pods[n].Name
-	i := slices.IndexFunc(c.Inputs[0].Pods, func(p *explain.Pod) bool { return p.Name == s.Focus.Pod })
-	var events []explain.Event
+	i := slices.IndexFunc(c.Inputs[0].Pods, func(p *input.Pod) bool { return p.Name == s.Focus.Pod })
+	var events []input.Event
 	for _, e := range c.Inputs[0].Events {
 		if e.Pod == s.Focus.Pod {
 			events = append(events, e)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -46,7 +48,7 @@ func evilReport() *explain.Report {
 	r.Indexes.Details[0].Pod = r.Pods[0].Name
 	r.Causes[0].Text, r.Causes[0].Meaning, r.Causes[0].Message, r.Causes[0].RuleName = evil, evil, evil, evil
 	r.Causes[0].Pods = []string{r.Pods[0].Name}
-	r.Gaps = []explain.Gap{{What: "pods", Text: evil, Command: evil}}
+	r.Gaps = []input.Gap{{What: "pods", Text: evil, Command: evil}}
 	return r
 }
 
@@ -58,7 +60,7 @@ func evilDetail(name string) *explain.PodDetail {
 		Containers: []explain.ContainerInfo{{Name: evil, Image: evil, Now: run, Before: &waits}, {Name: "b" + evil, Now: waits, Restarts: 2}},
 		Conditions: []explain.Condition{{Type: evil, Status: evil, Reason: evil, Message: evil}},
 		Events:     []explain.PodEvent{{Reason: evil, Message: evil, Source: evil, Count: 2, Warning: true, Last: metav1.NewTime(testNow())}},
-		Gaps:       []explain.Gap{{Text: evil, Command: evil}},
+		Gaps:       []input.Gap{{Text: evil, Command: evil}},
 	}
 }
 

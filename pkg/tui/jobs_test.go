@@ -9,6 +9,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -443,7 +445,7 @@ func BenchmarkJobsFrame(b *testing.B) {
 // CLI-08, issue 17: a note names the data that could not be read, and uses lines of the screen only then.
 func TestListNamesWhatItCannotRead_CLI_08(t *testing.T) {
 	s := jobsSnapshot(someJobs()...)
-	s.Jobs.Gaps = []explain.Gap{{What: "pods", Text: "pods could not be read: no permission to list pods in namespace ml"}}
+	s.Jobs.Gaps = []input.Gap{{What: "pods", Text: "pods could not be read: no permission to list pods in namespace ml"}}
 	for _, at := range sizes {
 		b := open(t, s, at, allNamespaces)
 		picture := strings.Join(strings.Fields(b.picture()), " ")

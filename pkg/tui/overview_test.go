@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	tea "charm.land/bubbletea/v2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -85,11 +87,11 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 	}}
 	r.FailuresWithoutPod = 7
 	r.Waits = []explain.Wait{{Kind: explain.WaitGrace, Until: metav1.NewTime(s.Time.Add(30e9)), Text: "the grace period of 2 terminating pods is over"}}
-	r.Gaps = []explain.Gap{{What: "events", Text: "events could not be read"}}
+	r.Gaps = []input.Gap{{What: "events", Text: "events could not be read"}}
 	b := open(t, s, size{160, 50}, nil)
 	shows(b,
 		"rule 0    ████████████████  1 of 1 of index 0 ✓ met", "0 of 1 of index 2 ✗ out of reach", "or all 3",
-		"2 of 6 failures, not reached", "3 of 3 failures, not exceeded (index 1)", "0 of 1 failed index, not reached", "7s of 1h, not reached",
+		"2 of 6 retries used", "3 of 3 retries used (index 1)", "0 indexes failed, 1 allowed", "7s of 1h, not reached",
 		"FailJob        1  any container exits with 42", "◀ ended the Job", "7×  Unknown: the pods are gone", "in 30s  The grace period of 2 terminating pods",
 		"! Events could not be read",
 	)
@@ -217,9 +219,9 @@ func TestOverviewLeavesOutMissingLogs(t *testing.T) {
 	s := load(t, "running")
 	r := *s.Job.Report
 	s.Job = &snapshot.Job{Report: &r}
-	r.Gaps = []explain.Gap{{What: "logs", Text: "the log of pod train-0 is gone"}}
+	r.Gaps = []input.Gap{{What: "logs", Text: "the log of pod train-0 is gone"}}
 	b := open(t, s, size{160, 50}, nil)
 	hides(b, "is gone", "Problems")
-	r.Gaps = append(r.Gaps, explain.Gap{What: "events", Text: "events may not be read"})
+	r.Gaps = append(r.Gaps, input.Gap{What: "events", Text: "events may not be read"})
 	shows(open(t, s, size{160, 50}, nil), "Events may not be read")
 }

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -56,7 +58,7 @@ func TestPodFitsEverySize(t *testing.T) {
 	goldens(t, "pod.nonindexed", loadPod(t, "backoff-limit-oom", 0), nil, "5", "enter")
 	gone := podDetail()
 	gone.Gone = true
-	gone.Gaps = []explain.Gap{{What: "events", Text: "The events of the pod could not be read: forbidden"}}
+	gone.Gaps = []input.Gap{{What: "events", Text: "The events of the pod could not be read: forbidden"}}
 	r := podReport()
 	r.Pods = r.Pods[3:]
 	s := podSnapshot(gone, nil)
@@ -198,8 +200,8 @@ func TestMissingPodIsGoneInACompleteReport(t *testing.T) {
 	}{
 		{func(*explain.Report) {}, true},
 		{func(r *explain.Report) { r.PodsOmitted = 3 }, false},
-		{func(r *explain.Report) { r.Gaps = []explain.Gap{{What: "pods", Text: "no"}} }, false},
-		{func(r *explain.Report) { r.Gaps = []explain.Gap{{What: "events", Text: "no"}} }, true},
+		{func(r *explain.Report) { r.Gaps = []input.Gap{{What: "pods", Text: "no"}} }, false},
+		{func(r *explain.Report) { r.Gaps = []input.Gap{{What: "events", Text: "no"}} }, true},
 	} {
 		s := podSnapshot(nil, nil)
 		s.Job.Report.Pods = s.Job.Report.Pods[3:]

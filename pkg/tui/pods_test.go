@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -109,7 +111,7 @@ func TestPodsFitEverySize(t *testing.T) {
 	goldens(t, "pods.recorded", load(t, "failed-indexes-rule"), nil, "5")
 	few := podReport()
 	few.PodsOmitted = 1200
-	few.Gaps = []explain.Gap{{What: "pods", Text: "The pods of the Job could not be read: forbidden", Command: "kubectl auth can-i list pods -n ml"}}
+	few.Gaps = []input.Gap{{What: "pods", Text: "The pods of the Job could not be read: forbidden", Command: "kubectl auth can-i list pods -n ml"}}
 	goldens(t, "pods.gaps", podsSnapshot(few), nil, "5")
 	none := podReport()
 	none.Pods, none.Counts.Failed = nil, 4

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -46,7 +47,7 @@ func TestReplayOfTooManyPodsGivesUp(t *testing.T) {
 	}
 }
 
-func largeJob(n int32) explain.Input {
+func largeJob(n int32) input.Input {
 	begun := metav1.NewTime(time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC))
 	at := func(seconds int) metav1.Time { return metav1.NewTime(begun.Add(time.Duration(seconds) * time.Second)) }
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "large", CreationTimestamp: begun}}
@@ -54,13 +55,13 @@ func largeJob(n int32) explain.Input {
 		CompletionMode: ptr.To(batchv1.IndexedCompletion), Completions: &n, Parallelism: &n, BackoffLimitPerIndex: ptr.To[int32](1),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "main"}}}},
 	}
-	in := explain.Input{Now: at(200).Time, Job: job, PodsRead: true, EventsRead: true}
+	in := input.Input{Now: at(200).Time, Job: job, PodsRead: true, EventsRead: true}
 	pod := func(index int32, attempt, created, ended int, code int32) {
 		phase := corev1.PodSucceeded
 		if code != 0 {
 			phase = corev1.PodFailed
 		}
-		in.Pods = append(in.Pods, explain.PodOf(&corev1.Pod{
+		in.Pods = append(in.Pods, input.PodOf(&corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("large-%d-%d", index, attempt), CreationTimestamp: at(created), Annotations: map[string]string{
 				batchv1.JobCompletionIndexAnnotation: fmt.Sprint(index), batchv1.JobIndexFailureCountAnnotation: fmt.Sprint(attempt - 1),
 			}},

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -97,7 +99,7 @@ const (
 )
 
 // Quote adds to the advice on the policies of a finished Job what they would have changed.
-func Quote(ctx context.Context, in explain.Input, advice []explain.Advice) {
+func Quote(ctx context.Context, in input.Input, advice []explain.Advice) {
 	if !reconcile.IsFinished(in.Job) || !in.PodsRead || len(in.Pods) > quotedPods {
 		return
 	}

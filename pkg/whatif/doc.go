@@ -1,7 +1,7 @@
 // Package whatif replays a Job that ran, in a virtual cluster, with its own policies or with others: what would have
 // happened?
 //
-//   - Observe makes a History from the data about a Job (explain.Input): what each of its pods did, and
+//   - Observe makes a History from the data about a Job (input.Input): what each of its pods did, and
 //     what users did to the Job.
 //   - History.Replay runs the Job in a virtual cluster, where the pods do the same again, attempt by
 //     attempt. It is deterministic.

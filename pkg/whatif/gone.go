@@ -8,10 +8,11 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -48,7 +49,7 @@ func (o *observer) readEvents() {
 }
 
 // recordTimes records the time of an event for the pods that it names.
-func (o *observer) recordTimes(into map[string]time.Time, e *explain.Event) {
+func (o *observer) recordTimes(into map[string]time.Time, e *input.Event) {
 	for _, word := range strings.FieldsFunc(e.Message, func(r rune) bool { return r == ' ' || r == ',' }) {
 		if _, ok := indexInName(o.in.Job, word); ok {
 			into[word] = e.First
@@ -182,7 +183,7 @@ func (o *observer) setRemovedEnd(a *attempt, end time.Time, replaced bool) {
 }
 
 // setFailedEnd adds an end that only an event reports.
-func (o *observer) setFailedEnd(a *attempt, e *explain.Event) {
+func (o *observer) setFailedEnd(a *attempt, e *input.Event) {
 	f := e.Failed.Failure
 	a.known = max(time.Millisecond, between(o.begun.Add(a.created), e.First))
 	if f.Condition != "" {

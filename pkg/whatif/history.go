@@ -6,11 +6,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -49,7 +50,7 @@ type toggle struct {
 
 // observer builds a History.
 type observer struct {
-	in    *explain.Input
+	in    *input.Input
 	begun time.Time
 	// decided is the time when the outcome of the Job was decided, zero if it is undecided.
 	decided           time.Time
@@ -57,7 +58,7 @@ type observer struct {
 	// created and stopped are when the controller created and deleted pods, and failures are the events about failed
 	// pods, by pod name.
 	created, stopped map[string]time.Time
-	failures         map[string]*explain.Event
+	failures         map[string]*input.Event
 	toggles          []toggle
 	podsKnown        int
 	// uncounted is the number of failures in the status that are not explained by known pods.
@@ -65,10 +66,10 @@ type observer struct {
 }
 
 // Observe returns the History of a Job from the data about it.
-func Observe(in explain.Input) *History {
+func Observe(in input.Input) *History {
 	o := &observer{
 		in: &in, begun: in.Job.CreationTimestamp.Time, uncounted: in.Job.Status.Failed,
-		created: map[string]time.Time{}, stopped: map[string]time.Time{}, failures: map[string]*explain.Event{},
+		created: map[string]time.Time{}, stopped: map[string]time.Time{}, failures: map[string]*input.Event{},
 	}
 	for _, t := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget} {
 		if c := reconcile.TrueCondition(in.Job, t); c != nil && !c.LastTransitionTime.IsZero() {
@@ -149,7 +150,7 @@ func (o *observer) stoppedByController(name string, at time.Time) bool {
 const exitTerminated = 143
 
 // attemptOf returns the behavior of a pod.
-func (o *observer) attemptOf(p *explain.Pod) attempt {
+func (o *observer) attemptOf(p *input.Pod) attempt {
 	a := attempt{name: p.Name, created: between(o.begun, p.CreatedAt), known: between(p.CreatedAt, o.in.Now)}
 	a.act.TerminateExit = exitTerminated
 	for _, c := range p.Conditions {
@@ -172,7 +173,7 @@ func (o *observer) attemptOf(p *explain.Pod) attempt {
 }
 
 // addEnd adds how a pod ended on its own.
-func (o *observer) addEnd(a *attempt, p *explain.Pod) {
+func (o *observer) addEnd(a *attempt, p *input.Pod) {
 	if p.Disruption != "" {
 		a.ending = removed
 	}
@@ -192,7 +193,7 @@ func (o *observer) addEnd(a *attempt, p *explain.Pod) {
 const failureDelay = 300 * time.Millisecond
 
 // actionOf returns the action of the podFailurePolicy for a failed pod, empty if no rule matches.
-func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
+func (o *observer) actionOf(p *input.Pod) batchv1.PodFailurePolicyAction {
 	policy := o.in.Job.Spec.PodFailurePolicy
 	if policy == nil {
 		return ""
@@ -204,7 +205,7 @@ func (o *observer) actionOf(p *explain.Pod) batchv1.PodFailurePolicyAction {
 const unknownReason = "Unknown"
 
 // addDeletion adds the end of a pod by a deletion.
-func (o *observer) addDeletion(a *attempt, p *explain.Pod) {
+func (o *observer) addDeletion(a *attempt, p *input.Pod) {
 	asked := between(p.CreatedAt, p.DeletedAt)
 	a.act.Terminate = min(p.Grace, maxDuration) + time.Hour // The kubelet kills it when its grace period is over.
 	if p.IsTerminal() {
@@ -230,7 +231,7 @@ func (a *attempt) remove(after time.Duration) {
 }
 
 // addRestarts adds the restarts of containers: their number, and the time of the last.
-func (o *observer) addRestarts(a *attempt, p *explain.Pod) {
+func (o *observer) addRestarts(a *attempt, p *input.Pod) {
 	a.act.Restarts = p.Restarts
 	for i := range p.Containers {
 		if c := &p.Containers[i]; c.Before && c.Restarts > 0 {

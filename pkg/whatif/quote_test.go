@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -16,7 +18,7 @@ import (
 )
 
 // ran returns the data about a finished Job whose pods followed the script.
-func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) explain.Input {
+func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) input.Input {
 	t.Helper()
 	s := &story{pods: map[string]*corev1.Pod{}}
 	s.world = sim.NewWorld(sim.Options{Seed: 1, OnCommit: s.committed})
@@ -32,7 +34,7 @@ func ran(t testing.TB, spec batchv1.JobSpec, script sim.Script) explain.Input {
 }
 
 // quotes returns the quotes in the advice on a Job.
-func quotes(t *testing.T, in explain.Input) (texts []string) {
+func quotes(t *testing.T, in input.Input) (texts []string) {
 	t.Helper()
 	r := analysis.Explain(in, explain.Options{})
 	whatif.Quote(t.Context(), in, r.Advice)
@@ -89,12 +91,12 @@ func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
 func TestNothingIsQuotedThatIsNotKnown_WIF_02(t *testing.T) {
 	fails := sim.Script{{Index: -1, Act: sim.Act{Run: time.Minute, Exit: 42}}}
 	in := ran(t, indexed(1, 1), fails)
-	for name, change := range map[string]func(*explain.Input){
-		"pods are gone":         func(in *explain.Input) { in.Pods, in.Events = in.Pods[1:], nil },
-		"pods were not read":    func(in *explain.Input) { in.PodsRead = false },
-		"it has not finished":   func(in *explain.Input) { in.Job.Status.Conditions = nil },
-		"its counts are others": func(in *explain.Input) { in.Job.Status.Failed = 9 },
-		"it has many pods": func(in *explain.Input) {
+	for name, change := range map[string]func(*input.Input){
+		"pods are gone":         func(in *input.Input) { in.Pods, in.Events = in.Pods[1:], nil },
+		"pods were not read":    func(in *input.Input) { in.PodsRead = false },
+		"it has not finished":   func(in *input.Input) { in.Job.Status.Conditions = nil },
+		"its counts are others": func(in *input.Input) { in.Job.Status.Failed = 9 },
+		"it has many pods": func(in *input.Input) {
 			for i := range 1000 {
 				pod := in.Pods[0]
 				pod.Name = fmt.Sprint("pod-", i)

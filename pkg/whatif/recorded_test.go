@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -62,13 +64,13 @@ func documented(t *testing.T, text string) {
 	}
 }
 
-func recordedJobs(t *testing.T) map[string]explain.Input {
+func recordedJobs(t *testing.T) map[string]input.Input {
 	t.Helper()
 	files, err := recorded.Files(recordings)
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no recorded Jobs: %v", err)
 	}
-	jobs := map[string]explain.Input{}
+	jobs := map[string]input.Input{}
 	for _, file := range files {
 		c, err := recorded.Load(file)
 		if err != nil {
@@ -86,7 +88,7 @@ func recordedJobs(t *testing.T) map[string]explain.Input {
 }
 
 // replayed returns the differences between a replay with the unchanged policies and what happened.
-func replayed(t *testing.T, in explain.Input) (texts []string) {
+func replayed(t *testing.T, in input.Input) (texts []string) {
 	t.Helper()
 	h := whatif.Observe(in)
 	result, err := h.Replay(t.Context(), h.Job, 24*time.Hour)

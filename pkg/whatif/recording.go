@@ -7,6 +7,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,19 +22,19 @@ import (
 // Recording collects the contents of successive reports on one Job. A report on another Job restarts it.
 type Recording struct {
 	last   *explain.Report
-	pods   map[string]*explain.Pod
-	events []explain.Event
+	pods   map[string]*input.Pod
+	events []input.Event
 }
 
 // Add adds the next report.
 func (r *Recording) Add(report *explain.Report) {
 	if r.last == nil || r.last.Job.UID != report.Job.UID {
-		*r = Recording{pods: map[string]*explain.Pod{}}
+		*r = Recording{pods: map[string]*input.Pod{}}
 	}
 	at := report.ObservedAt.Time
 	if r.last != nil && r.last.Job.Suspend != report.Job.Suspend {
 		reason := map[bool]string{true: eventSuspended, false: eventResumed}[report.Job.Suspend]
-		r.events = append(r.events, explain.Event{Reason: reason, Count: 1, First: at, Last: at})
+		r.events = append(r.events, input.Event{Reason: reason, Count: 1, First: at, Last: at})
 	}
 	r.last = report
 	for i := range report.Pods {
@@ -48,11 +50,11 @@ func (r *Recording) Add(report *explain.Report) {
 }
 
 // Input returns the collected data about the Job; its Job is nil without any report.
-func (r *Recording) Input() explain.Input {
+func (r *Recording) Input() input.Input {
 	if r.last == nil {
-		return explain.Input{}
+		return input.Input{}
 	}
-	in := explain.Input{Now: r.last.ObservedAt.Time, PodsRead: r.last.PodsOmitted == 0, Events: r.events, Gaps: r.last.Gaps}
+	in := input.Input{Now: r.last.ObservedAt.Time, PodsRead: r.last.PodsOmitted == 0, Events: r.events, Gaps: r.last.Gaps}
 	for _, rule := range ptr.Deref(r.last.FailurePolicy, explain.FailurePolicy{}).Rules {
 		in.RuleNames = append(in.RuleNames, rule.Name)
 	}
@@ -125,9 +127,9 @@ func (r *Recording) containers(policy *batchv1.PodFailurePolicy) (list []corev1.
 }
 
 // recordedPod returns the part of a pod that an observer needs, without the time of its deletion.
-func recordedPod(info *explain.PodInfo) *explain.Pod {
-	p := &explain.Pod{
-		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Unusual: &explain.Unusual{Grace: defaultGrace},
+func recordedPod(info *explain.PodInfo) *input.Pod {
+	p := &input.Pod{
+		Node: info.Node, StartedAt: ptr.Deref(info.Started, metav1.Time{}).Time, Unusual: &input.Unusual{Grace: defaultGrace},
 		Pod: reconcile.Pod{
 			Name: info.Name, Phase: corev1.PodPhase(info.Phase), Scheduled: info.Node != "", Restarts: info.Restarts,
 			Index: ptr.Deref(info.Index, reconcile.NoIndex), Deleting: info.GraceEnds != nil,
@@ -146,7 +148,7 @@ func recordedPod(info *explain.PodInfo) *explain.Pod {
 		p.Disruption = cmp.Or(f.ConditionReason, string(f.Condition)) // Reports of earlier versions do not have the reason.
 	}
 	if f.Container != "" {
-		p.Containers = []explain.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: p.FinishedAt}}
+		p.Containers = []input.Container{{Name: f.Container, Ended: true, ExitCode: f.ExitCode, Reason: f.Reason, EndedAt: p.FinishedAt}}
 		p.Terminated = []failurepolicy.Container{{Name: f.Container, ExitCode: f.ExitCode, Reason: f.Reason}}
 	}
 	return p

@@ -9,12 +9,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
@@ -30,7 +31,7 @@ func TestReplayReproducesStorms_WIF_05(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		// known returns the data about the Job and its pods.
-		known func(*story) explain.Input
+		known func(*story) input.Input
 		// differ are the seeds that are not reproduced; the comment at each case explains why.
 		differ []uint64
 		// atLeast is the minimum number of 1,000 seeds that are reproduced.
@@ -76,7 +77,7 @@ type story struct {
 	*rand.Rand
 	world  *sim.World
 	pods   map[string]*corev1.Pod
-	events []explain.Event
+	events []input.Event
 }
 
 // tell returns a finished story, or nil for a Job that does not finish.
@@ -217,7 +218,7 @@ func (s *story) suspend(suspend bool) {
 
 func (s *story) event(reason, message string) {
 	at := s.world.Now().Truncate(time.Second)
-	s.events = append(s.events, explain.Event{Type: "Normal", Reason: reason, Message: message, Count: 1, First: at, Last: at})
+	s.events = append(s.events, input.Event{Type: "Normal", Reason: reason, Message: message, Count: 1, First: at, Last: at})
 }
 
 // committed records the pods as a watch shows them, and writes the controller's events.
@@ -234,24 +235,24 @@ func (s *story) committed(c sim.Commit) {
 	}
 }
 
-func (s *story) input() explain.Input {
-	return explain.Input{Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: s.world.Store.Job("storm"), PodsRead: true, EventsRead: true, Events: s.events}
+func (s *story) input() input.Input {
+	return input.Input{Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: s.world.Store.Job("storm"), PodsRead: true, EventsRead: true, Events: s.events}
 }
 
 // watched returns the data of an observer who has seen all pods.
-func (s *story) watched() explain.Input {
+func (s *story) watched() input.Input {
 	in := s.input()
 	for _, name := range slices.Sorted(maps.Keys(s.pods)) {
-		in.Pods = append(in.Pods, explain.PodOf(s.pods[name]))
+		in.Pods = append(in.Pods, input.PodOf(s.pods[name]))
 	}
 	return in
 }
 
 // remains returns the data that exist when the Job has finished.
-func (s *story) remains() explain.Input {
+func (s *story) remains() input.Input {
 	in := s.input()
 	for _, pod := range s.world.Store.PodsOf(in.Job.UID) {
-		in.Pods = append(in.Pods, explain.PodOf(pod))
+		in.Pods = append(in.Pods, input.PodOf(pod))
 	}
 	return in
 }

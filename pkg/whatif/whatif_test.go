@@ -6,14 +6,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
 
 // compared compares a recorded Job with the same Job under other policies.
-func compared(t *testing.T, in explain.Input, policies string) whatif.Comparison {
+func compared(t *testing.T, in input.Input, policies string) whatif.Comparison {
 	t.Helper()
 	h := whatif.Observe(in)
 	p, err := whatif.ParsePolicies([]byte(policies))

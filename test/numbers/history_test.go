@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 )
 
@@ -20,7 +21,7 @@ import (
 type history struct {
 	world   *sim.World
 	commits []stored
-	events  []explain.Event
+	events  []input.Event
 }
 
 // stored is a write and its time.
@@ -90,14 +91,14 @@ func (h *history) pods(job types.UID, at time.Time) []*corev1.Pod {
 // recorder stores the controller's events, aggregated as in the API.
 type recorder struct{ *history }
 
-func (r recorder) add(e explain.Event) {
+func (r recorder) add(e input.Event) {
 	e.First, e.Last = r.world.Now().Truncate(time.Second), r.world.Now().Truncate(time.Second)
 	e.Source = "batchjob-controller"
 	r.events = append(r.events, e)
 }
 
 func (r recorder) Event(_ runtime.Object, kind, reason, message string) {
-	r.add(explain.Event{Type: kind, Reason: reason, Message: message, Count: 1})
+	r.add(input.Event{Type: kind, Reason: reason, Message: message, Count: 1})
 }
 
 func (r recorder) Eventf(runtime.Object, string, string, string, ...any) {}
@@ -107,12 +108,12 @@ func (r recorder) AnnotatedEventf(runtime.Object, map[string]string, string, str
 
 func (r recorder) Pods(_ *batchv1.Job, reason, verb string, names []string) {
 	for _, name := range names {
-		r.add(explain.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: verb + " pod: " + name, Count: 1})
+		r.add(input.Event{Type: corev1.EventTypeNormal, Reason: reason, Message: verb + " pod: " + name, Count: 1})
 	}
 }
 
 func (r recorder) Failures(_ *batchv1.Job, reason string, f cause.Record, n int) {
-	r.add(explain.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: f.Text(), Count: int32(n), Failed: &f})
+	r.add(input.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: f.Text(), Count: int32(n), Failed: &f})
 }
 
 func (r recorder) Finished(*batchv1.Job) {}

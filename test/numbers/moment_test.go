@@ -5,11 +5,12 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/cases"
 	"github.com/batchjob-dev/kubectl-batchjob/test/oracle/play"
 )
@@ -18,7 +19,7 @@ import (
 type moment struct {
 	seed  uint64
 	n     int
-	input explain.Input
+	input input.Input
 	// late is how much later the view renders it.
 	late time.Duration
 }
@@ -114,13 +115,13 @@ func (r *reader) read() (moment, bool) {
 	if job == nil {
 		return moment{}, false
 	}
-	in := explain.Input{Now: now.Add(r.within(time.Second)), OurName: controller.DefaultManagedBy, Job: job.DeepCopy(), PodsRead: r.IntN(12) > 0}
+	in := input.Input{Now: now.Add(r.within(time.Second)), OurName: controller.DefaultManagedBy, Job: job.DeepCopy(), PodsRead: r.IntN(12) > 0}
 	if in.PodsRead {
 		for _, pod := range r.pods(job.UID, now.Add(-min(lag(), lag()))) {
-			in.Pods = append(in.Pods, explain.PodOf(pod))
+			in.Pods = append(in.Pods, input.PodOf(pod))
 		}
 	} else {
-		in.Gaps = append(in.Gaps, explain.Gap{What: "pods", Text: "pods could not be read"})
+		in.Gaps = append(in.Gaps, input.Gap{What: "pods", Text: "pods could not be read"})
 	}
 	if in.EventsRead = r.IntN(4) > 0; in.EventsRead {
 		in.Events = r.readEvents(now)
@@ -130,8 +131,8 @@ func (r *reader) read() (moment, bool) {
 }
 
 // readEvents returns the events so far, without events about causes for the built-in controller.
-func (r *reader) readEvents(now time.Time) []explain.Event {
-	var out []explain.Event
+func (r *reader) readEvents(now time.Time) []input.Event {
+	var out []input.Event
 	for _, e := range r.events {
 		if !e.First.After(now) && (!r.builtIn || e.Failed == nil) {
 			out = append(out, e)
@@ -141,7 +142,7 @@ func (r *reader) readEvents(now time.Time) []explain.Event {
 }
 
 // dress sets managedBy and the Lease of a running or lost controller, and sometimes a TTL.
-func (r *reader) dress(in *explain.Input) {
+func (r *reader) dress(in *input.Input) {
 	if r.IntN(4) == 0 {
 		in.Job.Spec.TTLSecondsAfterFinished = ptr.To(r.Int32N(2000))
 	}
@@ -153,7 +154,7 @@ func (r *reader) dress(in *explain.Input) {
 	if !r.lost.IsZero() && in.Now.Before(r.lost.Add(r.outageFor)) {
 		renewed = r.lost
 	}
-	in.Lease = &explain.Lease{Namespace: "batchjob-system", Name: "batchjob-controller", Holder: "node-1_a", Renewed: renewed, Duration: 15 * time.Second}
+	in.Lease = &input.Lease{Namespace: "batchjob-system", Name: "batchjob-controller", Holder: "node-1_a", Renewed: renewed, Duration: 15 * time.Second}
 }
 
 func (m *moment) job() *batchv1.Job { return m.input.Job }

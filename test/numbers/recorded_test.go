@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -88,7 +90,7 @@ func checkFirstSentence(r *explain.Report, fault sumFault) {
 
 // checkStopped reports pods that the Job stopped but that are examples of a cause: running pods that were deleted when
 // the outcome of the Job was decided.
-func checkStopped(in *explain.Input, r *explain.Report, fault sumFault) {
+func checkStopped(in *input.Input, r *explain.Report, fault sumFault) {
 	var ending time.Time
 	for _, c := range in.Job.Status.Conditions {
 		if c.Type == batchv1.JobFailureTarget || c.Type == batchv1.JobSuccessCriteriaMet {

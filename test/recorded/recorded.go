@@ -13,12 +13,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -32,7 +33,7 @@ type Case struct {
 	// What describes the situation, as written by the author of the recording.
 	What string
 	// Inputs are the inputs of the explanation, one per Job.
-	Inputs []explain.Input
+	Inputs []input.Input
 	// Jobs, Pods and Events are the objects.
 	Jobs   []*unstructured.Unstructured
 	Pods   []corev1.Pod
@@ -150,17 +151,17 @@ func (o *objects) add(data json.RawMessage) error {
 	return nil
 }
 
-func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
-	f := explain.Input{Now: now, OurName: OurName, Job: &job.Job, RuleNames: job.RuleNames, PodsRead: true, EventsRead: true}
+func (o *objects) facts(job *observe.NamedJob, now time.Time) input.Input {
+	f := input.Input{Now: now, OurName: OurName, Job: &job.Job, RuleNames: job.RuleNames, PodsRead: true, EventsRead: true}
 	for i := range o.pods {
 		if observe.JobUID(&o.pods[i]) == job.UID {
-			f.Pods = append(f.Pods, explain.PodOf(&o.pods[i]))
+			f.Pods = append(f.Pods, input.PodOf(&o.pods[i]))
 		}
 	}
 	for i := range o.events {
 		e := &o.events[i]
 		if e.InvolvedObject.UID == job.UID || e.InvolvedObject.Kind == "Pod" && strings.HasPrefix(e.InvolvedObject.Name, job.Name+"-") {
-			f.Events = append(f.Events, explain.EventOf(e))
+			f.Events = append(f.Events, input.EventOf(e))
 		}
 	}
 	for i := range o.workloads {
@@ -169,7 +170,7 @@ func (o *objects) facts(job *observe.NamedJob, now time.Time) explain.Input {
 		}
 	}
 	if o.lease != nil {
-		l := explain.LeaseOf(o.lease)
+		l := input.LeaseOf(o.lease)
 		f.Lease = &l
 	}
 	return f

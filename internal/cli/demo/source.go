@@ -6,6 +6,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -134,7 +136,7 @@ func (s *Source) snapshot() *snapshot.Snapshot {
 // addFocus adds the Job in focus, and its pod and log.
 func (s *Source) addFocus(shown *snapshot.Snapshot, job *batchv1.Job) {
 	pods := s.pods(job)
-	report := s.explain(s.input(job, pods), explain.Options{MaxPods: -1})
+	report := s.explain(s.given(job, pods), explain.Options{MaxPods: -1})
 	shown.Job = &snapshot.Job{Report: &report}
 	i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == s.focus.Pod })
 	if i < 0 {
@@ -151,50 +153,50 @@ func (s *Source) addFocus(shown *snapshot.Snapshot, job *batchv1.Job) {
 }
 
 // input returns the input of an explanation.
-func (s *Source) input(job *batchv1.Job, pods []*corev1.Pod) explain.Input {
-	input := explain.Input{
+func (s *Source) given(job *batchv1.Job, pods []*corev1.Pod) input.Input {
+	given := input.Input{
 		Now: s.world.Now(), OurName: controller.DefaultManagedBy, Job: job, PodsRead: true, EventsRead: true,
 		Events: s.eventsOf(job.Name),
-		Lease:  &explain.Lease{Holder: "the simulation", Renewed: s.world.Now(), Duration: time.Minute},
+		Lease:  &input.Lease{Holder: "the simulation", Renewed: s.world.Now(), Duration: time.Minute},
 	}
 	for _, pod := range pods {
-		input.Pods = append(input.Pods, explain.PodOf(pod))
+		given.Pods = append(given.Pods, input.PodOf(pod))
 	}
-	for _, target := range analysis.LogTargets(input, explain.Options{}, tails) {
+	for _, target := range analysis.LogTargets(given, explain.Options{}, tails) {
 		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == target.Pod })
-		input.Logs = append(input.Logs, s.tail(job.Name, pods[i]))
+		given.Logs = append(given.Logs, s.tail(job.Name, pods[i]))
 	}
-	return input
+	return given
 }
 
 // eventsOf returns the controller's events about a Job.
-func (s *Source) eventsOf(job string) []explain.Event {
+func (s *Source) eventsOf(job string) []input.Event {
 	kept := s.events.Of(job)
-	events := make([]explain.Event, len(kept))
+	events := make([]input.Event, len(kept))
 	for i := range kept {
-		events[i] = explain.EventOf(&kept[i])
+		events[i] = input.EventOf(&kept[i])
 	}
 	return events
 }
 
 // listInput returns the input that a list has for a Job: its pods that have not ended, and for a Job with failures also its
 // failed pods and its events.
-func (s *Source) listInput(job *batchv1.Job, failures bool) explain.Input {
-	input := explain.Input{Listed: true, Now: s.world.Now(), Job: job, PodsRead: failures}
+func (s *Source) listInput(job *batchv1.Job, failures bool) input.Input {
+	given := input.Input{Listed: true, Now: s.world.Now(), Job: job, PodsRead: failures}
 	if failures {
-		input.Events = s.eventsOf(job.Name)
+		given.Events = s.eventsOf(job.Name)
 	}
 	for _, pod := range s.world.Store.PodsOf(job.UID) {
 		switch p := pod.Status.Phase; {
 		case p == corev1.PodPending, p == corev1.PodRunning && pod.DeletionTimestamp == nil:
 			copied := pod.DeepCopy()
 			s.addNodeFields(copied)
-			input.Pods = append(input.Pods, explain.PodOf(copied))
+			given.Pods = append(given.Pods, input.PodOf(copied))
 		case failures && p == corev1.PodFailed:
-			input.Pods = append(input.Pods, explain.PodOf(pod))
+			given.Pods = append(given.Pods, input.PodOf(pod))
 		}
 	}
-	return input
+	return given
 }
 
 // pods returns copies of the Job's pods, with the fields that only real nodes report.
@@ -236,13 +238,13 @@ func (s *Source) runToEnd(limit time.Duration) (reports []explain.Report) {
 	s.advance(s.world.Now().Add(limit))
 	for _, name := range s.jobs {
 		job := s.world.Store.Job(name)
-		reports = append(reports, s.explain(s.input(job, s.pods(job)), explain.Options{}))
+		reports = append(reports, s.explain(s.given(job, s.pods(job)), explain.Options{}))
 	}
 	return reports
 }
 
 // explain returns a report without commands, and without advice that consists of one: the Jobs are in no cluster.
-func (s *Source) explain(in explain.Input, o explain.Options) explain.Report {
+func (s *Source) explain(in input.Input, o explain.Options) explain.Report {
 	report := analysis.Explain(in, o)
 	report.Advice = slices.DeleteFunc(report.Advice, func(a explain.Advice) bool {
 		return a.Kind == explain.AdviceLogs || a.Kind == explain.AdviceRerun
@@ -281,8 +283,8 @@ func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 }
 
 // tail returns the end of a log, for the evidence.
-func (s *Source) tail(job string, pod *corev1.Pod) explain.LogTail {
-	tail := explain.LogTail{Pod: pod.Name, Container: pod.Spec.Containers[0].Name}
+func (s *Source) tail(job string, pod *corev1.Pod) input.LogTail {
+	tail := input.LogTail{Pod: pod.Name, Container: pod.Spec.Containers[0].Name}
 	lines := s.log(job, pod)
 	for _, line := range lines[max(len(lines)-tailLines, 0):] {
 		tail.Lines = append(tail.Lines, line.Text)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -316,7 +318,7 @@ func (o *Options) runBundle(ctx context.Context) error {
 	return o.explain(ctx, input)
 }
 
-func (o *Options) explain(ctx context.Context, input explain.Input) error {
+func (o *Options) explain(ctx context.Context, input input.Input) error {
 	report := analysis.Explain(input, o.explainer.Options)
 	whatif.Quote(ctx, input, report.Advice)
 	if ctx.Err() != nil {

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -70,10 +72,10 @@ func ofOwner(all []*unstructured.Unstructured, owner jobOwner) (jobs []*unstruct
 // explainCronJob explains the CronJob of these Jobs. Without Jobs, it returns an error if the CronJob does not exist
 // or may not be read.
 func (o *Options) explainCronJob(ctx context.Context, name string, jobs []*unstructured.Unstructured) (explain.CronJobReport, error) {
-	owned := make([]explain.OwnedJob, len(jobs))
+	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
 		_, manual := job.GetAnnotations()[instantiateAnnotation]
-		owned[i] = explain.OwnedJob{Created: job.GetCreationTimestamp().Time, Manual: manual}
+		owned[i] = input.OwnedJob{Created: job.GetCreationTimestamp().Time, Manual: manual}
 	}
 	report, err := o.explainer.CronJob(ctx, o.set.Namespace, name, owned)
 	switch {

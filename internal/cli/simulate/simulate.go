@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -167,7 +169,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.resumes && !ptr.Deref(job.Spec.Suspend, false) {
 		return cmdutil.UsageErrorf("--resume-after: the Job is not suspended")
 	}
-	world, input, err := o.simulate(ctx, job)
+	world, given, err := o.simulate(ctx, job)
 	if err != nil {
 		return err
 	}
@@ -175,7 +177,7 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.full || o.output.IsSet() {
 		options.MaxPods = -1
 	}
-	report := analysis.Explain(input, options)
+	report := analysis.Explain(given, options)
 	report.Advice = nil // The pods exist nowhere, so advice and commands would be useless.
 	for i := range report.Causes {
 		report.Causes[i].Command = ""
@@ -183,9 +185,9 @@ func (o *Options) Run(ctx context.Context) error {
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, report)
 	} else {
-		err = o.writeText(report, input.Job.CreationTimestamp.Time)
+		err = o.writeText(report, given.Job.CreationTimestamp.Time)
 	}
-	return errors.Join(err, o.checkOutcome(world, input.Job))
+	return errors.Join(err, o.checkOutcome(world, given.Job))
 }
 
 func (o *Options) writeText(report explain.Report, begun time.Time) error {
@@ -213,11 +215,11 @@ const (
 )
 
 // simulate advances virtual time until the Job has finished, or the limit is reached.
-func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, explain.Input, error) {
+func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, input.Input, error) {
 	debug.SetMemoryLimit(memoryLimit)
 	pods, err := o.behavior(ctx, job)
 	if err != nil {
-		return nil, explain.Input{}, err
+		return nil, input.Input{}, err
 	}
 	var world *sim.World
 	events := simevents.New(func() time.Time { return world.Now() })
@@ -227,7 +229,7 @@ func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, e
 	}
 	world = sim.NewWorld(sim.Options{Seed: 1, MaxWrites: writes, SucceededPods: succeededPods, MaxPods: maxPods, Controller: controller.Config{Recorder: events}})
 	if err := world.Play(job, pods); err != nil {
-		return nil, explain.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
+		return nil, input.Input{}, cmdutil.NewUserError(cmdutil.KindOther, err, "the API server would reject the Job: "+err.Error(), "see: kubectl batchjob lint --help")
 	}
 	if o.resumes {
 		world.Resume(job.Name, o.resume)
@@ -236,18 +238,18 @@ func (o *Options) simulate(ctx context.Context, job *batchv1.Job) (*sim.World, e
 		return ctx.Err() != nil || world.Finished(job.Name) || !o.resumes && world.Suspended(job.Name)
 	}, o.limit)
 	if ctx.Err() != nil {
-		return nil, explain.Input{}, ctx.Err()
+		return nil, input.Input{}, ctx.Err()
 	}
 	stored := world.Store.Job(job.Name)
-	input := explain.Input{
+	given := input.Input{
 		Now: world.Now(), OurName: controller.DefaultManagedBy, Job: stored, PodsRead: true, EventsRead: true,
-		Lease: &explain.Lease{Holder: "the simulation", Renewed: world.Now(), Duration: time.Minute},
+		Lease: &input.Lease{Holder: "the simulation", Renewed: world.Now(), Duration: time.Minute},
 	}
 	for _, pod := range world.Store.PodsOf(stored.UID) {
-		input.Pods = append(input.Pods, explain.PodOf(pod))
+		given.Pods = append(given.Pods, input.PodOf(pod))
 	}
 	for _, event := range events.Of(job.Name) {
-		input.Events = append(input.Events, explain.EventOf(&event))
+		given.Events = append(given.Events, input.EventOf(&event))
 	}
-	return world, input, nil
+	return world, given, nil
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // Issue 6: events about unknown pods are kept for earlyFor, and only the latest maxEarlyEvents of them.
@@ -17,17 +17,17 @@ func TestEarlyEventsAreBounded(t *testing.T) {
 	var all []earlyEvent
 	for i := range 3 * maxEarlyEvents {
 		last := now.Add(time.Duration(i) * time.Second)
-		all = append(all, earlyEvent{name: fmt.Sprint("old-", i), event: explain.Event{Pod: fmt.Sprint("pod-", i), Last: last}})
+		all = append(all, earlyEvent{name: fmt.Sprint("old-", i), event: input.Event{Pod: fmt.Sprint("pod-", i), Last: last}})
 	}
 	slices.Reverse(all)
 	events.replaceEarly(now, all)
 	for i := range 2 * maxEarlyEvents {
-		events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", i), explain.Event{Pod: fmt.Sprint("pod-", i)})
+		events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", i), input.Event{Pod: fmt.Sprint("pod-", i)})
 		if len(events.early) > maxEarlyEvents || i == 0 && events.early[0].name != fmt.Sprint("old-", 2*maxEarlyEvents+1) {
 			t.Fatalf("%d are kept, first %s", len(events.early), events.early[0].name)
 		}
 	}
-	events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", 2*maxEarlyEvents-1), explain.Event{Pod: "again"})
+	events.addEarly(now.Add(earlyFor), fmt.Sprint("new-", 2*maxEarlyEvents-1), input.Event{Pod: "again"})
 	events.removeEarly(fmt.Sprint("new-", 2*maxEarlyEvents-2))
 	if last := events.early[len(events.early)-1]; len(events.early) != maxEarlyEvents-1 || last.event.Pod != "again" {
 		t.Errorf("%d are kept, last %+v", len(events.early), last)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -15,7 +17,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
@@ -31,19 +32,19 @@ const (
 
 // events holds events by name. All fields are guarded by source.mu.
 type events struct {
-	rows       *rows[explain.Event]
+	rows       *rows[input.Event]
 	early      []earlyEvent
 	read       bool
-	incomplete *explain.Gap  // set if events were dropped, or not all were read
+	incomplete *input.Gap    // set if events were dropped, or not all were read
 	refusal    *feed.Refusal // nil if they are watched
 }
 
-func (e *events) reset() { *e = events{rows: newRows[explain.Event](), refusal: e.refusal} }
+func (e *events) reset() { *e = events{rows: newRows[input.Event](), refusal: e.refusal} }
 
 // isComplete reports whether all events were read and kept.
 func (e *events) isComplete() bool { return e.read && e.incomplete == nil }
 
-func (e *events) put(name string, event explain.Event) {
+func (e *events) put(name string, event input.Event) {
 	e.rows.put(name, event)
 	if len(e.rows.rows) > maxEvents+maxEvents/4 {
 		e.dropOldest()
@@ -58,7 +59,7 @@ func (e *events) dropOldest() {
 	}
 	slices.SortFunc(times, time.Time.Compare)
 	first := times[len(times)-maxEvents]
-	kept := newRows[explain.Event]()
+	kept := newRows[input.Event]()
 	for i := range e.rows.rows {
 		if !e.rows.rows[i].Last.Before(first) && len(kept.rows) < maxEvents {
 			kept.put(e.rows.names[i], e.rows.rows[i])
@@ -67,14 +68,14 @@ func (e *events) dropOldest() {
 	e.rows, e.incomplete = kept, ptr.To(droppedEvents())
 }
 
-func droppedEvents() explain.Gap {
-	return explain.Gap{What: "events", Text: fmt.Sprintf("there are many events: only the latest %d about pods are kept", maxEvents)}
+func droppedEvents() input.Gap {
+	return input.Gap{What: "events", Text: fmt.Sprintf("there are many events: only the latest %d about pods are kept", maxEvents)}
 }
 
 // earlyEvent is an event about a pod that is unknown, perhaps only for now.
 type earlyEvent struct {
 	name    string
-	event   explain.Event
+	event   input.Event
 	arrived time.Time
 }
 
@@ -88,7 +89,7 @@ func (e *events) replaceEarly(now time.Time, all []earlyEvent) {
 }
 
 // addEarly adds an early event, and drops old ones.
-func (e *events) addEarly(now time.Time, name string, event explain.Event) {
+func (e *events) addEarly(now time.Time, name string, event input.Event) {
 	e.early = slices.DeleteFunc(e.early, func(old earlyEvent) bool { return old.name == name || now.Sub(old.arrived) > earlyFor })
 	if len(e.early) == maxEarlyEvents {
 		e.early = slices.Delete(e.early, 0, 1)
@@ -149,7 +150,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 	begin := func() { all = nil }
 	// Pods may become known during the list, so all events are collected first.
 	version, complete, err := gather.EachEvent(ctx, w.source.Client, w.job.Namespace, w.about, begin, func(event *corev1.Event) {
-		all = append(all, earlyEvent{name: event.Name, event: explain.EventOf(event)})
+		all = append(all, earlyEvent{name: event.Name, event: input.EventOf(event)})
 	})
 	if err != nil {
 		return "", apicall.Call{Verb: "list", Resource: "events", Namespace: w.job.Namespace}.Wrap(err)
@@ -175,7 +176,7 @@ func (w *eventWatch) list(ctx context.Context) (string, error) {
 }
 
 // isRelevant reports whether the event is about the Job or one of its pods. The caller holds source.mu.
-func (w *eventWatch) isRelevant(e *explain.Event) bool {
+func (w *eventWatch) isRelevant(e *input.Event) bool {
 	return !w.ofPods || w.related.hasPod(e.Pod) || gather.MayBeOfJob(w.related.job, e)
 }
 
@@ -189,7 +190,7 @@ func (w *eventWatch) onEvent(kind watch.EventType, object runtime.Object) error 
 	if !ok {
 		return fmt.Errorf("unexpected %T in the watch of events", object)
 	}
-	row := explain.EventOf(event)
+	row := input.EventOf(event)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	switch {

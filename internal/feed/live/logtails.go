@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
@@ -22,12 +24,12 @@ type logTails struct {
 	related   *related
 	namespace string
 
-	read map[explain.LogTarget]explain.LogTail
+	read map[input.LogTarget]input.LogTail
 }
 
 func (t *logTails) run(ctx context.Context) error {
-	var pods []*explain.Pod // the pods of targets
-	var targets []explain.LogTarget
+	var pods []*input.Pod // the pods of targets
+	var targets []input.LogTarget
 	failed := false
 	for {
 		facts, err := t.next(ctx, failed)
@@ -49,7 +51,7 @@ func (t *logTails) run(ctx context.Context) error {
 }
 
 // next returns the facts that decide which logs to read next; nil if the failed ones are to be read again.
-func (t *logTails) next(ctx context.Context, failed bool) (*explain.Input, error) {
+func (t *logTails) next(ctx context.Context, failed bool) (*input.Input, error) {
 	var again <-chan time.Time
 	if failed {
 		ticks, stop := t.source.Ticks(refusedRetry)
@@ -67,10 +69,10 @@ func (t *logTails) next(ctx context.Context, failed bool) (*explain.Input, error
 }
 
 // podsOf returns the pods of the targets, in a slice that does not keep the other pods in memory.
-func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
-	var of []*explain.Pod
+func podsOf(pods []*input.Pod, targets []input.LogTarget) []*input.Pod {
+	var of []*input.Pod
 	for i := range pods {
-		if slices.ContainsFunc(targets, func(t explain.LogTarget) bool { return t.Pod == pods[i].Name }) {
+		if slices.ContainsFunc(targets, func(t input.LogTarget) bool { return t.Pod == pods[i].Name }) {
 			of = append(of, pods[i])
 		}
 	}
@@ -78,10 +80,10 @@ func podsOf(pods []*explain.Pod, targets []explain.LogTarget) []*explain.Pod {
 }
 
 // readAll reads the targets until one fails. failed reports whether another attempt may succeed.
-func (t *logTails) readAll(ctx context.Context, pods []*explain.Pod, targets []explain.LogTarget) (failed bool) {
-	read := map[explain.LogTarget]explain.LogTail{}
-	var tails []explain.LogTail
-	var gap *explain.Gap
+func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []input.LogTarget) (failed bool) {
+	read := map[input.LogTarget]input.LogTail{}
+	var tails []input.LogTail
+	var gap *input.Gap
 	for _, target := range targets {
 		tail, known := t.read[target]
 		if !known {
@@ -94,7 +96,7 @@ func (t *logTails) readAll(ctx context.Context, pods []*explain.Pod, targets []e
 				gap, failed = &because, !kube.IsNotFound(err)
 				break
 			}
-			tail = explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}
+			tail = input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}
 		}
 		read[target] = tail
 		if len(tail.Lines) > 0 {
@@ -125,7 +127,7 @@ func evidenceOf(r *explain.Report) string {
 }
 
 // requestTails requests log tails if the failures in the report have changed. The caller holds source.mu.
-func (r *related) requestTails(report *explain.Report, facts explain.Input) {
+func (r *related) requestTails(report *explain.Report, facts input.Input) {
 	evidence := evidenceOf(report)
 	if evidence == "" || evidence == r.requested {
 		return

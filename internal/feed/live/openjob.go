@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -35,7 +37,7 @@ type openJob struct {
 	isTimed bool          // whether shown changes with time
 
 	refusal *feed.Refusal // nil if the Job is watched
-	unread  *explain.Gap  // nil if job is its latest state
+	unread  *input.Gap    // nil if job is its latest state
 }
 
 func (j *openJob) run(ctx context.Context) error {
@@ -149,7 +151,7 @@ func (j *openJob) setDeleted(job *observe.NamedJob) {
 // setUndecodable records that the Job exists but cannot be decoded; its last readable state is shown with a gap. The next
 // update may fix that.
 func (j *openJob) setUndecodable(object *unstructured.Unstructured, err error) {
-	gap := &explain.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
+	gap := &input.Gap{What: "jobs", Text: fmt.Sprintf("the Job could not be read: %v", cmp.Or(errors.Unwrap(err), err))}
 	j.source.mu.Lock()
 	known := j.related != nil && !j.gone && j.job.UID == object.GetUID()
 	if known {
@@ -164,7 +166,7 @@ func (j *openJob) setUndecodable(object *unstructured.Unstructured, err error) {
 	report := j.missingReport()
 	report.Job.UID = string(object.GetUID())
 	report.Verdict = explain.Verdict{Status: unreadable, Sentence: "This program does not understand the Job."}
-	report.Gaps = []explain.Gap{*gap}
+	report.Gaps = []input.Gap{*gap}
 	j.source.mu.Lock()
 	defer j.source.mu.Unlock()
 	j.job, j.related, j.shownOf, j.gone = nil, nil, nil, false

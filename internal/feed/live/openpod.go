@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -73,16 +75,16 @@ func (p *openPod) readOnce(ctx context.Context) error {
 }
 
 // readEvents returns the events about the pod with this UID, or about any pod of its name if uid is "".
-func (p *openPod) readEvents(ctx context.Context, uid string) ([]explain.Event, []explain.Gap) {
-	var events []explain.Event
+func (p *openPod) readEvents(ctx context.Context, uid string) ([]input.Event, []input.Gap) {
+	var events []input.Event
 	_, _, err := gather.EachEvent(ctx, p.source.Client, p.namespace, gather.EventsOfPod(p.name), func() { events = nil }, func(event *corev1.Event) {
-		e := explain.EventOf(event)
+		e := input.EventOf(event)
 		if uid == "" || e.PodUID == "" || string(e.PodUID) == uid {
 			events = append(events, e)
 		}
 	})
 	if err != nil {
-		return nil, []explain.Gap{gather.GapOf(p.namespace, "list", "events", err)}
+		return nil, []input.Gap{gather.GapOf(p.namespace, "list", "events", err)}
 	}
 	return events, nil
 }
@@ -108,7 +110,7 @@ func (p *openPod) setGone(ctx context.Context) {
 }
 
 // setUnread records why the pod could not be read. A detail that was read before is kept.
-func (p *openPod) setUnread(gap explain.Gap) {
+func (p *openPod) setUnread(gap input.Gap) {
 	p.source.mu.Lock()
 	defer p.source.mu.Unlock()
 	detail := explain.PodDetail{Name: p.name}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
 
@@ -30,9 +31,9 @@ func (w *podWatch) run(ctx context.Context) error {
 }
 
 func (w *podWatch) list(ctx context.Context) (string, error) {
-	var pods *rows[*explain.Pod]
-	begin := func() { pods = newRowsFor[*explain.Pod](gather.ExpectedPods(w.set.Job)) }
-	version, err := w.set.List(ctx, begin, func(pod *corev1.Pod) { pods.put(pod.Name, explain.PodOf(pod)) })
+	var pods *rows[*input.Pod]
+	begin := func() { pods = newRowsFor[*input.Pod](gather.ExpectedPods(w.set.Job)) }
+	version, err := w.set.List(ctx, begin, func(pod *corev1.Pod) { pods.put(pod.Name, input.PodOf(pod)) })
 	if ctx.Err() != nil {
 		return "", ctx.Err()
 	}
@@ -55,7 +56,7 @@ func (w *podWatch) list(ctx context.Context) (string, error) {
 }
 
 func (w *podWatch) onEvent(kind watch.EventType, pod *corev1.Pod) {
-	row := explain.PodOf(pod)
+	row := input.PodOf(pod)
 	w.source.mu.Lock()
 	defer w.source.mu.Unlock()
 	before, known := w.related.pods.get(pod.Name)
@@ -88,7 +89,7 @@ func (w *podWatch) onRefusal(r *feed.Refusal) {
 	}
 	w.related.podsGap = gapOf(r)
 	if r != nil && r.Call.Verb != "watch" {
-		w.related.podsRead, w.related.pods = false, newRows[*explain.Pod]()
+		w.related.podsRead, w.related.pods = false, newRows[*input.Pod]()
 	}
 	w.related.setPodsTried()
 	w.related.touch(w.source)

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/ptr"
@@ -93,7 +95,7 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 func (w *leaseAndNodes) readNodes(ctx context.Context) {
 	now := w.source.Now()
 	w.source.mu.Lock()
-	var overdue []*explain.Pod // pods that should have ended
+	var overdue []*input.Pod // pods that should have ended
 	for _, p := range w.related.pods.rows {
 		if p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace)) {
 			overdue = append(overdue, p)
@@ -141,7 +143,7 @@ func (r *related) readFamily(ctx context.Context, s *Source) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.relatives, r.relativesRead = relatives, err == nil
-	same := func(x, y explain.Input) bool {
+	same := func(x, y input.Input) bool {
 		return x.Job.ResourceVersion == y.Job.ResourceVersion && x.PodsRead == y.PodsRead
 	}
 	if known != r.relativesRead || !slices.EqualFunc(before, relatives, same) {

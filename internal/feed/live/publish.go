@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -11,8 +13,8 @@ import (
 
 // draft holds slices that are reused from report to report; a report keeps no reference to them.
 type draft struct {
-	pods   []*explain.Pod
-	events []explain.Event
+	pods   []*input.Pod
+	events []input.Event
 }
 
 // publishAll makes Snapshots until ctx is done.

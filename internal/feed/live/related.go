@@ -5,11 +5,12 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
@@ -22,35 +23,35 @@ type related struct {
 	changed bool         // since the last report
 	job     *batchv1.Job // the latest state
 
-	pods         *rows[*explain.Pod]
+	pods         *rows[*input.Pod]
 	podsRead     bool          // pods is complete
 	podsTried    bool          // there was a response, perhaps an error
-	podsGap      *explain.Gap  // nil for none
+	podsGap      *input.Gap    // nil for none
 	podsAnswered chan struct{} // closed on the first response
 
 	events [2]events // of the Job, of its pods
 
-	relatives     []explain.Input // the rest of the Job's retry family
+	relatives     []input.Input // the rest of the Job's retry family
 	relativesRead bool
 
 	workload    *kueue.Workload
-	workloadGap *explain.Gap
+	workloadGap *input.Gap
 
-	lease      *explain.Lease
+	lease      *input.Lease
 	leaseUntil time.Time // when lease is too old to be used
 	goneNodes  map[string]string
-	nodesGap   *explain.Gap
+	nodesGap   *input.Gap
 	podsListed chan struct{} // notified when the pods were read
 
-	tails        []explain.LogTail
-	tailsGap     *explain.Gap
-	requested    string             // the evidence for which tails were last requested
-	tailRequests chan explain.Input // capacity 1; holds only the latest request
+	tails        []input.LogTail
+	tailsGap     *input.Gap
+	requested    string           // the evidence for which tails were last requested
+	tailRequests chan input.Input // capacity 1; holds only the latest request
 }
 
 func newRelated() *related {
 	r := &related{
-		pods: newRows[*explain.Pod](), podsAnswered: make(chan struct{}), podsListed: make(chan struct{}, 1), tailRequests: make(chan explain.Input, 1),
+		pods: newRows[*input.Pod](), podsAnswered: make(chan struct{}), podsListed: make(chan struct{}, 1), tailRequests: make(chan input.Input, 1),
 	}
 	for i := range r.events {
 		r.events[i].reset()
@@ -79,10 +80,10 @@ func (r *related) hasPod(name string) bool {
 }
 
 // gaps returns the data that could not be read, without duplicates, including the gaps ofJob.
-func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
-	var gaps []explain.Gap
-	ofEvents := []*explain.Gap{r.events[0].incomplete, gapOf(r.events[0].refusal), r.events[1].incomplete, gapOf(r.events[1].refusal)}
-	for _, gap := range slices.Concat(ofJob, []*explain.Gap{r.podsGap}, ofEvents, []*explain.Gap{r.workloadGap, r.nodesGap, r.tailsGap}) {
+func (r *related) gaps(ofJob ...*input.Gap) []input.Gap {
+	var gaps []input.Gap
+	ofEvents := []*input.Gap{r.events[0].incomplete, gapOf(r.events[0].refusal), r.events[1].incomplete, gapOf(r.events[1].refusal)}
+	for _, gap := range slices.Concat(ofJob, []*input.Gap{r.podsGap}, ofEvents, []*input.Gap{r.workloadGap, r.nodesGap, r.tailsGap}) {
 		if gap != nil && !slices.Contains(gaps, *gap) {
 			gaps = append(gaps, *gap)
 		}
@@ -92,11 +93,11 @@ func (r *related) gaps(ofJob ...*explain.Gap) []explain.Gap {
 
 // input returns the input of an explanation. Pods and events are copied into the slices of the draft. The caller holds
 // source.mu.
-func (j *openJob) input(now time.Time, d *draft) explain.Input {
+func (j *openJob) input(now time.Time, d *draft) input.Input {
 	r := j.related
 	d.pods = append(d.pods[:0], r.pods.rows...)
 	d.events = append(append(d.events[:0], r.events[0].rows.rows...), r.events[1].rows.rows...)
-	facts := explain.Input{
+	facts := input.Input{
 		Now: now, OurName: j.source.OurName, Job: &j.job.Job, RuleNames: j.job.RuleNames,
 		PodsRead: r.podsRead, Pods: d.pods, EventsRead: r.events[0].isComplete() && r.events[1].isComplete(), Events: d.events,
 		Workload: r.workload, GoneNodes: r.goneNodes, Logs: r.tails, Relatives: r.relatives, RelativesRead: r.relativesRead, Gaps: r.gaps(j.unread, gapOf(j.refusal)),
@@ -116,7 +117,7 @@ func (s *Source) watchOptional(ctx context.Context, collection feed.Collection, 
 }
 
 // gapOf returns the gap for a refusal, nil for nil.
-func gapOf(r *feed.Refusal) *explain.Gap {
+func gapOf(r *feed.Refusal) *input.Gap {
 	switch {
 	case r == nil:
 		return nil

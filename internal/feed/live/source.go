@@ -5,6 +5,8 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
 
@@ -29,7 +31,7 @@ type Config struct {
 	Leases  gather.Leases
 	OurName string
 	// Quote extends the advice on a finished Job by what it would have changed.
-	Quote func(context.Context, explain.Input, []explain.Advice)
+	Quote func(context.Context, input.Input, []explain.Advice)
 	// OnRefusal is called when the list is polled because watching it is forbidden, and with nil when it is watched.
 	OnRefusal func(*feed.Refusal)
 	// Explain formats an error in one line for users. Guard converts a panic of a function to an error.

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -206,7 +208,7 @@ func TestLiveEventsAreBounded(t *testing.T) {
 	events := &f.events[1]
 	events.read = true
 	for i := range 4 * maxEvents {
-		events.put(fmt.Sprint("event-", i), explain.Event{Pod: "p", Last: testNow().Add(time.Duration(i) * time.Second)})
+		events.put(fmt.Sprint("event-", i), input.Event{Pod: "p", Last: testNow().Add(time.Duration(i) * time.Second)})
 		if n := len(events.rows.rows); n > maxEvents+maxEvents/4 {
 			t.Fatalf("%d are kept", n)
 		}

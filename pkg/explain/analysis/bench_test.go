@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -23,7 +25,7 @@ import (
 
 // huge returns a running Job of 10^5 indexes with 10^4 pods: one in four has failed, for one of four causes, and every
 // second of the first 50,000 indexes has succeeded.
-func huge() explain.Input {
+func huge() input.Input {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	var completed []byte
 	for i := 0; i < 50_000; i += 2 {
@@ -45,9 +47,9 @@ func huge() explain.Input {
 			UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{},
 		},
 	}
-	f := explain.Input{Now: now, Job: job, PodsRead: true, EventsRead: true}
+	f := input.Input{Now: now, Job: job, PodsRead: true, EventsRead: true}
 	for i := range 10_000 {
-		f.Pods = append(f.Pods, explain.PodOf(hugePod(i, now)))
+		f.Pods = append(f.Pods, input.PodOf(hugePod(i, now)))
 	}
 	return f
 }
@@ -83,7 +85,7 @@ func BenchmarkExplain(b *testing.B) {
 	})
 	for _, bc := range []struct {
 		name  string
-		facts explain.Input
+		facts input.Input
 		o     explain.Options
 	}{
 		{"all", f, explain.Options{MaxPods: -1}}, {"shuffled", shuffled, explain.Options{MaxPods: -1}},
@@ -136,7 +138,7 @@ func BenchmarkPodOf(b *testing.B) {
 	pod := hugePod(0, now)
 	for b.Loop() {
 		for range 10_000 {
-			_ = explain.PodOf(pod)
+			_ = input.PodOf(pod)
 		}
 	}
 }

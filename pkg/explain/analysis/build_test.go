@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,7 +82,7 @@ func rules(n int) *batchv1.PodFailurePolicy {
 }
 
 // podOf returns a pod of train that has been running on node-1 for half an hour, with a change.
-func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
+func podOf(name string, change func(*corev1.Pod)) *input.Pod {
 	pod := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: "ns", Name: name, UID: types.UID("uid-" + name), CreationTimestamp: ago(30 * time.Minute),
@@ -92,7 +94,7 @@ func podOf(name string, change func(*corev1.Pod)) *explain.Pod {
 	if change != nil {
 		change(pod)
 	}
-	return explain.PodOf(pod)
+	return input.PodOf(pod)
 }
 
 // exits ends the pod's container d ago. The failure is counted: the finalizer has been removed.
@@ -123,12 +125,12 @@ func onIndex(index, attempt int32, change func(*corev1.Pod)) func(*corev1.Pod) {
 }
 
 // jobEvent returns a warning about the Job, last seen d ago.
-func jobEvent(reason, message string, count int32, d time.Duration) explain.Event {
-	return explain.Event{Type: "Warning", Reason: reason, Message: message, Count: count, First: noon.Add(-d - time.Minute), Last: noon.Add(-d)}
+func jobEvent(reason, message string, count int32, d time.Duration) input.Event {
+	return input.Event{Type: "Warning", Reason: reason, Message: message, Count: count, First: noon.Add(-d - time.Minute), Last: noon.Add(-d)}
 }
 
 // failedEvent returns our controller's event about count pods with this failure.
-func failedEvent(failure cause.Failure, pod string, count int32, d time.Duration) explain.Event {
+func failedEvent(failure cause.Failure, pod string, count int32, d time.Duration) input.Event {
 	r := cause.Record{Cause: cause.Cause{Failure: failure, Rule: failurepolicy.NoRule}, Pod: pod}
 	e := jobEvent("PodFailed", r.Message(), count, d)
 	e.Failed = &r
@@ -155,11 +157,11 @@ func killed(code int32) cause.Failure {
 }
 
 // factsOf returns an input that consists of a Job and all its pods.
-func factsOf(job *batchv1.Job, pods ...*explain.Pod) explain.Input {
-	return explain.Input{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
+func factsOf(job *batchv1.Job, pods ...*input.Pod) input.Input {
+	return input.Input{Now: noon, OurName: recorded.OurName, Job: job, PodsRead: true, EventsRead: true, Pods: pods}
 }
 
-func report(f explain.Input) explain.Report { return analysis.Explain(f, explain.Options{}) }
+func report(f input.Input) explain.Report { return analysis.Explain(f, explain.Options{}) }
 
 // problem returns the problem of a kind, and fails without one.
 func problem(t *testing.T, r explain.Report, kind explain.ProblemKind) explain.Problem {

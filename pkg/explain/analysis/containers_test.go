@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -77,7 +79,7 @@ func asTemplate(change func(*corev1.Pod), without ...string) *batchv1.Job {
 }
 
 // wantStall fails unless this problem blocks the Job in the report and in the list, with all of the texts.
-func wantStall(t *testing.T, f explain.Input, kind explain.ProblemKind, says ...string) {
+func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, says ...string) {
 	t.Helper()
 	r := report(f)
 	if p := problem(t, r, kind); !p.Blocks || !r.Verdict.Stalled {

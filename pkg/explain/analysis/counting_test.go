@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -178,8 +180,8 @@ func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 		j.Spec.PodFailurePolicy = rules(1)
 		j.Status.Conditions = nil
 	}))
-	f.PodsRead, f.Gaps = false, []explain.Gap{{What: "pods", Text: "pods could not be read"}}
-	f.Events = []explain.Event{jobEvent("FailedCreate", "exceeded quota", 1, time.Minute)}
+	f.PodsRead, f.Gaps = false, []input.Gap{{What: "pods", Text: "pods could not be read"}}
+	f.Events = []input.Event{jobEvent("FailedCreate", "exceeded quota", 1, time.Minute)}
 	r := report(f)
 	if r.Counts.Pods != nil || r.Counts.FailedPods != nil || r.Counts.Finalizers != nil {
 		t.Errorf("%+v", r.Counts)
@@ -213,7 +215,7 @@ func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 14 }),
 		podOf("a", exits(1, "Error", time.Minute)), podOf("b", exits(1, "Error", time.Minute)), podOf("c", exits(2, "Error", time.Minute)))
-	f.Events = []explain.Event{
+	f.Events = []input.Event{
 		failedEvent(exited(2), "c", 4, time.Minute),
 		failedEvent(exited(3), "long-gone", 7, time.Minute),
 	}
@@ -251,7 +253,7 @@ func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
 		j.Status.Failed = 2
 		ended(j, "BackoffLimitExceeded", "")
 	}), podOf("early", deleted(20*time.Minute)), podOf("late", deleted(9*time.Minute)))
-	f.Events = []explain.Event{failedEvent(killed(143), "early", 2, 9*time.Minute)}
+	f.Events = []input.Event{failedEvent(killed(143), "early", 2, 9*time.Minute)}
 	var sum int32
 	r := report(f)
 	for _, c := range r.Causes {
@@ -314,7 +316,7 @@ func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
 func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }), podOf("a", exits(1, "Error", time.Minute)))
 	const message = "Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod b"
-	f.Events = []explain.Event{jobEvent("PodFailed", message, 9, time.Minute)}
+	f.Events = []input.Event{jobEvent("PodFailed", message, 9, time.Minute)}
 	r := report(f)
 	if len(r.Causes) != 2 || r.FailuresWithoutPod != 0 {
 		t.Fatalf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
@@ -329,7 +331,7 @@ func TestEventOfOtherCauses_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
 	e := failedEvent(exited(3), "b", 5, time.Minute)
 	e.Failed.Others = true
-	f.Events = []explain.Event{e}
+	f.Events = []input.Event{e}
 	if r := report(f); len(r.Causes) != 1 || r.Causes[0].Count != 5 || r.Causes[0].ExitCode != nil {
 		t.Errorf("%+v", r.Causes)
 	}
@@ -338,7 +340,7 @@ func TestEventOfOtherCauses_CLI_04(t *testing.T) {
 // A cause may begin with any character.
 func TestCauseInAnyScript_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
-	f.Events = []explain.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
+	f.Events = []input.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
 	if s := report(f).Verdict.Sentence; !strings.Contains(s, "; ärger im Pod") {
 		t.Errorf("%q", s)
 	}

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -191,24 +193,24 @@ func (d dice) event(i int) *corev1.Event {
 	return e
 }
 
-func (d dice) facts() explain.Input {
-	f := explain.Input{Now: noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
+func (d dice) facts() input.Input {
+	f := input.Input{Now: noon, OurName: "batchjob.dev/controller", Job: d.job(), PodsRead: d.yes("pods read"), EventsRead: d.yes("events read")}
 	if f.PodsRead {
 		for i := range d.n("pods", 0, 7) {
-			f.Pods = append(f.Pods, explain.PodOf(d.pod(int(i))))
+			f.Pods = append(f.Pods, input.PodOf(d.pod(int(i))))
 		}
 	}
 	for i := range d.n("events", 0, 4) {
-		f.Events = append(f.Events, explain.EventOf(d.event(int(i))))
+		f.Events = append(f.Events, input.EventOf(d.event(int(i))))
 	}
-	f.Lease = maybe(d, "lease", func() explain.Lease {
-		return explain.Lease{Name: "l", Holder: d.of("holder", "", "me"), Renewed: d.at("renewed").Time, Duration: 15 * time.Second}
+	f.Lease = maybe(d, "lease", func() input.Lease {
+		return input.Lease{Name: "l", Holder: d.of("holder", "", "me"), Renewed: d.at("renewed").Time, Duration: 15 * time.Second}
 	})
 	if d.yes("gone nodes") {
 		f.GoneNodes = map[string]string{"node-1": "gone"}
 	}
 	if d.yes("logs") {
-		f.Logs = []explain.LogTail{{Pod: "pod-0", Container: "main", Lines: []string{"x"}}}
+		f.Logs = []input.LogTail{{Pod: "pod-0", Container: "main", Lines: []string{"x"}}}
 	}
 	if d.yes("native names") {
 		f.RuleNames = []string{"N", ""}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -14,7 +16,7 @@ import (
 )
 
 // failedOnce returns a Job that failed by its first failed pod.
-func failedOnce(pods ...*explain.Pod) explain.Input {
+func failedOnce(pods ...*input.Pod) input.Input {
 	return factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
 		ended(j, "BackoffLimitExceeded", "Job has reached the specified backoff limit")
@@ -22,9 +24,9 @@ func failedOnce(pods ...*explain.Pod) explain.Input {
 }
 
 // about returns an event about the pod, from before the Job failed.
-func about(pod, kind, source, reason, message string) explain.Event {
+func about(pod, kind, source, reason, message string) input.Event {
 	at := noon.Add(-12 * time.Minute)
-	return explain.Event{Pod: pod, Type: kind, Source: source, Reason: reason, Message: message, Count: 1, First: at, Last: at}
+	return input.Event{Pod: pod, Type: kind, Source: source, Reason: reason, Message: message, Count: 1, First: at, Last: at}
 }
 
 // withStatus gives the failed pod a reason and a message, and a condition DisruptionTarget if disruption is set.
@@ -41,7 +43,7 @@ func withStatus(reason, message, disruption, why string, change func(*corev1.Pod
 	}
 }
 
-func wantFirst(t *testing.T, f explain.Input, want string) explain.Report {
+func wantFirst(t *testing.T, f input.Input, want string) explain.Report {
 	t.Helper()
 	r := report(f)
 	if !strings.Contains(r.Verdict.Sentence, want) {
@@ -52,7 +54,7 @@ func wantFirst(t *testing.T, f explain.Input, want string) explain.Report {
 
 const refused = `Get "http://10.1.2.3:8080/healthz": dial tcp 10.1.2.3:8080: connect: connection refused`
 
-var probeEvents = []explain.Event{
+var probeEvents = []input.Event{
 	about("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
 	about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe"),
 }
@@ -66,11 +68,15 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	wantSaid(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
 	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
 
+	// The kubelet could not run the probe.
+	f.Events = append([]input.Event{about("a", "Warning", "kubelet", "Unhealthy", `Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = no task`)}, probeEvents[1])
+	wantFirst(t, f, "because its liveness probe failed: “rpc error: code = NotFound desc = no task”")
+
 	// A later deletion does not change it, with and without our controller's event.
 	f = failedOnce()
 	f.Events = probeEvents
 	wantSaid(t, wantFirst(t, f, first), "find out why container main did not answer its liveness probe")
-	f.Events = append([]explain.Event{failedEvent(exited(137), "a", 1, 11*time.Minute)}, probeEvents...)
+	f.Events = append([]input.Event{failedEvent(exited(137), "a", 1, 11*time.Minute)}, probeEvents...)
 	wantUnsaid(t, wantFirst(t, f, first), "low on memory")
 }
 
@@ -80,7 +86,7 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 func TestProbeOfAnotherContainerIsNoCause(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
 	for _, message := range []string{"Container main failed liveness probe, will be restarted", "Container proxy failed liveness probe"} {
-		f.Events = []explain.Event{about("a", "Normal", "kubelet", "Killing", message)}
+		f.Events = []input.Event{about("a", "Normal", "kubelet", "Killing", message)}
 		wantUnsaid(t, report(f), "was killed because")
 	}
 }
@@ -90,7 +96,7 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 	evicted := func(p *corev1.Pod) { exits(143, "Error", 11*time.Minute)(p) }
 	for name, tc := range map[string]struct {
 		disruption, message string
-		event               explain.Event
+		event               input.Event
 		first, advice       string
 	}{
 		"cluster autoscaler": {
@@ -112,13 +118,13 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := failedOnce(podOf("a", withStatus("", "", tc.disruption, tc.message, evicted)))
-			f.Events = []explain.Event{tc.event}
+			f.Events = []input.Event{tc.event}
 			r := wantFirst(t, f, tc.first)
 			wantSaid(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
 			wantUnsaid(t, r, "find out what stopped", "grace period")
 
 			f = failedOnce() // The pod no longer exists.
-			f.Events = []explain.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
+			f.Events = []input.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
 			r = wantFirst(t, f, tc.first)
 			wantSaid(t, r, tc.advice, tc.event.Message)
 			wantUnsaid(t, r, "find out who deletes", "no event names the cause")
@@ -132,13 +138,13 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 // Requirements: CLI-15
 func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 	f := failedOnce(podOf("a", exits(1, "Error", 11*time.Minute)))
-	f.Events = []explain.Event{about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
+	f.Events = []input.Event{about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
 	wantUnsaid(t, wantFirst(t, f, "container main exited with code 1"), "was evicted by")
 
 	// The event names one of three pods, and the ends of the others are unknown.
 	f = failedOnce()
 	f.Job.Status.Failed = 3
-	f.Events = append([]explain.Event{failedEvent(exited(137), "a", 3, 11*time.Minute)}, probeEvents...)
+	f.Events = append([]input.Event{failedEvent(exited(137), "a", 3, 11*time.Minute)}, probeEvents...)
 	if r := report(f); strings.Contains(r.Verdict.Sentence, "probe") {
 		t.Error(r.Verdict.Sentence)
 	}
@@ -172,7 +178,7 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 // Requirements: CLI-17
 func TestRejectedPodNeverRan(t *testing.T) {
 	for reason, message := range map[string]string{
-		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0,…",
+		"UnexpectedAdmissionError": "Allocate failed due to not enough cpus available to satisfy request: requested=1, available=0, which is unexpected",
 		"OutOfcpu":                 "Node didn't have enough resource: cpu, requested: 4000, used: 253562, capacity: 254600",
 		"NodeAffinity":             "Predicate NodeAffinity failed: node(s) didn't match Pod's node affinity/selector",
 		"NodeShutdown":             "Pod was rejected as the node is shutting down.",
@@ -180,16 +186,16 @@ func TestRejectedPodNeverRan(t *testing.T) {
 		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
 	} {
 		t.Run(reason, func(t *testing.T) {
-			whole := strings.Replace(message, ",…", ", which is unexpected", 1)
-			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(message, ".") + "”"
+			whole, said := message, strings.TrimSuffix(strings.TrimPrefix(message, "Allocate failed due to "), ", which is unexpected")
+			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(said, ".") + "”"
 			f := failedOnce(podOf("a", withStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
-			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
+			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}
 			r := wantFirst(t, f, first)
 			wantSaid(t, r, whole, "kubectl describe node node-1")
 			wantUnsaid(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
 
 			f = failedOnce() // The pod no longer exists.
-			f.Events = []explain.Event{about("a", "Warning", "kubelet", reason, whole)}
+			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}
 			wantUnsaid(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
 			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, first)
@@ -208,7 +214,7 @@ func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
 				LastTerminationState: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, StartedAt: ago(2 * time.Minute), FinishedAt: ago(time.Minute)}},
 			}}
 		}))
-	f.Events = []explain.Event{
+	f.Events = []input.Event{
 		about("a", "Warning", "kubelet", "Unhealthy", "Startup probe failed: HTTP probe failed with statuscode: 503"),
 		about("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
 	}

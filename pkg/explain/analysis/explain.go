@@ -1,4 +1,4 @@
-// Package analysis explains a Job: it turns an explain.Input into an explain.Report. The same input gives the same
+// Package analysis explains a Job: it turns an input.Input into an explain.Report. The same input gives the same
 // report: there is no I/O, no clock, and no state.
 //
 // Data flows one way, through packages that do not import later ones:
@@ -24,6 +24,8 @@ import (
 	"cmp"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -44,11 +46,11 @@ import (
 
 // Explain reports what happens to the Job, and why. Options with a pod or an index narrow the evidence, causes, indexes,
 // timeline, advice and pods; the parts about the whole Job stay.
-func Explain(input explain.Input, o explain.Options) explain.Report {
-	input.Now = input.Now.Truncate(time.Second) // As all times of the API: remaining and elapsed time add up.
+func Explain(given input.Input, o explain.Options) explain.Report {
+	given.Now = given.Now.Truncate(time.Second) // As all times of the API: remaining and elapsed time add up.
 
 	// 1. The facts and the failures, of the whole Job and of the part that is shown.
-	in := facts.Establish(input)
+	in := facts.Establish(given)
 	failed := failures.Find(in, explain.Options{})
 	counted := account.Of(in, failed, explain.Options{})
 	shown, shownCounted := failed, counted
@@ -107,9 +109,9 @@ func Explain(input explain.Input, o explain.Options) explain.Report {
 
 // LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first. Their
 // pods exist; their logs may not.
-func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarget {
-	var targets []explain.LogTarget
-	for _, f := range failures.Find(facts.Establish(input), o).Examples {
+func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
+	var targets []input.LogTarget
+	for _, f := range failures.Find(facts.Establish(given), o).Examples {
 		if len(targets) == n {
 			break
 		}
@@ -117,7 +119,7 @@ func LogTargets(input explain.Input, o explain.Options, n int) []explain.LogTarg
 		if c == nil || f.Pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
 			continue
 		}
-		targets = append(targets, explain.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
+		targets = append(targets, input.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
 	}
 	return targets
 }

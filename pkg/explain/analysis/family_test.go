@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,7 +27,7 @@ import (
 )
 
 // sweep returns the Jobs of a family, each with the others as its relatives.
-func sweep(t *testing.T) []explain.Input {
+func sweep(t *testing.T) []input.Input {
 	t.Helper()
 	c, err := recorded.Load(filepath.Join("testdata", "family", "sweep.yaml"))
 	if err != nil {
@@ -60,9 +62,9 @@ func TestFamilyAsJSON_RTY_20(t *testing.T) {
 }
 
 // alone returns the Job of f with only some relatives; change applies to all of them.
-func alone(f explain.Input, change func(job *batchv1.Job), relatives ...explain.Input) explain.Input {
+func alone(f input.Input, change func(job *batchv1.Job), relatives ...input.Input) input.Input {
 	f.Relatives = relatives
-	all := []*explain.Input{&f}
+	all := []*input.Input{&f}
 	for i := range f.Relatives {
 		all = append(all, &f.Relatives[i])
 	}
@@ -118,7 +120,7 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 		j.Annotations[retry.LeftOutAnnotation], j.Annotations[retry.IndexesAnnotation] = "7", "3"
 	})
 	for name, c := range map[string]struct {
-		input           explain.Input
+		input           input.Input
 		members         int
 		text, missing   string
 		complete, first bool
@@ -150,7 +152,7 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 			"complete, by sweep-retry-2", "", true, false, "", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
 		"NonIndexed":          {alone(root, nonIndexed, first, second), 3, "complete, by sweep-retry-2", "", true, true, "sweep-retry-2 completed the rest", nil},
 		"NonIndexed, partial": {alone(root, nonIndexed, first), 2, "1 completion is missing", "", false, true, "", nil},
-		"chosen indexes of a complete Job": {alone(second, unchanged, func() explain.Input {
+		"chosen indexes of a complete Job": {alone(second, unchanged, func() input.Input {
 			f := alone(first, func(j *batchv1.Job) { j.Annotations[retry.AttemptAnnotation] = "3" })
 			return f
 		}()), 2, "complete, by sweep-retry-2", "", true, false, "", []string{"7 completed in sweep-retry-2; failed in sweep-retry-1 (OOMKilled)"}},
@@ -218,7 +220,7 @@ func TestRetryIsAdvised_RTY_24(t *testing.T) {
 	focused := alone(root, unchanged)
 	const more, plain = "kubectl batchjob retry sweep --limits memory=32Mi -n ml", "kubectl batchjob retry sweep -n ml"
 	for name, c := range map[string]struct {
-		input explain.Input
+		input input.Input
 		want  string
 	}{
 		"alone":           {alone(root, unchanged), more},
@@ -264,7 +266,7 @@ func TestNoFamily_RTY_22(t *testing.T) {
 	unread.Relatives, unread.RelativesRead = nil, false
 	unreadRetry := all[1]
 	unreadRetry.Relatives, unreadRetry.RelativesRead = nil, false
-	for name, f := range map[string]explain.Input{
+	for name, f := range map[string]input.Input{
 		"no retry": alone(all[0], unchanged), "retries of another Job of the name": replaced, "unread": unread, "unread retry": unreadRetry,
 	} {
 		if r := report(f); r.Family != nil || strings.Contains(r.Verdict.Sentence, "rest") {
@@ -275,8 +277,8 @@ func TestNoFamily_RTY_22(t *testing.T) {
 
 // RTY-20: 10,000 failed indexes are described in a few sentences.
 func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
-	job := func(name, completed, failed string, change func(*batchv1.Job)) explain.Input {
-		var pods []*explain.Pod
+	job := func(name, completed, failed string, change func(*batchv1.Job)) input.Input {
+		var pods []*input.Pod
 		set, err := indexset.Parse(failed)
 		if err != nil {
 			t.Fatal(err)
@@ -296,7 +298,7 @@ func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
 		return f
 	}
 	root := job("train", "", "0-9999", nil)
-	root.Relatives = []explain.Input{job("train-retry-1", "0-8999", "9000-9999", func(j *batchv1.Job) {
+	root.Relatives = []input.Input{job("train-retry-1", "0-8999", "9000-9999", func(j *batchv1.Job) {
 		j.Labels = map[string]string{retry.OfLabel: "train"}
 		j.Annotations = map[string]string{retry.UIDAnnotation: "train", retry.AttemptAnnotation: "1", retry.IndexesAnnotation: "0-9999"}
 	})}

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -12,10 +14,10 @@ import (
 )
 
 // hookEvents returns a kubelet's events about a failed postStart hook.
-func hookEvents(container, message string) []explain.Event {
+func hookEvents(container, message string) []input.Event {
 	warning, killing := about("a", "Warning", "kubelet", "FailedPostStartHook", message), about("a", "Normal", "kubelet", "Killing", "FailedPostStartHook")
 	warning.Container, killing.Container = container, container
-	return []explain.Event{warning, killing}
+	return []input.Event{warning, killing}
 }
 
 // Requirements: CLI-14
@@ -34,7 +36,7 @@ func TestPostStartHookExplainsThatItsContainerWasKilled(t *testing.T) {
 }
 
 // endedAt returns the time at which the Jobs of these tests ended.
-func endedAt(f *explain.Input) time.Time { return f.Job.Status.Conditions[0].LastTransitionTime.Time }
+func endedAt(f *input.Input) time.Time { return f.Job.Status.Conditions[0].LastTransitionTime.Time }
 
 // Requirements: CLI-14
 func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
@@ -58,8 +60,8 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 func TestPodThatIsGoneWithItsNodeIsDisrupted(t *testing.T) {
 	f := failedOnce()
 	f.PodsRead, f.EventsRead = true, true
-	f.Events = []explain.Event{about("a", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/a to worker-1")}
-	f.GoneNodes = map[string]string{"worker-1": explain.NodeRemoved}
+	f.Events = []input.Event{about("a", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/a to worker-1")}
+	f.GoneNodes = map[string]string{"worker-1": input.NodeRemoved}
 	r := wantFirst(t, f, "pod is gone, and its node no longer exists")
 	wantSaid(t, r, "DisruptionTarget")
 
@@ -109,7 +111,7 @@ func TestEventOfOurControllerHasWhatDisruptedAPodThatIsGone(t *testing.T) {
 	} {
 		f := failedOnce()
 		f.PodsRead, f.EventsRead = true, true
-		f.Events = []explain.Event{failedEvent(cause.Failure{
+		f.Events = []input.Event{failedEvent(cause.Failure{
 			Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: reason,
 		}, "a", 1, 11*time.Minute)}
 		wantUnsaid(t, wantFirst(t, f, first), "DisruptionTarget,", "find out who deletes")

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -23,7 +25,7 @@ import (
 // fleet returns a night's Jobs: many failed for the same cause, and several are refused by the same quota.
 func fleet() []explain.Report {
 	var all []explain.Report
-	add := func(name string, change func(*batchv1.Job), pods []*explain.Pod, events ...explain.Event) {
+	add := func(name string, change func(*batchv1.Job), pods []*input.Pod, events ...input.Event) {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.Name = name
 			change(j)
@@ -38,15 +40,15 @@ func fleet() []explain.Report {
 			j.Status.Failed, j.Spec.BackoffLimit = 1, ptr.To[int32](0)
 			ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 			j.Status.Conditions[len(j.Status.Conditions)-1].LastTransitionTime = ago(after)
-		}, []*explain.Pod{podOf(name+"-x7b2q", exits(code, "OOMKilled", after))})
+		}, []*input.Pod{podOf(name+"-x7b2q", exits(code, "OOMKilled", after))})
 	}
 	for i := range 5 {
 		name := fmt.Sprintf("etl-%d", i)
 		add(name, func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "`+name+`-zz9lm" is forbidden: exceeded quota: team, requested: pods=1, used: pods=`+fmt.Sprint(i), 3, time.Minute))
 	}
 	add("nope", func(*batchv1.Job) {}, nil, jobEvent("FailedCreate", `Error creating: pods "nope-zz9lm" is forbidden: no PriorityClass with name nope was found`, 3, time.Minute))
-	add("retries", func(*batchv1.Job) {}, []*explain.Pod{podOf("retries-x7b2q", exits(1, "Error", time.Minute)), podOf("retries-zz9lm", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })})
-	add("well", func(*batchv1.Job) {}, []*explain.Pod{podOf("well-x7b2q", nil)})
+	add("retries", func(*batchv1.Job) {}, []*input.Pod{podOf("retries-x7b2q", exits(1, "Error", time.Minute)), podOf("retries-zz9lm", func(p *corev1.Pod) { p.Status.Phase = corev1.PodRunning })})
+	add("well", func(*batchv1.Job) {}, []*input.Pod{podOf("well-x7b2q", nil)})
 	return all
 }
 

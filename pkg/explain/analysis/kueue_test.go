@@ -5,11 +5,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 )
 
@@ -104,7 +105,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 		in := heldInput(w)
 		stopped := jobEvent("Stopped", "Preempted", 1, time.Minute)
 		stopped.Source = "batch/job-kueue-controller"
-		in.Events = []explain.Event{stopped}
+		in.Events = []input.Event{stopped}
 		if r := report(in); r.Verdict.Sentence != "Kueue keeps the Job suspended (queue team-a): preempted." {
 			t.Errorf("%s: %s", name, r.Verdict.Sentence)
 		}
@@ -112,7 +113,7 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 }
 
 // heldInput returns train in queue team-a, with its Workload.
-func heldInput(w *kueue.Workload) explain.Input {
+func heldInput(w *kueue.Workload) input.Input {
 	in := factsOf(jobOfQueue())
 	in.Workload = w
 	return in

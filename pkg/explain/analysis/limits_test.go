@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -56,7 +58,7 @@ func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	})
 	for name, c := range map[string]struct {
-		facts explain.Input
+		facts input.Input
 		want  explain.BackoffLimit
 	}{
 		"failures":          {factsOf(never), explain.BackoffLimit{Unit: explain.LimitFailures, Used: 3, Limit: 2}},

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -88,7 +90,7 @@ func mergeCauses(c *explain.Cause, d explain.Cause, job string) {
 // the relatives are unknown.
 func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 	var jobs []*batchv1.Job
-	inputs := map[*batchv1.Job]explain.Input{}
+	inputs := map[*batchv1.Job]input.Input{}
 	for _, relative := range in.Relatives {
 		relative.Now = in.Now
 		jobs = append(jobs, relative.Job)

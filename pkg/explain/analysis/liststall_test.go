@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,8 +18,8 @@ import (
 )
 
 // listed returns the part of the input that a list reads: pods in phase Pending, and warnings about the Job.
-func listed(f explain.Input) explain.Input {
-	l := explain.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
+func listed(f input.Input) input.Input {
+	l := input.Input{Listed: true, Now: f.Now, OurName: f.OurName, Job: f.Job, RuleNames: f.RuleNames}
 	for i := range f.Pods {
 		if p := f.Pods[i]; p.Phase == corev1.PodPending || p.IsActive() {
 			l.Pods = append(l.Pods, f.Pods[i])
@@ -43,7 +45,7 @@ var unlisted = map[explain.ProblemKind]bool{
 }
 
 // agrees fails unless the list and the report agree about a stall, and returns its kind, or "".
-func agrees(t *testing.T, name string, f explain.Input) explain.ProblemKind {
+func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	t.Helper()
 	r := report(f)
 	stall := analysis.StallOf(listed(f))
@@ -85,10 +87,10 @@ func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 
 // CLI-06, issue 17: the same for stalls that are not recorded, and the texts of the REASON column.
 func TestListAgreesOnStalls_CLI_06(t *testing.T) {
-	pending := func(change func(*corev1.Pod)) *explain.Pod {
+	pending := func(change func(*corev1.Pod)) *input.Pod {
 		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
 	}
-	waiting := func(reason string) *explain.Pod {
+	waiting := func(reason string) *input.Pod {
 		return pending(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}}}}
 		})
@@ -96,40 +98,40 @@ func TestListAgreesOnStalls_CLI_06(t *testing.T) {
 	active := func(n int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = n, ptr.To[int32](0) })
 	}
-	refused := func(message string) []explain.Event {
-		return []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+	refused := func(message string) []input.Event {
+		return []input.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
 	}
 	for name, tc := range map[string]struct {
 		job    *batchv1.Job
-		pods   []*explain.Pod
-		events []explain.Event
+		pods   []*input.Pod
+		events []input.Event
 		reason string
 	}{
 		"no ServiceAccount": {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: error looking up service account ns/nope: serviceaccount "nope" not found`), "FailedCreate: there is no ServiceAccount nope"},
 		"no PriorityClass":  {active(0), nil, refused(`Error creating: pods "train-x" is forbidden: no PriorityClass with name nope was found`), "FailedCreate: no PriorityClass with name nope was found"},
 		"parallelism 0":     {jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) }), nil, nil, "NoParallelism"},
 		"no controller":     {jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} }), nil, nil, "NotReconciled"},
-		"image":             {active(1), []*explain.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
-		"config":            {active(1), []*explain.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
-		"gates":             {active(1), []*explain.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
-		"no node": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+		"image":             {active(1), []*input.Pod{waiting("ImagePullBackOff")}, nil, "ImagePullBackOff"},
+		"config":            {active(1), []*input.Pod{waiting("CreateContainerConfigError")}, nil, "CreateContainerConfigError"},
+		"gates":             {active(1), []*input.Pod{pending(func(p *corev1.Pod) { p.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "quota"}} })}, nil, "SchedulingGated"},
+		"no node": {active(1), []*input.Pod{pending(func(p *corev1.Pod) {
 			p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: "0/3 nodes are available: 3 Insufficient cpu. preemption: none"}}
 		})}, nil, "Unschedulable: 3 Insufficient cpu"},
-		"image of another platform": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+		"image of another platform": {active(1), []*input.Pod{pending(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{
 				Reason: "ErrImagePull", Message: "no match for platform in manifest: not found",
 			}}}}
 		})}, nil, "ErrImagePull: no image for the platform"},
-		"volume": {active(1), []*explain.Pod{pending(func(p *corev1.Pod) {
+		"volume": {active(1), []*input.Pod{pending(func(p *corev1.Pod) {
 			p.Spec.NodeName = "node-1"
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}}}
-		})}, []explain.Event{about("a", "Warning", "kubelet", "FailedMount", `MountVolume.SetUp failed for volume "data" : secret "train" not found`)}, "FailedMount: no Secret train"},
-		"no scheduler":        {active(1), []*explain.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
-		"one of two pods":     {active(2), []*explain.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
+		})}, []input.Event{about("a", "Warning", "kubelet", "FailedMount", `MountVolume.SetUp failed for volume "data" : secret "train" not found`)}, "FailedMount: no Secret train"},
+		"no scheduler":        {active(1), []*input.Pod{pending(func(*corev1.Pod) {})}, nil, "PodPending"},
+		"one of two pods":     {active(2), []*input.Pod{waiting("ImagePullBackOff"), podOf("b", nil)}, nil, ""},
 		"suspended":           {jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), nil, nil, ""},
 		"complete":            {jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobComplete, "CompletionsReached", "", 0) }), nil, refused("exceeded quota"), ""},
-		"no pod is missing":   {active(2), []*explain.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
-		"runs and is refused": {active(1), []*explain.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
+		"no pod is missing":   {active(2), []*input.Pod{podOf("a", nil), podOf("b", nil)}, refused("exceeded quota"), ""},
+		"runs and is refused": {active(1), []*input.Pod{podOf("a", nil)}, refused("exceeded quota"), ""},
 	} {
 		f := factsOf(tc.job, tc.pods...)
 		f.Events = tc.events
@@ -165,7 +167,7 @@ func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
 	}
 	for ago, stalled := range map[time.Duration]bool{10 * time.Second: false, 6 * time.Minute: true} {
 		f := listed(factsOf(written(ago)))
-		f.Events = []explain.Event{jobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
+		f.Events = []input.Event{jobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
 		if stall := analysis.StallOf(f); (stall != nil) != stalled {
 			t.Errorf("status written %s ago: %+v", ago, stall)
 		}
@@ -176,8 +178,8 @@ func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
 func BenchmarkStallOf(b *testing.B) {
 	healthy := listed(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2) })))
 	refused := listed(factsOf(jobWith(nil)))
-	refused.Events = []explain.Event{jobEvent("FailedCreate", strings.Repeat("x", 100), 4, time.Minute)}
-	for name, f := range map[string]explain.Input{"healthy": healthy, "refused": refused} {
+	refused.Events = []input.Event{jobEvent("FailedCreate", strings.Repeat("x", 100), 4, time.Minute)}
+	for name, f := range map[string]input.Input{"healthy": healthy, "refused": refused} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				analysis.StallOf(f)

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,7 +33,7 @@ func terminating(d time.Duration) func(*corev1.Pod) {
 
 // Issue 6, point 2: indexes whose pod is ready, and indexes removed when an elastic Indexed Job was scaled down.
 func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
-	pods := []*explain.Pod{
+	pods := []*input.Pod{
 		podOf("train-0-a", onIndex(0, 1, running(true))),
 		podOf("train-1-a", onIndex(1, 1, running(false))),
 		podOf("train-2-a", onIndex(2, 1, terminating(time.Second))),

@@ -3,6 +3,8 @@ package analysis_test
 import (
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -12,7 +14,7 @@ import (
 
 // Requirements: RUN-15
 func TestMayContinue(t *testing.T) {
-	pending := func(change func(p *corev1.Pod)) explain.Input {
+	pending := func(change func(p *corev1.Pod)) input.Input {
 		return factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), 1 }), podOf("a", func(p *corev1.Pod) {
 			p.Status.Phase = corev1.PodPending
 			if change != nil {
@@ -20,7 +22,7 @@ func TestMayContinue(t *testing.T) {
 			}
 		}))
 	}
-	unschedulable := func(message string) explain.Input {
+	unschedulable := func(message string) input.Input {
 		return pending(func(p *corev1.Pod) {
 			p.Spec.NodeName = ""
 			p.Status.Conditions = []corev1.PodCondition{{
@@ -28,7 +30,7 @@ func TestMayContinue(t *testing.T) {
 			}}
 		})
 	}
-	waiting := func(reason string, policy corev1.RestartPolicy) explain.Input {
+	waiting := func(reason string, policy corev1.RestartPolicy) input.Input {
 		f := pending(func(p *corev1.Pod) {
 			p.Status.ContainerStatuses = []corev1.ContainerStatus{{
 				Name: "main", RestartCount: 3, State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason}},
@@ -41,16 +43,16 @@ func TestMayContinue(t *testing.T) {
 		f.Job.Spec.Template.Spec.RestartPolicy = policy
 		return f
 	}
-	withEvent := func(f explain.Input, e explain.Event) explain.Input {
+	withEvent := func(f input.Input, e input.Event) input.Input {
 		f.Events = append(f.Events, e)
 		return f
 	}
-	refused := func(message string) explain.Input {
+	refused := func(message string) input.Input {
 		return withEvent(factsOf(jobWith(nil)), jobEvent("FailedCreate", message, 1, 0))
 	}
 	slow := pending(nil)
 	for name, c := range map[string]struct {
-		input explain.Input
+		input input.Input
 		kind  explain.ProblemKind
 		want  bool
 	}{

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -94,7 +96,7 @@ func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	deleted := failedEvent(deletedPod, "x", 2, 0)
 	deleted.First = noon.Add(-10 * time.Minute) // when the condition was set
 	f := factsOf(job(0))
-	f.Events = []explain.Event{deleted}
+	f.Events = []input.Event{deleted}
 	r := report(f)
 	if len(r.Causes) != 1 || r.Causes[0].Consequence {
 		t.Errorf("%+v", r.Causes)
@@ -102,7 +104,7 @@ func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 	wantSaid(t, r, "pod was deleted before it ended", "find out who deletes the Job's pods")
 
 	f = factsOf(job(0), podOf("a", exits(1, "Error", 11*time.Minute)))
-	f.Events = []explain.Event{deleted}
+	f.Events = []input.Event{deleted}
 	if r = report(f); len(r.Causes) != 2 || !r.Causes[1].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
@@ -115,7 +117,7 @@ func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
 		j.Status.Failed = 3
 		ended(j, "BackoffLimitExceeded", "")
 	}), podOf("a", exits(4, "Error", 11*time.Minute)), podOf("b", exits(4, "Error", 11*time.Minute)))
-	f.Events = []explain.Event{failedEvent(deletedPod, "a", 2, 9*time.Minute)}
+	f.Events = []input.Event{failedEvent(deletedPod, "a", 2, 9*time.Minute)}
 	sum := int32(0)
 	r := report(f)
 	for _, c := range r.Causes {
@@ -252,7 +254,7 @@ func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 		`ValidatingAdmissionPolicy 'p' denied it: no`: "recreate the Job",
 	} {
 		f := factsOf(jobWith(nil))
-		f.Events = []explain.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
+		f.Events = []input.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
 		wantSaid(t, report(f), want)
 	}
 }
@@ -303,13 +305,13 @@ func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
 
 // A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
 func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
-	killing := func(message string) explain.Input {
+	killing := func(message string) input.Input {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
 			ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 		}))
-		e := explain.Event{Pod: "train-x", Type: "Normal", Reason: "Killing", Message: message, Count: 1, First: noon.Add(-11 * time.Minute), Last: noon.Add(-11 * time.Minute)}
-		f.Events = []explain.Event{e}
+		e := input.Event{Pod: "train-x", Type: "Normal", Reason: "Killing", Message: message, Count: 1, First: noon.Add(-11 * time.Minute), Last: noon.Add(-11 * time.Minute)}
+		f.Events = []input.Event{e}
 		return f
 	}
 	r := report(killing("Stopping container main"))
@@ -337,8 +339,8 @@ func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
 
 // Half of the failures are not most of them.
 func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
-	pods := func(codes ...int32) []*explain.Pod {
-		var all []*explain.Pod
+	pods := func(codes ...int32) []*input.Pod {
+		var all []*input.Pod
 		for i, code := range codes {
 			all = append(all, podOf(string(rune('a'+i)), exits(code, "Error", time.Minute)))
 		}

@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Requirements: CLI-06
@@ -20,11 +20,11 @@ func TestMultiAttachSaysMoreThanATimeout(t *testing.T) {
 	attach := about("a", "Warning", "attachdetach-controller", "FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`)
 	mount := about("a", "Warning", "kubelet", "FailedMount", "Unable to attach or mount volumes: unmounted volumes=[config]: timed out waiting for the condition")
 	mount.Last = noon.Add(-time.Minute)
-	f.Events = []explain.Event{attach, mount}
+	f.Events = []input.Event{attach, mount}
 	wantFirst(t, f, "the pod cannot start because its volume pvc-0a1b is already used by pod(s) bootstrap-sync")
 
 	// The scheduler's message from before the pod had a node is outdated.
 	attach.Reason, attach.Message = "FailedScheduling", "0/3 nodes are available"
-	f.Events = []explain.Event{attach, mount}
+	f.Events = []input.Event{attach, mount}
 	wantUnsaid(t, report(f), "0/3 nodes")
 }

@@ -6,12 +6,12 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // CLI-06: events of both APIs are read.
@@ -20,38 +20,38 @@ func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
 	for name, tc := range map[string]struct {
 		event corev1.Event
-		want  explain.Event
+		want  input.Event
 	}{
 		"core": {
 			corev1.Event{InvolvedObject: about, Type: "Warning", Reason: "Failed", Message: "m", Count: 3, FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute), Source: corev1.EventSource{Component: "kubelet"}},
-			explain.Event{Pod: "train-x", PodUID: "u", Type: "Warning", Reason: "Failed", Message: "m", Count: 3, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute), Source: "kubelet"},
+			input.Event{Pod: "train-x", PodUID: "u", Type: "Warning", Reason: "Failed", Message: "m", Count: 3, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute), Source: "kubelet"},
 		},
 		"events.k8s.io, once": {
 			corev1.Event{InvolvedObject: about, EventTime: micro(time.Hour), ReportingController: "default-scheduler"},
-			explain.Event{Pod: "train-x", PodUID: "u", Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour), Source: "default-scheduler"},
+			input.Event{Pod: "train-x", PodUID: "u", Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour), Source: "default-scheduler"},
 		},
 		"events.k8s.io, a series": {
 			corev1.Event{InvolvedObject: about, EventTime: micro(time.Hour), Series: &corev1.EventSeries{Count: 7, LastObservedTime: micro(time.Second)}},
-			explain.Event{Pod: "train-x", PodUID: "u", Count: 7, First: noon.Add(-time.Hour), Last: noon.Add(-time.Second)},
+			input.Event{Pod: "train-x", PodUID: "u", Count: 7, First: noon.Add(-time.Hour), Last: noon.Add(-time.Second)},
 		},
 		"no time but that of the object": {
 			corev1.Event{ObjectMeta: metav1.ObjectMeta{CreationTimestamp: ago(time.Hour)}},
-			explain.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
+			input.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
 		},
 		"only the last time": {
 			corev1.Event{LastTimestamp: ago(time.Hour)},
-			explain.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
+			input.Event{Count: 1, First: noon.Add(-time.Hour), Last: noon.Add(-time.Hour)},
 		},
 		"a series without a time": {
 			corev1.Event{FirstTimestamp: ago(time.Hour), LastTimestamp: ago(time.Minute), Count: 9, Series: &corev1.EventSeries{Count: 2}},
-			explain.Event{Count: 9, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute)},
+			input.Event{Count: 9, First: noon.Add(-time.Hour), Last: noon.Add(-time.Minute)},
 		},
 		"of the Job": {
 			corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "Job", Name: "train"}, FirstTimestamp: ago(0), Count: -4},
-			explain.Event{Count: 1, First: noon, Last: noon},
+			input.Event{Count: 1, First: noon, Last: noon},
 		},
 	} {
-		if got := explain.EventOf(&tc.event); got != tc.want {
+		if got := input.EventOf(&tc.event); got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
 		}
 	}
@@ -60,7 +60,7 @@ func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 // Long messages are cut to valid text.
 func TestLongMessagesAreCut_CLI_06(t *testing.T) {
 	long := strings.Repeat("ä€", 2000)
-	e := explain.EventOf(&corev1.Event{Message: long})
+	e := input.EventOf(&corev1.Event{Message: long})
 	p := podOf("x", func(p *corev1.Pod) { p.Status.Message = "a" + long })
 	for _, text := range []string{e.Message, p.Message} {
 		if len(text) < 4000 || len(text) > 4096 || !utf8.ValidString(text) {
@@ -71,11 +71,11 @@ func TestLongMessagesAreCut_CLI_06(t *testing.T) {
 
 func TestLeaseIsRead_CLI_06(t *testing.T) {
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "n"}}
-	if got := explain.LeaseOf(l); got != (explain.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
+	if got := input.LeaseOf(l); got != (input.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
 		t.Errorf("%+v", got)
 	}
 	l.Spec = coordinationv1.LeaseSpec{HolderIdentity: ptr.To("me"), LeaseDurationSeconds: ptr.To[int32](7), RenewTime: ptr.To(metav1.NewMicroTime(noon))}
-	if got := explain.LeaseOf(l); got != (explain.Lease{Namespace: "s", Name: "n", Holder: "me", Renewed: noon, Duration: 7 * time.Second}) {
+	if got := input.LeaseOf(l); got != (input.Lease{Namespace: "s", Name: "n", Holder: "me", Renewed: noon, Duration: 7 * time.Second}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -89,11 +89,11 @@ func TestNodeThatIsNotReadyIsTrouble_PRP_23(t *testing.T) {
 			{Type: corev1.NodeMemoryPressure, Status: corev1.ConditionFalse, Reason: "Fine"},
 			{Type: corev1.NodeReady, Status: tc.status, Reason: "KubeletNotReady"},
 		}}}
-		if got := explain.NodeTrouble(node); got != tc.want {
+		if got := input.NodeTrouble(node); got != tc.want {
 			t.Errorf("%s: %q", tc.status, got)
 		}
 	}
-	if got := explain.NodeTrouble(&corev1.Node{}); got != "" {
+	if got := input.NodeTrouble(&corev1.Node{}); got != "" {
 		t.Errorf("a node that is new: %q", got)
 	}
 }

@@ -3,6 +3,8 @@ package analysis
 import (
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -75,7 +77,7 @@ func retryOf(job *batchv1.Job) *explain.RetryOf {
 
 // StallOf returns the problem that blocks the Job as far as a list can detect it (Input.Listed), nil if there is none. It
 // is the problem that the verdict names, except problems with a status of their own, such as Suspended.
-func StallOf(input explain.Input) *explain.Stall {
+func StallOf(input input.Input) *explain.Stall {
 	if !MayStall(input.Job) {
 		return nil
 	}
@@ -125,7 +127,7 @@ func mayHideFailures(job *batchv1.Job) bool {
 const maxWhy = 2
 
 // WhyOf returns the causes of the pods' failures as far as a list can detect them (Input.Listed), nil if there are none.
-func WhyOf(input explain.Input) *explain.Why {
+func WhyOf(input input.Input) *explain.Why {
 	if !HasFailures(input.Job) {
 		return nil
 	}

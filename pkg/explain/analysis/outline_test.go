@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -160,7 +162,7 @@ func TestWhyAndFailedCountTheSameFailures(t *testing.T) {
 			j.Spec.BackoffLimitPerIndex = ptr.To[int32](3)
 			j.Status.Failed, j.Status.StartTime = counted, ptr.To(metav1.NewTime(noon.Add(-time.Hour)))
 		}))
-		f.Pods, f.PodsRead = []*explain.Pod{podOf("a", exits(1, "Error", time.Second)), podOf("b", exits(1, "Error", time.Second))}, true
+		f.Pods, f.PodsRead = []*input.Pod{podOf("a", exits(1, "Error", time.Second)), podOf("b", exits(1, "Error", time.Second))}, true
 		o := analysis.OutlineOf(f.Job, nil, f.Now)
 		o.Why = analysis.WhyOf(f)
 		if o.Why == nil || o.Why.Text != "exit 1 ×2" || o.Failures() != want {

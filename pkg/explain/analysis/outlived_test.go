@@ -4,11 +4,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Requirements: CON-06
@@ -19,12 +19,12 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 		ended(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
 	})
 	end := job.Status.Conditions[0].LastTransitionTime
-	stopping := func(container string) explain.Event {
-		return explain.Event{Pod: "a", Type: "Normal", Source: "kubelet", Reason: "Killing", Message: "Stopping container " + container, Count: 1, First: end.Time, Last: end.Time}
+	stopping := func(container string) input.Event {
+		return input.Event{Pod: "a", Type: "Normal", Source: "kubelet", Reason: "Killing", Message: "Stopping container " + container, Count: 1, First: end.Time, Last: end.Time}
 	}
 	gone := factsOf(job)
 	gone.PodsRead, gone.EventsRead = true, true
-	gone.Events = []explain.Event{stopping("cloudsql-proxy")}
+	gone.Events = []input.Event{stopping("cloudsql-proxy")}
 	r := wantFirst(t, gone, "container main of pod a had ended, and container cloudsql-proxy kept the pod running")
 	wantSaid(t, r, "run the Cloud SQL proxy as a native sidecar")
 	wantUnsaid(t, r, "give the Job more time")

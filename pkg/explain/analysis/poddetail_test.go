@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -105,20 +107,20 @@ func TestPodDetailHasKubectlsDefaultContainer(t *testing.T) {
 // Events are in the order of time, without events of other pods, or of an earlier pod with the same name.
 func TestPodDetailLeavesOutOtherEvents(t *testing.T) {
 	pod := detailed()
-	about := func(reason string, last time.Duration, change func(*explain.Event)) explain.Event {
-		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Type: "Normal", Reason: reason, First: noon.Add(-time.Hour), Last: noon.Add(-last)}
+	about := func(reason string, last time.Duration, change func(*input.Event)) input.Event {
+		e := input.Event{Pod: pod.Name, PodUID: pod.UID, Type: "Normal", Reason: reason, First: noon.Add(-time.Hour), Last: noon.Add(-last)}
 		if change != nil {
 			change(&e)
 		}
 		return e
 	}
-	events := []explain.Event{
-		about("third", time.Minute, func(e *explain.Event) { e.Type, e.Count, e.Message, e.Source = "Warning", 7, hostile, "kubelet" }),
-		about("of the Job", 0, func(e *explain.Event) { e.Pod, e.PodUID = "", "" }),
+	events := []input.Event{
+		about("third", time.Minute, func(e *input.Event) { e.Type, e.Count, e.Message, e.Source = "Warning", 7, hostile, "kubelet" }),
+		about("of the Job", 0, func(e *input.Event) { e.Pod, e.PodUID = "", "" }),
 		about("first", 3*time.Minute, nil),
-		about("of another", 0, func(e *explain.Event) { e.Pod = "train-1-abcde" }),
-		about("of the pod before", 0, func(e *explain.Event) { e.PodUID = "older" }),
-		about("second", 2*time.Minute, func(e *explain.Event) { e.PodUID = "" }),
+		about("of another", 0, func(e *input.Event) { e.Pod = "train-1-abcde" }),
+		about("of the pod before", 0, func(e *input.Event) { e.PodUID = "older" }),
+		about("second", 2*time.Minute, func(e *input.Event) { e.PodUID = "" }),
 	}
 	got := explain.PodDetailOf(pod, events).Events
 	want := []explain.PodEvent{
@@ -136,16 +138,16 @@ func TestPodDetailAgreesWithTheReport(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		pod := d.pod(0)
-		var events, turned []explain.Event
+		var events, turned []input.Event
 		for i := range d.n("events", 0, 5) {
-			e := explain.EventOf(d.event(int(i)))
-			events, turned = append(events, e), append([]explain.Event{e}, turned...)
+			e := input.EventOf(d.event(int(i)))
+			events, turned = append(events, e), append([]input.Event{e}, turned...)
 		}
 		detail := explain.PodDetailOf(pod, events)
 		if again := explain.PodDetailOf(pod, turned); !reflect.DeepEqual(detail, again) {
 			t.Errorf("%+v\nin another order %+v", detail, again)
 		}
-		r := analysis.Explain(factsOf(jobWith(nil), explain.PodOf(pod)), explain.Options{MaxPods: -1})
+		r := analysis.Explain(factsOf(jobWith(nil), input.PodOf(pod)), explain.Options{MaxPods: -1})
 		if p := r.Pods[0]; p.Name != detail.Name || p.State != detail.State || p.Phase != detail.Phase || p.Node != detail.Node {
 			t.Errorf("the report says %+v, the detail %+v", p, detail)
 		}
@@ -166,9 +168,9 @@ func TestPodDetailAgreesWithTheReport(t *testing.T) {
 // BenchmarkPodDetail measures a pod of three containers with twenty events among as many others.
 func BenchmarkPodDetail(b *testing.B) {
 	pod := detailed()
-	var events []explain.Event
+	var events []input.Event
 	for i := range 40 {
-		e := explain.Event{Pod: pod.Name, PodUID: pod.UID, Reason: "Pulled", Last: noon.Add(-time.Duration(i*7%40) * time.Second)}
+		e := input.Event{Pod: pod.Name, PodUID: pod.UID, Reason: "Pulled", Last: noon.Add(-time.Duration(i*7%40) * time.Second)}
 		if i%2 == 0 {
 			e.Pod = "another"
 		}

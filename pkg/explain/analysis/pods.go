@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +19,7 @@ import (
 // podInfos returns the pods that the report is about: first failed pods, then pods that do not start, terminate, run, or
 // have succeeded. It also returns the number of pods left out.
 func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]explain.PodInfo, int32) {
-	var shown [podRanks][]*explain.Pod
+	var shown [podRanks][]*input.Pod
 	all := 0
 	for _, p := range in.Pods {
 		if o.HasPod(p) {
@@ -30,7 +32,7 @@ func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]
 	if limit < 0 {
 		limit = all
 	}
-	t := &podTable{byPod: make(map[*explain.Pod]*failures.Failure, len(failed.All)), steps: in.RecordedAs()}
+	t := &podTable{byPod: make(map[*input.Pod]*failures.Failure, len(failed.All)), steps: in.RecordedAs()}
 	for i := range failed.All {
 		t.byPod[failed.All[i].Pod] = &failed.All[i]
 	}
@@ -45,7 +47,7 @@ func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]
 }
 
 // comparePods orders pods of one rank: by index, the latest attempt first.
-func comparePods(x, y *explain.Pod) int {
+func comparePods(x, y *input.Pod) int {
 	switch {
 	case x.Index != y.Index:
 		return cmp.Compare(x.Index, y.Index)
@@ -58,7 +60,7 @@ func comparePods(x, y *explain.Pod) int {
 // podRanks is the number of results of podRank.
 const podRanks = 5
 
-func podRank(p *explain.Pod) int {
+func podRank(p *input.Pod) int {
 	switch {
 	case p.Phase == corev1.PodFailed:
 		return 0
@@ -74,7 +76,7 @@ func podRank(p *explain.Pod) int {
 
 // podTable holds data shared by the PodInfos.
 type podTable struct {
-	byPod   map[*explain.Pod]*failures.Failure
+	byPod   map[*input.Pod]*failures.Failure
 	steps   map[types.UID]string
 	numbers slab[int32]
 	times   slab[metav1.Time]
@@ -101,7 +103,7 @@ func (t *podTable) time(at time.Time) *metav1.Time {
 	return t.times.ptr(metav1.Time{Time: at})
 }
 
-func (t *podTable) info(p *explain.Pod) explain.PodInfo {
+func (t *podTable) info(p *input.Pod) explain.PodInfo {
 	info := explain.PodInfo{
 		Name: p.Name, Attempt: p.Attempt, Phase: string(p.Phase), State: p.State(), Ready: p.Ready, Node: p.Node,
 		Created: t.time(p.CreatedAt), Started: t.time(p.StartedAt), Restarts: p.Restarts,

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -29,7 +30,7 @@ func oomKilled(template string, change func(*corev1.Pod)) explain.Report {
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
 	})
 	f := factsOf(job, podOf("train-x", func(p *corev1.Pod) {
-		exits(137, explain.OOMKilled, time.Minute)(p)
+		exits(137, cause.OOMKilled, time.Minute)(p)
 		change(p)
 	}))
 	f.RelativesRead = true

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -149,7 +151,7 @@ func TestFailuresAddUp_CLI_04(t *testing.T) {
 				ended(j, "BackoffLimitExceeded", "")
 			}
 		})
-		var pods []*explain.Pod
+		var pods []*input.Pod
 		for i := range counted + uncounted {
 			pods = append(pods, podOf(fmt.Sprint("pod-", i), func(p *corev1.Pod) {
 				exits(d.n("exit code", 1, 3), "Error", time.Minute)(p)

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -31,8 +33,8 @@ func ours(d time.Duration) *batchv1.Job {
 	})
 }
 
-func lease(holder string, renewed time.Duration) *explain.Lease {
-	return &explain.Lease{Namespace: "sys", Name: "lease", Holder: holder, Renewed: noon.Add(-renewed), Duration: 15 * time.Second}
+func lease(holder string, renewed time.Duration) *input.Lease {
+	return &input.Lease{Namespace: "sys", Name: "lease", Holder: holder, Renewed: noon.Add(-renewed), Duration: 15 * time.Second}
 }
 
 // CLI-06, MGB-12: the controller of the Job, and whether it is alive.
@@ -44,8 +46,8 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 	})
 	for name, tc := range map[string]struct {
 		job   *batchv1.Job
-		lease *explain.Lease
-		pods  []*explain.Pod
+		lease *input.Lease
+		pods  []*input.Pod
 		alive explain.Aliveness
 		says  string
 		gone  bool
@@ -58,7 +60,7 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
 		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []*explain.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []*input.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
 		"no sign":                           {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "not known whether"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -130,7 +132,7 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
 	})
 	f = factsOf(ours(time.Hour), unrecorded)
-	for namespace, want := range map[string]explain.Sign{"team-x": explain.SignOverdue, explain.SystemNamespace: explain.SignLeaseHeld} {
+	for namespace, want := range map[string]explain.Sign{"team-x": explain.SignOverdue, input.SystemNamespace: explain.SignLeaseHeld} {
 		f.Lease = lease("vm-1", time.Second)
 		f.Lease.Namespace = namespace
 		if r := report(f).Reconciler; r.Sign != want {
@@ -144,19 +146,19 @@ func TestLeaseOfAnotherNamespaceProvesNothing(t *testing.T) {
 //
 // Requirements: CLI-10
 func TestLeasesThatDisagreeAreShown(t *testing.T) {
-	in := func(namespace, holder string, renewed time.Duration) *explain.Lease {
+	in := func(namespace, holder string, renewed time.Duration) *input.Lease {
 		l := lease(holder, renewed)
 		l.Namespace = namespace
 		return l
 	}
 	for name, tc := range map[string]struct {
-		lease, other *explain.Lease
+		lease, other *input.Lease
 		sign         explain.Sign
 	}{
-		"expired in batchjob-system, forged in a user's namespace": {in(explain.SystemNamespace, "vm-1", time.Hour), in("team-x", "vm-2", time.Second), explain.SignLeaseUnclear},
+		"expired in batchjob-system, forged in a user's namespace": {in(input.SystemNamespace, "vm-1", time.Hour), in("team-x", "vm-2", time.Second), explain.SignLeaseUnclear},
 		"expired in a custom namespace, forged elsewhere":          {in("platform", "vm-1", time.Hour), in("team-x", "vm-2", time.Second), explain.SignLeaseUnclear},
 		"an older forged Lease is held, the custom one expired":    {in("team-x", "vm-2", time.Second), in("platform", "vm-1", time.Hour), explain.SignLeaseUnclear},
-		"held in batchjob-system, expired elsewhere":               {in(explain.SystemNamespace, "vm-1", time.Second), in("team-x", "vm-2", time.Hour), explain.SignLeaseHeld},
+		"held in batchjob-system, expired elsewhere":               {in(input.SystemNamespace, "vm-1", time.Second), in("team-x", "vm-2", time.Hour), explain.SignLeaseHeld},
 		"held in a custom namespace":                               {in("platform", "vm-1", time.Second), nil, explain.SignLeaseHeld},
 		"both are held":                                            {in("platform", "vm-1", time.Second), in("team-x", "vm-2", time.Second), explain.SignLeaseHeld},
 		"both have expired":                                        {in("platform", "vm-1", time.Hour), in("team-x", "vm-2", time.Hour), explain.SignLeaseExpired},
@@ -196,7 +198,7 @@ func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 // A Lease that was never renewed has no age.
 func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
-	f.Lease = &explain.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
+	f.Lease = &input.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
 	r := report(f)
 	if all := r.Reconciler.Text + fmt.Sprint(r.Problems); strings.Contains(all, "106751d") {
 		t.Error(all)
@@ -279,7 +281,7 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 		t.Errorf("a Job of five seconds is neglected: %+v", r.Problems)
 	}
 	refused := factsOf(neglected(recorded.OurName, time.Hour))
-	refused.Events = []explain.Event{jobEvent("FailedCreate", "Error creating: Internal error occurred", 3, time.Minute)}
+	refused.Events = []input.Event{jobEvent("FailedCreate", "Error creating: Internal error occurred", 3, time.Minute)}
 	if r := report(refused); hasProblem(r, explain.ProblemNotReconciled) || !hasProblem(r, explain.ProblemCreationRefused) {
 		t.Errorf("a Job whose pods are refused: %+v", r.Problems)
 	}

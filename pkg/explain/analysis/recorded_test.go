@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
@@ -136,7 +138,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	}
 }
 
-func render(t *testing.T, f explain.Input) string {
+func render(t *testing.T, f input.Input) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := text.Explanation(&b, analysis.Explain(f, explain.Options{}), text.Options{Full: true}); err != nil {

@@ -5,6 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -27,7 +30,7 @@ func completeJob(change func(*batchv1.Job)) *batchv1.Job {
 }
 
 // succeeded returns a pod whose main container exited with 0 for this reason.
-func succeeded(name, reason string, change func(*corev1.Pod)) *explain.Pod {
+func succeeded(name, reason string, change func(*corev1.Pod)) *input.Pod {
 	return podOf(name, func(p *corev1.Pod) {
 		exits(0, reason, time.Minute)(p)
 		p.Spec.Containers[0].Resources = memory("512Mi")
@@ -46,7 +49,7 @@ func wantSentence(t *testing.T, r explain.Report, want string) {
 
 // Requirements: FCT-01
 func TestProcessThatIsOOMKilledMakesSuccessDoubtful(t *testing.T) {
-	r := report(factsOf(completeJob(nil), succeeded("train-x", explain.OOMKilled, nil)))
+	r := report(factsOf(completeJob(nil), succeeded("train-x", cause.OOMKilled, nil)))
 	wantSentence(t, r, "The Job is complete: 1 of 1 pod succeeded in 59m; container main exited with code 0, but the kernel killed a process in it for lack of memory (OOMKilled, memory limit 512Mi): its result may be incomplete.")
 	p := problem(t, r, explain.ProblemProcessOOMKilled)
 	if p.Blocks || p.Count != 1 || r.Verdict.Problem == nil || len(r.Causes) != 0 || r.Counts.Failed != 0 {
@@ -64,7 +67,7 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 	r := report(factsOf(completeJob(nil), succeeded("train-x", "Completed", func(p *corev1.Pod) {
 		p.Spec.InitContainers = []corev1.Container{{Name: "logs", Image: "shipper:1", Resources: memory("32Mi")}}
 		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "logs", State: corev1.ContainerState{
-			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: explain.OOMKilled, StartedAt: ago(3 * time.Minute), FinishedAt: ago(2 * time.Minute)},
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: cause.OOMKilled, StartedAt: ago(3 * time.Minute), FinishedAt: ago(2 * time.Minute)},
 		}}}
 	})))
 	if want := "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(r.Verdict.Sentence, want) {
@@ -107,13 +110,13 @@ func TestDeletionWithoutPodsNamesWhatHoldsIt(t *testing.T) {
 
 // Requirements: FCT-04
 func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
-	for name, change := range map[string]func(f *explain.Input){
-		"a pod is left": func(f *explain.Input) {
-			f.Pods = []*explain.Pod{podOf("train-x", func(p *corev1.Pod) {
+	for name, change := range map[string]func(f *input.Input){
+		"a pod is left": func(f *input.Input) {
+			f.Pods = []*input.Pod{podOf("train-x", func(p *corev1.Pod) {
 				p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-time.Minute)), ptr.To[int64](120)
 			})}
 		},
-		"pods could not be read": func(f *explain.Input) { f.PodsRead = false },
+		"pods could not be read": func(f *input.Input) { f.PodsRead = false },
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{"foregroundDeletion"}
@@ -126,7 +129,7 @@ func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
 }
 
 // deadlineOf returns a Job that passed its deadline with one pod, train-x, which no longer exists; the events are the pod's.
-func deadlineOf(events ...explain.Event) explain.Input {
+func deadlineOf(events ...input.Event) input.Input {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
 		j.Spec.Parallelism, j.Spec.Completions = ptr.To[int32](1), ptr.To[int32](1)
@@ -134,7 +137,7 @@ func deadlineOf(events ...explain.Event) explain.Input {
 	}))
 	created := jobEvent("SuccessfulCreate", "Created pod: train-x", 1, time.Hour)
 	created.Type = corev1.EventTypeNormal
-	f.Events = append([]explain.Event{created}, events...)
+	f.Events = append([]input.Event{created}, events...)
 	return f
 }
 
@@ -142,7 +145,7 @@ const unschedulable = "0/3 nodes are available: 3 Insufficient cpu. no new claim
 
 // Requirements: FCT-05
 func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
-	for want, e := range map[string]explain.Event{
+	for want, e := range map[string]input.Event{
 		"as no node could take them: 3 Insufficient cpu": podEvent("FailedScheduling", unschedulable, 30*time.Minute),
 	} {
 		r := report(deadlineOf(e))
@@ -174,7 +177,7 @@ func TestDeadlineOfPodsThatMayHaveStartedIsNotSaidToBeSpentPending(t *testing.T)
 	started := podEvent("Started", "Started container main", 30*time.Minute)
 	started.Type = corev1.EventTypeNormal
 	other := jobEvent("SuccessfulCreate", "Created pod: train-y", 1, time.Hour)
-	for name, f := range map[string]explain.Input{
+	for name, f := range map[string]input.Input{
 		"it started":               deadlineOf(warning, started),
 		"nothing is known of it":   deadlineOf(),
 		"another one is not known": deadlineOf(warning, other),
@@ -193,7 +196,7 @@ func TestDeadlineOfPodsThatMayHaveStartedIsNotSaidToBeSpentPending(t *testing.T)
 // Requirements: FCT-05
 func TestPendingPodThatStillExistsShowsWhyTheDeadlineWasSpent(t *testing.T) {
 	f := deadlineOf()
-	f.Pods = []*explain.Pod{podOf("train-x", func(p *corev1.Pod) {
+	f.Pods = []*input.Pod{podOf("train-x", func(p *corev1.Pod) {
 		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
 		p.DeletionTimestamp = ptr.To(ago(10 * time.Minute))
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: unschedulable}}
@@ -209,7 +212,7 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 		j.Labels, j.Spec.Suspend = map[string]string{"kueue.x-k8s.io/queue-name": "team-a"}, ptr.To(true)
 		condition(j, batchv1.JobSuspended, "JobSuspended", "Job suspended", time.Minute)
 	})
-	byKueue := func(reason, message string, d time.Duration) explain.Event {
+	byKueue := func(reason, message string, d time.Duration) input.Event {
 		e := jobEvent(reason, message, 1, d)
 		e.Type, e.Source = corev1.EventTypeNormal, "batch/job-kueue-controller"
 		return e
@@ -218,13 +221,13 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	foreign := stopped
 	foreign.Source = "example.com/controller"
 	for name, tc := range map[string]struct {
-		events []explain.Event
+		events []input.Event
 		want   string
 	}{
 		"it was never started":     {nil, "Kueue keeps the Job suspended (queue team-a)."},
-		"it was stopped":           {[]explain.Event{stopped}, "Kueue keeps the Job suspended (queue team-a): the workload is deactivated due to exceeding the maximum number of re-queuing retries."},
-		"it was started again":     {[]explain.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a)."},
-		"somebody else stopped it": {[]explain.Event{foreign}, "Kueue keeps the Job suspended (queue team-a)."},
+		"it was stopped":           {[]input.Event{stopped}, "Kueue keeps the Job suspended (queue team-a): the workload is deactivated due to exceeding the maximum number of re-queuing retries."},
+		"it was started again":     {[]input.Event{stopped, byKueue("Started", "Admitted by clusterQueue", time.Second)}, "Kueue keeps the Job suspended (queue team-a)."},
+		"somebody else stopped it": {[]input.Event{foreign}, "Kueue keeps the Job suspended (queue team-a)."},
 	} {
 		f := factsOf(job)
 		f.Events = tc.events
@@ -287,7 +290,7 @@ func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 		f := factsOf(completeJob(func(j *batchv1.Job) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(d)), []string{"foregroundDeletion"}
 		}))
-		f.Pods = []*explain.Pod{podOf("train-x", exits(0, "", time.Hour))}
+		f.Pods = []*input.Pod{podOf("train-x", exits(0, "", time.Hour))}
 		if r := report(f); strings.Contains(r.Verdict.Sentence, "is being deleted") != want {
 			t.Errorf("after %s: %s", d, r.Verdict.Sentence)
 		}

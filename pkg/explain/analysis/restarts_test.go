@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -12,7 +14,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // restarting returns a Job with restartPolicy OnFailure that failed by its backoffLimit 10 minutes ago, with failed
@@ -68,32 +69,32 @@ const (
 func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit, failed int32
-		pods          []*explain.Pod
+		pods          []*input.Pod
 		want          []string
 	}{
-		"counted, and still ending": {3, 1, []*explain.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
+		"counted, and still ending": {3, 1, []*input.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
 			"container main of pod a was restarted 3 times, which uses up backoffLimit 3; container main last exited with code 7, “no licence”",
 			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
-		"still ending": {1, 0, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+		"still ending": {1, 0, []*input.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
 			"The Job is going to fail: container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last exited with code 7, “no licence”; it waits for 1 terminating pod",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
-		"limit 0": {0, 1, []*explain.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
+		"limit 0": {0, 1, []*input.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
 			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 7",
 		}},
-		"killed by the deletion": {1, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
+		"killed by the deletion": {1, 1, []*input.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
 			"container main of pod a was restarted 1 time, which uses up backoffLimit 1; container main last exited with code 7",
 			"container main exited with code 7 after 2s, before it was restarted",
 		}},
-		"waited to be restarted": {0, 1, []*explain.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
+		"waited to be restarted": {0, 1, []*input.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
 			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 9",
 		}},
-		"more pods than the limit": {2, 3, []*explain.Pod{
+		"more pods than the limit": {2, 3, []*input.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
 		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last exited with code 8"}},
-		"not deleted yet": {2, 0, []*explain.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
+		"not deleted yet": {2, 0, []*input.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			job := restarting(tc.limit, tc.failed)
@@ -114,16 +115,16 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 
 // JOB-16, CLI-04: the same when the pods no longer exist, and only the Job and its events are left.
 func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
-	told := func(f cause.Failure) []explain.Event {
+	told := func(f cause.Failure) []input.Event {
 		e := failedEvent(f, "a", 1, 0)
 		e.First = noon.Add(-10 * time.Minute)
-		return []explain.Event{e}
+		return []input.Event{e}
 	}
 	oomKilled := killed(137)
 	oomKilled.Restarted = cause.Exit{Container: "main", ExitCode: 137, Reason: "OOMKilled"}
 	for name, tc := range map[string]struct {
 		limit, failed int32
-		events        []explain.Event
+		events        []input.Event
 		want          []string
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
@@ -162,12 +163,12 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	wantUnsaid(t, report(f), "uses up", "was restarted")
 
 	f = factsOf(restarting(0, 1))
-	f.Events = []explain.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
+	f.Events = []input.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
 	wantSaid(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
 
 	// Nothing shows whether restarts led to deletions long before the end.
 	f = factsOf(restarting(1, 2))
-	f.Events = []explain.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
+	f.Events = []input.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
 	wantSaid(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" deletes the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
@@ -199,20 +200,20 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 	drained.Condition = corev1.DisruptionTarget
 	drainedAfterExit7, last := drained, deletedAfterExit7
 	drainedAfterExit7.Restarted = exit7
-	told := func(f cause.Failure, count int32, d time.Duration) explain.Event {
+	told := func(f cause.Failure, count int32, d time.Duration) input.Event {
 		e := failedEvent(f, "a", count, d)
 		e.First = e.Last
 		return e
 	}
 	for name, tc := range map[string]struct {
 		limit, failed int32
-		events        []explain.Event
+		events        []input.Event
 		want          string
 	}{
-		"drained long before":             {3, 5, []explain.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
-		"the drained one was restarted":   {2, 3, []explain.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
-		"drained, but within the limit":   {3, 3, []explain.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
-		"stopped by the controller alone": {1, 3, []explain.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main last exited with code 7"},
+		"drained long before":             {3, 5, []input.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
+		"the drained one was restarted":   {2, 3, []input.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
+		"drained, but within the limit":   {3, 3, []input.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "which uses up backoffLimit 3"},
+		"stopped by the controller alone": {1, 3, []input.Event{told(last, 3, 10*time.Minute)}, "which uses up backoffLimit 1; container main last exited with code 7"},
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events

@@ -4,6 +4,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1alpha3 "k8s.io/api/scheduling/v1alpha3"
@@ -37,7 +39,7 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 		wantUnsaid(t, r, "2 pods are created", "nothing, until")
 	}
 	// A pod that exists nevertheless is running.
-	f.PodsRead, f.Pods = true, []*explain.Pod{podOf("a", nil)}
+	f.PodsRead, f.Pods = true, []*input.Pod{podOf("a", nil)}
 	wantSaid(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
 	for name, job := range map[string]*batchv1.Job{
 		"ended": gangJob(ptr.To(recorded.OurName)), "of the built-in controller": gangJob(nil),
@@ -55,6 +57,6 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 	}
 	// Our controller replaces the built-in one.
 	f = factsOf(gangJob(nil))
-	f.Events = []explain.Event{jobEvent("SchedulingNotSupported", "No pods are created", 1, time.Minute)}
+	f.Events = []input.Event{jobEvent("SchedulingNotSupported", "No pods are created", 1, time.Minute)}
 	wantSaid(t, report(f), "which its controller does not support")
 }

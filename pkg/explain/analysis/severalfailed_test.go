@@ -5,11 +5,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // ends adds a container or a sidecar that exited with this code a minute ago.
@@ -92,7 +92,7 @@ func TestRuleThatMatchesASidecarHidesTheFailure(t *testing.T) {
 	}))
 	wantFirst(t, factsOf(jobWith(policy("Ignore", nil, 143)), stopped), "container work exited with code 1, but rule 0 ignores it because of container proxy")
 
-	for name, hidesNothing := range map[string]explain.Input{
+	for name, hidesNothing := range map[string]input.Input{
 		"the container is named":      factsOf(jobWith(policy("Ignore", ptr.To("zookeeper"), 137)), pod),
 		"the action changes nothing":  factsOf(jobWith(policy("Count", nil, 137)), pod),
 		"the work itself matches":     factsOf(jobWith(policy("Ignore", nil, 1, 137)), pod),

@@ -8,12 +8,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -27,7 +28,7 @@ func saying(message string, change func(*corev1.Pod)) func(*corev1.Pod) {
 }
 
 // exitedOnce returns a Job with one pod and backoffLimit 0.
-func exitedOnce() explain.Input {
+func exitedOnce() input.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](0)
 		j.Status.Failed = 1
@@ -35,7 +36,7 @@ func exitedOnce() explain.Input {
 	})
 	in := factsOf(job, podOf("train-tlgzn", saying("ValueError: learning rate must be positive", exits(1, "Error", 10*time.Minute))))
 	in.RelativesRead = true
-	in.Logs = []explain.LogTail{{Pod: "train-tlgzn", Container: "main", Lines: []string{
+	in.Logs = []input.LogTail{{Pod: "train-tlgzn", Container: "main", Lines: []string{
 		"step 1900 loss 0.461", "step 1950 loss 0.460", "Traceback (most recent call last):", `  File "train.py", line 31, in <module>`,
 		"ValueError: learning rate must be positive",
 	}}}
@@ -43,7 +44,7 @@ func exitedOnce() explain.Input {
 }
 
 // outOfMemory returns a Job with two pods that were OOMKilled.
-func outOfMemory() explain.Input {
+func outOfMemory() input.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Spec.BackoffLimit = ptr.To[int32](1), ptr.To[int32](1), ptr.To[int32](1)
 		j.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
@@ -62,8 +63,8 @@ func outOfMemory() explain.Input {
 }
 
 // twoCauses returns a Job with 20 failed indexes of 300, 15 of which ran out of memory.
-func twoCauses() explain.Input {
-	var pods []*explain.Pod
+func twoCauses() input.Input {
+	var pods []*input.Pod
 	var failed, completed []int32
 	for i := range int32(300) {
 		name := fmt.Sprintf("train-%d", i)
@@ -95,7 +96,7 @@ func twoCauses() explain.Input {
 }
 
 // noImage returns a Job that waits for an image that does not exist.
-func noImage() explain.Input {
+func noImage() input.Input {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
 		j.Status.Active, j.Status.Ready = 1, ptr.To[int32](0)
@@ -112,7 +113,7 @@ func noImage() explain.Input {
 func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 	const firstCommand = 12
 	for name, c := range map[string]struct {
-		input explain.Input
+		input input.Input
 		lines int
 	}{
 		"exit-code": {exitedOnce(), 14}, "out-of-memory": {outOfMemory(), 14}, "two-causes": {twoCauses(), 20}, "no-image": {noImage(), 12},
@@ -143,7 +144,7 @@ func TestShortExplanationsFitHalfAScreen(t *testing.T) {
 func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 	for code, want := range map[int32]bool{1: false, 2: true, 42: true, 137: false, 143: false} {
 		in := outOfMemory()
-		in.Pods = []*explain.Pod{podOf("train-a", exits(code, "Error", 20*time.Minute)), podOf("train-b", exits(code, "Error", 10*time.Minute))}
+		in.Pods = []*input.Pod{podOf("train-a", exits(code, "Error", 20*time.Minute)), podOf("train-b", exits(code, "Error", 10*time.Minute))}
 		advised := false
 		for _, a := range report(in).Advice {
 			advised = advised || a.Policies != nil

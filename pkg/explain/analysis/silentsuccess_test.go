@@ -4,6 +4,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,7 +20,7 @@ func TestFailuresBeforeASuccessAreNamed(t *testing.T) {
 	job := completeJob(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "setup"}, {Name: "logs", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
 	})
-	restarted := func(name string, code int32, reason string) *explain.Pod {
+	restarted := func(name string, code int32, reason string) *input.Pod {
 		return succeeded("train-x", "Completed", func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{
 				Name: name, RestartCount: 2,
@@ -26,7 +29,7 @@ func TestFailuresBeforeASuccessAreNamed(t *testing.T) {
 			}}
 		})
 	}
-	wantFirst(t, factsOf(job, restarted("logs", 137, explain.OOMKilled)), "sidecar logs exited with code 137 for lack of memory (OOMKilled), and was restarted 2 times: what it was doing may be incomplete")
+	wantFirst(t, factsOf(job, restarted("logs", 137, cause.OOMKilled)), "sidecar logs exited with code 137 for lack of memory (OOMKilled), and was restarted 2 times: what it was doing may be incomplete")
 	for _, tc := range []struct {
 		name, want string
 	}{
@@ -51,7 +54,7 @@ func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	}))
 	f.PodsRead, f.EventsRead = true, true
-	f.Events = []explain.Event{
+	f.Events = []input.Event{
 		about("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
 		about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe, will be restarted"),
 	}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -58,7 +60,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 	} {
 		for _, prefix := range []string{"Error creating: ", "(combined from similar events): Error creating: "} {
 			f := factsOf(jobWith(nil))
-			f.Events = []explain.Event{jobEvent("FailedCreate", prefix+tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
+			f.Events = []input.Event{jobEvent("FailedCreate", prefix+tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
 			r := report(f)
 			p := problem(t, r, explain.ProblemCreationRefused)
 			if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != prefix+tc.message || p.Count != 2 {
@@ -74,12 +76,12 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 // A refusal is over if a later creation succeeded, if it was long ago, or if the Job has ended.
 func TestPastRefusalIsOver_CLI_06(t *testing.T) {
 	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
-	for name, f := range map[string]explain.Input{
-		"created since": {Events: []explain.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
-		"long ago":      {Events: []explain.Event{jobEvent("FailedCreate", "exceeded quota", 4, 16*time.Minute)}, Job: jobWith(nil)},
-		"has failed":    {Events: []explain.Event{refused}, Job: jobWith(func(j *batchv1.Job) { ended(j, "DeadlineExceeded", "") })},
-		"is to fail":    {Events: []explain.Event{refused}, Job: jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "DeadlineExceeded", "", 0) })},
-		"a pod's event": {Events: []explain.Event{{Pod: "train-x", Type: "Warning", Reason: "FailedCreate", Last: noon}}, Job: jobWith(nil)},
+	for name, f := range map[string]input.Input{
+		"created since": {Events: []input.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
+		"long ago":      {Events: []input.Event{jobEvent("FailedCreate", "exceeded quota", 4, 16*time.Minute)}, Job: jobWith(nil)},
+		"has failed":    {Events: []input.Event{refused}, Job: jobWith(func(j *batchv1.Job) { ended(j, "DeadlineExceeded", "") })},
+		"is to fail":    {Events: []input.Event{refused}, Job: jobWith(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "DeadlineExceeded", "", 0) })},
+		"a pod's event": {Events: []input.Event{{Pod: "train-x", Type: "Warning", Reason: "FailedCreate", Last: noon}}, Job: jobWith(nil)},
 	} {
 		f.Now, f.PodsRead, f.EventsRead = noon, true, true
 		if r := report(f); hasProblem(r, explain.ProblemCreationRefused) {
@@ -227,13 +229,13 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 
 // The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last creation.
 func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
-	event := func(reason, pod string, d time.Duration) explain.Event {
+	event := func(reason, pod string, d time.Duration) input.Event {
 		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)
 		e.First = e.Last
 		return e
 	}
 	f := factsOf(jobWith(nil))
-	f.Events = []explain.Event{
+	f.Events = []input.Event{
 		event("FailedCreate", "train-a", 14*time.Minute), event("SuccessfulCreate", "train-b", 10*time.Minute),
 		event("FailedCreate", "train-c", 3*time.Minute), event("FailedCreate", "train-d", time.Minute), event("FailedCreate", "train-e", 8*time.Second),
 	}

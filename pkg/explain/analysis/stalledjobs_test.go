@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -63,7 +65,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
 	}
 	// A failure that only events show is no pod that waits for its replacement.
-	f.Events = []explain.Event{failedEvent(exited(1), "gone", 2, time.Minute)}
+	f.Events = []input.Event{failedEvent(exited(1), "gone", 2, time.Minute)}
 	if r = report(f); r.FailuresWithoutPod != 0 || r.Causes[0].Count != 6 {
 		t.Errorf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -14,7 +16,7 @@ import (
 )
 
 // pendingPod returns a pod with a node, and with a waiting container if there is a reason.
-func pendingPod(reason, message string) *explain.Pod {
+func pendingPod(reason, message string) *input.Pod {
 	return podOf("train-x", func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(10 * time.Minute)
 		p.Spec.NodeName, p.Status.Phase = "node-1", corev1.PodPending
@@ -25,9 +27,9 @@ func pendingPod(reason, message string) *explain.Pod {
 	})
 }
 
-func podEvent(reason, message string, d time.Duration) explain.Event {
+func podEvent(reason, message string, d time.Duration) input.Event {
 	at := noon.Add(-d)
-	return explain.Event{Pod: "train-x", Type: "Warning", Reason: reason, Message: message, First: at, Last: at, Count: 1}
+	return input.Event{Pod: "train-x", Type: "Warning", Reason: reason, Message: message, First: at, Last: at, Count: 1}
 }
 
 // CLI-06: the advice on a pod that does not start follows from its kubelet's message, here from real kubelets.
@@ -35,8 +37,8 @@ func podEvent(reason, message string, d time.Duration) explain.Event {
 // Requirements: FCT-03
 func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 	for name, tc := range map[string]struct {
-		pod    *explain.Pod
-		events []explain.Event
+		pod    *input.Pod
+		events []input.Event
 		text   string // of the problem
 		advice string
 		// command is the advice's command, "" for describe pod, and "-" for none.
@@ -45,20 +47,25 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started (CreateContainerConfigError): secret \"none\" not found;", "create Secret none; the container then starts automatically", "kubectl get secret -n ns"},
 		"a key is missing":    {pendingPod("CreateContainerConfigError", "couldn't find key DB_PASSWORD in Secret ns/db-credentials"), nil, "container main cannot be started (CreateContainerConfigError): couldn't find key DB_PASSWORD in Secret ns/db-credentials;", "add key DB_PASSWORD to Secret db-credentials", "kubectl describe secret db-credentials -n ns"},
 		"a config map":        {pendingPod("CreateContainerConfigError", `configmap "settings" not found`), nil, "cannot be started", "create ConfigMap settings;", "kubectl get configmap -n ns"},
-		"a bad subPath":       {pendingPod("CreateContainerConfigError", `failed to prepare subPath for volumeMount "data" of container "main"`), nil, "cannot be started", "fix what the kubelet reports about container main", ""},
+		"a bad subPath":       {pendingPod("CreateContainerConfigError", `failed to prepare subPath for volumeMount "data" of container "main"`), nil, "(CreateContainerConfigError): the subPath of its volume data cannot be used;", "correct subPath for volume data", "-"},
 		"a name is reserved":  {pendingPod("CreateContainerError", `failed to reserve container name "main_x_ns_0": name "main_x_ns_0" is reserved for "7c54f31e3fc8"`), nil, `container main cannot be started (CreateContainerError): failed to reserve container name "main_x_ns_0"`, "wait until the container runtime has finished its earlier attempt to create container main", "-"},
 		"no such command":     {pendingPod("RunContainerError", `failed to create containerd task: exec: "trian": executable file not found in $PATH: unknown`), nil, "(RunContainerError): command trian was not found in the container;", "fix the command of container main, or use an image that contains it (image train:1)", "-"},
 		"a mount fails":       {pendingPod("RunContainerError", `failed to create containerd task: error mounting "/data" to rootfs: not a directory: unknown`), nil, "error mounting", "fix what the container runtime reports about container main", ""},
 		"a hook fails":        {pendingPod("PostStartHookError", "PostStartHook failed"), nil, "(PostStartHookError): PostStartHook failed;", "fix the postStart hook of container main", ""},
 		"an image of root":    {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image will run as root (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "run the container as a non-root user", "-"},
 		"a user with a name":  {pendingPod("CreateContainerConfigError", "container has runAsNonRoot and image has non-numeric user (app), cannot verify user is non-root"), nil, "container main cannot be started", "run the container as a non-root user", "-"},
-		"a volume is missing": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "the pod cannot start because ConfigMap none, which its volume data needs, does not exist", "create ConfigMap none; the pod then starts automatically", "kubectl get configmap -n ns"},
+		"a volume is missing": {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, time.Minute)}, "the pod cannot start because ConfigMap none, which its volume data needs, does not exist", "create ConfigMap none; the pod then starts automatically", "kubectl get configmap -n ns"},
 		"a user that is root": {pendingPod("CreateContainerConfigError", "container's runAsUser breaks non-root policy (pod: \"train-x\", container: main)"), nil, "container main cannot be started", "run the container as a non-root user", "-"},
-		"a volume that hangs": {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "its volume data cannot be attached or mounted: “mount failed: exit status 32: Connection timed out”", "resolve what the message names; mounting is retried", ""},
-		"other trouble":       {pendingPod("", ""), []explain.Event{podEvent("FailedCreatePodSandBox", "no cgroup left", time.Minute)}, "its sandbox cannot be created: “no cgroup left”", "resolve what the message names on the node", ""},
-		"an unknown reason":   {pendingPod("", ""), []explain.Event{podEvent("FailedPodSetup", "the moon is full.\nLook.", time.Minute)}, "has not started (FailedPodSetup): “the moon is full”", "find out what the pod is waiting for", ""},
-		"how the node is":     {pendingPod("", ""), []explain.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "because Secret none does not exist", "create Secret none;", "kubectl get secret -n ns"},
-		"only how it is":      {pendingPod("", ""), []explain.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "find out what the pod is waiting for", ""},
+		"a volume that hangs": {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: Connection timed out`, time.Minute)}, "the server of its volume data cannot be reached from its node: “mount failed: exit status 32: Connection timed out”", "check the name of the server", "-"},
+		"a damaged volume":    {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : mount failed: exit status 32: no medium found`, time.Minute)}, "its volume data cannot be attached or mounted: “mount failed: exit status 32: no medium found”", "resolve what the message names; mounting is retried", ""},
+		"a secret elsewhere":  {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-93ce" : fetching NodeStageSecretRef storage/csi-rbd failed: kubernetes.io/csi: failed to find the secret csi-rbd in the namespace storage with error: secrets "csi-rbd" not found`, time.Minute)}, "because Secret csi-rbd in namespace storage, which its volume pvc-93ce needs, does not exist", "create Secret csi-rbd in namespace storage;", "kubectl get secret -n storage"},
+		"a busy volume":       {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Internal desc = rbd image pool/vol is still being used`, 2*time.Minute), podEvent("FailedMount", `MountVolume.MountDevice failed for volume "pvc-1" : rpc error: code = Aborted desc = an operation with the given Volume ID 0001 already exists`, time.Minute)}, "because its volume pvc-1 is still in use elsewhere", "delete the pod that uses the volume", "-"},
+		"another zone":        {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.NodeAffinity check failed for volume "pv-1" : no matching NodeSelectorTerms`, time.Minute)}, "its volume pv-1 cannot be used on its node", "have the pod run on a node of the volume", "kubectl describe pv pv-1"},
+		"a claim unbound":     {pendingPod("", ""), []input.Event{podEvent("FailedMount", `Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[data]: error processing PVC ns/train: PVC is not bound`, time.Minute)}, "because its claim train is not bound", "find out why the claim is not bound", "kubectl describe pvc train -n ns"},
+		"other trouble":       {pendingPod("", ""), []input.Event{podEvent("FailedCreatePodSandBox", "no cgroup left", time.Minute)}, "its sandbox cannot be created: “no cgroup left”", "resolve what the message names on the node", ""},
+		"an unknown reason":   {pendingPod("", ""), []input.Event{podEvent("FailedPodSetup", "the moon is full.\nLook.", time.Minute)}, "has not started (FailedPodSetup): “the moon is full”", "find out what the pod is waiting for", ""},
+		"how the node is":     {pendingPod("", ""), []input.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "because Secret none does not exist", "create Secret none;", "kubectl get secret -n ns"},
+		"only how it is":      {pendingPod("", ""), []input.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "find out what the pod is waiting for", ""},
 	} {
 		f := factsOf(jobWith(nil), tc.pod)
 		f.Events = tc.events
@@ -79,7 +86,7 @@ func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 		j.Status.Failed = 1
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	}))
-	f.Events = []explain.Event{podEvent("MissingClusterDNS", "falling back", time.Minute), podEvent("CheckLimitsForResolvConf", "too long", time.Minute), podEvent("Evicted", "the node was low on memory", time.Minute)}
+	f.Events = []input.Event{podEvent("MissingClusterDNS", "falling back", time.Minute), podEvent("CheckLimitsForResolvConf", "too long", time.Minute), podEvent("Evicted", "the node was low on memory", time.Minute)}
 	var told []string
 	for _, e := range report(f).Evidence {
 		if e.Kind == explain.EvidenceEvent {
@@ -101,7 +108,7 @@ func TestRefusedCreationHasAdvice_CLI_06(t *testing.T) {
 		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "check the quota",
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))
-		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
+		f.Events = []input.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
 		if r := report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, advice) {
 			t.Errorf("%s: %+v", message, r.Advice)
 		}

@@ -5,12 +5,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -32,7 +33,7 @@ func jobOfOne(claims ...string) *batchv1.Job {
 }
 
 // unscheduled returns a pod that the scheduler cannot place, with its message.
-func unscheduled(message string) *explain.Pod {
+func unscheduled(message string) *input.Pod {
 	return podOf("train-x", func(p *corev1.Pod) {
 		p.CreationTimestamp = ago(10 * time.Minute)
 		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
@@ -76,7 +77,7 @@ func TestSchedulersErrorIsWhyThePodHasNoNode(t *testing.T) {
 	scheduler := podEvent("FailedScheduling", `running PreBind plugin "VolumeBinding": binding volumes: timed out waiting for the condition`, 2*time.Minute)
 	karpenter := podEvent("FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default"`, time.Minute)
 	scheduler.Source, karpenter.Source = "default-scheduler", "karpenter"
-	f.Events = []explain.Event{scheduler, karpenter}
+	f.Events = []input.Event{scheduler, karpenter}
 	wantSentence(t, report(f), `The Job is stalled: no node can take the pod: claim data is not bound; Karpenter adds no node for it: incompatible with nodepool "default".`)
 }
 
@@ -85,13 +86,13 @@ func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
 	f := factsOf(jobOfOne(), unscheduled("0/5 nodes are available: 5 Insufficient memory."))
 	refuses := podEvent("NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory", 2*time.Minute)
 	adds := podEvent("TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]", time.Minute)
-	f.Events = []explain.Event{refuses}
+	f.Events = []input.Event{refuses}
 	r := report(f)
 	wantSentence(t, r, "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds no node for it: 2 Insufficient memory.")
 	if d := r.Problems[0].Details; len(d) != 2 || d[1] != refuses.Message {
 		t.Errorf("%q", d)
 	}
-	f.Events = []explain.Event{refuses, adds}
+	f.Events = []input.Event{refuses, adds}
 	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds a node for it.")
 }
 
@@ -111,13 +112,13 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform of the nodes"},
-		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: its registry cannot be reached: “dial tcp: lookup registry.corp on 10.0.0.2:53: no such host”", "check the name of the registry"},
-		"stopped": {"cannot be pulled; this does not count", "find out why in the events of the pod"},
+		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
+		"stopped": {"cannot be pulled: “stopped”; this does not count", "resolve what the message names"},
 	} {
 		// Kubelets before 1.31 report the reason only in an event, and the last event has none.
 		old := factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))
-		old.Events = []explain.Event{podEvent("Failed", `Failed to pull image "train:1": `+message, 2*time.Minute), podEvent("Failed", "Error: ErrImagePull", time.Minute)}
-		for _, f := range []explain.Input{old, factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: `+message))} {
+		old.Events = []input.Event{podEvent("Failed", `Failed to pull image "train:1": `+message, 2*time.Minute), podEvent("Failed", "Error: ErrImagePull", time.Minute)}
+		for _, f := range []input.Input{old, factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1": ErrImagePull: `+message))} {
 			r := report(f)
 			wantFirst(t, f, "image train:1 of container main "+want.text)
 			if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want.advice) {
@@ -140,7 +141,7 @@ func TestPodWithANodeSaysWhyItCannotStart(t *testing.T) {
 		{"NetworkNotReady", "network is not ready: cni plugin not initialized", "the network plugin of its node is not ready", "check the pods of the network plugin"},
 	} {
 		f := factsOf(jobOfOne("data"), pendingPod("", ""))
-		f.Events = []explain.Event{podEvent(tc.reason, tc.message, time.Minute)}
+		f.Events = []input.Event{podEvent(tc.reason, tc.message, time.Minute)}
 		r := report(f)
 		wantSentence(t, r, "The Job is stalled: the pod cannot start because "+tc.text+".")
 		if len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) {
@@ -158,7 +159,7 @@ func TestRefusedPodsHaveAdviceByMeaning(t *testing.T) {
 		`Error creating: Internal error occurred: failed calling webhook "v": received invalid webhook response: expected response.uid="1"`:                                          "have the webhook repaired; the controller then retries automatically",
 	} {
 		f := factsOf(jobWith(nil))
-		f.Events = []explain.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
+		f.Events = []input.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
 		if r := report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, want) {
 			t.Errorf("%s: %+v, want %q", message, r.Advice, want)
 		}

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -16,7 +18,7 @@ import (
 )
 
 // deletionEvent returns a controller's event about a deleted pod.
-func deletionEvent(message string, d time.Duration) explain.Event {
+func deletionEvent(message string, d time.Duration) input.Event {
 	e := jobEvent("SuccessfulDelete", message, 1, d)
 	e.Type, e.First = corev1.EventTypeNormal, e.Last
 	return e
@@ -39,19 +41,19 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 	end := 10 * time.Minute
 	for name, c := range map[string]struct {
 		job         *batchv1.Job
-		events      []explain.Event
-		pods        []*explain.Pod
+		events      []input.Event
+		pods        []*input.Pod
 		want        explain.StopReason
 		count       int32
 		unexplained int32
 	}{
-		"deadline, built-in":     {failed(deadline, 2), []explain.Event{deletionEvent("Deleted pod: a", end), deletionEvent("Deleted pod: b", end)}, nil, explain.StoppedAtDeadline, 2, 0},
+		"deadline, built-in":     {failed(deadline, 2), []input.Event{deletionEvent("Deleted pod: a", end), deletionEvent("Deleted pod: b", end)}, nil, explain.StoppedAtDeadline, 2, 0},
 		"deadline, no events":    {failed(deadline, 2), nil, nil, explain.StoppedAtDeadline, 2, 0},
 		"more than ran":          {failed(deadline, 3), nil, nil, "", 0, 3},
-		"failure":                {failed(batchv1.JobReasonMaxFailedIndexesExceeded, 3), []explain.Event{deletionEvent("Deleted 2 pods: a, b", end)}, nil, explain.StoppedAtEnd, 2, 1},
-		"suspension":             {suspended, []explain.Event{deletionEvent("Deleted pod: a", end)}, nil, explain.StoppedSuspended, 1, 0},
-		"before the suspension":  {suspended, []explain.Event{deletionEvent("Deleted pod: a", 2*end)}, nil, explain.StoppedExcess, 1, 0},
-		"counted, and still end": {failed(batchv1.JobReasonPodFailurePolicy, 1), nil, []*explain.Pod{podOf("a", counted(terminating(end)))}, explain.StoppedAtEnd, 1, 0},
+		"failure":                {failed(batchv1.JobReasonMaxFailedIndexesExceeded, 3), []input.Event{deletionEvent("Deleted 2 pods: a, b", end)}, nil, explain.StoppedAtEnd, 2, 1},
+		"suspension":             {suspended, []input.Event{deletionEvent("Deleted pod: a", end)}, nil, explain.StoppedSuspended, 1, 0},
+		"before the suspension":  {suspended, []input.Event{deletionEvent("Deleted pod: a", 2*end)}, nil, explain.StoppedExcess, 1, 0},
+		"counted, and still end": {failed(batchv1.JobReasonPodFailurePolicy, 1), nil, []*input.Pod{podOf("a", counted(terminating(end)))}, explain.StoppedAtEnd, 1, 0},
 		"nobody knows":           {failed(batchv1.JobReasonBackoffLimitExceeded, 2), nil, nil, "", 0, 2},
 	} {
 		f := factsOf(c.job, c.pods...)
@@ -83,7 +85,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
 // Requirements: CLI-04
 func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 	at := 20 * time.Minute
-	counts := func(n int32) explain.Event {
+	counts := func(n int32) input.Event {
 		e := failedEvent(deletedPod, "a", n, at)
 		e.First = e.Last
 		return e
@@ -95,20 +97,20 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 	})
 	for name, tc := range map[string]struct {
 		job          *batchv1.Job
-		events       []explain.Event
-		pods         []*explain.Pod
+		events       []input.Event
+		pods         []*input.Pod
 		reason       explain.StopReason
 		stopped, own int32
 	}{
-		"parallelism was lowered":     {job(1), []explain.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 0},
-		"several pods":                {job(3), []explain.Event{counts(3), deletionEvent("Deleted 3 pods: a, b, c", at)}, nil, explain.StoppedExcess, 3, 0},
-		"more than are named":         {job(9), []explain.Event{counts(9), deletionEvent("Deleted 9 pods: x, y, z and 6 more", at)}, nil, explain.StoppedExcess, 9, 0},
-		"the Job was suspended":       {resumed, []explain.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedSuspended, 1, 0},
-		"only some of them":           {job(3), []explain.Event{counts(3), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 2},
-		"the controller deleted none": {job(1), []explain.Event{counts(1)}, nil, "", 0, 1},
-		"it deleted another pod":      {job(1), []explain.Event{counts(1), deletionEvent("Deleted pod: b", at)}, nil, "", 0, 1},
-		"the pod still exists":        {job(1), []explain.Event{deletionEvent("Deleted pod: a", at)}, []*explain.Pod{podOf("a", counted(terminating(at)))}, explain.StoppedExcess, 1, 0},
-		"the pod has failed":          {job(1), []explain.Event{deletionEvent("Deleted pod: a", at)}, []*explain.Pod{podOf("a", killedBy(at))}, explain.StoppedExcess, 1, 0},
+		"parallelism was lowered":     {job(1), []input.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 0},
+		"several pods":                {job(3), []input.Event{counts(3), deletionEvent("Deleted 3 pods: a, b, c", at)}, nil, explain.StoppedExcess, 3, 0},
+		"more than are named":         {job(9), []input.Event{counts(9), deletionEvent("Deleted 9 pods: x, y, z and 6 more", at)}, nil, explain.StoppedExcess, 9, 0},
+		"the Job was suspended":       {resumed, []input.Event{counts(1), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedSuspended, 1, 0},
+		"only some of them":           {job(3), []input.Event{counts(3), deletionEvent("Deleted pod: a", at)}, nil, explain.StoppedExcess, 1, 2},
+		"the controller deleted none": {job(1), []input.Event{counts(1)}, nil, "", 0, 1},
+		"it deleted another pod":      {job(1), []input.Event{counts(1), deletionEvent("Deleted pod: b", at)}, nil, "", 0, 1},
+		"the pod still exists":        {job(1), []input.Event{deletionEvent("Deleted pod: a", at)}, []*input.Pod{podOf("a", counted(terminating(at)))}, explain.StoppedExcess, 1, 0},
+		"the pod has failed":          {job(1), []input.Event{deletionEvent("Deleted pod: a", at)}, []*input.Pod{podOf("a", killedBy(at))}, explain.StoppedExcess, 1, 0},
 	} {
 		f := factsOf(tc.job, tc.pods...)
 		f.Events = tc.events
@@ -185,7 +187,7 @@ func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
 		condition(j, batchv1.JobSuspended, "JobSuspended", "", 10*time.Minute)
 	})
 	suspending := jobWith(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) })
-	pod := func(code int32, end, deletion time.Duration, grace int64) *explain.Pod {
+	pod := func(code int32, end, deletion time.Duration, grace int64) *input.Pod {
 		return podOf("a", func(p *corev1.Pod) {
 			exits(code, "Error", end)(p)
 			at := metav1.NewTime(ago(deletion).Add(time.Duration(grace) * time.Second))

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"pgregory.net/rapid"
 
@@ -84,7 +86,7 @@ func TestFoldingLosesNoEvent_CLI_04(t *testing.T) {
 			if m.Until.After(until) {
 				until = m.Until.Time
 			}
-			if !slices.ContainsFunc(f.Events, func(e explain.Event) bool { return e.Message == m.Message }) {
+			if !slices.ContainsFunc(f.Events, func(e input.Event) bool { return e.Message == m.Message }) {
 				rt.Errorf("nobody wrote %q", m.Message)
 			}
 		}

@@ -5,6 +5,8 @@ package cronjob
 import (
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -21,7 +23,7 @@ const (
 )
 
 // Explain returns the report on the CronJob.
-func Explain(in explain.CronJobInput) explain.CronJobReport {
+func Explain(in input.CronJob) explain.CronJobReport {
 	in.Now = in.Now.Truncate(time.Second)
 	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
 	switch {
@@ -57,7 +59,7 @@ func copyFields(r *explain.CronJobReport, cj *batchv1.CronJob) {
 }
 
 // decide finds the obstacle to the CronJob's next start: in its spec, then in the last event, then as an overdue start.
-func decide(r *explain.CronJobReport, in *explain.CronJobInput, plan plan) {
+func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 	cj := in.CronJob
 	r.State = explain.CronJobScheduled
 	if t := cj.DeletionTimestamp; t != nil {
@@ -93,7 +95,7 @@ func forbidsOverlap(cj *batchv1.CronJob) bool {
 
 // lastStart returns the time of the last start of a Job, from the creation of Jobs, events and the status; zero if there was
 // none.
-func lastStart(in *explain.CronJobInput) time.Time {
+func lastStart(in *input.CronJob) time.Time {
 	last := timeOf(in.CronJob.Status.LastScheduleTime)
 	for i := range in.Jobs {
 		if !in.Jobs[i].Manual {
@@ -110,7 +112,7 @@ func lastStart(in *explain.CronJobInput) time.Time {
 
 // hindrance returns the latest event after the last start that explains why a Job was not started, nil if there is none, and
 // the time at which its state was first reported since the last start.
-func hindrance(in *explain.CronJobInput, started time.Time) (last *explain.Event, since time.Time) {
+func hindrance(in *input.CronJob, started time.Time) (last *input.Event, since time.Time) {
 	for i := range in.Events {
 		e := &in.Events[i]
 		if e.Last.After(started) && hinders(in.CronJob, e) && (last == nil || !e.Last.Before(last.Last)) {
@@ -130,7 +132,7 @@ func hindrance(in *explain.CronJobInput, started time.Time) (last *explain.Event
 }
 
 // hinders reports whether the event explains why a Job was not started, and may still be valid.
-func hinders(cj *batchv1.CronJob, e *explain.Event) bool {
+func hinders(cj *batchv1.CronJob, e *input.Event) bool {
 	switch eventtext.CronJobStateOf(e) {
 	case "":
 		return false
@@ -143,7 +145,7 @@ func hinders(cj *batchv1.CronJob, e *explain.Event) bool {
 }
 
 // readEvent sets the state and its details from the event.
-func readEvent(r *explain.CronJobReport, e *explain.Event) {
+func readEvent(r *explain.CronJobReport, e *input.Event) {
 	r.State, r.Details = eventtext.CronJobStateOf(e), []string{e.Message}
 	switch r.State {
 	case explain.CronJobCreationRefused:

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -19,7 +20,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func ago(d time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(noon.Add(-d))) }
 
 // input returns a CronJob that was created ten days ago, and starts Jobs at 03:00 UTC.
-func input(change func(*batchv1.CronJob)) explain.CronJobInput {
+func given(change func(*batchv1.CronJob)) input.CronJob {
 	cj := &batchv1.CronJob{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "backup", UID: "u", CreationTimestamp: *ago(10 * 24 * time.Hour)},
 		Spec:       batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC"), ConcurrencyPolicy: batchv1.AllowConcurrent},
@@ -28,11 +29,11 @@ func input(change func(*batchv1.CronJob)) explain.CronJobInput {
 	if change != nil {
 		change(cj)
 	}
-	return explain.CronJobInput{Now: noon, Namespace: "ns", Name: "backup", CronJob: cj}
+	return input.CronJob{Now: noon, Namespace: "ns", Name: "backup", CronJob: cj}
 }
 
-func event(reason, message string, d time.Duration) explain.Event {
-	return explain.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Count: 1, First: noon.Add(-d), Last: noon.Add(-d)}
+func event(reason, message string, d time.Duration) input.Event {
+	return input.Event{Type: corev1.EventTypeWarning, Reason: reason, Message: message, Count: 1, First: noon.Add(-d), Last: noon.Add(-d)}
 }
 
 const (
@@ -46,7 +47,7 @@ const (
 func TestHindranceIsNamed(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change  func(*batchv1.CronJob)
-		events  []explain.Event
+		events  []input.Event
 		state   explain.CronJobState
 		says    string
 		command string
@@ -61,17 +62,17 @@ func TestHindranceIsNamed(t *testing.T) {
 			state:  explain.CronJobDeleting, says: "was deleted 1h ago and is not gone yet, so", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
 		},
 		"refused by a quota": {
-			events: []explain.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
+			events: []input.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
 			says:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted; it started the last one at 03:00:00 UTC (9h ago).",
 			command: "kubectl describe resourcequota job-quota -n ns",
 		},
 		"refused by a webhook": {
-			events: []explain.Event{event("FailedCreate", `Error creating job: admission webhook "w.example" denied the request: no owner`, time.Minute)},
+			events: []input.Event{event("FailedCreate", `Error creating job: admission webhook "w.example" denied the request: no owner`, time.Minute)},
 			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: admission webhook w.example denies them: no owner;",
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"invalid template": {
-			events: []explain.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
+			events: []input.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
 			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value;",
 			command: "kubectl edit cronjob backup -n ns",
 		},
@@ -79,7 +80,7 @@ func TestHindranceIsNamed(t *testing.T) {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "backup-1"}}
 			},
-			events: []explain.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)},
+			events: []input.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)},
 			state:  explain.CronJobOverlap, says: "CronJob backup starts no Job while backup-1 is still running (concurrencyPolicy Forbid);",
 			command: "kubectl batchjob why backup-1 -n ns",
 		},
@@ -92,7 +93,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		},
 		"cannot replace": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent },
-			events: []explain.Event{event("FailedDelete", "Deleted job: denied", time.Minute)},
+			events: []input.Event{event("FailedDelete", "Deleted job: denied", time.Minute)},
 			state:  explain.CronJobCannotReplace, says: "cannot replace the Job that is still running (concurrencyPolicy Replace): Deleted job: denied",
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
@@ -100,29 +101,29 @@ func TestHindranceIsNamed(t *testing.T) {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = ptr.To[int64](30), ago(33*time.Hour)
 			},
-			events: []explain.Event{event("MissSchedule", late, 8*time.Hour)}, state: explain.CronJobMissedStart,
+			events: []input.Event{event("MissSchedule", late, 8*time.Hour)}, state: explain.CronJobMissedStart,
 			says:    "CronJob backup missed its start at 03:00:00 UTC (9h ago): no Job was created within startingDeadlineSeconds (30s); the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
 			command: "kubectl create job backup-missed --from=cronjob/backup -n ns",
 		},
 		"many missed starts": {
-			events: []explain.Event{event("TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew", time.Minute)},
+			events: []input.Event{event("TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew", time.Minute)},
 			state:  explain.CronJobManyMissed, says: "CronJob backup has missed more than 100 starts:",
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"startingDeadlineSeconds":600}}' -n ns`,
 		},
 		"unknown time zone": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = ptr.To("Europe/Kyiv") },
-			events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
+			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
 			says:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; it started`,
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"timeZone":"Etc/UTC"}}' -n ns`,
 		},
 		"unknown time zone that was changed": {
-			events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
+			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
 			says:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now;`,
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"unparseable schedule": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "0 3 * *" },
-			events: []explain.Event{event("UnparseableSchedule", `unparseable schedule: "0 3 * *" : expected exactly 5 fields`, time.Minute)},
+			events: []input.Event{event("UnparseableSchedule", `unparseable schedule: "0 3 * *" : expected exactly 5 fields`, time.Minute)},
 			state:  explain.CronJobBadSchedule, says: `kube-controller-manager does not accept the schedule "0 3 * *"; it started`,
 			command: "kubectl edit cronjob backup -n ns",
 		},
@@ -132,7 +133,7 @@ func TestHindranceIsNamed(t *testing.T) {
 			command: "kubectl get pods -n kube-system -l component=kube-controller-manager",
 		},
 	} {
-		in := input(tc.change)
+		in := given(tc.change)
 		in.Events = tc.events
 		r := cronjob.Explain(in)
 		if r.State != tc.state || !strings.Contains(r.Sentence, tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
@@ -149,7 +150,7 @@ func TestHindranceIsNamed(t *testing.T) {
 func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.CronJob)
-		jobs   []explain.OwnedJob
+		jobs   []input.OwnedJob
 		says   string
 	}{
 		"never": {
@@ -162,7 +163,7 @@ func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 			change: func(cj *batchv1.CronJob) {
 				cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour)
 			},
-			jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}},
+			jobs: []input.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}},
 			says: "CronJob backup has not started a Job on its schedule yet; the next start",
 		},
 		"in the time zone of its controller": {
@@ -197,7 +198,7 @@ func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 			says:   "its Jobs are deleted 1m after they finish (ttlSecondsAfterFinished)",
 		},
 		"with Jobs": {
-			jobs: []explain.OwnedJob{{Created: noon.Add(-9 * time.Hour)}},
+			jobs: []input.OwnedJob{{Created: noon.Add(-9 * time.Hour)}},
 			says: "CronJob backup started its last Job at 03:00:00 UTC (9h ago); the next start",
 		},
 		"with a schedule that nobody can compute": {
@@ -205,7 +206,7 @@ func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 			says:   "it started the last one at 03:00:00 UTC (9h ago).",
 		},
 	} {
-		in := input(tc.change)
+		in := given(tc.change)
 		in.Jobs = tc.jobs
 		if r := cronjob.Explain(in); r.State != explain.CronJobScheduled || !strings.Contains(r.Sentence, tc.says) || len(r.Advice) > 0 {
 			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
@@ -219,25 +220,25 @@ func TestHindranceEndsWithTheNextStart(t *testing.T) {
 	hindered := event("FailedCreate", quota, time.Hour)
 	for name, tc := range map[string]struct {
 		change func(*batchv1.CronJob)
-		events []explain.Event
-		jobs   []explain.OwnedJob
+		events []input.Event
+		jobs   []input.OwnedJob
 		want   explain.CronJobState
 	}{
 		"it goes on":           {want: explain.CronJobCreationRefused},
-		"a Job was created":    {jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute)}}, want: explain.CronJobScheduled},
-		"a Job by hand":        {jobs: []explain.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}}, want: explain.CronJobCreationRefused},
-		"an older Job":         {jobs: []explain.OwnedJob{{Created: noon.Add(-2 * time.Hour)}}, want: explain.CronJobCreationRefused},
-		"an event":             {events: []explain.Event{event("SuccessfulCreate", "Created job backup-2", time.Minute)}, want: explain.CronJobScheduled},
+		"a Job was created":    {jobs: []input.OwnedJob{{Created: noon.Add(-time.Minute)}}, want: explain.CronJobScheduled},
+		"a Job by hand":        {jobs: []input.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}}, want: explain.CronJobCreationRefused},
+		"an older Job":         {jobs: []input.OwnedJob{{Created: noon.Add(-2 * time.Hour)}}, want: explain.CronJobCreationRefused},
+		"an event":             {events: []input.Event{event("SuccessfulCreate", "Created job backup-2", time.Minute)}, want: explain.CronJobScheduled},
 		"the status":           {change: func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime = ago(time.Minute) }, want: explain.CronJobScheduled},
-		"another hindrance":    {events: []explain.Event{event("UnknownTimeZone", zone, time.Minute)}, want: explain.CronJobUnknownZone},
-		"an older hindrance":   {events: []explain.Event{event("UnknownTimeZone", zone, 2*time.Hour)}, want: explain.CronJobCreationRefused},
-		"no Job runs anymore":  {events: []explain.Event{event("JobAlreadyActive", "", time.Minute)}, want: explain.CronJobCreationRefused},
-		"history not cleaned":  {events: []explain.Event{event("FailedDelete", "Deleted job: no", time.Minute)}, want: explain.CronJobCreationRefused},
-		"an event of no use":   {events: []explain.Event{event("SawCompletedJob", "", time.Minute)}, want: explain.CronJobCreationRefused},
+		"another hindrance":    {events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, want: explain.CronJobUnknownZone},
+		"an older hindrance":   {events: []input.Event{event("UnknownTimeZone", zone, 2*time.Hour)}, want: explain.CronJobCreationRefused},
+		"no Job runs anymore":  {events: []input.Event{event("JobAlreadyActive", "", time.Minute)}, want: explain.CronJobCreationRefused},
+		"history not cleaned":  {events: []input.Event{event("FailedDelete", "Deleted job: no", time.Minute)}, want: explain.CronJobCreationRefused},
+		"an event of no use":   {events: []input.Event{event("SawCompletedJob", "", time.Minute)}, want: explain.CronJobCreationRefused},
 		"suspended since then": {change: func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) }, want: explain.CronJobSuspended},
 	} {
-		in := input(tc.change)
-		in.Events, in.Jobs = append([]explain.Event{hindered}, tc.events...), tc.jobs
+		in := given(tc.change)
+		in.Events, in.Jobs = append([]input.Event{hindered}, tc.events...), tc.jobs
 		if r := cronjob.Explain(in); r.State != tc.want {
 			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
 		}
@@ -254,12 +255,12 @@ func TestOnlyCertainStartsAreOverdue(t *testing.T) {
 		},
 		"counted from its creation": func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Status.LastScheduleTime = "@every 5m", nil },
 	} {
-		if r := cronjob.Explain(input(change)); r.State != explain.CronJobScheduled {
+		if r := cronjob.Explain(given(change)); r.State != explain.CronJobScheduled {
 			t.Errorf("%s: %s, %s", name, r.State, r.Sentence)
 		}
 	}
 	every := func(cj *batchv1.CronJob) { cj.Spec.TimeZone, cj.Spec.Schedule = nil, "*/5 * * * *" }
-	if r := cronjob.Explain(input(every)); r.State != explain.CronJobOverdue || r.ZoneAssumed {
+	if r := cronjob.Explain(given(every)); r.State != explain.CronJobOverdue || r.ZoneAssumed {
 		t.Errorf("a schedule of minutes is the same in all time zones: %s, %s", r.State, r.Sentence)
 	}
 }
@@ -267,11 +268,11 @@ func TestOnlyCertainStartsAreOverdue(t *testing.T) {
 // A CronJob that does not exist, or may not be read, is reported as such, even if it has Jobs.
 // Requirements: CRJ-05, CLI-08.
 func TestCronJobThatCannotBeRead(t *testing.T) {
-	in := explain.CronJobInput{Now: noon, Namespace: "ns", Name: "backup", Jobs: []explain.OwnedJob{{}}}
+	in := input.CronJob{Now: noon, Namespace: "ns", Name: "backup", Jobs: []input.OwnedJob{{}}}
 	if r := cronjob.Explain(in); r.State != explain.CronJobGone || r.StartsJobs() || r.Sentence != "CronJob backup no longer exists, so it starts no more Jobs." {
 		t.Errorf("%+v", r)
 	}
-	in.Gaps = []explain.Gap{{What: "cronjobs"}}
+	in.Gaps = []input.Gap{{What: "cronjobs"}}
 	if r := cronjob.Explain(in); r.State != explain.CronJobUnread || !r.StartsJobs() || len(r.Gaps) != 1 || r.Sentence != "CronJob backup could not be read." {
 		t.Errorf("%+v", r)
 	}
@@ -284,8 +285,8 @@ func FuzzExplain(f *testing.F) {
 	f.Add("TZ=x * * * * *", "", "UnknownTimeZone", zone)
 	f.Add("@every 1s", "\x00", "FailedCreate", quota)
 	f.Fuzz(func(t *testing.T, schedule, zone, reason, message string) {
-		in := input(func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Spec.TimeZone = schedule, &zone })
-		in.Events = []explain.Event{event(reason, message, time.Minute)}
+		in := given(func(cj *batchv1.CronJob) { cj.Spec.Schedule, cj.Spec.TimeZone = schedule, &zone })
+		in.Events = []input.Event{event(reason, message, time.Minute)}
 		if r := cronjob.Explain(in); r.State == "" || !strings.HasSuffix(r.Sentence, ".") {
 			t.Errorf("%+v", r)
 		}

@@ -3,6 +3,8 @@ package eventtext
 import (
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -21,7 +23,7 @@ var autoscalers = []struct {
 
 // AutoscalerOf returns an autoscaler's statement about new nodes for a pod, from an event about the pod; nil for other
 // events.
-func AutoscalerOf(e *explain.Event) *explain.Autoscaler {
+func AutoscalerOf(e *input.Event) *explain.Autoscaler {
 	for _, known := range autoscalers {
 		// The scheduler's event FailedScheduling is not about new nodes.
 		byOther := known.by == explain.ByKarpenter && !strings.HasPrefix(e.Source, explain.ByKarpenter)

@@ -3,16 +3,18 @@ package eventtext
 import (
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
 // Requirements: PND-02
 func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
-	event := func(source, reason, message string) explain.Event {
-		return explain.Event{Pod: "a", Source: source, Reason: reason, Message: message}
+	event := func(source, reason, message string) input.Event {
+		return input.Event{Pod: "a", Source: source, Reason: reason, Message: message}
 	}
 	for name, tc := range map[string]struct {
-		event explain.Event
+		event input.Event
 		want  explain.Autoscaler // the zero value for nil
 	}{
 		"no larger nodes":       {event("cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory"), explain.Autoscaler{By: explain.ByClusterAutoscaler, Why: "2 Insufficient memory"}},
@@ -23,7 +25,7 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 		"Karpenter has none":    {event("karpenter", "FailedScheduling", `Failed to schedule pod, incompatible with nodepool "default", no instance type has enough resources`), explain.Autoscaler{By: explain.ByKarpenter, Why: `incompatible with nodepool "default", no instance type has enough resources`}},
 		"the scheduler":         {event("default-scheduler", "FailedScheduling", "0/3 nodes are available: 3 Insufficient cpu."), explain.Autoscaler{}},
 		"another event":         {event("karpenter", "Evicted", "Evicted pod: Underutilized"), explain.Autoscaler{}},
-		"an event of the Job's": {explain.Event{Reason: "TriggeredScaleUp"}, explain.Autoscaler{}},
+		"an event of the Job's": {input.Event{Reason: "TriggeredScaleUp"}, explain.Autoscaler{}},
 	} {
 		got := explain.Autoscaler{}
 		if a := AutoscalerOf(&tc.event); a != nil {

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -24,7 +26,7 @@ var cronJobStates = map[string]explain.CronJobState{
 }
 
 // CronJobStateOf returns the obstacle to a CronJob's next start that an event reports, "" if it reports none.
-func CronJobStateOf(e *explain.Event) explain.CronJobState { return cronJobStates[e.Reason] }
+func CronJobStateOf(e *input.Event) explain.CronJobState { return cronJobStates[e.Reason] }
 
 // missedStart is the beginning of the message of an event MissSchedule.
 const missedStart = "Missed scheduled time to start a job: "

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -39,7 +41,7 @@ var probeRestart = lazyregexp.New(`^Container (\S+) failed (liveness|startup) pr
 
 // RestartedByProbe returns the probe for which the kubelet killed and restarted a container of the pod, with the last output
 // of the probe; nil if no event shows that. events must be sorted by time.
-func RestartedByProbe(events []explain.Event, pod, container string) (*explain.Ending, string) {
+func RestartedByProbe(events []input.Event, pod, container string) (*explain.Ending, string) {
 	var end *explain.Ending
 	outputs := map[string]string{}
 	for i := range events {
@@ -60,14 +62,17 @@ func RestartedByProbe(events []explain.Event, pod, container string) (*explain.E
 	return end, outputs[end.Probe]
 }
 
+// probeFailure is the kubelet's message about a probe that failed, or that it could not run.
+var probeFailure = lazyregexp.New(`(?s)^(Liveness|Startup) probe (?:failed|errored(?: and resulted in \w+ state)?): (.*)$`)
+
 // ProbeFailure parses an event Unhealthy of a liveness or startup probe into the probe, in lower case, and its output; "" for
 // other events.
-func ProbeFailure(e *explain.Event) (probe, message string) {
-	before, after, found := strings.Cut(e.Message, " probe failed: ")
-	if e.Reason != "Unhealthy" || !found || before != "Liveness" && before != "Startup" {
+func ProbeFailure(e *input.Event) (probe, message string) {
+	m := probeFailure.FindStringSubmatch(e.Message)
+	if e.Reason != "Unhealthy" || m == nil {
 		return "", ""
 	}
-	return strings.ToLower(before), strings.TrimSpace(after)
+	return strings.ToLower(m[1]), strings.TrimSpace(m[2])
 }
 
 // endReasons are the event reasons whose meaning does not depend on the message.
@@ -80,7 +85,7 @@ var endReasons = map[string]explain.Ending{
 
 // EndingOf returns the reason that the event gives for the end of its pod, and a message, which may be ""; nil if it gives
 // none.
-func EndingOf(e *explain.Event) (*explain.Ending, string) {
+func EndingOf(e *input.Event) (*explain.Ending, string) {
 	if e.Pod == "" {
 		return nil, ""
 	}
@@ -124,7 +129,7 @@ const postStartFailed = "FailedPostStartHook"
 // hookOf matches the container in messages about a hook of kubelets before 1.27.
 var hookOf = lazyregexp.New(`for Container "([^"]+)" in Pod`)
 
-func postStartEnding(e *explain.Event) *explain.Ending {
+func postStartEnding(e *input.Event) *explain.Ending {
 	container := cmp.Or(hookOf.Group(e.Message), e.Container)
 	return &explain.Ending{Kind: explain.EndPostStart, By: explain.ByKubelet, Reason: postStartFailed, Container: container}
 }
@@ -133,7 +138,7 @@ func postStartEnding(e *explain.Event) *explain.Ending {
 var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
 
 // AssignedNode returns the node that the pod of the event was assigned to, "" for other events.
-func AssignedNode(e *explain.Event) string {
+func AssignedNode(e *input.Event) string {
 	if e.Reason != "Scheduled" || e.Pod == "" {
 		return ""
 	}
@@ -141,7 +146,7 @@ func AssignedNode(e *explain.Event) string {
 }
 
 // evictionOf returns the reason and the message of an event Evicted, of Karpenter or of the kubelet.
-func evictionOf(e *explain.Event, message string) (*explain.Ending, string) {
+func evictionOf(e *input.Event, message string) (*explain.Ending, string) {
 	end := &explain.Ending{Kind: explain.EndEvicted, Reason: e.Reason}
 	switch {
 	case strings.HasPrefix(e.Source, explain.ByKarpenter):

@@ -4,13 +4,14 @@ import (
 	"context"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
@@ -20,15 +21,15 @@ const maxClaims = 3
 
 // Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
 // error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
-func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod) (all []meaning.Claim, err error) {
+func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*input.Pod) (all []meaning.Claim, err error) {
 	waits := func(u meaning.Unfit) bool {
 		return u.Kind == meaning.UnfitClaimUnbound || u.Kind == meaning.UnfitClaimMissing || u.Kind == meaning.UnfitNoVolume
 	}
-	at := slices.IndexFunc(pods, func(p *explain.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
+	at := slices.IndexFunc(pods, func(p *input.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
 	if at < 0 || !slices.ContainsFunc(meaning.UnfitsOf(pods[at].Unschedulable), waits) {
 		return nil, nil // Other pods wait for the same reason.
 	}
-	names := explain.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
+	names := input.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
 	for _, name := range names[:min(len(names), maxClaims)] {
 		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
@@ -50,9 +51,9 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 // warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.
 func warningAboutClaim(ctx context.Context, client kube.Interface, claim *corev1.PersistentVolumeClaim) string {
 	about := fields.Set{"involvedObject.kind": "PersistentVolumeClaim", "involvedObject.name": claim.Name, "type": corev1.EventTypeWarning}
-	var last explain.Event
-	_, _, err := EachEvent(ctx, client, claim.Namespace, about, func() { last = explain.Event{} }, func(event *corev1.Event) {
-		if e := explain.EventOf(event); last.Message == "" || e.Last.After(last.Last) {
+	var last input.Event
+	_, _, err := EachEvent(ctx, client, claim.Namespace, about, func() { last = input.Event{} }, func(event *corev1.Event) {
+		if e := input.EventOf(event); last.Message == "" || e.Last.After(last.Last) {
 			last = e
 		}
 	})

@@ -4,21 +4,22 @@ import (
 	"context"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
 // CronJob reads a CronJob and the events about it, with one request each; jobs are its Jobs. Missing permissions, and events
 // that cannot be read, are reported as Gaps. Without an error, the CronJob is nil if it does not exist.
-func CronJob(ctx context.Context, client kube.Interface, namespace, name string, jobs []explain.OwnedJob, now time.Time) (explain.CronJobInput, error) {
-	in := explain.CronJobInput{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
+func CronJob(ctx context.Context, client kube.Interface, namespace, name string, jobs []input.OwnedJob, now time.Time) (input.CronJob, error) {
+	in := input.CronJob{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
 	cronJob, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
 	switch {
 	case err == nil:
@@ -37,7 +38,7 @@ func CronJob(ctx context.Context, client kube.Interface, namespace, name string,
 		about["involvedObject.uid"] = string(cronJob.UID)
 	}
 	_, _, err = EachEvent(ctx, client, namespace, about, func() { in.Events = nil }, func(e *corev1.Event) {
-		in.Events = append(in.Events, explain.EventOf(e))
+		in.Events = append(in.Events, input.EventOf(e))
 	})
 	if err != nil {
 		in.Gaps = append(in.Gaps, GapOf(namespace, "list", "events", err))

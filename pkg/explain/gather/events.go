@@ -7,13 +7,14 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -21,7 +22,7 @@ import (
 // Events reads the events about the Job and about its pods, and returns the results of keep. It searches all pod events of
 // the namespace, as a deleted pod is known only by its name. complete reports whether all events were searched. If it returns
 // an error, the events read before it are returned too.
-func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*explain.Pod, about []fields.Set, keep func(*corev1.Event, explain.Event) T) (all []T, complete bool, err error) {
+func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*input.Pod, about []fields.Set, keep func(*corev1.Event, input.Event) T) (all []T, complete bool, err error) {
 	mine := map[string]bool{"": true} // no pod means the Job
 	for i := range pods {
 		mine[pods[i].Name] = true
@@ -30,7 +31,7 @@ func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job,
 	for _, objects := range about {
 		before := len(all)
 		_, whole, err := EachEvent(ctx, client, job.Namespace, objects, func() { all = all[:before] }, func(event *corev1.Event) {
-			if e := explain.EventOf(event); mine[e.Pod] || MayBeOfJob(job, &e) {
+			if e := input.EventOf(event); mine[e.Pod] || MayBeOfJob(job, &e) {
 				all = append(all, keep(event, e))
 			}
 		})
@@ -43,8 +44,8 @@ func Events[T any](ctx context.Context, client kube.Interface, job *batchv1.Job,
 }
 
 // ManyEvents returns the Gap for a namespace with more than MaxEvents pod events.
-func ManyEvents() explain.Gap {
-	return explain.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
+func ManyEvents() input.Gap {
+	return input.Gap{What: "events", Text: fmt.Sprintf("the namespace has many events: only %d of those about pods were read", MaxEvents)}
 }
 
 // EventsOfJob selects the events about the Job itself.
@@ -91,7 +92,7 @@ func EachEvent(ctx context.Context, client kube.Interface, namespace string, abo
 }
 
 // MayBeOfJob reports whether the event may be about a deleted pod of the Job.
-func MayBeOfJob(job *batchv1.Job, e *explain.Event) bool {
+func MayBeOfJob(job *batchv1.Job, e *input.Event) bool {
 	return mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
 }
 

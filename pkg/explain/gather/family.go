@@ -4,10 +4,11 @@ import (
 	"context"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -22,18 +23,18 @@ func MayHaveRelatives(job *batchv1.Job) bool {
 // Relatives reads the other Jobs of the Job's family, each with its pods if it has finished with failures. Pods that are
 // already in before are not read again. If listing pods is forbidden, causes are missing, which the Gap of the Job's own pods
 // reports.
-func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, before []explain.Input) ([]explain.Input, error) {
+func Relatives(ctx context.Context, client kube.Interface, job *batchv1.Job, before []input.Input) ([]input.Input, error) {
 	if !MayHaveRelatives(job) {
 		return nil, nil
 	}
 	family, err := Family(ctx, client, job)
-	var all []explain.Input
+	var all []input.Input
 	for _, member := range family {
 		if member.UID == job.UID {
 			continue
 		}
-		in := explain.Input{Job: member}
-		known := slices.IndexFunc(before, func(b explain.Input) bool { return b.Job.UID == member.UID && b.PodsRead })
+		in := input.Input{Job: member}
+		known := slices.IndexFunc(before, func(b input.Input) bool { return b.Job.UID == member.UID && b.PodsRead })
 		switch {
 		case known >= 0:
 			in.Pods, in.PodsRead = before[known].Pods, true

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
@@ -44,7 +45,7 @@ func named(job string) func(*corev1.Pod) {
 }
 
 // relativesOf lists the names of the relatives, each with its number of pods if they were read.
-func relativesOf(f explain.Input) string {
+func relativesOf(f input.Input) string {
 	var all []string
 	for _, relative := range f.Relatives {
 		name := relative.Job.Name
@@ -56,8 +57,8 @@ func relativesOf(f explain.Input) string {
 	return strings.Join(all, " ")
 }
 
-func hasJobsGap(f explain.Input) bool {
-	return slices.ContainsFunc(f.Gaps, func(g explain.Gap) bool { return g.What == "jobs" })
+func hasJobsGap(f input.Input) bool {
+	return slices.ContainsFunc(f.Gaps, func(g input.Gap) bool { return g.What == "jobs" })
 }
 
 // RTY-22: the retries of a finished Job are read, with their pods if they finished with failures. A Job without retries costs
@@ -100,7 +101,7 @@ func TestRelatives_RTY_22(t *testing.T) {
 func TestUnreadableRelatives_RTY_22(t *testing.T) {
 	job := train()
 	finished(job)
-	refuse := func(what string, code int, reason metav1.StatusReason) explain.Input {
+	refuse := func(what string, code int, reason metav1.StatusReason) input.Input {
 		return read(t, &server{jobs: []batchv1.Job{retryOf(job.UID, "1", finished)}, refuse: func(r *http.Request) (int, metav1.StatusReason) {
 			if strings.HasSuffix(r.URL.Path, "/"+what) {
 				return code, reason

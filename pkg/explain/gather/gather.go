@@ -3,8 +3,8 @@
 // its retries.
 //
 // It needs only get, list and watch on jobs, pods and events; other missing permissions reduce the input. No error ends it:
-// data that could not be read is reported as a Gap. Pods and events are read in pages, and only the fields of explain.Pod and
-// explain.Event are kept.
+// data that could not be read is reported as a Gap. Pods and events are read in pages, and only the fields of input.Pod and
+// input.Event are kept.
 package gather
 
 import (
@@ -14,6 +14,8 @@ import (
 	"net/url"
 	"sync"
 	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -77,8 +79,8 @@ func NewReader(client kube.Interface, o Options) *Reader {
 }
 
 // Read reads the input for a Job, at the time now.
-func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
-	in := explain.Input{Now: now, OurName: r.options.OurName, Job: job, RuleNames: ruleNames}
+func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string, now time.Time) input.Input {
+	in := input.Input{Now: now, OurName: r.options.OurName, Job: job, RuleNames: ruleNames}
 	var err error
 	missing := func(verb, resource string, err error) {
 		if err != nil {
@@ -102,7 +104,7 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 		about = about[:1]
 	}
 	var complete bool
-	keep := func(_ *corev1.Event, e explain.Event) explain.Event { return e }
+	keep := func(_ *corev1.Event, e input.Event) input.Event { return e }
 	in.Events, complete, err = Events(ctx, r.client, job, in.Pods, about, keep)
 	in.EventsRead = complete && !r.options.WithoutPodEvents
 	missing("list", "events", err)
@@ -135,7 +137,7 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 				break
 			}
 			if len(lines) > 0 {
-				in.Logs = append(in.Logs, explain.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
+				in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
 			}
 		}
 	}
@@ -143,8 +145,8 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 }
 
 // GapOf describes a resource of a namespace, or of all namespaces with "", that could not be read, and why.
-func GapOf(namespace, verb, resource string, err error) explain.Gap {
-	g := explain.Gap{What: resource}
+func GapOf(namespace, verb, resource string, err error) input.Gap {
+	g := input.Gap{What: resource}
 	where := "namespace " + namespace
 	if namespace == "" {
 		where = "all namespaces"
@@ -170,8 +172,8 @@ func GapOf(namespace, verb, resource string, err error) explain.Gap {
 
 // UnwatchedGap describes a resource of a namespace that may be read but not watched, and is read every interval instead. Its
 // What is "watch pods" for pods, as the pods themselves are not missing.
-func UnwatchedGap(namespace, resource string, every time.Duration) explain.Gap {
-	g := explain.Gap{
+func UnwatchedGap(namespace, resource string, every time.Duration) input.Gap {
+	g := input.Gap{
 		What: "watch " + resource, Text: fmt.Sprintf("no permission to watch %s: they are read every %s instead", resource, every),
 		Verb: "watch", Resource: resource, Namespace: namespace,
 	}

@@ -4,11 +4,12 @@ import (
 	"cmp"
 	"context"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -32,7 +33,7 @@ func (r *Reader) readLeases(ctx context.Context) []coordinationv1.Lease {
 }
 
 // ReadLease returns the Lease whose holder runs the Jobs of the namespace with this managedBy value, nil if there is none.
-func ReadLease(ctx context.Context, client kube.Interface, leases Leases, managedBy, namespace string) (*explain.Lease, error) {
+func ReadLease(ctx context.Context, client kube.Interface, leases Leases, managedBy, namespace string) (*input.Lease, error) {
 	all, err := listLeases(ctx, client, leases)
 	return leaseFor(all, leases, managedBy, namespace), err
 }
@@ -41,7 +42,7 @@ func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]co
 	options := metav1.ListOptions{LabelSelector: leases.Selector()}
 	list, err := client.CoordinationV1().Leases("").List(ctx, options)
 	if apierrors.IsForbidden(err) {
-		system, systemErr := client.CoordinationV1().Leases(explain.SystemNamespace).List(ctx, options)
+		system, systemErr := client.CoordinationV1().Leases(input.SystemNamespace).List(ctx, options)
 		if systemErr == nil && len(system.Items) > 0 {
 			return system.Items, nil
 		}
@@ -56,7 +57,7 @@ func listLeases(ctx context.Context, client kube.Interface, leases Leases) ([]co
 // namespace can create one with the same labels, so the contents of Leases in different namespaces are never compared: the
 // namespace of config/default comes first, then the namespace with the oldest Lease, by the creation time that the API server
 // sets. The result also holds the last renewed Lease of the other namespaces.
-func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace string) *explain.Lease {
+func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace string) *input.Lease {
 	var trusted *coordinationv1.Lease
 	for i := range all {
 		if l := &all[i]; leases.IsFor(l, managedBy, namespace) && (trusted == nil || compareTrust(l, trusted) < 0) {
@@ -67,9 +68,9 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 		return nil
 	}
 	// A shard may have several Leases while the number of shards changes.
-	last := explain.LeaseOf(trusted)
+	last := input.LeaseOf(trusted)
 	for i := range all {
-		l := explain.LeaseOf(&all[i])
+		l := input.LeaseOf(&all[i])
 		switch {
 		case !leases.IsFor(&all[i], managedBy, namespace):
 		case l.Namespace != trusted.Namespace:
@@ -86,8 +87,8 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 
 // compareTrust returns a negative number if a is more trustworthy than b.
 func compareTrust(a, b *coordinationv1.Lease) int {
-	if (a.Namespace == explain.SystemNamespace) != (b.Namespace == explain.SystemNamespace) {
-		if a.Namespace == explain.SystemNamespace {
+	if (a.Namespace == input.SystemNamespace) != (b.Namespace == input.SystemNamespace) {
+		if a.Namespace == input.SystemNamespace {
 			return -1
 		}
 		return 1

@@ -8,15 +8,16 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // LogGap describes the log that could not be read, and why. It finds the log's node in pods.
-func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err error) explain.Gap {
+func LogGap(namespace string, pods []*input.Pod, t input.LogTarget, err error) input.Gap {
 	if apierrors.IsForbidden(err) {
 		return GapOf(namespace, "get", "pods/log", err)
 	}
@@ -26,7 +27,7 @@ func LogGap(namespace string, pods []*explain.Pod, t explain.LogTarget, err erro
 			node = pods[i].Node
 		}
 	}
-	return explain.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
+	return input.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
 }
 
 // WhyNoLog shortens the API server's message when it cannot reach the kubelet that serves the log. node is "" if it is
@@ -60,7 +61,7 @@ func KubeletFailure(err error) string {
 }
 
 // Tail reads the last count lines of a log.
-func Tail(ctx context.Context, client kube.Interface, namespace string, t explain.LogTarget, count int64) ([]string, error) {
+func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) ([]string, error) {
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
 		Container: t.Container, Previous: t.Previous, TailLines: &count,
 	}).Stream(ctx)

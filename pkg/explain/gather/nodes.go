@@ -5,17 +5,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
 // GoneNodes looks up the nodes of pods that should have ended, and returns the nodes that cannot end them, with the reasons.
 // If it returns an error, the map holds the nodes found before the error.
-func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, now time.Time) (gone map[string]string, err error) {
+func GoneNodes(ctx context.Context, client kube.Interface, pods []*input.Pod, now time.Time) (gone map[string]string, err error) {
 	var names []string
 	for _, p := range pods {
 		late := p.IsTerminating() && now.After(p.DeletedAt.Add(p.Grace))
@@ -23,7 +24,7 @@ func GoneNodes(ctx context.Context, client kube.Interface, pods []*explain.Pod, 
 			names = append(names, p.Node)
 		}
 	}
-	err = findGoneNodes(ctx, client, names, &gone, explain.NodeTrouble)
+	err = findGoneNodes(ctx, client, names, &gone, input.NodeTrouble)
 	return gone, err
 }
 
@@ -33,7 +34,7 @@ func findGoneNodes(
 	ctx context.Context, client kube.Interface, names []string, gone *map[string]string, trouble func(*corev1.Node) string,
 ) error {
 	for _, name := range names {
-		why := explain.NodeRemoved
+		why := input.NodeRemoved
 		node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
 		switch {
 		case err == nil:
@@ -53,7 +54,7 @@ func findGoneNodes(
 }
 
 // nodesOfGonePods returns nodes of deleted pods, if the status counts more failures than there are failed pods.
-func nodesOfGonePods(f *explain.Input) []string {
+func nodesOfGonePods(f *input.Input) []string {
 	exist, failed := map[string]bool{}, int32(0)
 	for _, p := range f.Pods {
 		exist[p.Name] = true

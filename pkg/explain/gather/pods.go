@@ -7,6 +7,8 @@ import (
 	"io"
 	"sync"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"google.golang.org/protobuf/encoding/protowire"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -15,15 +17,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
 
 // podsOf reads the pods that the Job controls. It returns no pods with an error.
-func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []*explain.Pod, err error) {
-	begin := func() { pods = make([]*explain.Pod, 0, ExpectedPods(job)) }
-	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, explain.PodOf(pod)) }); err != nil {
+func podsOf(ctx context.Context, client kube.Interface, job *batchv1.Job) (pods []*input.Pod, err error) {
+	begin := func() { pods = make([]*input.Pod, 0, ExpectedPods(job)) }
+	if _, err = EachPod(ctx, client, job, begin, func(pod *corev1.Pod) { pods = append(pods, input.PodOf(pod)) }); err != nil {
 		return nil, err
 	}
 	return pods, nil
@@ -179,7 +180,7 @@ func readPodPage(
 	return list.ListMeta, nil
 }
 
-// neededOfPods returns the fields that explain.PodOf and logs.NewPod read.
+// neededOfPods returns the fields that input.PodOf and logs.NewPod read.
 var neededOfPods = sync.OnceValue(func() kube.Fields {
 	paths := []string{
 		"metadata.name", "metadata.namespace", "metadata.uid", "metadata.resourceVersion", "metadata.creationTimestamp",

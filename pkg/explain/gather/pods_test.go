@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,7 +29,6 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
@@ -118,7 +119,7 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 		t.Fatalf("%d and %d pods are read, of %d", len(read), len(whole), len(pods))
 	}
 	for i := range read {
-		got, want := explain.PodOf(read[i]), explain.PodOf(whole[i])
+		got, want := input.PodOf(read[i]), input.PodOf(whole[i])
 		got.Made, want.Made = false, false // It matters only for adoption by the controller.
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s\n%+v\n%+v", want.Name, got, want)

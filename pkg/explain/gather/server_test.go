@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,7 +23,6 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
@@ -257,14 +258,14 @@ func ourLease(namespace, of string, renewed time.Duration) coordinationv1.Lease 
 	}
 }
 
-func read(t *testing.T, s *server, job *batchv1.Job) explain.Input {
+func read(t *testing.T, s *server, job *batchv1.Job) input.Input {
 	t.Helper()
 	return gather.NewReader(s.client(t), gather.Options{
 		LogLines: 10, OurName: "batchjob.dev/controller", Leases: ourLeases{},
 	}).Read(t.Context(), job, nil, noon)
 }
 
-func wantGap(t *testing.T, f explain.Input, what, command string, parts ...string) {
+func wantGap(t *testing.T, f input.Input, what, command string, parts ...string) {
 	t.Helper()
 	for _, g := range f.Gaps {
 		if g.What != what {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -16,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )
@@ -32,11 +33,11 @@ const (
 
 // Stalls holds the results of at most four requests that explain why Jobs of a list make no progress, or fail (ADR 0017).
 type Stalls struct {
-	pods   ofJobs[*explain.Pod]  // pods that have not ended
-	failed ofJobs[*explain.Pod]  // pods that failed
-	events ofJobs[explain.Event] // warnings about Jobs
+	pods   ofJobs[*input.Pod]  // pods that have not ended
+	failed ofJobs[*input.Pod]  // pods that failed
+	events ofJobs[input.Event] // warnings about Jobs
 	// podEvents holds warnings about pods that do not start, and whose status does not explain why.
-	podEvents ofJobs[explain.Event]
+	podEvents ofJobs[input.Event]
 	// counted is the number of failures of each Job at the time its failed pods were read.
 	counted map[types.UID]int32
 }
@@ -44,7 +45,7 @@ type Stalls struct {
 // ofJobs holds the objects read for Jobs, and the Gap, nil if there is none.
 type ofJobs[T any] struct {
 	byJob   map[types.UID][]T
-	gap     *explain.Gap
+	gap     *input.Gap
 	refused bool // the gap is a missing permission
 }
 
@@ -105,21 +106,21 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 
 // readPods reads one page of pods. After an error, it returns before, unless reading is forbidden.
 func readPods(
-	ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*explain.Pod],
-) (ofJobs[*explain.Pod], error) {
+	ctx context.Context, client kube.Interface, namespace, labels, phases string, before ofJobs[*input.Pod],
+) (ofJobs[*input.Pod], error) {
 	options := metav1.ListOptions{LabelSelector: labels, FieldSelector: phases, Limit: maxStallObjects}
 	page, err := client.CoreV1().Pods(namespace).List(ctx, options)
 	if err != nil {
 		return before.after(err, namespace, "pods"), err
 	}
-	read := pageOf[*explain.Pod](page, "pods")
+	read := pageOf[*input.Pod](page, "pods")
 	for i := range page.Items {
 		pod := &page.Items[i]
 		if pod.DeletionTimestamp != nil && pod.Status.Phase != corev1.PodPending && pod.Status.Phase != corev1.PodFailed {
 			continue // Only the Job's other pods show whether it holds up the Job.
 		}
 		job := observe.JobUID(pod)
-		read.byJob[job] = append(read.byJob[job], explain.PodOf(pod))
+		read.byJob[job] = append(read.byJob[job], input.PodOf(pod))
 	}
 	return read, nil
 }
@@ -127,17 +128,17 @@ func readPods(
 // readEvents reads one page of events; jobOf returns the Job of an object, "" to leave out its events. After an error, it
 // returns before, unless reading is forbidden.
 func readEvents(
-	ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[explain.Event],
+	ctx context.Context, client kube.Interface, namespace string, about fields.Set, before ofJobs[input.Event],
 	jobOf func(types.UID) types.UID,
-) ofJobs[explain.Event] {
+) ofJobs[input.Event] {
 	page, err := client.CoreV1().Events(namespace).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: maxStallObjects})
 	if err != nil {
 		return before.after(err, namespace, "events")
 	}
-	read := pageOf[explain.Event](page, "events")
+	read := pageOf[input.Event](page, "events")
 	for i := range page.Items {
 		if job := jobOf(page.Items[i].InvolvedObject.UID); job != "" {
-			read.byJob[job] = append(read.byJob[job], explain.EventOf(&page.Items[i]))
+			read.byJob[job] = append(read.byJob[job], input.EventOf(&page.Items[i]))
 		}
 	}
 	return read
@@ -147,7 +148,7 @@ func readEvents(
 func pageOf[T any](page metav1.ListInterface, what string) ofJobs[T] {
 	read := ofJobs[T]{byJob: map[types.UID][]T{}}
 	if page.GetContinue() != "" {
-		read.gap = &explain.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
+		read.gap = &input.Gap{What: what, Text: "there are many " + what + ": only some of them were read"}
 	}
 	return read
 }
@@ -163,7 +164,7 @@ func (before ofJobs[T]) after(err error, namespace, what string) ofJobs[T] {
 
 // slowPods returns the pods that a kubelet has had for a while and whose status does not explain the delay, with their Jobs.
 func (s *Stalls) slowPods(now time.Time) map[types.UID]types.UID {
-	explainsWait := func(c explain.Container) bool { return c.SaysWhyItWaits() }
+	explainsWait := func(c input.Container) bool { return c.SaysWhyItWaits() }
 	slow := map[types.UID]types.UID{}
 	for job, pods := range s.pods.byJob {
 		for _, p := range pods {
@@ -204,8 +205,8 @@ func podsOfJobs(jobs []*batchv1.Job) string {
 }
 
 // Input returns the data read about a Job of the list that may be stalled.
-func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
-	f := explain.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
+func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) input.Input {
+	f := input.Input{Listed: true, Now: now, Job: job, RuleNames: ruleNames}
 	if s != nil {
 		f.Pods, f.Events = s.pods.byJob[job.UID], slices.Concat(s.events.byJob[job.UID], s.podEvents.byJob[job.UID])
 	}
@@ -214,7 +215,7 @@ func (s *Stalls) Input(job *batchv1.Job, ruleNames []string, now time.Time) expl
 
 // Failures returns the data read about a Job of the list that has failures, with its failed pods. PodsRead is set if all of
 // them were read.
-func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) explain.Input {
+func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) input.Input {
 	f := s.Input(job, ruleNames, now)
 	if s != nil {
 		f.Pods = slices.Concat(f.Pods, s.failed.byJob[job.UID])
@@ -224,12 +225,12 @@ func (s *Stalls) Failures(job *batchv1.Job, ruleNames []string, now time.Time) e
 }
 
 // Gaps lists the data that could not be read.
-func (s *Stalls) Gaps() []explain.Gap {
+func (s *Stalls) Gaps() []input.Gap {
 	if s == nil {
 		return nil
 	}
-	var gaps []explain.Gap
-	for _, gap := range []*explain.Gap{s.pods.gap, s.events.gap} {
+	var gaps []input.Gap
+	for _, gap := range []*input.Gap{s.pods.gap, s.events.gap} {
 		if gap != nil {
 			gaps = append(gaps, *gap)
 		}

@@ -8,17 +8,23 @@ import (
 
 // Images that are not on the node.
 const (
-	RateLimit      TroubleKind = "RateLimit"      // the registry limits the rate of pulls
-	Unauthorized   TroubleKind = "Unauthorized"   // the registry denies access
-	ImageNotFound  TroubleKind = "ImageNotFound"  // the registry lacks the image
-	NoPlatform     TroubleKind = "NoPlatform"     // the image is for other platforms
-	NotOnNode      TroubleKind = "NotOnNode"      // the image is not on the node, and imagePullPolicy is Never
-	Unreachable    TroubleKind = "Unreachable"    // the registry does not answer
-	RegistryTLS    TroubleKind = "RegistryTLS"    // the registry's certificate is not accepted
-	RegistryFails  TroubleKind = "RegistryFails"  // the registry responds with an internal error
-	Signature      TroubleKind = "Signature"      // the signature of the image is missing or invalid
-	NoDiskSpace    TroubleKind = "NoDiskSpace"    // the node has no disk space for the image
-	PullsThrottled TroubleKind = "PullsThrottled" // the kubelet limits the rate of pulls
+	RateLimit          TroubleKind = "RateLimit"          // the registry limits the rate of pulls
+	Unauthorized       TroubleKind = "Unauthorized"       // the registry denies access
+	CloudRegistry      TroubleKind = "CloudRegistry"      // the registry of a cloud, where nodes have an identity, denies access
+	CredentialsExpired TroubleKind = "CredentialsExpired" // the credentials for the registry have expired
+	ImageNotFound      TroubleKind = "ImageNotFound"      // the registry lacks the image
+	RepositoryNotFound TroubleKind = "RepositoryNotFound" // the registry lacks the repository of the image
+	NoPlatform         TroubleKind = "NoPlatform"         // the image is for other platforms
+	ShortName          TroubleKind = "ShortName"          // the image's name has no registry, and the node does not choose one
+	NotOnNode          TroubleKind = "NotOnNode"          // the image is not on the node, and imagePullPolicy is Never
+	Unreachable        TroubleKind = "Unreachable"        // the registry does not answer
+	RegistryUnknown    TroubleKind = "RegistryUnknown"    // the host name of the registry has no address
+	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
+	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
+	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
+	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
+	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
+	Image              TroubleKind = "Image"              // other trouble with an image
 )
 
 // images are messages of containerd, CRI-O and the kubelet about images that they cannot pull.
@@ -54,7 +60,7 @@ var images = []row{
 	},
 	{
 		kind:     Signature,
-		patterns: re(`(?i)signature ?validation ?failed|source image rejected|signature (?:was|is) required|invalid signature|no signature exists`),
+		patterns: re(`(?i)source image rejected: (?P<said>.+)`, `(?i)signature ?validation ?failed|signature (?:was|is) required|invalid signature|no signature exists`),
 		keepsEnd: true,
 		brief:    "signature",
 		text:     "cannot be pulled: its signature is not accepted",
@@ -69,30 +75,55 @@ var images = []row{
 	},
 	{
 		kind:     RegistryTLS,
-		patterns: re(`x509: |tls: |HTTP response to HTTPS client|certificate `),
+		patterns: re(`x509: (?P<said>certificate has expired or is not yet valid|.+)`, `http: (?P<said>server gave HTTP response to HTTPS client)`, `tls: |certificate `),
 		keepsEnd: true,
 		brief:    "TLS of the registry",
-		text:     "cannot be pulled: the TLS connection to its registry failed",
+		text:     "cannot be pulled: TLS to its registry failed",
 		advice:   "have the container runtime of the nodes trust the certificate of the registry, or correct the certificate",
 	},
 	{
 		kind: Unreachable,
-		patterns: re(`no such host|name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|` +
+		patterns: re(`(?P<said>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
-		yieldsTo: []TroubleKind{RegistryTLS},
+		yieldsTo: []TroubleKind{RegistryTLS, RegistryUnknown},
 		keepsEnd: true,
 		brief:    "registry unreachable",
 		text:     "cannot be pulled: its registry cannot be reached",
 		advice:   "check the name of the registry, and DNS, proxy and firewall of the node; the kubelet retries automatically",
 	},
 	{
+		kind:     RegistryUnknown,
+		patterns: re(`lookup (?P<name>\S+?)(?: on \S+)?: `),
+		brief:    "unknown registry",
+		text:     "cannot be pulled: the host name of its registry, {name}, cannot be resolved on the node",
+		advice:   "check the name of the registry, and whether the node can resolve it; the kubelet retries automatically",
+	},
+	{
 		kind: Unauthorized,
 		patterns: re(`(?i)unauthorized|authorization failed|authentication required|no basic auth credentials|access denied|access forbidden|` +
 			`access to the requested resource|requested access to the resource is denied|\bdenied: |permission .*denied|\b40[13]\b|insufficient_scope`),
-		yieldsTo: []TroubleKind{RateLimit, Unreachable}, // Docker Hub tells some clients of its rate limit as unauthorized.
+		// Docker Hub tells some clients of its rate limit as unauthorized.
+		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound},
 		brief:    "access denied",
 		text:     "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)",
 		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
+	},
+	{
+		kind: CloudRegistry,
+		patterns: re(`(?P<name>[-.\w]+\.amazonaws\.com|[-\w]+\.azurecr\.io|[-\w]+-docker\.pkg\.dev|(?:[a-z]+\.)?gcr\.io)\b` +
+			`.*(?i:\b40[13]\b|unauthorized|no basic auth credentials|\bdenied\b)`),
+		yieldsTo: []TroubleKind{RateLimit, CredentialsExpired, RepositoryNotFound},
+		brief:    "access denied",
+		text:     "cannot be pulled: registry {name} denied access",
+		advice: "let the identity of the nodes, or the account in imagePullSecrets, pull from {name} " +
+			"(AmazonEC2ContainerRegistryPullOnly on AWS, AcrPull on Azure, roles/artifactregistry.reader on Google Cloud), and check the image's name",
+	},
+	{
+		kind:     CredentialsExpired,
+		patterns: re(`(?i)authorization token has expired|token (?:has|is) expired`),
+		brief:    "expired credentials",
+		text:     "cannot be pulled: the credentials for its registry have expired",
+		advice:   "renew the Secret in imagePullSecrets (a token of Amazon ECR is valid for 12 hours), or let the identity of the nodes pull",
 	},
 	{
 		kind:     RegistryFails,
@@ -104,16 +135,38 @@ var images = []row{
 	},
 	{
 		kind:     ImageNotFound,
-		patterns: re(`(?i)manifest unknown|name unknown|not found|repository does not exist|manifest for \S+ not found|\b404\b`),
-		yieldsTo: []TroubleKind{NoPlatform, Unauthorized}, // containerd ends "no match for platform in manifest" with "not found".
+		patterns: re(`(?i)manifest unknown|not found|manifest for \S+ not found|\b404\b`),
+		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: the registry does not have it",
 		advice:   "push this image, and the Job goes on; or run another image with kubectl batchjob retry --replace --image",
 	},
+	{
+		kind:     RepositoryNotFound,
+		patterns: re(`(?i)name unknown|repository (?:with name )?\S+ (?:does not exist|not found)`),
+		brief:    "repository not found",
+		text:     "cannot be pulled: the registry does not have its repository",
+		advice:   "check the name of the image; or push it, and the Job goes on; or run another image with kubectl batchjob retry --replace --image",
+	},
+	{
+		kind: ShortName,
+		patterns: re(`short name mode is enforcing, but image name (?P<name>\S+) returns`, `short-name "(?P<name>[^"]+)" did not resolve`,
+			`short-name resolution enforced`),
+		brief:  "no registry in name",
+		text:   "cannot be pulled: its name has no registry, and its node does not choose one",
+		advice: "recreate the Job with the full name of the image, such as docker.io/library/busybox:1.36",
+	},
+	{
+		kind:     Image,
+		keepsEnd: true,
+		brief:    "image",
+		text:     "cannot be pulled",
+		advice:   "resolve what the message names; the kubelet retries automatically",
+	},
 }
 
 // failedImage is the beginning of the kubelet's message about an image that it cannot pull.
-var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Container) image "([^"]+)"`)
+var failedImage = lazyregexp.New(`^(?:Back-off pulling|Failed to pull|Failed to inspect|Container) image "([^"]*)"`)
 
 // FailedImage returns the image that the kubelet cannot pull according to the message; "" if the message is about something
 // else.
@@ -128,10 +181,10 @@ func OfImage(reason, message string) *Trouble {
 	case "InvalidImageName":
 		return nil // The reason is specific enough.
 	case "SignatureValidationFailed":
-		return &Trouble{Kind: Signature, Said: lastWords(message)}
+		return &Trouble{Kind: Signature, Said: LastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
-	if t == nil && reason == "RegistryUnavailable" {
+	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {
 		t = &Trouble{Kind: Unreachable}
 	}
 	return t

@@ -21,7 +21,9 @@ type Trouble struct {
 	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
-	Key    string `json:"key,omitempty"`
+	// Namespace is the namespace of the object, "" if the message names none: the object is in that of the pod.
+	Namespace string `json:"namespace,omitempty"`
+	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
 	Volume string `json:"volume,omitempty"`
 	// Said is the most specific part of the message; "" if Kind is as specific.
@@ -34,8 +36,8 @@ type TroubleKind string
 // row is one kind of trouble.
 type row struct {
 	kind TroubleKind
-	// patterns recognize messages of this kind. They may have the groups name, key, object, volume and said; the group said is
-	// the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
+	// patterns recognize messages of this kind. They may have the groups name, namespace, key, object, volume and said; the
+	// group said is the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
 	// matches.
 	patterns []*lazyregexp.Regexp
 	// yieldsTo are the kinds of messages that match this row, too.
@@ -79,16 +81,19 @@ func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
 	return nil, nil
 }
 
-// first returns the first row that matches, or a row that matches and to which that one yields; nil if there is none.
+// first returns the first row that matches, or a row that matches and to which that one yields, possibly over others; nil if
+// there is none.
 func first[R any](rows []R, matches func(*R) bool, yields func(r, other *R) bool) *R {
 	i := slices.IndexFunc(rows, func(r R) bool { return matches(&r) })
 	if i < 0 {
 		return nil
 	}
-	for j := range rows {
-		if yields(&rows[i], &rows[j]) && matches(&rows[j]) {
-			return &rows[j]
+	for range rows { // The limit ends a circle.
+		j := slices.IndexFunc(rows, func(other R) bool { return yields(&rows[i], &other) && matches(&other) })
+		if j < 0 {
+			break
 		}
+		i = j
 	}
 	return &rows[i]
 }
@@ -105,12 +110,12 @@ func troubleIn(rows []row, message string) *Trouble {
 	found := find(rows, message)
 	if found == nil {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
-			return &Trouble{Kind: last.kind, Said: lastWords(message)}
+			return &Trouble{Kind: last.kind, Said: LastWords(message)}
 		}
 		return nil
 	}
 	t := &Trouble{Kind: found.kind}
-	groups := map[string]*string{"name": &t.Name, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
+	groups := map[string]*string{"name": &t.Name, "namespace": &t.Namespace, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
 	pattern, match := found.match(message)
 	for n, group := range pattern.SubexpNames() {
 		if field := groups[group]; field != nil && match[n] != "" {
@@ -119,7 +124,7 @@ func troubleIn(rows []row, message string) *Trouble {
 	}
 	t.Object = objects[strings.ToLower(t.Object)]
 	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
-		t.Said = lastWords(message)
+		t.Said = LastWords(message)
 	}
 	return t
 }
@@ -158,20 +163,23 @@ func (t *Trouble) fill(template, volume string) string {
 	// An object has no name if the message names only its key and its volume.
 	object, needed := "the "+t.Object+" of its volume "+t.Volume, ""
 	if t.Name != "" {
-		object = t.Object + " " + t.Name
+		object = wording.Join(" in namespace ", t.Object+" "+t.Name, t.Namespace)
 		if t.Volume != "" {
 			needed = ", which its volume " + t.Volume + " needs,"
 		}
 	}
-	network, service, inService := "the network of its node", "its server", ""
+	network, service, inService, inBrackets := "the network of its node", "its server", "", ""
 	if t.Name != "" {
-		network, service, inService = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")"
+		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
 	return strings.NewReplacer(
-		"{name}", t.Name, "{key}", t.Key, "{said}", wording.Shorten(t.Said, maxSaid), "{volume}", volume,
+		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{said}", wording.Shorten(t.Said, maxSaid), "{volume}", volume,
 		"{object}", object, "{object, needed by its volume}", object+needed, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
 }
 
 // objects maps the kinds of objects in messages.
-var objects = map[string]string{"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim"}
+var objects = map[string]string{
+	"configmap": "ConfigMap", "config": "ConfigMap", "secret": "Secret", "persistentvolumeclaim": "claim", "serviceaccount": "ServiceAccount",
+	"secretproviderclass": "SecretProviderClass",
+}

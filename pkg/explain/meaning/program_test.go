@@ -51,7 +51,7 @@ func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
 		{1, "OSError: [Errno 28] No space left on device", ErrorNoSpace, ""},
 		{1, "PermissionError: [Errno 13] Permission denied: '/data/out'", ErrorPermission, "/data/out"},
 		{1, "open /data/out: permission denied", ErrorPermission, "/data/out"},
-		{1, "git@github.com: Permission denied (publickey).", "", ""},
+		{1, "git@github.com: Permission denied (publickey).", ErrorAuthentication, "git@github.com"},
 		{1, `ERROR:  permission denied for table orders`, "", ""},
 
 		{1, "psycopg2.OperationalError: could not translate host name \"db.prod\" to address: Temporary failure in name resolution\n", ErrorNameResolution, "db.prod"},
@@ -129,9 +129,25 @@ func TestTheLastErrorCounts(t *testing.T) {
 	}
 }
 
+// Programs report files, modules and GPUs that they can do without: such an error is the reason for a failure only if it is one
+// of the last lines.
+//
+// Requirements: CLI-18
+func TestCasualErrorsCountAtTheEndOnly(t *testing.T) {
+	more := []string{"migrating 1 of 3", "migrating 2 of 3", "migrating 3 of 3"}
+	for _, line := range []string{"cat: /run/motd: No such file or directory", "INFO: No module named 'triton'", "failed call to cuInit: no CUDA-capable device is detected"} {
+		if got := KnownErrorIn(1, append([]string{line}, more[1:]...)...); got == nil {
+			t.Errorf("%s: no error", line)
+		}
+		if got := KnownErrorIn(1, append([]string{line}, more...)...); got != nil {
+			t.Errorf("%s: %+v", line, got)
+		}
+	}
+}
+
 // Messages of containers may contain anything.
 func FuzzKnownErrorIn(f *testing.F) {
-	for _, r := range slices.Concat(startErrors, programErrors) {
+	for _, r := range slices.Concat(startErrors, setupErrors, programErrors) {
 		for _, p := range r.patterns {
 			f.Add(p.hint + ": " + p.line.String())
 		}
@@ -166,6 +182,20 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorCertificate, "x509: expired", "the certificate of a server was not accepted: x509: expired", "the CA that signed"},
 		{ErrorOutOfMemory, "Java heap space", "it ran out of memory: Java heap space", "raise the memory limit of container main"},
 		{ErrorOutOfGPUMemory, "", "it ran out of GPU memory", "GPU"},
+		{ErrorCommandNotFound, `bash\r`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
+		{ErrorCommandNotFound, `$'\r'`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
+		{ErrorFileMissing, "/data/in.csv", "/data/in.csv does not exist", "volume"},
+		{ErrorModuleMissing, "pandas", "it cannot load pandas, which its image lacks", "has the module pandas"},
+		{ErrorSharedMemory, "", "its shared memory (/dev/shm) is full", "emptyDir with medium Memory"},
+		{ErrorTimeout, "db:5432", "db:5432 did not answer in time", "NetworkPolicies"},
+		{ErrorNoRoute, "db:5432", "there is no route to db:5432", "NetworkPolicies"},
+		{ErrorAuthentication, "app", "authentication failed (app)", "Secret"},
+		{ErrorNoCredentials, "", "it found no credentials for its cloud", "serviceAccountName"},
+		{ErrorForbidden, "s3:PutObject", "it lacks a permission: s3:PutObject", "ServiceAccount"},
+		{ErrorProcessLimit, "", "it could start no more processes or threads", "OMP_NUM_THREADS"},
+		{ErrorNoGPU, "no NVIDIA driver on your system", "it found no GPU that it can use: no NVIDIA driver on your system", "requests a GPU"},
+		{ErrorGPUFault, "", "its GPU is faulty", "another node"},
+		{ErrorCollective, "ncclRemoteError", "it lost contact with the other workers (ncclRemoteError)", "other pods of the Job"},
 	} {
 		e := &KnownError{Kind: tc.kind, Subject: tc.subject}
 		if got := e.Text(); got != tc.text {
@@ -188,7 +218,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 
 func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 	seen := map[ErrorKind]bool{}
-	for _, r := range slices.Concat(startErrors, programErrors) {
+	for _, r := range slices.Concat(startErrors, setupErrors, programErrors) {
 		if r.kind == "" || seen[r.kind] || len(r.patterns) == 0 || r.brief == "" || (r.text == "") == (r.describe == nil) || r.advice == "" && r.advise == nil {
 			t.Errorf("%+v", r)
 		}

@@ -39,7 +39,10 @@ const (
 	UnfitHostPort       UnfitKind = "HostPort"
 	UnfitVolumeNode     UnfitKind = "VolumeNodeAffinity" // the volume is in another zone, or on another node
 	UnfitVolumeCount    UnfitKind = "VolumeLimit"
-	UnfitNoVolume       UnfitKind = "NoVolume" // there is no volume for the claim to bind to
+	UnfitNoVolume       UnfitKind = "NoVolume"      // there is no volume for the claim to bind to
+	UnfitVolumeMissing  UnfitKind = "VolumeMissing" // the volume that the claim is bound to does not exist
+	UnfitClassMissing   UnfitKind = "ClassMissing"  // the StorageClass of the claim does not exist
+	UnfitDriverMissing  UnfitKind = "DriverMissing" // the CSI driver of the volume is not on the node
 	UnfitClaimMissing   UnfitKind = "ClaimMissing"
 	UnfitClaimDeleted   UnfitKind = "ClaimDeleted" // the claim is being deleted
 	UnfitClaimUnbound   UnfitKind = "ClaimUnbound"
@@ -109,20 +112,20 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitPodAffinity,
-		patterns: re(`pod (?:anti-)?affinity|pods anti-affinity|pod affinity/anti-affinity`),
+		patterns: re(`pods? (?:anti-)?affinity rules|pod affinity/anti-affinity`),
 		text:     "pod affinity/anti-affinity",
 		advice:   "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes",
 	},
 	{
 		kind:         UnfitVolumeNode,
-		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone`),
+		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
 		text:         "volume node affinity{(claim)}",
 		advice:       "make room for the pod where its volume is{(claim)}, or use a volume in a zone that has room; a StorageClass with volumeBindingMode WaitForFirstConsumer creates volumes where their pods fit",
 		isAboutClaim: true,
 	},
 	{
 		kind:     UnfitNodeAffinity,
-		patterns: re(`node affinity|node selector`),
+		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
 		yieldsTo: []UnfitKind{UnfitVolumeNode},
 		text:     "node affinity/selector",
 		advice:   "compare nodeSelector and affinity of the pod with the labels of the nodes",
@@ -147,10 +150,29 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:         UnfitNoVolume,
-		patterns:     re(`available persistent volumes to bind|enough free storage|bound to non-existent`),
+		patterns:     re(`available persistent volumes to bind|enough free storage`),
 		text:         "no PersistentVolume to bind{(claim)}",
 		advise:       unboundAdvice,
 		isAboutClaim: true,
+	},
+	{
+		kind:         UnfitVolumeMissing,
+		patterns:     re(`^persistentvolumeclaim "([^"]+)" bound to non-existent`, `bound to non-existent|^persistentvolume "[^"]+" not found`),
+		text:         "the PersistentVolume{(claim)} does not exist",
+		advice:       "recreate {claim}, as the PersistentVolume that it is bound to does not exist anymore",
+		isAboutClaim: true,
+	},
+	{
+		kind:     UnfitClassMissing,
+		patterns: re(`^storageclass\S* "([^"]+)" not found`),
+		text:     "StorageClass {name} does not exist",
+		advice:   "create StorageClass {name}, or recreate the claim with a StorageClass that exists",
+	},
+	{
+		kind:     UnfitDriverMissing,
+		patterns: re(`^(\S+) CSI driver is not installed`),
+		text:     "CSI driver {name} is not installed",
+		advice:   "install CSI driver {name} on the nodes, or keep the pod to nodes that have it",
 	},
 	{
 		kind:         UnfitClaimMissing,
@@ -168,7 +190,8 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:         UnfitClaimUnbound,
-		patterns:     re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: `),
+		patterns:     re(`provisioning failed for PVC "([^"]+)"`, `unbound (?:immediate )?PersistentVolumeClaim|binding volumes: |^PersistentVolumeClaim had no pv name`),
+		yieldsTo:     []UnfitKind{UnfitVolumeNode},
 		text:         "{claim} is not bound{(warning)}",
 		advise:       unboundAdvice,
 		isAboutClaim: true,
@@ -182,7 +205,7 @@ var unfits = []unfitRow{
 	},
 	{
 		kind:     UnfitDevices,
-		patterns: re(`(?i)resourceclaim|cannot allocate all claims`),
+		patterns: re(`(?i)resource ?claim|cannot allocate all claims|device class `),
 		advice:   "compare the ResourceClaims of the pod with the devices of the nodes (ResourceSlices)",
 	},
 	{

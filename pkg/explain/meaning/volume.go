@@ -8,22 +8,96 @@ const (
 	KeyMissing    TroubleKind = "KeyMissing"    // that a volume refers to
 	DriverMissing TroubleKind = "DriverMissing" // the node lacks the CSI driver of the volume
 	Attacher      TroubleKind = "Attacher"      // the attacher of the CSI driver does not attach the volume
+	DriverDown    TroubleKind = "DriverDown"    // the CSI driver does not answer on the node
 	MultiAttach   TroubleKind = "MultiAttach"   // another node has the volume
+	VolumeInUse   TroubleKind = "VolumeInUse"   // the storage reports that the volume is in use elsewhere
+	VolumeLimit   TroubleKind = "VolumeLimit"   // no more volumes can be attached to the node
+	WrongNode     TroubleKind = "WrongNode"     // the volume is in another zone, or bound to other nodes
+	NotAttached   TroubleKind = "NotAttached"   // the volume is not attached to the node
+	VolumeBusy    TroubleKind = "VolumeBusy"    // an earlier operation on the volume has not ended
+	ClaimUnusable TroubleKind = "ClaimUnusable" // the claim is not bound, or is being deleted
+	VolumeMode    TroubleKind = "VolumeMode"    // a block device is mounted, or a file system is used as a device
 	MountTimeout  TroubleKind = "MountTimeout"  // the kubelet timed out waiting for the volume
 	HostPath      TroubleKind = "HostPath"      // the hostPath has another type
-	MountDenied   TroubleKind = "MountDenied"   // permission denied
-	Volume        TroubleKind = "Volume"        // other trouble with a volume
+	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
+	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
+	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
+	FileSystemType     TroubleKind = "FileSystemType"
+	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
+	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
+	NodeDiskFull       TroubleKind = "NodeDiskFull"       // the node has no disk space for the volume
+	MountDenied        TroubleKind = "MountDenied"        // permission denied
+	Volume             TroubleKind = "Volume"             // other trouble with a volume
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
 var volumes = []row{
 	{
 		kind:     MultiAttach,
-		patterns: re(`^Multi-Attach error for volume "(?P<volume>[^"]*)" Volume is already (?P<said>.+)`),
+		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already (?P<said>exclusively attached to one node|.+)`),
 		saysAll:  true,
 		brief:    "volume in use",
 		text:     "{volume} is already {said}",
 		advice:   "delete the pod that uses the volume, or wait until it ends; for pods on several nodes, use a volume with access mode ReadWriteMany",
+	},
+	{
+		kind: VolumeInUse,
+		patterns: re(`is already being used by '\S*?(?P<name>[^/']+)'`, `currently attached to different node (?P<name>\S+)`,
+			`already in use by another pod|is already attached to an instance|is still being used|is currently being detached`),
+		brief:  "volume in use",
+		text:   "{volume} is still in use elsewhere{in brackets}",
+		advice: "delete the pod that uses the volume, or wait until it is detached; for pods on several nodes, use a volume with access mode ReadWriteMany",
+	},
+	{
+		kind:     VolumeLimit,
+		patterns: re(`(?P<said>maximum number of data disks allowed to be attached to a VM of this size is \d+)`, `Attachment limit exceeded|AttachmentLimitExceeded|volume attachment limit`),
+		brief:    "node's volume limit",
+		text:     "no more volumes can be attached to its node",
+		advice:   "wait until a volume is detached from the node, or have the pod run on another one; correct the limit that the CSI driver reports in CSINode",
+	},
+	{
+		kind:     WrongNode,
+		patterns: re(`ZoneMismatch|not in the same (?:availability )?zone|because it is not in zone|NodeAffinity check failed`),
+		brief:    "volume of other nodes",
+		text:     "{volume} cannot be used on its node, only in another zone or on other nodes",
+		advice:   "have the pod run on a node of the volume (its node affinity), or recreate the volume with volumeBindingMode WaitForFirstConsumer",
+	},
+	{
+		kind:     NotAttached,
+		patterns: re(`not attached according to node status|list of VolumesInUse|hasn't been attached yet|GET error for volume attachment`),
+		brief:    "not attached",
+		text:     "{volume} is not attached to its node",
+		advice:   "wait: it is attached automatically; if it is not, check the controller of the CSI driver",
+	},
+	{
+		kind:     VolumeBusy,
+		patterns: re(`(?i)an operation with the given volume\b.* (?:already exists|is already in progress)`),
+		brief:    "volume busy",
+		text:     "an earlier operation on {volume} has not ended",
+		advice:   "wait; if it does not end, the log of the CSI driver on the node, or in its controller, has the reason",
+	},
+	{
+		kind:     ClaimUnusable,
+		patterns: re(`error processing PVC (?P<namespace>[^/ ]+)/(?P<name>\S+): PVC (?P<said>is not bound|is being deleted)`),
+		saysAll:  true,
+		brief:    "claim {said}",
+		text:     "its claim {name} {said}",
+		advice:   "find out why the claim {said}",
+	},
+	{
+		kind:     VolumeMode,
+		patterns: re(`volume (?P<volume>\S+) has (?P<said>volumeMode \w+, but is specified in \w+)`),
+		saysAll:  true,
+		brief:    "volumeMode",
+		text:     "{volume} has {said}",
+		advice:   "use volumeDevices for a claim with volumeMode Block, and volumeMounts for other claims",
+	},
+	{
+		kind:     DriverDown,
+		patterns: re(`dial unix \S*/plugins/(?P<name>[^/]+)/\S+: connect: `),
+		brief:    "CSI driver down",
+		text:     "CSI driver {name}, which {volume} needs, does not run on its node",
+		advice:   "check the node pod of the CSI driver on that node (its DaemonSet); mounting is retried automatically",
 	},
 	{
 		kind:     DriverMissing,
@@ -47,23 +121,74 @@ var volumes = []row{
 		advice:   "add key {key} to {object}; the pod then starts automatically",
 	},
 	{
-		kind:     ObjectMissing,
-		patterns: re(`(?i)(?P<object>configmap|secret|persistentvolumeclaim)s? "(?P<name>[^"]+)" not found`),
-		brief:    "no {kind and name}",
-		text:     "{object, needed by its volume} does not exist",
-		advice:   "create {kind and name}; the pod then starts automatically",
+		kind: ObjectMissing,
+		patterns: re(`failed to find the (?P<object>secret) (?P<name>\S+) in the namespace (?P<namespace>\S+) with error: .* not found`,
+			`failed to load (?P<object>secret) "(?P<namespace>[^"/]+)/(?P<name>[^"]+)": .* not found`,
+			`failed to get (?P<object>secretproviderclass) (?P<namespace>[^/ ]+)/(?P<name>[^ ,]+), error: .* not found`,
+			`(?i)(?P<object>configmap|secret|persistentvolumeclaim|serviceaccount)s? "(?P<name>[^"]+)" not found`),
+		brief:  "no {kind and name}",
+		text:   "{object, needed by its volume} does not exist",
+		advice: "create {object}; the pod then starts automatically",
+	},
+	{
+		kind:     SecretsStore,
+		patterns: re(`failed to mount secrets store objects.*(?P<said>Code: \d+\. Errors: .+)`, `failed to mount secrets store objects`),
+		keepsEnd: true,
+		brief:    "secrets store",
+		text:     "the secrets store for {volume} failed",
+		advice:   "check the SecretProviderClass of the volume, and what the pod's service account may read in the store; mounting is retried automatically",
 	},
 	{
 		kind:     HostPath,
-		patterns: re(`hostPath type check failed: (?P<said>.+)`),
+		patterns: re(`hostPath type check failed[:,] (?P<said>.+)`),
 		keepsEnd: true,
 		brief:    "hostPath",
 		text:     "{volume} is not what its hostPath type demands",
 		advice:   "create the path on the node, or recreate the Job with another hostPath type",
 	},
 	{
-		kind:     MountDenied,
-		patterns: re(`(?i)access denied by server|permission ?denied|operation not permitted`),
+		kind:     PathMissing,
+		patterns: re(`mounting (?P<said>\S+) failed, reason given by server: No such file or directory`, `(?P<said>mount error\(2\): No such file or directory)`, `path "(?P<said>[^"]+)" does not exist`),
+		brief:    "no such directory",
+		text:     "the directory of {volume} does not exist",
+		advice:   "create the directory on the server or on the node, or correct its path in the PersistentVolume; mounting is retried automatically",
+	},
+	{
+		kind:     FileSystem,
+		patterns: re(`(?P<said>'fsck' found errors on device \S+ but could not correct them)`, `(?P<said>Structure needs cleaning)`),
+		brief:    "damaged file system",
+		text:     "the file system of {volume} is damaged",
+		advice:   "repair the file system (fsck or xfs_repair, while no pod uses the volume), or restore the volume from a backup",
+	},
+	{
+		kind:     FileSystemType,
+		patterns: re(`(?P<said>wrong fs type, bad option, bad superblock on [^ ,]+)`, `(?P<said>\S+ as \S+ but current format is \w+)`, `(?P<said>unknown filesystem type \S+)`),
+		brief:    "file system type",
+		text:     "{volume} cannot be mounted with its type and options",
+		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); otherwise compare fsType and mountOptions of the volume with its file system",
+	},
+	{
+		kind: StorageUnreachable,
+		patterns: re(`(?P<said>mount error\((?:111|112|113|115)\): [A-Z][\w ]*?)(?: Refer |$)`, `(?P<said>Failed to resolve (?:server )?[^ :]+)`, `(?P<said>rbd: map failed: .*Connection timed out)`,
+			`(?i)connection timed out|connection refused|no route to host|network is unreachable`),
+		yieldsTo: []TroubleKind{DriverDown},
+		keepsEnd: true,
+		brief:    "storage unreachable",
+		text:     "the server of {volume} cannot be reached from its node",
+		advice:   "check the name of the server, and firewalls between node and server; mounting is retried automatically",
+	},
+	{
+		kind:     NodeDiskFull,
+		patterns: re(`no space left on device`),
+		brief:    "node's disk full",
+		text:     "its node has no disk space left for {volume}",
+		advice:   "free disk space on the node, or have the pod run on another one",
+	},
+	{
+		kind: MountDenied,
+		patterns: re(`(?P<said>mount error\(13\): Permission denied)`, `(?P<said>applyFSGroup failed)`, `(?P<said>access denied by server while mounting \S+)`, `(?P<said>UnauthorizedOperation: You are not authorized[^.]*)`,
+			`(?P<said>no relationship found between node \S+ and this object)`, `(?i)access denied by server|permission ?denied|operation not permitted|is forbidden: `),
+		yieldsTo: []TroubleKind{SecretsStore},
 		keepsEnd: true,
 		brief:    "mount denied",
 		text:     "mounting {volume} was denied",

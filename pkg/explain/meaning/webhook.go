@@ -35,7 +35,7 @@ var webhooks = []row{
 	},
 	{
 		kind:     Certificate,
-		patterns: re(`(?P<said>x509: .+)|tls: `),
+		patterns: re(`(?P<said>x509: certificate has expired or is not yet valid|x509: .+)`, `tls: `),
 		keepsEnd: true,
 		text:     "cannot be called: the certificate of {service} is not accepted",
 		advice:   "correct the certificate of {service}, or the caBundle of the webhook configuration; the controller then retries automatically",

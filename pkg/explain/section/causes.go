@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -91,7 +93,7 @@ func WhyUnknown(r *explain.Report) string {
 
 // PodsUnread reports whether pods could not be read.
 func PodsUnread(r *explain.Report) bool {
-	return slices.ContainsFunc(r.Gaps, func(g explain.Gap) bool { return g.What == "pods" })
+	return slices.ContainsFunc(r.Gaps, func(g input.Gap) bool { return g.What == "pods" })
 }
 
 // CauseLines draws a cause with its details.

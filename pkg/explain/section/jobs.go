@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -129,7 +131,7 @@ func awaitedPods(terminating *int32) string {
 }
 
 // MissedStalls returns the reasons why stalled Jobs may not be shown as such, "" if they are.
-func MissedStalls(gaps []explain.Gap) string {
+func MissedStalls(gaps []input.Gap) string {
 	var why []string
 	for _, gap := range gaps {
 		why = append(why, gap.Text)

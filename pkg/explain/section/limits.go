@@ -27,7 +27,7 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 		all = append(all, perIndexMeter(r, *n))
 	}
 	if n := job.MaxFailedIndexes; n != nil && r.Indexes != nil {
-		all = append(all, limitMeter(r, "maxFailedIndexes", limitUse{int64(r.Indexes.FailedCount), int64(*n), "failed index", "failed indexes", "the Job"}))
+		all = append(all, failedIndexesMeter(r, int64(r.Indexes.FailedCount), int64(*n)))
 	}
 	if n := job.ActiveDeadlineSeconds; n != nil {
 		all = append(all, deadlineMeter(f, r, *n))
@@ -35,58 +35,54 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 	return all
 }
 
-// backoffMeter returns the meter of failures, or of restarts if those are closer to the limit. The meter of restarts is full
+// backoffMeter returns the meter of retries, or of restarts if those are closer to the limit. The meter of restarts is full
 // when they reach the limit, while failures have to exceed it.
 func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
 	const name = "backoffLimit"
+	used, limit := int64(l.Used), int64(l.Limit)
 	if l.Unit != explain.LimitRestarts {
-		m := limitMeter(r, name, limitUse{int64(l.Used), int64(l.Limit), "failure", "failures", "the Job"})
+		m := limitMeter(r, name, retriesUsed(used, limit, "the Job"))
 		if r.Job.RestartPolicy == "OnFailure" {
 			m.Text = append(m.Text, layout.Text(layout.Muted, ", restarts count too"))
 		}
 		return m
 	}
-	if l.Left == 0 {
-		full := max(int64(l.Limit), 1)
+	if full := max(limit, 1); l.Left == 0 {
 		return Meter{name, full, full, layout.Bad, layout.Of(layout.Text(layout.Bad|layout.Bold, "used up"), layout.Text(layout.Plain, " by restarts"))}
 	}
-	use := limitUse{int64(l.Used), int64(l.Limit), "restart", "restarts", "the Job"}
-	m := limitMeter(r, name, use)
-	if !isDecided(r) {
-		m.Text = use.line(m.Style, int64(l.Left))
-	}
-	return m
+	return limitMeter(r, name, limitUse{used, limit, wording.Of(used, limit) + " restarts", fmt.Sprintf("restart %s fails the Job", wording.Thousands(used+int64(l.Left))), ""})
 }
 
-// limitUse is the used part of a limit. one and many are the singular and plural of the counted noun. If used exceeds limit,
-// the object named by fails fails.
+// limitUse is the used part of a limit, and what the user reads of it.
 type limitUse struct {
 	used, limit int64
-	one, many   string
-	fails       string
+	text        string // "2 of 6 retries used"
+	next        string // what fails next, for a limit that is nearly used up
+	exceeded    string // "7 failures, 6 retries allowed"
 }
 
-// line returns "2 failures; the Job fails at 7".
-func (u limitUse) line(style layout.Style, left int64) layout.Line {
-	end := fmt.Sprintf("%s fails at %s", u.fails, wording.Thousands(u.used+left))
-	return layout.Of(layout.Text(layout.Plain, wording.Plural(u.used, u.one, u.many)+"; "), layout.Text(style&^layout.Bold, end))
+// retriesUsed returns the use of a limit of retries. One failure more than retries fails the Job, or an index.
+func retriesUsed(failures, retries int64, whose string) limitUse {
+	u := limitUse{failures, retries, fmt.Sprintf("%s %s used", wording.Of(failures, retries), either(retries == 1, "retry", "retries")), "", ""}
+	if u.exceeded = wording.Plural(failures, "failure", "failures") + ", " + wording.Plural(retries, "retry", "retries") + " allowed"; retries == 0 {
+		u.text, u.exceeded = "no retries allowed", wording.Plural(failures, "failure", "failures")+", no retries allowed"
+	}
+	if failures == retries {
+		u.next = either(retries == 0, "the first failure fails ", "one more failure fails ") + whose
+	}
+	return u
 }
 
-// limitMeter returns a meter with a text such as "2 failures; the Job fails at 7" or "exceeded: 3 failures, 2 allowed".
+// limitMeter returns a meter with a text such as "2 of 6 retries used" or "exceeded: 3 failures, 2 retries allowed".
 func limitMeter(r *explain.Report, name string, u limitUse) Meter {
-	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit)} // Limit 0 is full at the first.
+	m := Meter{Name: name, Have: u.used, Total: max(u.limit, 1), Style: limitStyle(u.used, u.limit), Text: layout.Plainly(u.text)} // Limit 0 is full at the first.
 	switch {
 	case u.used > u.limit:
-		what := wording.Plural(u.used, u.one, u.many) + ", " + wording.Count(u.limit, "allowed")
-		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+what))
-	case isDecided(r):
-		// The distance to the limit no longer matters, as something else decided. A Job may reach its limit without failing.
+		m.Text = layout.Of(layout.Text(layout.Bad|layout.Bold, "exceeded"), layout.Text(layout.Plain, ": "+u.exceeded))
+	case isDecided(r): // The distance to the limit no longer matters, as something else decided.
 		m.Style = layout.Info
-		use := wording.Of(u.used, u.limit) + " " + either(u.limit == 1, u.one, u.many) + ", "
-		ended := either(u.used == u.limit, "not exceeded", "not reached") // A Job may reach its limit without failing.
-		m.Text = layout.Of(layout.Text(layout.Plain, use), layout.Text(layout.Muted, ended))
-	default:
-		m.Text = u.line(m.Style, u.limit-u.used+1)
+	case u.next != "":
+		m.Text = append(m.Text, layout.Text(layout.Plain, "; "), layout.Text(m.Style&^layout.Bold, u.next))
 	}
 	return m
 }
@@ -106,7 +102,17 @@ func limitStyle(used, limit int64) layout.Style {
 	return layout.Info
 }
 
-// perIndexMeter returns the meter of the index with the most failures.
+// failedIndexesMeter returns the meter of maxFailedIndexes.
+func failedIndexesMeter(r *explain.Report, failed, limit int64) Meter {
+	text := wording.Plural(failed, "index", "indexes") + " failed, " + wording.Count(limit, "allowed")
+	u := limitUse{used: failed, limit: limit, text: text, exceeded: text}
+	if failed == limit {
+		u.next = "one more fails the Job"
+	}
+	return limitMeter(r, "maxFailedIndexes", u)
+}
+
+// perIndexMeter returns the meter of the index with the most failures. The pods of an index that has failed may be gone.
 func perIndexMeter(r *explain.Report, limit int32) Meter {
 	most, index, n := int32(0), int32(0), 0
 	x := ptr.Deref(r.Indexes, explain.Indexes{})
@@ -120,10 +126,13 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	}
 	const name = "backoffLimitPerIndex"
 	switch {
+	case x.FailedCount > 0 && most <= limit:
+		text := wording.Plural(int64(x.FailedCount), "index", "indexes") + " failed, " + wording.Plural(int64(limit), "retry", "retries") + " allowed for each"
+		return Meter{Name: name, Have: 1, Total: 1, Style: layout.Bad, Text: layout.Plainly(text)}
 	case most == 0 && PodsUnread(r): // Only pods show the failures of an index.
-		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "failure", "failures") + " allowed")}
+		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "retry", "retries") + " allowed")}
 	case most == 0:
-		return limitMeter(r, name, limitUse{0, int64(limit), "failure", "failures", "an index"})
+		return limitMeter(r, name, retriesUsed(0, int64(limit), "an index"))
 	}
 	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || x.DetailsOmitted > 0, "an index", "the index")
 	switch {
@@ -132,7 +141,7 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}
-	m := limitMeter(r, name, limitUse{int64(most), int64(limit), "failure", "failures", fails})
+	m := limitMeter(r, name, retriesUsed(int64(most), int64(limit), fails))
 	m.Text = append(m.Text, layout.Text(layout.Muted, whose))
 	return m
 }

@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -29,35 +31,39 @@ func TestLimitsSayWhetherTheyAreExceeded(t *testing.T) {
 		name, want string
 		report     explain.Report
 	}{
-		{"left", "2 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(2, 6)}},
-		{"the last", "6 failures; the Job fails at 7", explain.Report{BackoffLimit: failures(6, 6)}},
-		{"restarts", "1 restart; the Job fails at 2", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
+		{"left", "2 of 6 retries used", explain.Report{BackoffLimit: failures(2, 6)}},
+		{"the last", "6 of 6 retries used; one more failure fails the Job", explain.Report{BackoffLimit: failures(6, 6)}},
+		{"restarts", "1 of 2 restarts; restart 2 fails the Job", explain.Report{BackoffLimit: restarts(1, 2, 1)}},
 		{"used up", "used up by restarts", explain.Report{BackoffLimit: restarts(2, 2, 0), Verdict: explain.Verdict{Outcome: reconcile.OutcomeFailed}}},
-		{"failures nearer", "2 failures; the Job fails at 7, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
-		{"an index left", "1 failed index; the Job fails at 3", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
-		{"one index", "1 failure; the index fails at 3 (index 4)", explain.Report{
+		{"failures nearer", "2 of 6 retries used, restarts count too", explain.Report{Job: explain.Job{RestartPolicy: "OnFailure"}, BackoffLimit: failures(2, 6)}},
+		{"an index left", "1 index failed, 2 allowed", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 1}}},
+		{"one index", "1 of 2 retries used (index 4)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}}},
 		}},
-		{"several indexes", "1 failure; an index fails at 3 (2 indexes)", explain.Report{
+		{"several indexes", "1 of 2 retries used (2 indexes)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(2)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 4, Failures: 1}, {Index: 7, Failures: 1}}},
 		}},
-		{"any index", "0 failures; an index fails at 4", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
-		{"pods unread", "unknown, 3 failures allowed", explain.Report{
-			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []explain.Gap{{What: "pods"}},
+		{"any index", "0 of 3 retries used", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3)}}},
+		{"pods unread", "unknown, 3 retries allowed", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Gaps: []input.Gap{{What: "pods"}},
 		}},
-		{"exceeded", "exceeded: 3 failures, 2 allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
-		{"once", "exceeded: 1 failure, 0 allowed", explain.Report{BackoffLimit: failures(1, 0)}},
-		{"another reason", "2 of 6 failures, not reached", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(2, 6)}},
-		{"decided", "2 of 6 failures, not reached", explain.Report{BackoffLimit: failures(2, 6), Verdict: explain.Verdict{Outcome: reconcile.OutcomeFailing}}},
-		{"just so", "6 of 6 failures, not exceeded", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(6, 6)}},
-		{"indexes", "exceeded: 3 failed indexes, 2 allowed", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 3}}},
-		{"per index", "exceeded: 1 failure, 0 allowed (2 indexes)", explain.Report{
+		{"exceeded", "exceeded: 3 failures, 2 retries allowed", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(3, 2)}},
+		{"once", "exceeded: 1 failure, no retries allowed", explain.Report{BackoffLimit: failures(1, 0)}},
+		{"another reason", "2 of 6 retries used", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(2, 6)}},
+		{"decided", "2 of 6 retries used", explain.Report{BackoffLimit: failures(2, 6), Verdict: explain.Verdict{Outcome: reconcile.OutcomeFailing}}},
+		{"just so", "6 of 6 retries used", explain.Report{Job: explain.Job{Finished: &ended}, BackoffLimit: failures(6, 6)}},
+		{"indexes", "exceeded: 3 indexes failed, 2 allowed", explain.Report{Job: explain.Job{MaxFailedIndexes: limit(2)}, Indexes: &explain.Indexes{FailedCount: 3}}},
+		{"per index", "exceeded: 1 failure, no retries allowed (2 indexes)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(0)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 1, Failures: 1}, {Index: 7, Failures: 1}}},
 		}},
-		{"many indexes", "exceeded: 1 failure, 0 allowed (at least 2 indexes)", explain.Report{
+		{"many indexes", "exceeded: 1 failure, no retries allowed (at least 2 indexes)", explain.Report{
 			Job: explain.Job{BackoffLimitPerIndex: limit(0)}, Indexes: &explain.Indexes{Details: []explain.IndexInfo{{Index: 1, Failures: 1}, {Index: 7, Failures: 1}}, DetailsOmitted: 3},
 		}},
-		{"each index", "0 of 3 failures, not reached", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3), Finished: &ended}}},
+		{"each index", "0 of 3 retries used", explain.Report{Job: explain.Job{BackoffLimitPerIndex: limit(3), Finished: &ended}}},
+		{"its pod is gone", "1 index failed, 3 retries allowed for each", explain.Report{
+			Job: explain.Job{BackoffLimitPerIndex: limit(3)}, Indexes: &explain.Indexes{FailedCount: 1},
+		}},
+		{"no retries", "no retries allowed; the first failure fails the Job", explain.Report{BackoffLimit: failures(0, 0)}},
 		{"in time", "1m of 10m, not reached", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began, Finished: &ended}}},
 		{"too late", "1m of 1m, exceeded", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &deadline, Started: &began, Finished: &ended}}},
 		{"clock", "1m of 10m, 9m left", explain.Report{Job: explain.Job{ActiveDeadlineSeconds: &longer, Started: &began}}},

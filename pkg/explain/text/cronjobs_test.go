@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
@@ -16,7 +18,7 @@ func TestCronJobsComeFirst(t *testing.T) {
 		{
 			Name: "a", State: explain.CronJobCreationRefused, Sentence: "CronJob a\x1b[2J cannot create its Jobs.", Details: []string{"Error creating job: no\x07"},
 			Advice: []explain.Advice{{Text: "check the quota", Command: "kubectl describe resourcequota"}, {Text: "wait"}},
-			Gaps:   []explain.Gap{{Text: "events could not be read", Command: "kubectl auth can-i list events"}},
+			Gaps:   []input.Gap{{Text: "events could not be read", Command: "kubectl auth can-i list events"}},
 		},
 		{Name: "b", State: explain.CronJobScheduled, Sentence: "CronJob b has not started a Job yet."},
 	}}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -73,7 +75,7 @@ func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 // Requirements: CLI-42. Commands leave out the namespace that kubectl uses anyway, wherever they are from.
 func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
 	r := failedByRule()
-	r.Gaps = []explain.Gap{{What: "events", Text: "events could not be read", Command: "kubectl auth can-i list events -n ml"}}
+	r.Gaps = []input.Gap{{What: "events", Text: "events could not be read", Command: "kubectl auth can-i list events -n ml"}}
 	r.Advice = append(r.Advice, explain.Advice{Text: "fix the rule names", Command: "kubectl get job train -n ml -o yaml | kubectl batchjob lint -f -"})
 	for _, draw := range []func(io.Writer, explain.Report, Options) error{Short, Explanation, Summary} {
 		for namespace, want := range map[string]bool{"": true, "other": true, "ml": false} {

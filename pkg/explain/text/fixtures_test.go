@@ -6,6 +6,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -363,7 +365,7 @@ func nothingReadable() explain.Report {
 		{Kind: explain.EvidenceCondition, Text: "condition Failed: BackoffLimitExceeded, “Job has reached the specified backoff limit”", Time: at(50)},
 		{Kind: explain.EvidenceNote, Text: "why its pods failed cannot be told: pods could not be read"},
 	}
-	r.Gaps = []explain.Gap{
+	r.Gaps = []input.Gap{
 		{What: "pods", Text: `pods could not be read: user "jane" may not list pods in namespace ml`, Command: "kubectl auth can-i list pods -n ml"},
 		{What: "events", Text: `events could not be read: user "jane" may not list events in namespace ml`, Command: "kubectl auth can-i list events -n ml"},
 		{What: "logs", Text: "logs were not read: no pod is known"},

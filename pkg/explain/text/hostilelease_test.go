@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,11 +37,11 @@ func FuzzLease(f *testing.F) {
 		hostile.Spec = coordinationv1.LeaseSpec{
 			HolderIdentity: &holder, LeaseDurationSeconds: &duration, RenewTime: &metav1.MicroTime{Time: time.Unix(renewed, 0)},
 		}
-		input := explain.Input{Now: started.Add(time.Minute), OurName: controller.DefaultManagedBy, Job: leasedJob(), PodsRead: true}
-		input.Lease, _ = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
+		given := input.Input{Now: started.Add(time.Minute), OurName: controller.DefaultManagedBy, Job: leasedJob(), PodsRead: true}
+		given.Lease, _ = gather.ReadLease(t.Context(), kubefake.Client(fake.NewClientset(hostile)), leader.Leases{}, controller.DefaultManagedBy, "ml")
 		measure.CheckAllocated(t, 32<<20, func() {
-			for _, input.Lease = range []*explain.Lease{input.Lease, ptr.To(explain.LeaseOf(hostile))} {
-				report := analysis.Explain(input, explain.Options{})
+			for _, given.Lease = range []*input.Lease{given.Lease, ptr.To(input.LeaseOf(hostile))} {
+				report := analysis.Explain(given, explain.Options{})
 				shown := render(t, func(w io.Writer) error { return Explanation(w, report, Options{Width: 80, Full: true}) })
 				checkHarmless(t, shown, false)
 				stored, err := json.Marshal(report)

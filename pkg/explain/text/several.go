@@ -5,6 +5,8 @@ import (
 	"io"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -126,7 +128,7 @@ func sharedAdvice(all []explain.Advice) (out []shared) {
 }
 
 // sharedGaps returns the gaps of one report.
-func sharedGaps(all []explain.Gap) (out []shared) {
+func sharedGaps(all []input.Gap) (out []shared) {
 	for _, g := range all {
 		out = append(out, shared{text: g.Text, commands: []string{g.Command}})
 	}

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -60,7 +62,7 @@ func (p *page) shortList(l *explain.ReportList) {
 	// The data that could not be read, and the command for the full explanation.
 	var last []labeled
 	unread := share(l.Items, func(r *explain.Report) []shared {
-		return sharedGaps(slices.DeleteFunc(slices.Clone(r.Gaps), func(g explain.Gap) bool { return isLogGap(&g) }))
+		return sharedGaps(slices.DeleteFunc(slices.Clone(r.Gaps), func(g input.Gap) bool { return isLogGap(&g) }))
 	})
 	for _, gap := range first(unread, shortGaps) {
 		last = append(last, labelOf("Unread", layout.Warn, fmt.Sprintf("%s (%s)", wording.Sentence(gap.text), gap.of()))...)

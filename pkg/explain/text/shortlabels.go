@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -148,7 +150,7 @@ func (v *short) log() []labeled {
 	return nil
 }
 
-func isLogGap(g *explain.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
+func isLogGap(g *input.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
 
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
 // text quotes or explains them.

@@ -3,6 +3,8 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -153,15 +155,15 @@ func ReadLogOf(container string) string { return "read the log of container " + 
 
 // MemoryAdvice returns advice on a container that ran out of memory. ofPod is whether the limit was read from the pod,
 // where an empty limit means that there is none.
-func MemoryAdvice(container string, limit explain.MemoryLimit, ofPod bool) string {
+func MemoryAdvice(container string, limit input.MemoryLimit, ofPod bool) string {
 	switch {
 	case limit.Value == "" && ofPod:
 		return fmt.Sprintf("give container %s a memory request and a memory limit: it has no memory limit of its own, so the node or the pod ran out of memory", container)
 	case limit.Value == "":
 		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
-	case limit.From == explain.LimitOfAllOfPod:
+	case limit.From == input.LimitOfAllOfPod:
 		return fmt.Sprintf("raise the memory limit of the pod, which is %s for all its containers together (spec.resources), or make container %s use less memory", limit.Value, container)
-	case limit.From != explain.LimitOfTemplate:
+	case limit.From != input.LimitOfTemplate:
 		return fmt.Sprintf("set a higher memory limit for container %s in the Job's template, or make it use less memory: %s", container, limitOrigin(&limit))
 	}
 	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)

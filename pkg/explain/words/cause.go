@@ -3,6 +3,8 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -37,21 +39,21 @@ func PodMeaning(reason string) string {
 }
 
 // limitClause returns the memory limit as the end of a clause, "" if there is none or it is the template's.
-func limitClause(l *explain.MemoryLimit) string {
-	if l == nil || l.From == explain.LimitOfTemplate {
+func limitClause(l *input.MemoryLimit) string {
+	if l == nil || l.From == input.LimitOfTemplate {
 		return ""
 	}
 	return ", " + LimitText(l)
 }
 
 // LimitText returns a memory limit, and its source unless it is the Job's template.
-func LimitText(l *explain.MemoryLimit) string {
+func LimitText(l *input.MemoryLimit) string {
 	switch text := "memory limit " + l.Value; l.From {
-	case explain.LimitOfLimitRange:
+	case input.LimitOfLimitRange:
 		return text + " from a LimitRange"
-	case explain.LimitOfAllOfPod:
+	case input.LimitOfAllOfPod:
 		return text + " of the whole pod"
-	case explain.LimitOfPod:
+	case input.LimitOfPod:
 		return text + " of the pod, not of the Job's template"
 	default:
 		return text
@@ -59,12 +61,12 @@ func LimitText(l *explain.MemoryLimit) string {
 }
 
 // limitOrigin returns a sentence about a limit that does not come from the Job's template.
-func limitOrigin(l *explain.MemoryLimit) string {
+func limitOrigin(l *input.MemoryLimit) string {
 	template := "has none"
 	if l.Template != "" {
 		template = "has " + l.Template
 	}
-	if l.From == explain.LimitOfLimitRange {
+	if l.From == input.LimitOfLimitRange {
 		return "the limit of " + l.Value + " was set by a LimitRange of the namespace, as the template " + template
 	}
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -105,7 +106,7 @@ func endingSays(c *explain.Cause) string {
 			return ""
 		}
 	}
-	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
+	if text := meaning.Gist(c.Message, maxQuoted); text != "" {
 		return ": " + wording.Quoted(text)
 	}
 	return ""

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -74,7 +76,7 @@ func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) 
 
 // PodEvidence describes a failed pod: its index, the number of its attempt out of attempts (0 for no limit), its node, and
 // its disruption.
-func PodEvidence(p *explain.Pod, attempts int32) string {
+func PodEvidence(p *input.Pod, attempts int32) string {
 	text := "pod " + p.Name
 	var about []string
 	if p.Index >= 0 {
@@ -104,7 +106,7 @@ func PodEvidence(p *explain.Pod, attempts int32) string {
 
 // ContainerEvidence describes the end of a container, with the known error that it reports; without one, guess adds the
 // usual meaning of its exit code.
-func ContainerEvidence(c *explain.Container, known *meaning.KnownError, guess bool) string {
+func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool) string {
 	kind := "container"
 	if c.Init {
 		kind = "init container"
@@ -131,7 +133,7 @@ func LogEvidence(lines int) string {
 }
 
 // EventEvidence describes an event.
-func EventEvidence(e *explain.Event) string {
+func EventEvidence(e *input.Event) string {
 	text := e.Reason + ": " + e.Message
 	if e.Count > 1 {
 		text = fmt.Sprintf("%s (%s)", text, Count(e.Count, "times"))

@@ -3,6 +3,8 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -16,7 +18,7 @@ func NotStartedText(container, reason string) string {
 // errorBriefly returns a cause with a known error for a narrow column: "exit 1: unresolved host".
 func errorBriefly(c *explain.Cause) string {
 	text := c.Error.Brief()
-	if c.ExitCode == nil || explain.IsStartFailure(c.Reason) {
+	if c.ExitCode == nil || input.IsStartFailure(c.Reason) {
 		return text
 	}
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -340,7 +343,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
+	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(meaning.Gist(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -352,14 +355,14 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
+	return Joined(": ", text, meaning.Gist(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(meaning.Gist(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }
@@ -420,7 +423,7 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		return fmt.Sprintf("its Lease %s has expired (last renewed%s)", r.Lease, ago(r.LeaseRenewed, now))
 	case explain.SignLeaseHeld:
 		where := ""
-		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != explain.SystemNamespace {
+		if namespace, _, _ := strings.Cut(r.Lease, "/"); namespace != "" && namespace != input.SystemNamespace {
 			where = ", by its Lease " + r.Lease // Users of that namespace can forge a Lease.
 		}
 		return fmt.Sprintf("seen%s on %s%s", ago(r.LeaseRenewed, now), hostOf(r.LeaseHolder), where)

@@ -78,7 +78,7 @@ func NeverStartedText(p *explain.Problem) string {
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
+	return Joined(": ", "its pods never started ("+p.Reason+")", meaning.Gist(strings.Join(p.Details, "\n"), maxUnquoted))
 }
 
 // DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.

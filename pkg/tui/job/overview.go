@@ -4,7 +4,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -86,10 +87,10 @@ func storyBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 // lists them.
 func jobGaps(p *widget.Paint, j *screen.Job) []layout.Line {
 	const gapLogs = "logs"
-	var gaps []explain.Gap
+	var gaps []input.Gap
 	for _, gap := range j.Gaps {
 		if gap.What != gapLogs {
-			gaps = append(gaps, explain.Gap{Text: gap.Text})
+			gaps = append(gaps, input.Gap{Text: gap.Text})
 		}
 	}
 	return screen.Gaps(p, gaps)

@@ -4,6 +4,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -97,8 +99,8 @@ func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
 }
 
 // podGaps returns the gaps about pods.
-func podGaps(r *explain.Report) []explain.Gap {
-	var out []explain.Gap
+func podGaps(r *explain.Report) []input.Gap {
+	var out []input.Gap
 	for i := range r.Gaps {
 		if r.Gaps[i].What == "pods" {
 			out = append(out, r.Gaps[i])

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -145,7 +147,7 @@ func (j *Job) StateWord(state indexmap.State) string {
 }
 
 // Gaps returns the lines about data that could not be read.
-func Gaps(p *widget.Paint, gaps []explain.Gap) []layout.Line {
+func Gaps(p *widget.Paint, gaps []input.Gap) []layout.Line {
 	var out []layout.Line
 	for i := range gaps {
 		l := layout.Of(layout.Text(layout.Warn|layout.Bold, p.Glyphs.Warn+" "), layout.Text(layout.Plain, wording.Sentence(gaps[i].Text)))

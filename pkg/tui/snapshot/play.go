@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/jsonlimit"
 )
@@ -145,14 +147,14 @@ func (p *Player) read() error {
 // the file may have written any command, also into the text of advice, and users run the commands that we show.
 func (s *Snapshot) distrust() {
 	if s.Jobs != nil {
-		explain.MakeCommands(s.Jobs.Gaps)
+		input.MakeCommands(s.Jobs.Gaps)
 	}
 	if s.Pod != nil {
-		explain.MakeCommands(s.Pod.Gaps)
+		input.MakeCommands(s.Pod.Gaps)
 	}
 	if s.Job == nil || s.Job.Report == nil {
 		return
 	}
-	explain.MakeCommands(s.Job.Report.Gaps)
+	input.MakeCommands(s.Job.Report.Gaps)
 	s.Job.Report.Advice = nil
 }

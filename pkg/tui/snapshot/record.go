@@ -10,6 +10,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -160,8 +162,8 @@ func (e *entry) shorten() bool {
 		report.Timeline = report.Timeline[moments-moments/2:]
 	case items:
 		jobs.Items = jobs.Items[:items/2]
-		jobs.Gaps = slices.DeleteFunc(slices.Clone(jobs.Gaps), func(g explain.Gap) bool { return g.What == gapOfRecording })
-		jobs.Gaps = append(jobs.Gaps, explain.Gap{What: gapOfRecording, Text: fmt.Sprintf("the recording has only the first %d Jobs: more are too large", items/2)})
+		jobs.Gaps = slices.DeleteFunc(slices.Clone(jobs.Gaps), func(g input.Gap) bool { return g.What == gapOfRecording })
+		jobs.Gaps = append(jobs.Gaps, input.Gap{What: gapOfRecording, Text: fmt.Sprintf("the recording has only the first %d Jobs: more are too large", items/2)})
 	case gone:
 		jobs.Gone = jobs.Gone[gone-gone/2:]
 	case lines:

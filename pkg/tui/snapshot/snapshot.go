@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -109,7 +111,7 @@ type Jobs struct {
 	// Gone are Jobs of the list that were deleted, in their last known state, the latest deletion last; at most 1,000.
 	Gone []explain.Outline `json:"gone,omitempty"`
 	// Gaps are data that could not be read, so that stalled Jobs may not be recognized.
-	Gaps []explain.Gap `json:"gaps,omitempty"`
+	Gaps []input.Gap `json:"gaps,omitempty"`
 }
 
 // Job is the open Job.

@@ -7,6 +7,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
 const ruleReason = "PodFailurePolicy"
@@ -39,13 +41,25 @@ func alignHeadOfLine(p *Pair) {
 }
 
 // alignSuspendedEnd accepts our terminal condition of a suspended Job, which the API server refuses to the built-in
-// controller without a startTime.
+// controller without a startTime, and the startTime itself, which our Job gets when its end is decided.
 func alignSuspendedEnd(p *Pair) {
-	if s := p.Spec.Suspend; s == nil || !*s || !p.Ours.Finished() {
+	if !p.Ours.decided() {
 		return
 	}
-	if !p.BuiltIn.Finished() || !p.BuiltIn.Started {
+	if p.BuiltIn.decided() && !p.BuiltIn.Finished() && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		p.BuiltIn.Started = p.Ours.Started // The condition stays true if the Job is resumed now.
+		return
+	}
+	if s := p.Spec.Suspend; s != nil && *s && p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started) {
 		p.BuiltIn = p.Ours.Clone()
+	}
+}
+
+// alignResumedDeleted accepts a startTime of the built-in controller's Job that was resumed while it was being deleted, and
+// has not started: its condition Suspended is true.
+func alignResumedDeleted(p *Pair) {
+	if p.Deleted && p.BuiltIn.Started && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		p.BuiltIn.Started = p.Ours.Started
 	}
 }
 
@@ -96,7 +110,8 @@ func (p *Pair) last() string {
 
 // alignReaction accepts the effects of an early reaction to several pods that end at once: we may react to the first ones
 // before the others have ended. If these end the Job, the others may be deleted, or the Job may end for another reason: the
-// first success may meet a successPolicy, before the last one completes a Job with failed indexes. If some pods succeed and
+// first success may meet a successPolicy, before the last one completes a Job with failed indexes. A Job that fails may have
+// fewer failed indexes. If some pods succeed and
 // some fail, or their node is lost, so that the first ones may be replaced, their numbers may differ, too, and another limit
 // may be exceeded first.
 func alignReaction(p *Pair) {
@@ -111,6 +126,9 @@ func alignReaction(p *Pair) {
 		return
 	}
 	p.Ours, p.BuiltIn = p.Ours.Clone(), p.BuiltIn.Clone()
+	if fewerIndexes(p.Ours.FailedIndexes, p.BuiltIn.FailedIndexes) { // The other pods were stopped.
+		p.BuiltIn.FailedIndexes = p.Ours.FailedIndexes
+	}
 	for _, s := range []*State{&p.Ours, &p.BuiltIn} {
 		s.Pods = slices.DeleteFunc(s.Pods, func(pod Pod) bool { return isOver(pod) && !pod.Tracked })
 		for i, c := range s.Conditions {
@@ -119,6 +137,13 @@ func alignReaction(p *Pair) {
 			}
 		}
 	}
+}
+
+// fewerIndexes reports whether some of all are part, and no other index is.
+func fewerIndexes(part, all string) bool {
+	a, err := indexset.Parse(part)
+	b, other := indexset.Parse(all)
+	return err == nil && other == nil && !a.IsEmpty() && a.Difference(b).IsEmpty()
 }
 
 // decided reports whether it is certain how the Job ends.

@@ -74,6 +74,16 @@ func tracked(index int, tracked bool) func(*State) {
 	}
 }
 
+func suspendedState(s *State) {
+	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue})
+}
+
+func lost(indexes string) func(*State) { return func(s *State) { s.FailedIndexes = indexes } }
+
+func failing(s *State) {
+	s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue})
+}
+
 func released(s *State) {
 	s.Pods = append(s.Pods, Pod{Index: -1, Phase: corev1.PodRunning, Owned: true, Terminating: true})
 }
@@ -106,7 +116,11 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		"it is held up for a short time": {Pair{Spec: perIndex, Ours: failed(after(2), active), BuiltIn: failed(after(2))}, ""},
 		"there are enough places":        {Pair{Spec: fewPlaces, Ours: failed(after(3), active), BuiltIn: failed(after(3))}, ""},
 		"a suspended Job ends":           {Pair{Spec: suspended, Ours: failed(failedBy("x")), BuiltIn: failed(gone)}, "a suspended Job that ends has a startTime"},
+		"a suspended Job is failing":     {Pair{Spec: plain, Ours: failed(failing, suspendedState), BuiltIn: failed(failing, suspendedState, gone)}, "a suspended Job that ends has a startTime"},
+		"a Job is failing":               {Pair{Spec: plain, Ours: failed(failing), BuiltIn: failed(failing, gone)}, ""},
 		"a suspended Job ends in time":   {Pair{Spec: suspended, Ours: failed(gone), BuiltIn: failed(failedBy("x"))}, ""},
+		"a deleted Job is resumed":       {Pair{Spec: plain, Deleted: true, Ours: failed(suspendedState, gone), BuiltIn: failed(suspendedState)}, "a deleted Job does not start when it is resumed"},
+		"a Job is resumed":               {Pair{Spec: plain, Ours: failed(suspendedState, gone), BuiltIn: failed(suspendedState)}, ""},
 		"a refused count":                {Pair{Spec: lowered, Steps: []string{"set completions and parallelism to 1"}, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, "a count that may not shrink is kept"},
 		"a count without an edit":        {Pair{Spec: lowered, Ours: failed(succeeded(1)), BuiltIn: failed(succeeded(2))}, ""},
 		"a deleted Job fails":            {Pair{Spec: rules, Deleted: true, Ours: failed(), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "a pod that was let go fails no Job"},
@@ -121,6 +135,8 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		"two orphans are released":       {Pair{Spec: plain, Steps: []string{Orphan + " (0)"}, Ours: failed(), BuiltIn: failed(succeeded(2))}, ""},
 		"a pod is released":              {Pair{Spec: plain, Ours: failed(released), BuiltIn: failed(active)}, ""},
 		"some pods fail first":           {Pair{Spec: plain, Steps: []string{MixedEnds}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
+		"fewer indexes fail":             {Pair{Spec: perIndex, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x"), lost("0")), BuiltIn: failed(failedBy("x"), lost("0-3"))}, "a pod's end has an effect at once"},
+		"other indexes fail":             {Pair{Spec: perIndex, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x"), lost("4")), BuiltIn: failed(failedBy("x"), lost("0-3"))}, ""},
 		"all pods fail":                  {Pair{Spec: plain, Steps: []string{"all pods fail" + AtOnce}, Ours: failed(failedBy("x")), BuiltIn: failed(failedBy("y"))}, ""},
 		"a successPolicy is met first":   {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("SuccessPolicy")), BuiltIn: failed(failedBy("y"))}, "a pod's end has an effect at once"},
 		"all pods complete the Job":      {Pair{Spec: plain, Steps: []string{"all pods succeed" + AtOnce}, Ours: failed(succeededBy("CompletionsReached")), BuiltIn: failed(failedBy("y"))}, ""},

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"golang.org/x/sync/errgroup"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,15 +69,15 @@ func NewExplainer(config *rest.Config, now func() time.Time) (*Explainer, error)
 }
 
 // Input reads everything that an explanation of the Job needs.
-func (e *Explainer) Input(ctx context.Context, object *unstructured.Unstructured) (explain.Input, error) {
+func (e *Explainer) Input(ctx context.Context, object *unstructured.Unstructured) (input.Input, error) {
 	job, err := feed.NamedJob(object)
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	return e.read(ctx, &job.Job, job.RuleNames), nil
 }
 
-func (e *Explainer) read(ctx context.Context, job *batchv1.Job, ruleNames []string) explain.Input {
+func (e *Explainer) read(ctx context.Context, job *batchv1.Job, ruleNames []string) input.Input {
 	e.once.Do(func() {
 		e.reader = gather.NewReader(e.Client, gather.Options{
 			Report: e.Options, LogLines: e.LogLines, WithoutPodEvents: e.Brief, OurName: controller.DefaultManagedBy, Leases: leader.Leases{},
@@ -97,7 +99,7 @@ func (e *Explainer) Stalls(namespace string, timing feed.Timing) *feed.Stalls {
 
 // NoteStalls prints one notice, unless noted is set, that stalled Jobs may be missed because of the gaps. It sets
 // noted.
-func NoteStalls(out io.Writer, gaps []explain.Gap, noted *bool) {
+func NoteStalls(out io.Writer, gaps []input.Gap, noted *bool) {
 	if len(gaps) == 0 || *noted {
 		return
 	}
@@ -122,7 +124,7 @@ func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructure
 }
 
 // CronJob explains whether a CronJob starts Jobs. A CronJob that does not exist is part of the report, not an error.
-func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []explain.OwnedJob) (explain.CronJobReport, error) {
+func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []input.OwnedJob) (explain.CronJobReport, error) {
 	input, err := gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
 	if err != nil {
 		return explain.CronJobReport{}, err

@@ -9,10 +9,11 @@ import (
 	"io"
 	"os"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
@@ -54,10 +55,10 @@ func (s Source) goneError(cause error, what string) error {
 	return cmdutil.NewUserError(cmdutil.KindNotFound, cause, what, "if bundle or watch --record kept it, use "+s.Flag+" FILE")
 }
 
-func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
+func (s Source) fromCluster(ctx context.Context) (input.Input, error) {
 	set, explainer, err := cmdutil.OpenJobs(s.Kube, cmdutil.JobChoice{Names: []string{s.Name}}, s.ErrOut, s.Env)
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	job, err := set.Get(ctx, s.Name)
 	if kube.IsNotFound(err) {
@@ -65,10 +66,10 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 		if pods, err := gather.CountPods(ctx, explainer.Client, set.Namespace, s.Name); err == nil && pods > 0 {
 			what = fmt.Sprintf("job %q is gone, and its pods that remain (%d) do not have its policies", s.Name, pods)
 		}
-		return explain.Input{}, s.goneError(err, what)
+		return input.Input{}, s.goneError(err, what)
 	}
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	in, err := explainer.Input(ctx, job)
 	if err != nil || in.PodsRead {
@@ -81,7 +82,7 @@ func (s Source) fromCluster(ctx context.Context) (explain.Input, error) {
 	return in, errors.Join(gaps...)
 }
 
-func (s Source) fromFile(ctx context.Context) (explain.Input, error) {
+func (s Source) fromFile(ctx context.Context) (input.Input, error) {
 	in, err := s.readFile(ctx)
 	switch {
 	case err != nil:
@@ -92,10 +93,10 @@ func (s Source) fromFile(ctx context.Context) (explain.Input, error) {
 	return in, nil
 }
 
-func (s Source) readFile(ctx context.Context) (explain.Input, error) {
+func (s Source) readFile(ctx context.Context) (input.Input, error) {
 	file, err := os.Open(s.File)
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	defer func() { _ = file.Close() }() // It was only read.
 	buffered := bufio.NewReader(file)
@@ -104,7 +105,7 @@ func (s Source) readFile(ctx context.Context) (explain.Input, error) {
 	}
 	player, err := snapshot.NewPlayer(buffered, view.Clock{Env: s.Env}, 0)
 	if err != nil {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	var recording whatif.Recording
 	for {
@@ -113,7 +114,7 @@ func (s Source) readFile(ctx context.Context) (explain.Input, error) {
 		case errors.Is(err, io.EOF):
 			return recording.Input(), nil
 		case err != nil:
-			return explain.Input{}, err
+			return input.Input{}, err
 		case shown.Job != nil && shown.Job.Report != nil && (s.Name == "" || s.Name == shown.Job.Report.Job.Name):
 			recording.Add(shown.Job.Report)
 		}
@@ -121,10 +122,10 @@ func (s Source) readFile(ctx context.Context) (explain.Input, error) {
 }
 
 // fromBundle returns an input without a Job if the bundle is about another Job.
-func fromBundle(file io.Reader, name string) (explain.Input, error) {
+func fromBundle(file io.Reader, name string) (input.Input, error) {
 	contents, err := bundle.Read(file)
 	if err != nil || name != "" && name != contents.Manifest.Name {
-		return explain.Input{}, err
+		return input.Input{}, err
 	}
 	return contents.Input()
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -13,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -44,7 +45,7 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 			case apierrors.IsForbidden(err) && ours:
 				fmt.Fprintf(c.flags.warnings, "note: cannot check whether controller %s is running: no permission to list leases\n", s.managedBy)
 			case err != nil: // If the API server cannot be reached, the creation shows it.
-			case !held && (ours || lease != nil && lease.Namespace == explain.SystemNamespace):
+			case !held && (ours || lease != nil && lease.Namespace == input.SystemNamespace):
 				return notRunning(job, lease, now)
 			}
 		}
@@ -53,7 +54,7 @@ func (c *Client) CheckControllers(ctx context.Context, objects []*manifest.Objec
 }
 
 // notRunning returns the error for a Job whose controller has this Lease, or none.
-func notRunning(job *manifest.Job, lease *explain.Lease, now time.Time) error {
+func notRunning(job *manifest.Job, lease *input.Lease, now time.Time) error {
 	what := "it has no Lease"
 	if lease != nil {
 		switch age := now.Sub(lease.Renewed); {

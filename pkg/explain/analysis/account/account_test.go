@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -62,38 +64,38 @@ func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "train"}, Status: batchv1.JobStatus{Failed: 9}}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "train-1", UID: "1"}, Status: corev1.PodStatus{Phase: corev1.PodFailed}}
 	pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
-	input := explain.Input{Now: noon, Job: job, PodsRead: true, Pods: []*explain.Pod{explain.PodOf(pod)}, Events: []explain.Event{
+	given := input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{input.PodOf(pod)}, Events: []input.Event{
 		{Reason: "PodFailed", Count: 3, Failed: exited(1)}, // One of them is from the existing pod.
 		{Reason: "PodFailed", Count: 2, Failed: exited(2)},
 		{Reason: "SuccessfulDelete", Message: "Deleted pod: train-5"},
 	}}
-	checkParts(t, input, account.Accounting{Counted: 9, FromPods: 1, FromEvents: 4, Stopped: 1, CountedStopped: 1, Unexplained: 3})
+	checkParts(t, given, account.Accounting{Counted: 9, FromPods: 1, FromEvents: 4, Stopped: 1, CountedStopped: 1, Unexplained: 3})
 
 	// An event may lag behind the pods.
 	other := pod.DeepCopy()
 	other.Name, other.UID = "train-2", "2"
-	input.Pods = append(input.Pods, explain.PodOf(other))
-	input.Events = []explain.Event{{Reason: "PodFailed", Count: 1, Failed: exited(1)}}
-	checkParts(t, input, account.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
+	given.Pods = append(given.Pods, input.PodOf(other))
+	given.Events = []input.Event{{Reason: "PodFailed", Count: 1, Failed: exited(1)}}
+	checkParts(t, given, account.Accounting{Counted: 9, FromPods: 2, Unexplained: 7})
 
 	job.Status.Conditions = []batchv1.JobCondition{{
 		Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonPodFailurePolicy, LastTransitionTime: metav1.NewTime(noon),
 		Message: "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0",
 	}}
-	input.Pods, input.Events = nil, nil
-	checkParts(t, input, account.Accounting{Counted: 9, FromCondition: 1, Unexplained: 8})
+	given.Pods, given.Events = nil, nil
+	checkParts(t, given, account.Accounting{Counted: 9, FromCondition: 1, Unexplained: 8})
 }
 
-func checkParts(t *testing.T, input explain.Input, want account.Accounting) {
+func checkParts(t *testing.T, given input.Input, want account.Accounting) {
 	t.Helper()
-	in := facts.Establish(input)
+	in := facts.Establish(given)
 	got := *account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 	if got.Causes = nil; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 }
 
-func randomInput(t *rapid.T) explain.Input {
+func randomInput(t *rapid.T) input.Input {
 	n := func(what string, lo, hi int32) int32 { return rapid.Int32Range(lo, hi).Draw(t, what) }
 	of := func(what string, all ...string) string { return rapid.SampledFrom(all).Draw(t, what) }
 	minutes := func(what string) metav1.Time {
@@ -110,9 +112,9 @@ func randomInput(t *rapid.T) explain.Input {
 			Message: of("message", "", "Container main for pod ns/train-x failed with exit code 1 matching FailJob rule at index 0"),
 		}}
 	}
-	input := explain.Input{Now: noon, Job: job, PodsRead: n("read", 0, 9) > 0}
+	given := input.Input{Now: noon, Job: job, PodsRead: n("read", 0, 9) > 0}
 	for i := range n("pods", 0, 4) {
-		if !input.PodsRead {
+		if !given.PodsRead {
 			break
 		}
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: fmt.Sprint("train-", i), UID: types.UID(fmt.Sprint(i))}}
@@ -126,10 +128,10 @@ func randomInput(t *rapid.T) explain.Input {
 		pod.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: n("code", 1, 2), FinishedAt: minutes("finished")},
 		}}}
-		input.Pods = append(input.Pods, explain.PodOf(pod))
+		given.Pods = append(given.Pods, input.PodOf(pod))
 	}
 	for range n("events", 0, 4) {
-		e := explain.Event{
+		e := input.Event{
 			Reason: of("event", "PodFailed", "SuccessfulDelete", "Killing"), Pod: of("about", "", "", "train-8"), Count: n("count", 0, 5), First: minutes("first").Time,
 			Message: of("text", "Deleted pod: train-7", "Deleted 3 pods: train-5, …", "Stopping container main"),
 		}
@@ -139,7 +141,7 @@ func randomInput(t *rapid.T) explain.Input {
 				e.Failed.Judged, e.Failed.Rule, e.Failed.Action = true, 0, batchv1.PodFailurePolicyActionIgnore
 			}
 		}
-		input.Events = append(input.Events, e)
+		given.Events = append(given.Events, e)
 	}
-	return input
+	return given
 }

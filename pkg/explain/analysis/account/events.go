@@ -3,6 +3,8 @@ package account
 import (
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
@@ -48,7 +50,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 
 // addDeleted adds those pods of a cause from an event that the Job's controller deleted, as its other events show, and
 // leaves the rest to the cause.
-func (a *Accounting) addDeleted(in *facts.Facts, e *explain.Event, c *explain.Cause) {
+func (a *Accounting) addDeleted(in *facts.Facts, e *input.Event, c *explain.Cause) {
 	at, all := in.DeletedByController(e.Failed.Pod, e.First)
 	if at.IsZero() {
 		return
@@ -63,7 +65,7 @@ func (a *Accounting) addDeleted(in *facts.Facts, e *explain.Event, c *explain.Ca
 
 // eventCause returns the cause that an event reports, or its verbatim message. withoutDeletions is whether failures other
 // than deletions explain the end of the Job.
-func eventCause(in *facts.Facts, e *explain.Event, withoutDeletions bool) explain.Cause {
+func eventCause(in *facts.Facts, e *input.Event, withoutDeletions bool) explain.Cause {
 	c := explain.Cause{Text: e.Message}
 	switch r := e.Failed; {
 	case r != nil && r.Others:

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
@@ -174,7 +176,7 @@ func killedPods(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int
 
 // isEnd reports whether the event shows the end of its pod before the outcome of the Job was decided: afterwards the Job's
 // controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes none.
-func isEnd(in *facts.Facts, e *explain.Event) bool {
+func isEnd(in *facts.Facts, e *input.Event) bool {
 	decided := in.Decision.Decided()
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
 		return !decided || e.First.Before(in.Decision.Since)

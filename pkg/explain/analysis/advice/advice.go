@@ -7,6 +7,9 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -99,7 +102,11 @@ func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Adv
 
 // kubectl returns a command with the Job's namespace at the end, where texts omit it if kubectl uses it anyway.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(job.Namespace)
+	return kubectlIn(job.Namespace, format, args...)
+}
+
+func kubectlIn(namespace, format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(namespace)
 }
 
 // logsOfFailed returns the command that prints the logs of all failed pods.
@@ -108,7 +115,7 @@ func logsOfFailed(job *batchv1.Job) string {
 }
 
 // containerFlag returns the flag that selects a container, "" if the pod has only one.
-func containerFlag(in *facts.Facts, pod *explain.Pod, name string) string {
+func containerFlag(in *facts.Facts, pod *input.Pod, name string) string {
 	if in.NeedsContainerName(pod) {
 		return " -c " + shellWord(name)
 	}
@@ -121,7 +128,7 @@ func jobWord(job *batchv1.Job) string { return shellWord(job.Name) }
 func shellWord(word string) string { return explain.ShellWord(word) }
 
 // startRemedy returns advice on a container that could not start, by the message of the runtime.
-func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
+func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 	if known := meaning.StartErrorIn(message); known != nil {
 		return errorRemedy(in, c, known)
 	}
@@ -129,14 +136,14 @@ func startRemedy(in *facts.Facts, c *explain.Container, message string) string {
 }
 
 // errorRemedy returns advice on an error that the container reports.
-func errorRemedy(in *facts.Facts, c *explain.Container, known *meaning.KnownError) string {
+func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
 	return known.Advice(meaning.Container{Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name)})
 }
 
 // remedy returns advice on an exit code, reason or error, or ""; known may be nil.
-func remedy(in *facts.Facts, c *explain.Container, known *meaning.KnownError) string {
+func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
 	switch {
-	case c.Reason == explain.OOMKilled:
+	case c.Reason == cause.OOMKilled:
 		return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
 	case known != nil:
 		return errorRemedy(in, c, known)

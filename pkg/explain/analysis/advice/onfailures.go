@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
@@ -70,7 +73,7 @@ func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 }
 
 // onContainer returns advice on the end of a container, and the command for its log.
-func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Advice {
+func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Advice {
 	if c.NeverStarted() {
 		return advise(startRemedy(in, c, c.Message), "")
 	}
@@ -84,7 +87,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *explain.Container) []e
 }
 
 // logOf returns the command that prints the log of a container that ended.
-func logOf(in *facts.Facts, pod *explain.Pod, c *explain.Container) string {
+func logOf(in *facts.Facts, pod *input.Pod, c *input.Container) string {
 	flags := containerFlag(in, pod, c.Name)
 	if c.Before {
 		flags += " --previous"
@@ -140,7 +143,7 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	case r.Exit == nil:
 		return nil
 	}
-	text := remedy(in, &explain.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)
+	text := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)
 	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
 }
 
@@ -211,13 +214,13 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 
 // moreMemory returns the flags of retry that double the memory limit of the container that ran out of memory, or "".
 func moreMemory(in *facts.Facts, f *failures.Failure) string {
-	if f == nil || f.Container() == nil || f.Container().Reason != explain.OOMKilled {
+	if f == nil || f.Container() == nil || f.Container().Reason != cause.OOMKilled {
 		return ""
 	}
 	c := f.Container()
 	limit := in.MemoryLimit(c)
 	memory, err := resource.ParseQuantity(limit.Value)
-	if err != nil || limit.From == explain.LimitOfAllOfPod || in.IsInjected(c.Name) {
+	if err != nil || limit.From == input.LimitOfAllOfPod || in.IsInjected(c.Name) {
 		return "" // There is no limit, or it is not of a container of the Job.
 	}
 	memory.Mul(2)

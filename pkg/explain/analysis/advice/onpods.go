@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -82,7 +84,7 @@ func logsOf(in *facts.Facts, pod, container string) string {
 }
 
 // onEnding returns advice on a pod that was ended from outside its containers; pod is nil if it no longer exists.
-func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain.Pod) []explain.Advice {
+func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *input.Pod) []explain.Advice {
 	describe := ""
 	if pod != nil {
 		describe = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))
@@ -103,7 +105,7 @@ func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *explain
 }
 
 // onRejection returns advice on a pod that never ran: the node may show why.
-func onRejection(end *explain.Ending, pod *explain.Pod) []explain.Advice {
+func onRejection(end *explain.Ending, pod *input.Pod) []explain.Advice {
 	text, command := words.CheckNode, ""
 	if end.Reason == "NodeAffinity" {
 		text = words.FitNode

@@ -1,11 +1,14 @@
 package advice
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -83,12 +86,15 @@ func onPod(command string) adviser {
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Error != nil {
-			remedy := errorRemedy(in, &explain.Container{Name: p.Container, Image: p.Image}, p.Error)
+			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Error)
 			out = append(advise(remedy, ""), out...)
 		}
 		return out
 	}
 }
+
+// ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.
+var ofNodePods = []meaning.TroubleKind{meaning.NetworkNotReady, meaning.NetworkDenied, meaning.NetworkPlugin, meaning.DriverDown}
 
 // startCommand returns the command that shows the object of the startAdvice, "" if there is none.
 func startCommand(in *facts.Facts, p *explain.Problem) string {
@@ -102,27 +108,33 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case t == nil:
 		return ""
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
-		return objectCommand(in, t.Object, t.Name, t.Key)
+		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
+	case t.Kind == meaning.ClaimUnusable:
+		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.WrongNode:
+		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
 		return "kubectl describe csinode " + shellWord(node)
-	case (t.Kind == meaning.NetworkNotReady || t.Kind == meaning.NetworkPlugin) && node != "":
+	case slices.Contains(ofNodePods, t.Kind) && node != "":
 		return "kubectl get pods -A --field-selector spec.nodeName=" + shellWord(node)
-	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox:
+	case t.Kind == meaning.MountTimeout, t.Kind == meaning.Volume, t.Kind == meaning.Sandbox, t.Kind == meaning.Image:
 		return describe // It shows the whole message.
 	}
 	return ""
 }
 
 // objectCommand returns the command that shows the keys of an object that lacks one, or all objects of the kind.
-func objectCommand(in *facts.Facts, kind, name, key string) string {
-	resource := map[string]string{"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc"}[kind]
+func objectCommand(namespace, kind, name, key string) string {
+	resource := map[string]string{
+		"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc", "ServiceAccount": "serviceaccount", "SecretProviderClass": "secretproviderclass",
+	}[kind]
 	switch {
 	case resource == "" || name == "":
 		return ""
 	case key != "":
-		return kubectl(in.Job, "describe %s %s", resource, shellWord(name))
+		return kubectlIn(namespace, "describe %s %s", resource, shellWord(name))
 	}
-	return kubectl(in.Job, "get %s", resource)
+	return kubectlIn(namespace, "get %s", resource)
 }
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
@@ -140,15 +152,15 @@ func startAdvice(p *explain.Problem) string {
 }
 
 // loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.
-func loopOf(in *facts.Facts, p *explain.Problem) *explain.Container {
+func loopOf(in *facts.Facts, p *explain.Problem) *input.Container {
 	if pod := activePod(in, p.Pods[0]); pod != nil && p.Kind == explain.ProblemCrashLoop {
 		return facts.CrashLoop(pod)
 	}
 	return nil
 }
 
-func activePod(in *facts.Facts, name string) *explain.Pod {
-	i := slices.IndexFunc(in.Active, func(pod *explain.Pod) bool { return pod.Name == name })
+func activePod(in *facts.Facts, name string) *input.Pod {
+	i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Name == name })
 	if i < 0 {
 		return nil
 	}

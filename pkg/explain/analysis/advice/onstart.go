@@ -4,6 +4,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
@@ -49,6 +51,10 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return "kubectl describe nodes"
 	case u.Kind == meaning.UnfitCordoned:
 		return "kubectl get nodes"
+	case u.Kind == meaning.UnfitClassMissing:
+		return "kubectl get storageclass"
+	case u.Kind == meaning.UnfitDriverMissing:
+		return "kubectl get csinodes"
 	}
 	return ""
 }
@@ -64,24 +70,24 @@ var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secr
 
 // onUnstartable returns advice on a container that the kubelet or the runtime cannot start, by its message.
 func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	c, message := &explain.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
+	c, message := &input.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
 	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	text, command := "", ""
 	switch {
 	case object != nil:
 		kind := kindsOfObjects[strings.ToLower(object[1])]
-		text, command = words.CreateObject(kind, object[2]), objectCommand(in, kind, object[2], "")
+		text, command = words.CreateObject(kind, object[2]), objectCommand(in.Job.Namespace, kind, object[2], "")
 	case key != nil:
 		kind := kindsOfObjects[strings.ToLower(key[2])]
-		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in, kind, key[3], key[1])
+		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in.Job.Namespace, kind, key[3], key[1])
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
 	case p.Reason == "PostStartHookError":
 		text, command = words.FixPostStartHook(p.Container), describe
-	case p.Reason == "CreateContainerConfigError":
+	case p.Reason == "CreateContainerConfigError" && p.Error == nil:
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
@@ -94,7 +100,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 
 // onProcessOOMKilled returns advice on a container that may not have finished its work.
 func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	limit := explain.MemoryLimit{}
+	limit := input.MemoryLimit{}
 	if p.MemoryLimit != nil {
 		limit = *p.MemoryLimit
 	}

@@ -3,6 +3,8 @@ package endings
 import (
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
@@ -67,7 +69,7 @@ func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 
 // unstartedPods returns the names of pods that never started. all is false if a pod may have started, if a pod that no longer
 // exists has no warning, or if pods or events could not be read.
-func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started map[string]bool) (known map[string]bool, all bool) {
+func unstartedPods(in *facts.Facts, warnings map[string]*input.Event, started map[string]bool) (known map[string]bool, all bool) {
 	known = map[string]bool{}
 	for _, p := range in.Pods {
 		known[p.Name] = true
@@ -89,8 +91,8 @@ func unstartedPods(in *facts.Facts, warnings map[string]*explain.Event, started 
 }
 
 // eventsOfStart returns the latest warning of each pod, and the pods in which a kubelet has started a container.
-func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started map[string]bool) {
-	warnings, started = map[string]*explain.Event{}, map[string]bool{}
+func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started map[string]bool) {
+	warnings, started = map[string]*input.Event{}, map[string]bool{}
 	for i := range in.Events { // In the order of time.
 		switch e := &in.Events[i]; {
 		case e.Pod == "":
@@ -104,7 +106,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*explain.Event, started
 }
 
 // hasStarted reports whether a container of the pod has started, or may have.
-func hasStarted(p *explain.Pod) bool {
+func hasStarted(p *input.Pod) bool {
 	if !p.StartedAt.IsZero() || p.Phase == corev1.PodRunning {
 		return true
 	}
@@ -117,7 +119,7 @@ func hasStarted(p *explain.Pod) bool {
 }
 
 // whyPending returns the reason for not starting that the pod itself shows, nil if it shows none.
-func whyPending(p *explain.Pod) *NeverStarted {
+func whyPending(p *input.Pod) *NeverStarted {
 	if p.Unschedulable != "" && p.Node == "" {
 		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
@@ -40,7 +42,7 @@ func FindOutlived(in *facts.Facts) *Outlived {
 }
 
 // outlivedPod checks a pod that exists.
-func outlivedPod(in *facts.Facts, p *explain.Pod) *Outlived {
+func outlivedPod(in *facts.Facts, p *input.Pod) *Outlived {
 	if !p.Deleting || p.DeletedAt.Before(in.Decision.Since) {
 		return nil
 	}

@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -12,7 +14,7 @@ import (
 
 // OfPod returns the end of the pod from outside. Its status is the best source, then the condition DisruptionTarget, whose
 // actor an event may name, then events.
-func OfPod(p *explain.Pod, events map[string]PodEnd) PodEnd {
+func OfPod(p *input.Pod, events map[string]PodEnd) PodEnd {
 	if w := statusEnding(p); w.Kind != "" {
 		return w
 	}
@@ -25,7 +27,7 @@ func OfPod(p *explain.Pod, events map[string]PodEnd) PodEnd {
 		}
 		return w
 	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
-		failed := func(c explain.Container) bool {
+		failed := func(c input.Container) bool {
 			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
 		}
 		if slices.ContainsFunc(p.Containers, failed) {
@@ -44,13 +46,13 @@ var statusEnds = map[string]explain.EndKind{
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.
-func statusEnding(p *explain.Pod) PodEnd {
+func statusEnding(p *input.Pod) PodEnd {
 	if p.Phase != corev1.PodFailed {
 		return PodEnd{}
 	}
 	message := strings.TrimSpace(p.Message)
 	w := PodEnd{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
-	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Ended })
+	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c input.Container) bool { return c.Ended })
 	switch {
 	case p.StatusReason != "" && !ran && eventtext.IsRejection(p.StatusReason, message):
 		w.Kind, w.Message = explain.EndRejected, strings.TrimPrefix(message, "Pod was rejected: ")

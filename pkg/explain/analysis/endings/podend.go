@@ -5,6 +5,8 @@ package endings
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -44,7 +46,7 @@ func FromEvents(in *facts.Facts) map[string]PodEnd {
 	// Pods that no longer exist, like their node, and whose end no event explains.
 	for i := range in.Events {
 		e := &in.Events[i]
-		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == explain.NodeRemoved && known[e.Pod].Kind == "" {
+		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == input.NodeRemoved && known[e.Pod].Kind == "" {
 			known[e.Pod] = PodEnd{Ending: explain.Ending{Kind: explain.EndNodeGone}}
 		}
 	}

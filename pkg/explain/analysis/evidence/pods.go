@@ -3,6 +3,8 @@ package evidence
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -41,7 +43,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 }
 
 // containerChain returns how the container of a failed pod ended, and the end of its log.
-func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) []explain.Evidence {
+func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Evidence {
 	p := f.Pod
 	// The end of the pod already explains a signal.
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
@@ -60,7 +62,7 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *explain.Container) 
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of
 // its exit code.
-func containerEvidence(pod string, c *explain.Container, known *meaning.KnownError, guess bool) explain.Evidence {
+func containerEvidence(pod string, c *input.Container, known *meaning.KnownError, guess bool) explain.Evidence {
 	return explain.Evidence{
 		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
 		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
@@ -81,7 +83,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 		p := &in.Decision.MatchedPod
 		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
 		if p.Container != "" {
-			chain = append(chain, containerEvidence(p.Name, &explain.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
+			chain = append(chain, containerEvidence(p.Name, &input.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
 		}
 	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
 		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
@@ -104,7 +106,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 
 // isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
 // or about any pod.
-func isEvidence(in *facts.Facts, e *explain.Event, o explain.Options) bool {
+func isEvidence(in *facts.Facts, e *input.Event, o explain.Options) bool {
 	ending, _ := eventtext.EndingOf(e)
 	switch {
 	case !o.HasEvent(e) || !e.Warning() && ending == nil || e.IsAboutNodeSetup():

@@ -3,6 +3,8 @@ package facts
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -23,7 +25,7 @@ func (in *Facts) OnlyServes(container string) bool {
 }
 
 // IsSidecar reports whether a container of a pod is a native sidecar of the Job's template.
-func (in *Facts) IsSidecar(c *explain.Container) bool {
+func (in *Facts) IsSidecar(c *input.Container) bool {
 	t := in.templateContainer(c.Name)
 	return c.Init && t != nil && t.RestartPolicy != nil && *t.RestartPolicy == corev1.ContainerRestartPolicyAlways
 }
@@ -51,14 +53,14 @@ func (in *Facts) RestartedBy(container string, sidecar bool) explain.RestartedBy
 }
 
 // NeedsContainerName reports whether a command about the pod has to name a container.
-func (in *Facts) NeedsContainerName(p *explain.Pod) bool {
+func (in *Facts) NeedsContainerName(p *input.Pod) bool {
 	if in.HasSeveralContainers() || len(p.Lineup) > 1 {
 		return true
 	}
-	return slices.ContainsFunc(p.Containers, func(c explain.Container) bool { return c.Name != p.Containers[0].Name })
+	return slices.ContainsFunc(p.Containers, func(c input.Container) bool { return c.Name != p.Containers[0].Name })
 }
 
 // ExitOf returns the exit of a container.
-func ExitOf(c *explain.Container) cause.Exit {
+func ExitOf(c *input.Container) cause.Exit {
 	return cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: cause.Specific(c.Reason)}
 }

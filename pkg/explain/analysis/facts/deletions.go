@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // Deletion is an event about pods that the Job's controller deleted: all of their names, or the first ones.
@@ -21,7 +21,7 @@ type Deletion struct {
 var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: (.*))`)
 
 // deletions returns the deletions of the Job's controller that events show.
-func deletions(events []explain.Event) (all []Deletion) {
+func deletions(events []input.Event) (all []Deletion) {
 	for i := range events {
 		e := &events[i]
 		if e.Pod != "" || e.Reason != "SuccessfulDelete" {

@@ -7,11 +7,12 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -21,11 +22,11 @@ import (
 type Facts struct {
 	// Input are the objects that were read, in an order that does not depend on how they were read: Pods by index and name,
 	// Events by time.
-	explain.Input
+	input.Input
 	// Spec is the spec of the Job.
 	Spec *batchv1.JobSpec
 	// Active, Terminating and Terminal are the Pods by state, in their order: most questions are about few pods.
-	Active, Terminating, Terminal []*explain.Pod
+	Active, Terminating, Terminal []*input.Pod
 	// FailedPods is the number of Pods in phase Failed, TrackedPods the number with the tracking finalizer.
 	FailedPods, TrackedPods int32
 	// Uncounted are the pods that the status has recorded and does not count yet, with the recorded phase.
@@ -43,25 +44,25 @@ type Facts struct {
 }
 
 // Establish returns the facts about the Job of the input, which it does not change.
-func Establish(input explain.Input) *Facts {
-	in := &Facts{Input: input, Spec: &input.Job.Spec, Uncounted: uncountedPods(input.Job), Decision: DecisionOf(input.Job)}
+func Establish(given input.Input) *Facts {
+	in := &Facts{Input: given, Spec: &given.Job.Spec, Uncounted: uncountedPods(given.Job), Decision: DecisionOf(given.Job)}
 
 	// Events about earlier pods of the same name are left out, for example of an earlier Job with the same name.
-	pods := PodsOfEvents(&input)
-	in.Events = slices.DeleteFunc(slices.Clone(input.Events), func(e explain.Event) bool {
+	pods := PodsOfEvents(&given)
+	in.Events = slices.DeleteFunc(slices.Clone(given.Events), func(e input.Event) bool {
 		p := pods[e.Pod]
 		return p != nil && e.PodUID != "" && p.UID != "" && p.UID != e.PodUID
 	})
-	slices.SortFunc(in.Events, func(x, y explain.Event) int {
+	slices.SortFunc(in.Events, func(x, y input.Event) int {
 		return cmp.Or(x.Last.Compare(y.Last), cmp.Compare(x.Pod, y.Pod), cmp.Compare(x.Reason, y.Reason), cmp.Compare(x.Message, y.Message))
 	})
 
 	in.Deletions = deletions(in.Events)
 
 	// The pods by state.
-	in.Pods = sortedPods(input.Pods)
+	in.Pods = sortedPods(given.Pods)
 	undoLastDeletions(in)
-	in.Active = make([]*explain.Pod, 0, len(in.Pods))
+	in.Active = make([]*input.Pod, 0, len(in.Pods))
 	observed := make([]*reconcile.Pod, 0, len(in.Pods))
 	for _, p := range in.Pods {
 		switch {
@@ -96,17 +97,17 @@ func Establish(input explain.Input) *Facts {
 
 // PodsOfEvents returns the pods that events are about, by name, nil for pods that do not exist. It is small: a huge Job has
 // many more pods than events.
-func PodsOfEvents(input *explain.Input) map[string]*explain.Pod {
-	pods := map[string]*explain.Pod{}
-	for i := range input.Events {
-		if name := input.Events[i].Pod; name != "" {
+func PodsOfEvents(given *input.Input) map[string]*input.Pod {
+	pods := map[string]*input.Pod{}
+	for i := range given.Events {
+		if name := given.Events[i].Pod; name != "" {
 			pods[name] = nil
 		}
 	}
 	if len(pods) == 0 {
 		return nil
 	}
-	for _, p := range input.Pods {
+	for _, p := range given.Pods {
 		if _, about := pods[p.Name]; about {
 			pods[p.Name] = p
 		}
@@ -141,13 +142,13 @@ func (in *Facts) CountedFailures() int32 {
 
 // NotRecorded reports whether the status does not account for an ended pod yet: the pod has its finalizer, and is not
 // recorded to be counted.
-func (in *Facts) NotRecorded(p *explain.Pod) bool {
+func (in *Facts) NotRecorded(p *input.Pod) bool {
 	return p.Finalizer && in.Uncounted[p.UID] == ""
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.
-func (in *Facts) LastJobEvent(reason string) *explain.Event {
-	var last *explain.Event
+func (in *Facts) LastJobEvent(reason string) *input.Event {
+	var last *input.Event
 	for i := range in.Events {
 		if e := &in.Events[i]; e.Pod == "" && e.Reason == reason && (last == nil || e.Last.After(last.Last)) {
 			last = e

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -86,7 +88,7 @@ func (in *Facts) HasReadOnlyRoot(name string) bool {
 }
 
 // Image returns the image of a pod's container, or else of the container in the Job's template.
-func (in *Facts) Image(c *explain.Container) string {
+func (in *Facts) Image(c *input.Container) string {
 	if of := in.templateContainer(c.Name); c.Image == "" && of != nil {
 		return of.Image
 	}
@@ -95,7 +97,7 @@ func (in *Facts) Image(c *explain.Container) string {
 
 // MemoryLimit returns the memory limit of a pod's container, or else of the container in the Job's template. Its Value is
 // "" if there is none, or if it is unknown.
-func (in *Facts) MemoryLimit(c *explain.Container) explain.MemoryLimit {
+func (in *Facts) MemoryLimit(c *input.Container) input.MemoryLimit {
 	template, of, limit := "", in.templateContainer(c.Name), c.Memory
 	if of != nil {
 		if memory, ok := of.Resources.Limits[corev1.ResourceMemory]; ok {
@@ -103,10 +105,10 @@ func (in *Facts) MemoryLimit(c *explain.Container) explain.MemoryLimit {
 		}
 	}
 	switch {
-	case template == "" || limit.From == explain.LimitOfAllOfPod:
+	case template == "" || limit.From == input.LimitOfAllOfPod:
 		return limit
 	case limit.Value == "" || limit.Value == template:
-		return explain.MemoryLimit{Value: template, From: explain.LimitOfTemplate}
+		return input.MemoryLimit{Value: template, From: input.LimitOfTemplate}
 	}
 	limit.Template = template
 	return limit
@@ -164,7 +166,7 @@ func KnownTime(t *metav1.Time) *metav1.Time {
 const Slack = 30 * time.Second
 
 // IsOverdue reports whether a pod ended a while ago and still has the tracking finalizer.
-func (in *Facts) IsOverdue(p *explain.Pod) bool {
+func (in *Facts) IsOverdue(p *input.Pod) bool {
 	return p.Finalizer && !p.FinishedAt.IsZero() && in.Now.Sub(p.FinishedAt) >= Slack
 }
 

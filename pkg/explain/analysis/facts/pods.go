@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -16,13 +19,13 @@ import (
 )
 
 // sortedPods returns the pods by index and name; the pods themselves belong to the caller.
-func sortedPods(pods []*explain.Pod) []*explain.Pod {
+func sortedPods(pods []*input.Pod) []*input.Pod {
 	keys := make([]uint64, len(pods))
 	for i := range pods {
 		keys[i] = SortKey(pods[i].Index, i)
 	}
 	slices.Sort(keys)
-	sorted := make([]*explain.Pod, len(pods))
+	sorted := make([]*input.Pod, len(pods))
 	for i, key := range keys {
 		sorted[i] = pods[PlaceOf(key)]
 	}
@@ -32,7 +35,7 @@ func sortedPods(pods []*explain.Pod) []*explain.Pod {
 			end++
 		}
 		if end > i+1 {
-			slices.SortFunc(sorted[i:end], func(x, y *explain.Pod) int { return cmp.Compare(x.Name, y.Name) })
+			slices.SortFunc(sorted[i:end], func(x, y *input.Pod) int { return cmp.Compare(x.Name, y.Name) })
 		}
 		i = end
 	}
@@ -77,11 +80,11 @@ func undoLastDeletions(in *Facts) {
 }
 
 // CrashLoop returns the container of the pod that is restarted repeatedly, or nil.
-func CrashLoop(p *explain.Pod) *explain.Container { return p.WaitingFor("CrashLoopBackOff") }
+func CrashLoop(p *input.Pod) *input.Container { return p.WaitingFor("CrashLoopBackOff") }
 
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.
-func IsStopped(c *explain.Container) bool {
-	return c.Reason != explain.OOMKilled && (c.ExitCode == 137 || c.ExitCode == 143)
+func IsStopped(c *input.Container) bool {
+	return c.Reason != cause.OOMKilled && (c.ExitCode == 137 || c.ExitCode == 143)
 }
 
 // RecordedAs returns the step of KEP-2307 for ended pods that have not completed all three: explain.AwaitsReplacement or

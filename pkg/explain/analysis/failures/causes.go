@@ -3,6 +3,8 @@ package failures
 import (
 	"cmp"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -15,7 +17,7 @@ import (
 const EventPodFailed = "PodFailed"
 
 // IsAboutFailures reports whether our controller wrote the event about failed pods.
-func IsAboutFailures(e *explain.Event) bool { return e.Reason == EventPodFailed && e.Pod == "" }
+func IsAboutFailures(e *input.Event) bool { return e.Reason == EventPodFailed && e.Pod == "" }
 
 // CauseOf returns a cause without its pods; disruption is the reason of the pod's condition DisruptionTarget, "" if it is
 // unknown.

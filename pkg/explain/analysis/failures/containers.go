@@ -3,6 +3,8 @@ package failures
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -16,7 +18,7 @@ import (
 // hiddenBy returns the failure that a rule on exit codes hides, the zero value if it hides none. A rule without a container
 // name matches any container of the pod: a sidecar that is killed at the end of each pod, or another container that was
 // stopped, matches although the main container failed in another way. The action Count has no effect, so it hides nothing.
-func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.Hidden {
+func hiddenBy(in *facts.Facts, p *input.Pod, m *failurepolicy.Match) explain.Hidden {
 	if m == nil || !m.Matched() || m.Container == "" || m.Action == batchv1.PodFailurePolicyActionCount || p.Disruption != "" {
 		return explain.Hidden{}
 	}
@@ -33,8 +35,8 @@ func hiddenBy(in *facts.Facts, p *explain.Pod, m *failurepolicy.Match) explain.H
 }
 
 // failedContainers returns the containers that failed in an ended pod, without init containers and sidecars.
-func failedContainers(p *explain.Pod) []*explain.Container {
-	var out []*explain.Container
+func failedContainers(p *input.Pod) []*input.Container {
+	var out []*input.Container
 	for i := range p.Containers {
 		if c := &p.Containers[i]; !c.Init && c.Ended && !c.Before && c.ExitCode != 0 {
 			out = append(out, c)
@@ -44,12 +46,12 @@ func failedContainers(p *explain.Pod) []*explain.Container {
 }
 
 // Others returns the containers of the pod that failed by themselves besides Container.
-func (f *Failure) Others() []*explain.Container {
+func (f *Failure) Others() []*input.Container {
 	c := f.Container()
 	if c == nil || c.Init || c.Before || f.Consequence || f.Ending() != nil || f.Kind.Cause.Deleting || f.Kind.Cause.Condition != "" {
 		return nil
 	}
-	return slices.DeleteFunc(failedContainers(f.Pod), func(other *explain.Container) bool { return other.Name == c.Name })
+	return slices.DeleteFunc(failedContainers(f.Pod), func(other *input.Container) bool { return other.Name == c.Name })
 }
 
 // others returns the containers that failed in the same way in all of the latest pods.
@@ -72,7 +74,7 @@ func (g *Group) others() []cause.Exit {
 // was stopped or killed did not end because of its error.
 func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	c := f.Container()
-	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == explain.OOMKilled || facts.IsStopped(c) {
+	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
 		return nil
 	}
 	if known := eventtext.EndErrorIn(c); known != nil {

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,7 +24,7 @@ import (
 
 // Failure is a pod that failed.
 type Failure struct {
-	Pod *explain.Pod
+	Pod *input.Pod
 	// Match is the match of the podFailurePolicy, nil if it was not applied.
 	Match *failurepolicy.Match
 	// Kind is shared by all failures with the same cause.
@@ -146,7 +148,7 @@ func collect(in *facts.Facts, o explain.Options) []Failure {
 }
 
 // IsConsequence reports whether the pod ended, or will end, because it was deleted after the outcome of the Job was decided.
-func IsConsequence(in *facts.Facts, p *explain.Pod) bool {
+func IsConsequence(in *facts.Facts, p *input.Pod) bool {
 	if p.IsActive() {
 		return in.Decision.Decided()
 	}
@@ -218,10 +220,10 @@ func (f *Failure) Ignored() bool {
 func (f *Failure) Matched() bool { return f.Match != nil && f.Match.Matched() }
 
 // Container returns the container that shows why the pod failed, or nil.
-func (f *Failure) Container() *explain.Container {
+func (f *Failure) Container() *input.Container {
 	if f.Consequence {
 		// A stopped container shows nothing; its end before a restart may.
-		i := slices.IndexFunc(f.Pod.Containers, func(c explain.Container) bool { return c.Before && c.ExitCode != 0 })
+		i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Before && c.ExitCode != 0 })
 		if i >= 0 {
 			return &f.Pod.Containers[i]
 		}
@@ -232,7 +234,7 @@ func (f *Failure) Container() *explain.Container {
 	if c := &f.Kind.Cause; c.Container != "" {
 		return f.Pod.EndOf(c.Container, c.ExitCode)
 	}
-	i := slices.IndexFunc(f.Pod.Containers, func(c explain.Container) bool { return c.Ended })
+	i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Ended })
 	if i < 0 {
 		return nil
 	}

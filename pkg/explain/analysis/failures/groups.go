@@ -4,6 +4,9 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -121,7 +124,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	latest := g.Failures[0]
 	c := CauseOf(&g.Kind.Cause, latest.Pod.Disruption)
 	c.Source, c.Count, c.Consequence, c.Stopped = explain.SourcePods, int32(len(g.Failures)), g.Consequence, g.Stopped()
-	if container := latest.Container(); container != nil && container.Reason == explain.OOMKilled {
+	if container := latest.Container(); container != nil && container.Reason == cause.OOMKilled {
 		if limit := in.MemoryLimit(container); limit.Value != "" {
 			c.MemoryLimit = &limit
 		}
@@ -134,7 +137,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	default:
 		if c.Error = g.knownError(in); c.Error != nil {
 			c.Meaning = c.Error.Text()
-			if explain.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
+			if input.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
 				c.Text = words.NotStartedText(c.Container, c.Reason)
 			}
 		}

@@ -4,6 +4,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -21,8 +23,8 @@ type Restarts struct {
 	// Count is the number of restarts in the existing pods that ran when the outcome was decided.
 	Count int32
 	// Pod is the pod among these with the most restarts, and Container the last failure of its container; nil if no pod shows it.
-	Pod       *explain.Pod
-	Container *explain.Container
+	Pod       *input.Pod
+	Container *input.Container
 	// Exit is how a container ended before its last restart, by the controller's events about pods that it stopped; nil if
 	// they do not show it.
 	Exit *cause.Exit
@@ -89,7 +91,7 @@ func restartsExceeded(in *facts.Facts, fs *Failures) bool {
 
 // restartsInPods returns the number of restarts in the pods that ran when the outcome was decided, the pod among these with
 // the most restarts, and the last failure of its container; nil if no pod shows one.
-func restartsInPods(in *facts.Facts) (n int32, most *explain.Pod, last *explain.Container) {
+func restartsInPods(in *facts.Facts) (n int32, most *input.Pod, last *input.Container) {
 	for _, p := range in.Pods {
 		if p.Restarts == 0 || !ranAtTheEnd(in, p) {
 			continue
@@ -107,7 +109,7 @@ func restartsInPods(in *facts.Facts) (n int32, most *explain.Pod, last *explain.
 
 // ranAtTheEnd reports whether the pod still runs, or was stopped when the outcome of the Job was decided. A container that
 // waited for a restart then ended before that.
-func ranAtTheEnd(in *facts.Facts, p *explain.Pod) bool {
+func ranAtTheEnd(in *facts.Facts, p *input.Pod) bool {
 	if !p.IsTerminal() {
 		return true
 	}

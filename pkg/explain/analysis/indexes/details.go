@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -51,7 +53,7 @@ func detailsOf(in *facts.Facts, failed *failures.Failures, o explain.Options, se
 			d.addFailure(f)
 		}
 	}
-	for _, pods := range [][]*explain.Pod{in.Active, in.Terminal} {
+	for _, pods := range [][]*input.Pod{in.Active, in.Terminal} {
 		for _, p := range pods {
 			if d.isAgain(p) {
 				info := d.at(p.Index)
@@ -106,7 +108,7 @@ func (d *details) addFailure(f *failures.Failure) {
 }
 
 // isAgain reports whether a pod runs, or has succeeded, after failures of its index.
-func (d *details) isAgain(p *explain.Pod) bool {
+func (d *details) isAgain(p *input.Pod) bool {
 	_, failedBefore := d.places[p.Index]
 	if p.IsTerminal() {
 		return failedBefore && p.Phase == corev1.PodSucceeded

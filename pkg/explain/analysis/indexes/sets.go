@@ -3,6 +3,8 @@ package indexes
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -27,7 +29,7 @@ func setsOf(in *facts.Facts) sets {
 	total := ptr.Deref(in.Spec.Completions, 0)
 	active, beyond := indexesBelow(in.Active, total)
 	terminating, more := indexesBelow(in.Terminating, total)
-	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(in.Active), func(p *explain.Pod) bool { return !p.Ready }), total)
+	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(in.Active), func(p *input.Pod) bool { return !p.Ready }), total)
 	waiting := BackoffOf(in).Indexes
 	rest := indexset.Below(total).Difference(s.completed).Difference(s.failed)
 	take := func(indexes indexset.Set) indexset.Set {
@@ -64,7 +66,7 @@ func setsOf(in *facts.Facts) sets {
 
 // indexesBelow returns the indexes of pods, and separately indexes beyond the completions: after an elastic Indexed Job was
 // scaled down, their pods are about to be deleted.
-func indexesBelow(pods []*explain.Pod, completions int32) (within, beyond []int32) {
+func indexesBelow(pods []*input.Pod, completions int32) (within, beyond []int32) {
 	within = make([]int32, 0, len(pods))
 	for _, p := range pods {
 		switch {

@@ -8,6 +8,8 @@ package problems
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -76,7 +78,7 @@ func moves(in *facts.Facts) bool {
 
 // anyWorks reports whether a container runs that may do the Job's work.
 func anyWorks(in *facts.Facts) bool {
-	return slices.ContainsFunc(in.Active, func(p *explain.Pod) bool {
+	return slices.ContainsFunc(in.Active, func(p *input.Pod) bool {
 		if p.Phase != corev1.PodRunning {
 			return false
 		}

@@ -4,6 +4,8 @@ package reconciler
 import (
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -40,7 +42,7 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.NotAlive, explain.SignNeverWorked
 	case leaseExpired(in):
 		return explain.NotAlive, explain.SignLeaseExpired
-	case in.Lease != nil && in.Lease.IsHeld(in.Now) && !in.Lease.IsContradicted(in.Now) && (overdue == 0 || in.Lease.Namespace == explain.SystemNamespace):
+	case in.Lease != nil && in.Lease.IsHeld(in.Now) && !in.Lease.IsContradicted(in.Now) && (overdue == 0 || in.Lease.Namespace == input.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
 	case overdue > 0: // A Lease that a user may have forged is a weaker sign.
 		return explain.NotAlive, explain.SignOverdue

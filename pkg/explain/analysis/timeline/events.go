@@ -3,6 +3,8 @@ package timeline
 import (
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -52,7 +54,7 @@ func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 }
 
 // isMoment reports whether the event adds to the other moments. The creation of pods does if they no longer exist.
-func isMoment(in *facts.Facts, o explain.Options, e *explain.Event) bool {
+func isMoment(in *facts.Facts, o explain.Options, e *input.Event) bool {
 	gone := e.Reason == "SuccessfulCreate" && len(in.Pods) == 0 && in.PodsRead
 	switch {
 	case slices.Contains(shownElsewhere, e.Reason) && !gone, in.Decision.Failing() && e.Reason == in.Decision.Reason:

@@ -5,6 +5,8 @@ import (
 	"math"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -31,7 +33,7 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 
 // createdSince reports whether pods were created after the API server refused one. A list has no event of the creation: it
 // uses the status, which is written when pods come and go.
-func createdSince(in *facts.Facts, refused *explain.Event) bool {
+func createdSince(in *facts.Facts, refused *input.Event) bool {
 	if created := in.LastJobEvent("SuccessfulCreate"); created != nil && created.Last.After(refused.Last) {
 		return true
 	}
@@ -46,7 +48,7 @@ func createdSince(in *facts.Facts, refused *explain.Event) bool {
 
 // refusedSince returns when the first pod was refused since the last creation. The built-in controller writes an event for
 // each pod, whose name is in the message, instead of counting in one event.
-func refusedSince(in *facts.Facts, created *explain.Event) time.Time {
+func refusedSince(in *facts.Facts, created *input.Event) time.Time {
 	var first time.Time
 	for i := range in.Events {
 		e := &in.Events[i]

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -24,7 +26,7 @@ const (
 
 // Ended is a container of an active pod that ended and is not restarted, while others of the pod run.
 type Ended struct {
-	*explain.Member
+	*input.Member
 	Kind explain.ProblemKind
 	// Running are the containers that keep the pod from ending: sidecars, if Kind is ProblemSidecarStopping.
 	Running []string
@@ -34,7 +36,7 @@ type Ended struct {
 
 // EndedContainer returns the container that explains why an active pod does not end; nil if all containers that may have work
 // still run, or if one has just ended. Controllers do not detect this: a pod ends only when all its containers have ended.
-func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
+func EndedContainer(in *facts.Facts, p *input.Pod) *Ended {
 	if len(p.Lineup) == 0 || p.Phase != corev1.PodRunning {
 		return nil
 	}
@@ -47,7 +49,7 @@ func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
 		e.Member, e.Kind = failed, explain.ProblemContainerFailed
 		return e
 	}
-	e.Member, e.Kind = endedAs(in, p, func(m *explain.Member) bool { return m.ExitCode == 0 && !in.OnlyServes(m.Name) }), explain.ProblemContainerEnded
+	e.Member, e.Kind = endedAs(in, p, func(m *input.Member) bool { return m.ExitCode == 0 && !in.OnlyServes(m.Name) }), explain.ProblemContainerEnded
 	if e.Member == nil || !e.WorkIsOver && in.Now.Sub(e.EndedAt) < companySlack {
 		return nil
 	}
@@ -55,14 +57,14 @@ func EndedContainer(in *facts.Facts, p *explain.Pod) *Ended {
 }
 
 // isFailure returns a function that reports whether a container has failed for good.
-func isFailure(in *facts.Facts) func(m *explain.Member) bool {
+func isFailure(in *facts.Facts) func(m *input.Member) bool {
 	never := in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyNever
-	return func(m *explain.Member) bool { return never && m.ExitCode != 0 }
+	return func(m *input.Member) bool { return never && m.ExitCode != 0 }
 }
 
 // endedAs returns the first container of the pod that ended a while ago and for which has is true.
-func endedAs(in *facts.Facts, p *explain.Pod, has func(m *explain.Member) bool) *explain.Member {
-	names := p.Lineup.Names(func(m *explain.Member) bool {
+func endedAs(in *facts.Facts, p *input.Pod, has func(m *input.Member) bool) *input.Member {
+	names := p.Lineup.Names(func(m *input.Member) bool {
 		return m.HasEnded() && has(m) && !m.EndedAt.IsZero() && in.Now.Sub(m.EndedAt) >= endSlack
 	})
 	if len(names) == 0 {
@@ -72,14 +74,14 @@ func endedAs(in *facts.Facts, p *explain.Pod, has func(m *explain.Member) bool) 
 }
 
 // sidecarsStop checks a pod with only sidecars left, which the kubelet stops after all other containers have ended.
-func sidecarsStop(in *facts.Facts, p *explain.Pod, e *Ended) *Ended {
+func sidecarsStop(in *facts.Facts, p *input.Pod, e *Ended) *Ended {
 	e.Kind, e.Running = explain.ProblemSidecarStopping, p.Lineup.Sidecars()
-	over := func(m *explain.Member) bool { return m.ExitCode == 0 || isFailure(in)(m) }
-	left := p.Lineup.Names(func(m *explain.Member) bool { return !m.HasEnded() || !over(m) })
+	over := func(m *input.Member) bool { return m.ExitCode == 0 || isFailure(in)(m) }
+	left := p.Lineup.Names(func(m *input.Member) bool { return !m.HasEnded() || !over(m) })
 	if len(e.Running) == 0 || len(left) > 0 {
 		return nil
 	}
-	failed := endedAs(in, p, func(m *explain.Member) bool { return m.ExitCode != 0 })
+	failed := endedAs(in, p, func(m *input.Member) bool { return m.ExitCode != 0 })
 	if e.Member = failed; failed == nil {
 		e.Member = endedAs(in, p, over)
 	}
@@ -123,13 +125,13 @@ const settled = 10 * time.Minute
 
 // beforeMain returns the problem of the init container or sidecar that the main containers of a pending pod wait for, if it
 // has run and takes long, is restarted, or does not start; else nil.
-func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
+func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	m, place, of := pod.Lineup.Starting()
 	if m == nil || pod.Phase != corev1.PodPending {
 		return nil
 	}
 	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Reason: m.Waiting, Place: place, PlaceOf: of}
-	p.Later = pod.Lineup.Names(func(*explain.Member) bool { return true })
+	p.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
 	p.Uncounted = !in.RestartsCount()
 	failing := failsRepeatedly(in, m)
 	late := m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
@@ -154,6 +156,6 @@ func beforeMain(in *facts.Facts, pod *explain.Pod) *explain.Problem {
 }
 
 // failsRepeatedly reports whether the container failed, and waits for a restart or has not run for long since.
-func failsRepeatedly(in *facts.Facts, m *explain.Member) bool {
+func failsRepeatedly(in *facts.Facts, m *input.Member) bool {
 	return m.Before && m.ExitCode != 0 && (m.Waiting == "CrashLoopBackOff" || m.Running && in.Now.Sub(m.RunsSince) < settled)
 }

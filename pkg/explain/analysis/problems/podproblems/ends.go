@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -46,7 +48,7 @@ func Terminating(in *facts.Facts) []explain.Problem {
 
 // terminatingKind returns the problem of a terminating pod, "" if there is none: the pod is in its grace period, and no
 // replacement waits for it.
-func terminatingKind(in *facts.Facts, pod *explain.Pod, waits bool) explain.ProblemKind {
+func terminatingKind(in *facts.Facts, pod *input.Pod, waits bool) explain.ProblemKind {
 	late := in.Now.Sub(pod.DeletedAt.Add(pod.Grace)) > facts.Slack
 	_, away := in.GoneNodes[pod.Node]
 	switch {
@@ -99,15 +101,15 @@ func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 	type key struct {
 		cause.Exit
-		limit explain.MemoryLimit
+		limit input.MemoryLimit
 	}
 	var found byKey[key]
 	for _, pod := range in.Pods {
 		if pod.Phase != corev1.PodSucceeded {
 			continue
 		}
-		i := slices.IndexFunc(pod.Containers, func(c explain.Container) bool {
-			return c.Reason == explain.OOMKilled && (!c.Before || in.IsSidecar(&c)) // The work that a sidecar missed is not repeated.
+		i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
+			return c.Reason == cause.OOMKilled && (!c.Before || in.IsSidecar(&c)) // The work that a sidecar missed is not repeated.
 		})
 		if i < 0 {
 			continue
@@ -139,7 +141,7 @@ func ContainersRetried(in *facts.Facts) []explain.Problem {
 		for i := range pod.Containers {
 			c := &pod.Containers[i]
 			sidecar := in.IsSidecar(c)
-			if !c.Init || !c.Before || c.ExitCode == 0 || sidecar && c.Reason == explain.OOMKilled {
+			if !c.Init || !c.Before || c.ExitCode == 0 || sidecar && c.Reason == cause.OOMKilled {
 				continue
 			}
 			exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -46,12 +48,12 @@ func Pending(in *facts.Facts) []explain.Problem {
 }
 
 // startsSlowly reports whether the pod is pending for an unusually long time.
-func startsSlowly(in *facts.Facts, pod *explain.Pod) bool {
+func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && in.Now.Sub(pod.CreatedAt) > startSlack
 }
 
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
-func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *explain.Event) (explain.Problem, bool) {
+func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), facts.CrashLoop(pod)
 	before := beforeMain(in, pod)
@@ -83,7 +85,7 @@ func pendingPod(in *facts.Facts, pod *explain.Pod, warning func(pod string) *exp
 }
 
 // waitsForContainer adds the reason why a container does not start.
-func waitsForContainer(p *explain.Problem, c *explain.Container) {
+func waitsForContainer(p *explain.Problem, c *input.Container) {
 	p.Container, p.Reason = c.Name, c.Waiting
 	if c.WaitingMessage != "" {
 		p.Details = append(p.Details, c.WaitingMessage)
@@ -91,13 +93,13 @@ func waitsForContainer(p *explain.Problem, c *explain.Container) {
 }
 
 // crashLoops adds a container that is restarted repeatedly. A sidecar in that state does not block the other containers.
-func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explain.Container) {
+func crashLoops(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Container) {
 	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
 	p.RestartedBy, p.MayContinue = in.RestartedBy(c.Name, IsBeside(pod, c)), !p.Uncounted
 	if c.Ended {
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
-		if !facts.IsStopped(c) && c.Reason != explain.OOMKilled {
+		if !facts.IsStopped(c) && c.Reason != cause.OOMKilled {
 			p.Error = eventtext.EndErrorIn(c)
 		}
 	}
@@ -105,7 +107,7 @@ func crashLoops(in *facts.Facts, pod *explain.Pod, p *explain.Problem, c *explai
 }
 
 // slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.
-func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
+func slowStart(p *explain.Problem, pod *input.Pod, last *input.Event) {
 	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
 	// Without a warning, no trouble is known: an image that takes long to pull is no reason to give up.
 	p.MayContinue = pod.Node != "" && last == nil
@@ -120,11 +122,11 @@ func slowStart(p *explain.Problem, pod *explain.Pod, last *explain.Event) {
 
 // warnings returns a function for the most informative warning of a pod: the latest, unless it only reports that the
 // kubelet waited in vain. All are collected at once, on first use, because a huge Job may have as many events as pods.
-func warnings(in *facts.Facts) func(pod string) *explain.Event {
-	var latest map[string]*explain.Event
-	return func(pod string) *explain.Event {
+func warnings(in *facts.Facts) func(pod string) *input.Event {
+	var latest map[string]*input.Event
+	return func(pod string) *input.Event {
 		if latest == nil {
-			latest = map[string]*explain.Event{}
+			latest = map[string]*input.Event{}
 			for i := range in.Events {
 				e := &in.Events[i]
 				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || tellsMore(e, last)) {
@@ -138,7 +140,7 @@ func warnings(in *facts.Facts) func(pod string) *explain.Event {
 
 // tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
 // reason why the pod waits.
-func tellsMore(e, last *explain.Event) bool {
+func tellsMore(e, last *input.Event) bool {
 	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
 		return says
 	}

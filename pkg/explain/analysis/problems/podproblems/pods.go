@@ -5,6 +5,8 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -40,7 +42,7 @@ func (b *byKey[K]) mostFrequentFirst() []explain.Problem {
 }
 
 // IsBeside reports whether the container is a sidecar of a pod that runs.
-func IsBeside(p *explain.Pod, c *explain.Container) bool {
+func IsBeside(p *input.Pod, c *input.Container) bool {
 	m := p.Lineup.Named(c.Name)
 	return m != nil && m.Sidecar && p.Phase == corev1.PodRunning
 }

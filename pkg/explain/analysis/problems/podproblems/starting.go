@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -69,7 +71,7 @@ func nameClaim(u *meaning.Unfit, claims []meaning.Claim) {
 }
 
 // lastOfAutoscaler returns the latest event in which an autoscaler reports whether it adds a node for the pod, or nil.
-func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
+func lastOfAutoscaler(in *facts.Facts, pod string) *input.Event {
 	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
 		if e := &in.Events[i]; e.Pod == pod && eventtext.AutoscalerOf(e) != nil {
 			return e
@@ -80,7 +82,7 @@ func lastOfAutoscaler(in *facts.Facts, pod string) *explain.Event {
 
 // claimsOf returns the claims of the pod's volumes in the template, with the data that was read.
 func claimsOf(in *facts.Facts, pod string) (all []meaning.Claim) {
-	for _, name := range explain.ClaimNames(&in.Spec.Template.Spec, pod) {
+	for _, name := range input.ClaimNames(&in.Spec.Template.Spec, pod) {
 		claim := meaning.Claim{Name: name}
 		for _, read := range in.Claims {
 			if read.Name == name {

@@ -1,4 +1,4 @@
-package explain
+package input
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 // EventOf converts an event of either API to the data that explanations use.
 func EventOf(e *corev1.Event) Event {
 	out := Event{
-		Type: e.Type, Reason: e.Reason, Message: cut(e.Message), Count: max(e.Count, 1),
+		Type: e.Type, Reason: e.Reason, Message: CutText(e.Message), Count: max(e.Count, 1),
 		First: e.FirstTimestamp.Time, Last: e.LastTimestamp.Time, Source: e.Source.Component,
 	}
 	if e.InvolvedObject.Kind == "Pod" {

@@ -1,4 +1,4 @@
-package explain
+package input
 
 import (
 	"slices"
@@ -84,7 +84,7 @@ func (l Lineup) appendStatus(name string, all []corev1.ContainerStatus, init boo
 	c, _ := containerOf(&all[i], init)
 	m := Member{Container: c}
 	if run := all[i].State.Running; run != nil {
-		m.Running, m.RunsSince, m.Started = true, known(run.StartedAt), all[i].Ready || all[i].Started != nil && *all[i].Started
+		m.Running, m.RunsSince, m.Started = true, KnownTime(run.StartedAt), all[i].Ready || all[i].Started != nil && *all[i].Started
 	}
 	return append(l, m)
 }

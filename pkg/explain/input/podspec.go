@@ -1,4 +1,4 @@
-package explain
+package input
 
 import (
 	"cmp"

@@ -1,4 +1,4 @@
-package explain
+package input
 
 import (
 	"cmp"
@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -46,7 +47,7 @@ func (u *Unusual) isEmpty() bool {
 }
 
 func unusualOf(pod *corev1.Pod) Unusual {
-	u := Unusual{Message: cut(pod.Status.Message), StatusReason: pod.Status.Reason}
+	u := Unusual{Message: CutText(pod.Status.Message), StatusReason: pod.Status.Reason}
 	if d := pod.DeletionTimestamp; d != nil {
 		if g := pod.DeletionGracePeriodSeconds; g != nil {
 			u.Grace = time.Duration(min(*g, int64(math.MaxInt64/time.Second))) * time.Second
@@ -66,7 +67,8 @@ func unusualOf(pod *corev1.Pod) Unusual {
 	return u
 }
 
-func cut(text string) string {
+// CutText cuts a message of a pod to maxText bytes.
+func CutText(text string) string {
 	if len(text) <= maxText {
 		return text
 	}
@@ -98,9 +100,9 @@ func firstStart(pod *corev1.Pod) time.Time {
 func startOf(run *corev1.ContainerState) time.Time {
 	switch {
 	case run.Running != nil:
-		return known(run.Running.StartedAt)
+		return KnownTime(run.Running.StartedAt)
 	case run.Terminated != nil:
-		return known(run.Terminated.StartedAt)
+		return KnownTime(run.Terminated.StartedAt)
 	}
 	return time.Time{}
 }
@@ -110,9 +112,9 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 		c := &pod.Status.Conditions[i]
 		switch {
 		case c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Reason == corev1.PodReasonUnschedulable:
-			u.Unschedulable, u.UnscheduledSince = cut(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
+			u.Unschedulable, u.UnscheduledSince = CutText(cmp.Or(c.Message, c.Reason)), c.LastTransitionTime.Time
 		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue:
-			u.Disruption, u.DisruptionMessage = c.Reason, cut(c.Message)
+			u.Disruption, u.DisruptionMessage = c.Reason, CutText(c.Message)
 		}
 	}
 }
@@ -124,7 +126,7 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 		for j := range list {
 			c, told := containerOf(&list[j], i == 1)
 			last := list[j].LastTerminationState.Terminated
-			told = told && (c.ExitCode != 0 || c.Before || c.Reason == OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
+			told = told && (c.ExitCode != 0 || c.Before || c.Reason == cause.OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
 			if told || last != nil {
 				c.addSpec(pod, &list[j])
 			}
@@ -143,7 +145,7 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 	c := Container{Name: shared(status.Name), Init: init, Restarts: status.RestartCount}
 	end := status.State.Terminated
 	if w := status.State.Waiting; w != nil {
-		c.Waiting, c.WaitingMessage = w.Reason, cut(w.Message)
+		c.Waiting, c.WaitingMessage = w.Reason, CutText(w.Message)
 	}
 	if end == nil && status.LastTerminationState.Terminated != nil {
 		end, c.Before = status.LastTerminationState.Terminated, true
@@ -157,17 +159,17 @@ func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 // ended returns the container with the end of a run.
 func ended(c Container, end *corev1.ContainerStateTerminated) Container {
 	c.Ended = true
-	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), cut(end.Message)
-	c.StartedAt, c.EndedAt = known(end.StartedAt), known(end.FinishedAt)
+	c.ExitCode, c.Signal, c.Reason, c.Message = end.ExitCode, end.Signal, shared(end.Reason), CutText(end.Message)
+	c.StartedAt, c.EndedAt = KnownTime(end.StartedAt), KnownTime(end.FinishedAt)
 	return c
 }
 
 // shared returns an equal string whose memory all pods share.
 func shared(text string) string { return unique.Make(text).Value() }
 
-// known returns a time that a container runtime reports. It returns the zero time for a time at or before 1970, which
+// KnownTime returns a time that a container runtime reports. It returns the zero time for a time at or before 1970, which
 // containerd reports for events that never happened, such as the start of a container that could not be started.
-func known(t metav1.Time) time.Time {
+func KnownTime(t metav1.Time) time.Time {
 	if t.Unix() <= 0 {
 		return time.Time{}
 	}
@@ -273,12 +275,4 @@ func (p *Pod) LastFailure() *Container {
 // LooksWell reports whether nothing holds the pod, and no container has ended or waits, as with nearly all pods.
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
-}
-
-// TimeOf converts a time, and returns nil for the zero time.
-func TimeOf(t time.Time) *metav1.Time {
-	if t.IsZero() {
-		return nil
-	}
-	return &metav1.Time{Time: t}
 }

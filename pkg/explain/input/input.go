@@ -1,4 +1,6 @@
-package explain
+// Package input has what is read about one Job or CronJob before it is explained: the objects of the API, converted to the
+// data that explanations use. It knows nothing about the result, explain.Report.
+package input
 
 import (
 	"fmt"

@@ -1,0 +1,27 @@
+package input
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+)
+
+// CronJob holds the data read about a CronJob.
+type CronJob struct {
+	Now             time.Time
+	Namespace, Name string
+	// CronJob is nil if it does not exist, or if it could not be read (see Gaps).
+	CronJob *batchv1.CronJob
+	// Events are the events about the CronJob itself.
+	Events []Event
+	// Jobs are the Jobs that the CronJob controls.
+	Jobs []OwnedJob
+	Gaps []Gap
+}
+
+// OwnedJob is a Job that a CronJob controls.
+type OwnedJob struct {
+	Created time.Time
+	// Manual is set if a user created the Job from the template, with kubectl create job --from.
+	Manual bool
+}

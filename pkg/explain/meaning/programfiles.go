@@ -1,0 +1,132 @@
+package meaning
+
+import (
+	"fmt"
+	"path"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// pathInLine finds a path in the line of an error.
+var pathInLine = lazyregexp.New(`(?:^|[\s'"‘(=])(/[^\s'"’:,);]+)`)
+
+// fileErrors are errors about files, and about modules that a program loads.
+var fileErrors = []errorRow{
+	{
+		kind: ErrorReadOnly,
+		patterns: []errorPattern{
+			{"read-only file", lazyregexp.New(`(?i)read-only file ?system`), nil},
+		},
+		subject: pathInLine,
+		brief:   "read-only files",
+		named:   "%s is on a read-only file system",
+		text:    "it wrote to a read-only file system",
+		advise:  writableAdvice,
+	},
+	{
+		kind: ErrorNoSpace,
+		patterns: []errorPattern{
+			{"no space left", lazyregexp.New(`(?i)no space left on device`), nil},
+			{"enospc", lazyregexp.New(`\bENOSPC\b`), nil},
+			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
+		},
+		yieldsTo:    []ErrorKind{ErrorSharedMemory},
+		subject:     pathInLine,
+		brief:       "no space left",
+		named:       "no space left on device for %s",
+		text:        "no space left on device",
+		namedAdvice: "give the volume or disk that has %s more space, or write less to it",
+		advice:      "give the volume or disk that is full more space, or write less to it",
+	},
+	{
+		kind: ErrorSharedMemory,
+		patterns: []errorPattern{
+			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment`), nil},
+			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
+		},
+		brief:  "shared memory full",
+		text:   "its shared memory (/dev/shm) is full",
+		advice: "mount an emptyDir with medium Memory at /dev/shm: without a volume, a container has 64 MiB there",
+	},
+	{
+		kind: ErrorPermission,
+		patterns: []errorPattern{
+			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied: '([^']+)'|cannot \w+(?: \w+)* ['‘]([^'’]+)['’]: permission denied|(/[^\s:]+): connect: permission denied`), nil},
+			{"permission denied", lazyregexp.New(`(?i)\[errno 13\] permission denied|eacces: permission denied|\(13: permission denied\)|(/[^\s]+) \(permission denied\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: permission denied`), nil},
+			{"accessdenied", lazyregexp.New(`\bAccessDeniedException: (/\S+)`), nil},
+			{"access to the path", lazyregexp.New(`Access to the path '([^']+)' is denied`), nil},
+		},
+		subject:     pathInLine,
+		brief:       "permission denied",
+		named:       "permission denied for %s",
+		text:        "permission denied",
+		namedAdvice: "give the container's user access to %s: check runAsUser, and fsGroup for volumes",
+		advice:      "give the container's user access to the file: check runAsUser, and fsGroup for volumes",
+	},
+	{
+		kind: ErrorFileMissing,
+		patterns: []errorPattern{
+			{"no such file", lazyregexp.New(`(?i)\[errno 2\] no such file or directory: '([^']+)'|enoent: no such file or directory, \w+ '([^']+)'`), nil},
+			{"no such file", lazyregexp.New(`(?i)\b(?:open|stat|lstat|read|chdir) ([^\s:'"]+): no such file or directory|@ rb_sysopen - (.+) \(Errno::ENOENT\)`), nil},
+			{"no such file", lazyregexp.New(`(?i)(?:cannot|can't) \w+(?: \w+)* ['‘]([^'’]+)['’]: no such file`), nil},
+			{"no such file", lazyregexp.New(`(?i)(/\S+) \(no such file or directory\)|(?:^|[\s'"‘(=])(/[^\s'"’:]+)['"’]?: (?:cannot open: )?no such file or directory`), nil},
+			{"nosuchfileexception", lazyregexp.New(`\bNoSuchFileException: (\S+)`), nil},
+			{"could not find", lazyregexp.New(`Could not find (?:file|a part of the path) '([^']+)'`), nil},
+			{"jarfile", lazyregexp.New(`Unable to access jarfile (\S+)`), nil},
+			{"does not exist", lazyregexp.New(`\bthe path "([^"]+)" does not exist`), nil},
+		},
+		casual:   true,
+		yieldsTo: []ErrorKind{ErrorModuleMissing, ErrorNoGPU},
+		brief:    "file missing",
+		named:    "%s does not exist",
+		text:     "a file does not exist",
+		advise: func(e *KnownError, c Container) string {
+			return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
+		},
+	},
+	{
+		kind: ErrorModuleMissing,
+		patterns: []errorPattern{
+			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
+			{"shared object file", lazyregexp.New(`([^\s:]+): cannot open shared object file`), nil},
+			{"loading shared library", lazyregexp.New(`Error loading shared library ([^\s:]+)`), nil},
+			{"not found (required by", lazyregexp.New("version `(\\S+)' not found"), nil},
+			{"cannot find", lazyregexp.New(`Cannot find (?:module|package) '([^']+)'`), nil},
+			{"main class", lazyregexp.New(`Could not find or load main class (\S+)`), nil},
+			{"classnotfound", lazyregexp.New(`\bClassNotFoundException: (\S+)`), nil},
+			{"cannot load such file", lazyregexp.New(`cannot load such file -- (\S+)`), nil},
+			{"no package called", lazyregexp.New(`there is no package called [‘']([^’']+)`), nil},
+			{"file or assembly", lazyregexp.New(`Could not load file or assembly '([^',]+)`), nil},
+			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
+		},
+		casual:   true,
+		yieldsTo: []ErrorKind{ErrorNoGPU},
+		brief:    "module missing",
+		named:    "it cannot load %s, which its image lacks",
+		text:     "it cannot load a module, which its image lacks",
+		advise: func(e *KnownError, c Container) string {
+			return fmt.Sprintf("use an image of container %s that has the module%s, or correct where the program looks for it; the image is %s", c.Name, spaced(e.Subject), c.Image)
+		},
+	},
+}
+
+// spaced returns a name with a space before it, "" without a name.
+func spaced(name string) string {
+	if name == "" {
+		return ""
+	}
+	return " " + wording.Shorten(name, maxSaid)
+}
+
+// writableAdvice returns advice on a directory that is read-only.
+func writableAdvice(e *KnownError, c Container) string {
+	where := "where it writes"
+	if e.Subject != "" {
+		where = "at " + path.Dir(e.Subject)
+	}
+	if c.ReadOnlyRoot {
+		return fmt.Sprintf("mount a volume such as an emptyDir %s: container %s has readOnlyRootFilesystem", where, c.Name)
+	}
+	return fmt.Sprintf("mount a writable volume such as an emptyDir %s: that file system is read-only in container %s", where, c.Name)
+}

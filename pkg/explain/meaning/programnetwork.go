@@ -1,0 +1,115 @@
+package meaning
+
+import "github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+
+// Patterns for the subject of an error in its line, if the error's own pattern has none.
+var (
+	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
+	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
+)
+
+// networkErrors are errors about names, connections and certificates. A message may mention both a name and a connection.
+var networkErrors = []errorRow{
+	{
+		kind: ErrorNameResolution,
+		patterns: []errorPattern{
+			{"could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
+			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
+			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
+			{"bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
+			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
+			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},
+			{"enotfound", lazyregexp.New(`\bgetaddrinfo ENOTFOUND ([^\s:]+)`), nil},
+			{"eai_again", lazyregexp.New(`\bgetaddrinfo EAI_AGAIN ([^\s:]+)`), nil},
+			{"getaddrinfo", lazyregexp.New(`(?i)\bgetaddrinfo(?: for)? ['"]?([^\s'":]+)['"]?(?: port \d+)?(?: failed)?: `), nil},
+			{"temporary failure", lazyregexp.New(`(?i)temporary failure (?:in name resolution|resolving '([^']+)')`), nil},
+			{"name or service not known", lazyregexp.New(`(?i)\bat ([^\s:]+):\d+: name or service not known|name or service not known(?: \(([^\s():]+):\d+\))?`), nil},
+			{"name does not resolve", lazyregexp.New(`(?i)name does not resolve`), nil},
+			{"no such host", lazyregexp.New(`(?i)no such host is known(?:\. \(([^\s():]+))?|no such host`), nil},
+			{"servname", lazyregexp.New(`(?i)nodename nor servname provided`), nil},
+		},
+		subject:     hostInLine,
+		brief:       "unresolved host",
+		named:       "host name %s could not be resolved",
+		text:        "a host name could not be resolved",
+		namedAdvice: "check host name %s: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS",
+		advice:      "check the host name: whether its Service exists in that namespace, and whether the pod can reach the cluster's DNS",
+	},
+	{
+		kind: ErrorConnectionRefused,
+		patterns: []errorPattern{
+			{"connection refused", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): (?:connect: )?connection refused`), nil},
+			{"connection refused", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
+			{"connection refused", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+)`), nil},
+			{"connection refused", lazyregexp.New(`(?i)\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused`), nil},
+			// After more time, the client has given up.
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,4} ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
+			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
+			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
+			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
+			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
+		},
+		yieldsTo:    []ErrorKind{ErrorNameResolution},
+		subject:     addressInLine,
+		brief:       "connection refused",
+		named:       "connection refused by %s",
+		text:        "connection refused",
+		namedAdvice: "check whether something listens on %s when the Job starts, and whether address and port are correct",
+		advice:      "check whether the server listens when the Job starts, and whether its address and port are correct",
+	},
+	{
+		kind: ErrorTimeout,
+		patterns: []errorPattern{
+			{"dial ", lazyregexp.New(`\bdial (?:tcp|udp)\d? (\S+): (?:i/o timeout|connect: connection timed out)`), nil},
+			{"deadline", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b`), nil},
+			{"handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
+			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
+			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{5,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
+			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
+			{"timed out", lazyregexp.New(`(?i)\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out`), nil},
+			{"timed out", lazyregexp.New(`(?i)connection timed out|\b(?:operation|download|connect|read) timed out`), nil},
+			{"etimedout", lazyregexp.New(`\bETIMEDOUT(?: ([^\s:,]+):(\d+))?`), nil},
+			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
+			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
+		},
+		yieldsTo:    []ErrorKind{ErrorNameResolution},
+		subject:     addressInLine,
+		brief:       "no answer in time",
+		named:       "%s did not answer in time",
+		text:        "a server did not answer in time",
+		namedAdvice: "check whether %s is the right address and its server runs, and whether NetworkPolicies and firewalls let the pod reach it",
+		advice:      "check whether the server runs, and whether NetworkPolicies and firewalls let the pod reach it",
+	},
+	{
+		kind: ErrorNoRoute,
+		patterns: []errorPattern{
+			{"no route to host", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: no route to host|\bto (?:host )?(\S+) port (\d+)(?: after \d+ ms)?: no route to host`), nil},
+			{"no route to host", lazyregexp.New(`(?i)no route to host(?:: ['"]?([a-z0-9][\w.-]*))?`), nil},
+			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
+		},
+		subject:     addressInLine,
+		brief:       "no route to host",
+		named:       "there is no route to %s",
+		text:        "there is no route to a server",
+		namedAdvice: "check whether %s is the right address, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
+		advice:      "check the address of the server, and whether the pod's network, NetworkPolicies and firewalls let the pod reach it",
+	},
+	{
+		kind: ErrorCertificate,
+		patterns: []errorPattern{
+			{"x509: ", lazyregexp.New(`(x509: .+)$`), nil},
+			{"certificate verify failed", lazyregexp.New(`(?i)certificate verify failed(?:: ([^(\]]+[^(\]\s]))?`), nil},
+			{"ssl certificate problem", lazyregexp.New(`(?i)ssl certificate problem: (.+)$`), nil},
+			{"certificate subject name", lazyregexp.New(`(no alternative certificate subject name matches .+)$`), nil},
+			{"pkix path", lazyregexp.New(`PKIX path (?:building|validation) failed`), nil},
+			{"certification path", lazyregexp.New(`(unable to find valid certification path to requested target)`), nil},
+			{"certificate", lazyregexp.New(`(?i)(self[- ]signed certificate(?: in certificate chain)?|unable to get (?:local )?issuer certificate|unable to verify the first certificate|\S+ does not match certificate's altnames)`), nil},
+			{"remote certificate is invalid", lazyregexp.New(`The remote certificate is invalid(?: because of errors in the certificate chain: (.+))?`), nil},
+			{"'s certificate, issued by", lazyregexp.New(`(cannot verify \S+ certificate)`), nil},
+		},
+		brief:  "bad certificate",
+		named:  "the certificate of a server was not accepted: %s",
+		text:   "the certificate of a server was not accepted",
+		advice: "give the container the certificate of the CA that signed the server's, or correct that of the server",
+	},
+}
