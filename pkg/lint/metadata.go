@@ -65,8 +65,8 @@ func checkObject(r *review) {
 	if n := meta.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
 		r.reject("namespace-invalid", metadata.Child("namespace"), "use at most 63 lowercase letters, digits and '-'", "no namespace can have the name %q", shorten(n))
 	}
-	if g := meta.GenerateName; meta.Name != "" && g != "" && len(validation.IsDNS1123Subdomain(g+"x")) > 0 {
-		r.reject("name-invalid", metadata.Child("generateName"), "remove it", "the name %q is not allowed", shorten(g))
+	if g := meta.GenerateName; g != "" && (meta.Name != "" || len(g) > validation.DNS1123SubdomainMaxLength) && len(validation.IsDNS1123Subdomain(g+"x")) > 0 {
+		r.reject("name-invalid", metadata.Child("generateName"), "use a shorter one, or remove it", "the name %q is not allowed", shorten(g))
 	}
 	orphan, foreground := metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents
 	for i, name := range meta.Finalizers {

@@ -95,7 +95,7 @@ func TestLintAndTheAPIServerTogetherMissNothing(t *testing.T) {
 	}
 	all := mutations.OfFields(originals)
 	answers := s.askAll(t.Context(), all)
-	refused, unanswered, missed := 0, 0, map[string][]answer{}
+	refused, unanswered, missed, areas := 0, 0, map[string][]answer{}, map[string]*coverage{}
 	for _, a := range answers {
 		what := a.Name + ": " + a.Path + " " + a.Kind
 		switch alone := rejected(a.ours); {
@@ -108,8 +108,16 @@ func TestLintAndTheAPIServerTogetherMissNothing(t *testing.T) {
 			}
 		default:
 			refused++
+			of := areas[area(a.Place())]
+			if of == nil {
+				of = &coverage{}
+				areas[area(a.Place())] = of
+			}
+			of.refused++
 			if len(alone) == 0 {
 				missed[a.Place()] = append(missed[a.Place()], a)
+			} else {
+				of.found++
 			}
 			together := rejected(a.verdict.Merge(a.ours))
 			for _, server := range rejected(a.verdict.Findings) {
@@ -128,6 +136,68 @@ func TestLintAndTheAPIServerTogetherMissNothing(t *testing.T) {
 		t.Errorf("%d mutations, %d rejected, %d without an answer", len(all), refused, unanswered)
 	}
 	checkMissed(t, missed)
+	checkCoverage(t, areas)
+}
+
+// coverage is how many changes the API server rejects, and how many of them lint finds.
+type coverage struct{ refused, found int }
+
+// area returns the part of a Job that a field belongs to.
+func area(place string) string {
+	place = strings.TrimPrefix(place, "spec.jobTemplate.")
+	names := strings.Split(strings.TrimPrefix(place, "spec.template.spec."), ".")
+	n := 1
+	if slices.Contains([]string{"spec", "containers", "initContainers", "volumes", "affinity"}, names[0]) {
+		n = 2
+	}
+	return strings.Replace(strings.Join(names[:min(n, len(names))], "."), "initContainers", "containers", 1)
+}
+
+// checkCoverage compares what lint checks completely, in part and not with the documentation, or rewrites it.
+func checkCoverage(t *testing.T, areas map[string]*coverage) {
+	t.Helper()
+	var complete, part, nothing []string
+	for _, name := range slices.Sorted(maps.Keys(areas)) {
+		switch of := areas[name]; {
+		case of.found == of.refused:
+			complete = append(complete, "`"+name+"`")
+		case of.found == 0:
+			nothing = append(nothing, "`"+name+"`")
+		default:
+			part = append(part, fmt.Sprintf("`%s` (%d of %d)", name, of.found, of.refused))
+		}
+	}
+	row := func(what string, names []string) string {
+		if len(names) == 0 {
+			names = []string{"–"}
+		}
+		return "| " + what + " | " + strings.Join(names, ", ") + " |\n"
+	}
+	compareTable(t, "docs/lint.md", "checked", "\n| | fields, those of pods without `spec.template.spec` |\n|---|---|\n"+row("completely", complete)+row("in part", part)+row("not", nothing)+"\n")
+}
+
+// compareTable compares the text between two comments of a page with what it should be, or rewrites it. It returns the text.
+func compareTable(t *testing.T, page, name, want string) (table string, same bool) {
+	t.Helper()
+	path := filepath.Join("..", "..", page)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	start, end := "<!-- "+name+" -->\n", "<!-- end of "+name+" -->\n"
+	before, rest, _ := strings.Cut(string(text), start)
+	table, after, _ := strings.Cut(rest, end)
+	switch {
+	case table == want:
+		return table, true
+	case *rewrite:
+		if err := os.WriteFile(path, []byte(before+start+want+end+after), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return want, true
+	}
+	t.Errorf("the table of %s is not that of this test; run it with -rewrite", page)
+	return table, false
 }
 
 // Of single changes of manifests as people write them, lint finds 99.5 % of those that the API server rejects, without it, and
@@ -194,22 +264,9 @@ func (s *lintServer) askAll(ctx context.Context, all []mutations.FieldMutation) 
 	return answers
 }
 
-const (
-	missedFile  = "docs/internals/lint-offline.md"
-	missedStart = "<!-- missed -->\n"
-	missedEnd   = "<!-- end of missed -->\n"
-)
-
 // checkMissed compares what lint misses with the table, or rewrites it.
 func checkMissed(t *testing.T, missed map[string][]answer) {
 	t.Helper()
-	path := filepath.Join("..", "..", missedFile)
-	page, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, _ := strings.Cut(string(page), missedStart)
-	table, after, _ := strings.Cut(rest, missedEnd)
 	var b strings.Builder
 	b.WriteString("\n| field | changes | the API server says |\n|---|---|---|\n")
 	for _, place := range slices.Sorted(maps.Keys(missed)) {
@@ -220,21 +277,12 @@ func checkMissed(t *testing.T, missed map[string][]answer) {
 		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimPrefix(place, "spec.template.spec."), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), says(missed[place][0]))
 	}
 	b.WriteString("\n")
-	if b.String() == table {
-		return
-	}
-	if *rewrite {
-		if err := os.WriteFile(path, []byte(before+missedStart+b.String()+missedEnd+after), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
+	table, same := compareTable(t, "docs/internals/lint-offline.md", "missed", b.String())
 	for row := range strings.Lines(b.String()) {
-		if !strings.Contains(table, row) {
-			t.Errorf("lint misses more than %s lists: %s", missedFile, row)
+		if !same && !strings.Contains(table, row) {
+			t.Errorf("lint misses more than is listed: %s", row)
 		}
 	}
-	t.Errorf("the table of %s is not that of this test; run it with -rewrite", missedFile)
 }
 
 // details are the parts of a message that the table omits: values, and explanations of formats.

@@ -114,6 +114,7 @@ var rules = []rule{
 	{nodeTerms("matchFields[].operator"), "affinity-invalid", allowed("In", "NotIn")},
 	{nodeTerms("matchFields[].values"), "affinity-invalid", required(add)},
 	{"topologySpreadConstraints[].matchLabelKeys[]", "spread-invalid", key("the key of a label")},
+	{"affinity.podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm", "affinity-invalid", required(add)},
 	{podTerms("topologyKey"), "affinity-invalid", required("add it, such as kubernetes.io/hostname")},
 	{podTerms("topologyKey"), "affinity-invalid", format(validation.IsQualifiedName, "the key of a label", keyFix)},
 	{podTerms("namespaces[]"), "affinity-invalid", notEmpty(validation.IsDNS1123Label, "the name of a namespace", labelFix)},

@@ -166,7 +166,7 @@ func FuzzCheck(f *testing.F) {
 	})
 }
 
-// The values of enumerated texts are those of the API; another case is corrected, and an empty text is no default of a pointer.
+// The values of enumerated texts come from the API; another case is corrected, and a pointer to an empty text has no default.
 // Requirements: LNT-01
 func TestValuesOfEnumeratedTexts(t *testing.T) {
 	for fields, want := range map[string]string{

@@ -84,7 +84,7 @@ func (c compiler) schema(t reflect.Type) *Schema {
 	case reflect.Map:
 		s.kind, s.elem = dictionary, c.schema(t.Elem())
 	case reflect.Slice:
-		s.kind, s.elem = list, c.schema(t.Elem())
+		s.kind, s.elem = list, c.schema(t.Elem()).withoutEmpty()
 		if t.Elem().Kind() == reflect.Uint8 { // base64
 			s.kind, s.elem = text, nil
 		}
@@ -100,6 +100,17 @@ func (c compiler) schema(t reflect.Type) *Schema {
 	return s
 }
 
+// withoutEmpty returns the Schema of a text that must not be empty if it has enumerated values, unlike a plain field, which may
+// have a default.
+func (s *Schema) withoutEmpty() *Schema {
+	if s.allowed == nil {
+		return s
+	}
+	strict := *s
+	strict.strict = true
+	return &strict
+}
+
 func (c compiler) fields(t reflect.Type) map[string]*Schema {
 	fields := map[string]*Schema{}
 	for f := range t.Fields() {
@@ -109,9 +120,8 @@ func (c compiler) fields(t reflect.Type) map[string]*Schema {
 			maps.Copy(fields, c.fields(f.Type))
 		case name != "" && name != "-":
 			fields[name] = c.schema(f.Type)
-			if of := fields[name]; f.Type.Kind() == reflect.Pointer && of.allowed != nil {
-				strict := *of
-				strict.strict, fields[name] = true, &strict
+			if f.Type.Kind() == reflect.Pointer {
+				fields[name] = fields[name].withoutEmpty()
 			}
 		}
 	}
