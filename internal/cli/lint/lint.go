@@ -22,25 +22,20 @@ import (
 )
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
-without a cluster, or with --server also by an API server. Of a JobSet, the templates of its Jobs are checked. Objects
+without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
 of other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
   info     good to know
 
-Every finding has a location and a stable [id]; docs/lint.md lists them. The
-comment "# batchjob-lint: ignore=ID" ignores findings in its line and the next,
-or in the whole document if it is before the first field. The exit code is 1
-if there are errors or something cannot be read; with --strict, also if there
-are warnings.
+Every finding has a stable [id], which docs/lint.md lists, and the comment
+"# batchjob-lint: ignore=ID" ignores in its line and the next, or before the
+first field in the document. The exit code is 1 if there are errors or something
+cannot be read; with --strict, also if there are warnings.
 
---server also creates each object as a dry run, with strict field validation:
-nothing is stored, and webhooks see a dry run. It finds what no file shows, such
-as admission policies, quotas and namespaces that do not exist. With
---server=auto, it asks the current context if that answers within a second.
-
-Not checked, even so: whether images, ConfigMaps and other objects exist.`
+--server creates each object as a dry run, too: nothing is stored, and webhooks
+see a dry run. It finds what no file shows, such as policies and quotas.`
 
 const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
@@ -55,11 +50,7 @@ const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml --server
 
   # For code scanning on GitHub
-  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif
-
-  # Only the errors, for a script
-  kubectl batchjob lint -f job.yaml -o json |
-    jq '.findings[] | select(.severity == "error")'`
+  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif`
 
 // notChecked is the last line of a text output without errors.
 const notChecked = "not checked: what only the API server knows, such as policies, quotas and webhooks (--server), and whether images, ConfigMaps and other objects exist"
@@ -97,7 +88,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o.addServer(cmd)
 	o.output.AddTo(cmd, sarifFormat)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
-	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "Report only what counts: errors, with --strict also warnings.")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "Report only errors, with --strict also warnings.")
 	cmd.Flags().StringSliceVar(&o.ignored, "ignore", nil, "IDs of findings not to report.")
 	cmdutil.MustCompleteFlag(cmd, "ignore", cmdutil.CompleteWords(ruleIDs()...))
 	return cmd

@@ -30,7 +30,7 @@ const autoTime = time.Second
 func (o *Options) addServer(cmd *cobra.Command) {
 	o.kube.AddTo(cmd)
 	flag := cmd.Flags().Lookup("server")
-	flag.Usage, flag.NoOptDefVal = "Ask the API server, too: auto if it answers, or its address.\nNothing is stored; webhooks see a dry run.", serverYes
+	flag.Usage, flag.NoOptDefVal = "Ask the API server: true, auto, or its address.\nNothing is stored, and webhooks see a dry run. auto asks if the current context answers within a second.", serverYes
 	flag.Annotations = map[string][]string{cmdutil.OwnFlag: {"true"}}
 	cmdutil.MustCompleteFlag(cmd, "server", cmdutil.CompleteWords(serverAuto, serverYes, serverNo))
 }
