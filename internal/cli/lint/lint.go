@@ -22,8 +22,7 @@ import (
 )
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
-without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
-of other kinds, and patches of kustomizations, are skipped.
+without a cluster. Other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
