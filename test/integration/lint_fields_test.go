@@ -158,10 +158,10 @@ func checkCoverage(t *testing.T, areas map[string]*coverage) {
 	t.Helper()
 	var complete, part, nothing []string
 	for _, name := range slices.Sorted(maps.Keys(areas)) {
-		switch of := areas[name]; {
-		case of.found == of.refused:
+		switch of := areas[name]; of.found {
+		case of.refused:
 			complete = append(complete, "`"+name+"`")
-		case of.found == 0:
+		case 0:
 			nothing = append(nothing, "`"+name+"`")
 		default:
 			part = append(part, fmt.Sprintf("`%s` (%d of %d)", name, of.found, of.refused))
@@ -198,6 +198,56 @@ func compareTable(t *testing.T, page, name, want string) (table string, same boo
 	}
 	t.Errorf("the table of %s is not that of this test; run it with -rewrite", page)
 	return table, false
+}
+
+// Each change that lint once accepted, and the API server rejects, has a finding with --server at its line; the test says how
+// many of them lint finds alone.
+// Requirements: LNT-12
+func TestWhatLintAcceptedIsFoundWithTheAPIServer(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	data, err := os.ReadFile("testdata/rejected.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed, found := 0, 0
+	for line := range strings.Lines(string(data)) {
+		path, text, isChange := strings.Cut(strings.TrimSpace(line), "\t")
+		if !isChange || path[0] == '#' {
+			continue
+		}
+		changed++
+		change := decoded(t, text)
+		container, pod := map[string]any{"name": "main", "image": "i"}, map[string]any{"restartPolicy": "Never"}
+		if of, set := change["container"].(map[string]any); set {
+			container = lay(container, of)
+		}
+		if of, set := change["pod"].(map[string]any); set {
+			pod = lay(pod, of)
+		}
+		pod["containers"] = []any{container}
+		job := asJob(map[string]any{"template": map[string]any{"spec": pod}}, decoded(t, "metadata: {name: a}"))
+		path = strings.NewReplacer("container.", "spec.template.spec.containers[0].", "pod.", "spec.template.spec.").Replace(path)
+		delete(change, "container")
+		delete(change, "pod")
+		a := s.ask(t.Context(), mutations.FieldMutation{Object: jsonNumbers(lay(job, change)), Path: path})
+		together := rejected(a.verdict.Merge(a.ours))
+		if a.err != nil || !a.rejects() || !slices.ContainsFunc(together, func(f lint.Finding) bool { return a.isAt(f, path) }) {
+			t.Errorf("%s: %v, %+v, with lint %+v", line, a.err, a.verdict, together)
+		}
+		if len(rejected(a.ours)) > 0 {
+			found++
+		}
+	}
+	t.Logf("lint alone finds %d of %d", found, changed)
+	if changed < 100 || found < 90 {
+		t.Errorf("%d changes, %d of them found", changed, found)
+	}
+}
+
+// isAt reports whether a finding is at a field, in it, or at its line.
+func (a answer) isAt(f lint.Finding, path string) bool {
+	return strings.HasPrefix(indexes.ReplaceAllString(f.Field, ""), indexes.ReplaceAllString(path, "")) || a.line(f.Field) == a.line(path)
 }
 
 // Of single changes of manifests as people write them, lint finds 99.5 % of those that the API server rejects, without it, and

@@ -58,7 +58,7 @@ func VerdictOf(err error) (Verdict, error) {
 	if apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 {
 		var all []lint.Finding
 		for _, cause := range status.Details.Causes {
-			all = append(all, rejection(cause.Field, "the API server rejects it: "+cause.Message))
+			all = append(all, rejection(realPath.Replace(cause.Field), "the API server rejects it: "+cause.Message))
 		}
 		return Verdict{all, true}, nil
 	}
@@ -71,6 +71,9 @@ func VerdictOf(err error) (Verdict, error) {
 	}
 	return Verdict{Findings: all, Decoded: !apierrors.IsBadRequest(err)}, nil
 }
+
+// realPath corrects paths of the API server that no object has.
+var realPath = strings.NewReplacer("template.annotations", "template.metadata.annotations", "template.labels", "template.metadata.labels", ".persistentDisk", ".gcePersistentDisk")
 
 func rejection(field, message string) lint.Finding {
 	return lint.Finding{ID: serverRejects, Severity: lint.Error, Rejected: true, Field: field, Message: message}
