@@ -92,7 +92,7 @@ var rules = []rule{
 	{inVolumes(files("path") + downward("path") + "projected.sources[].serviceAccountToken|clusterTrustBundle.path gitRepo.directory"), "volume-incomplete", relative},
 	{inVolumes("hostPath.path"), "volume-incomplete", noUpward},
 	{inVolumes("nfs.path"), "volume-incomplete", format(matches("^/"), "a path on the server", "start it with /")},
-	{inVolumes("csi.driver ephemeral.volumeClaimTemplate.spec.storageClassName csi.nodePublishSecretRef.name projected.sources[].clusterTrustBundle.name"), "volume-incomplete", subdomain("the name of an object")},
+	{inVolumes("csi.driver ephemeral.volumeClaimTemplate.spec.storageClassName|volumeAttributesClassName csi.nodePublishSecretRef.name projected.sources[].clusterTrustBundle.name"), "volume-incomplete", subdomain("the name of an object")},
 	{inVolumes("gcePersistentDisk.partition awsElasticBlockStore.partition iscsi.lun fc.lun"), "volume-incomplete", between(0, math.MaxUint8)},
 	{inVolumes("configMap|secret|projected|downwardAPI.defaultMode " + files("mode") + downward("mode")), "file-mode-invalid", fileMode},
 	{inVolumes(downward("")), "volume-incomplete", exactlyOne("fieldRef", "resourceFieldRef")},

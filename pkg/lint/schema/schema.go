@@ -174,6 +174,8 @@ var enums = map[reflect.Type]enum{
 	reflect.TypeFor[corev1.SupplementalGroupsPolicy]():      values(corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict),
 	reflect.TypeFor[corev1.OSName]():                        values(corev1.Linux, corev1.Windows),
 	reflect.TypeFor[corev1.HostPathType]():                  values(corev1.HostPathUnset, corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev),
+	reflect.TypeFor[corev1.AzureDataDiskCachingMode]():      values(corev1.AzureDataDiskCachingNone, corev1.AzureDataDiskCachingReadOnly, corev1.AzureDataDiskCachingReadWrite),
+	reflect.TypeFor[corev1.AzureDataDiskKind]():             values(corev1.AzureSharedBlobDisk, corev1.AzureDedicatedBlobDisk, corev1.AzureManagedDisk),
 	reflect.TypeFor[corev1.PullPolicy]():                    values(corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever).as("pull-policy-unknown"),
 	reflect.TypeFor[corev1.TerminationMessagePolicy]():      values(corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError).as("message-policy-unknown"),
 	reflect.TypeFor[corev1.Protocol]():                      values(corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP).as("protocol-unknown"),
