@@ -38,8 +38,9 @@ SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 # How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
 PROVE_TIME ?= 0
 PROVE ?=
-# The cases of make field; all if empty.
+# The cases of make field, and their folder, if it is not test/field/cases; all if empty.
 FIELD ?=
+CASES ?=
 
 .PHONY: help
 help: ## List the targets
@@ -101,7 +102,7 @@ differential: build controlplane ## Compare ours with the real built-in controll
 # The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
 # checks that.
 SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/printer ./pkg/sanitize ./pkg/wording \
-	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/eventtext ./pkg/explain/family \
+	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/family \
 	./pkg/explain/jobgroup ./pkg/explain/kueue ./pkg/explain/meaning ./pkg/explain/section ./pkg/explain/text ./pkg/explain/words ./pkg/layout ./pkg/lint/... \
 	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
 	./pkg/tui/widget ./pkg/typo ./pkg/whatif
@@ -228,8 +229,8 @@ fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain re
 
 # A measurement, not a check: cases are here before the plugin can explain them. FIELD is a regular expression for their names.
 .PHONY: field
-field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them, RECORD=FOLDER
-	@$(GO) run ./test/field -only '$(FIELD)' -record '$(RECORD)'
+field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them, CASES=FOLDER for others, RECORD=FOLDER
+	@$(GO) run ./test/field -cases '$(CASES)' -only '$(FIELD)' -record '$(RECORD)'
 
 .PHONY: bench
 bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 30 minutes

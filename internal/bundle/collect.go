@@ -7,8 +7,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -21,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -110,7 +109,7 @@ func (r *collection) pods(ctx context.Context) {
 	left += r.cutPods()
 	r.Manifest.PodsRead = left == 0
 	if left > 0 {
-		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(left), "older pod that did not fail", "older pods that did not fail"))
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(left, "older pod that did not fail", "older pods that did not fail"))
 	}
 	r.known = podsOf(r.Pods)
 }
@@ -190,7 +189,7 @@ func (r *collection) logs(ctx context.Context) {
 	}
 	targets, more := r.logTargets()
 	if more > 0 {
-		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(int64(more), "log of another container that failed", "logs of other containers that failed"))
+		r.Manifest.Cut = append(r.Manifest.Cut, wording.Plural(more, "log of another container that failed", "logs of other containers that failed"))
 	}
 	silent := map[string]bool{}
 	for i, t := range targets {

@@ -57,7 +57,7 @@ var parsedPage = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
 		"text": sanitize.Line, "sentence": wording.Sentence, "time": utc, "seconds": wording.Seconds,
 		"percent": func(n, of int32) int64 { return int64(n) * 100 / max(int64(of), 1) },
-		"lines":   func(all []string) string { return wording.Plural(int64(len(all)), "line", "lines") },
+		"lines":   func(all []string) string { return wording.Plural(len(all), "line", "lines") },
 		"list":    func(all []string) string { return strings.Join(all, ", ") },
 		"inc":     func(i int) int { return i + 1 },
 	}).Parse(pageHTML))

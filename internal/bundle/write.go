@@ -100,7 +100,7 @@ func (c *Contents) smaller(less *Contents) *Contents {
 		one, all string
 	}{{c.countPods() - smaller.countPods(), "pod", "pods"}, {len(c.Logs) - len(smaller.Logs), "log", "logs"}} {
 		if cut.n > 0 {
-			smaller.Manifest.Cut = append(smaller.Manifest.Cut, wording.Plural(int64(cut.n), cut.one, cut.all)+" that would take too much memory")
+			smaller.Manifest.Cut = append(smaller.Manifest.Cut, wording.Plural(cut.n, cut.one, cut.all)+" that would take too much memory")
 		}
 	}
 	return &smaller

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // A kind of repair returns replacements of a line, each with the mistake that it would fix.
@@ -44,13 +46,7 @@ func (f *finder) fixColon(i int) []repair {
 }
 
 // shorten shortens a text that is quoted in a fix.
-func shorten(text string) string {
-	const most = 40
-	if runes := []rune(strings.TrimSpace(text)); len(runes) > most {
-		return string(runes[:most]) + "…"
-	}
-	return strings.TrimSpace(text)
-}
+func shorten(text string) string { return wording.Cut(strings.TrimSpace(text), 40) }
 
 // apostrophe matches a quote inside a word.
 var apostrophe = regexp.MustCompile(`(\w)'(\w)`)

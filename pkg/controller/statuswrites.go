@@ -20,6 +20,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
+// postponeStatus leaves a status that can wait to a later sync, if a status was written less than a batch period ago
+// (JOB-53, REG-18).
+func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
+	if plan.Status == nil || plan.Urgent {
+		return
+	}
+	m := s.memory.get(s.uid)
+	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
+	// The next stage reports creations, unless they have continued since the last stage, or are so many that startTime
+	// must not wait for them.
+	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
+	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {
+		return
+	}
+	plan.Status = nil
+	if wait > 0 && (result.After == 0 || wait < result.After) {
+		result.After = wait
+	}
+}
+
 func (s *stage) writeStatus(ctx context.Context, plan *reconcile.Plan) {
 	job := s.job.DeepCopy()
 	job.Status = *plan.Status

@@ -245,26 +245,6 @@ func skipped(pods map[types.UID]why) map[types.UID]bool {
 	return skip
 }
 
-// postponeStatus leaves a status that can wait to a later sync, if a status was written less than a batch period ago
-// (JOB-53, REG-18).
-func (s *jobSync) postponeStatus(plan *reconcile.Plan, result *Result) {
-	if plan.Status == nil || plan.Urgent {
-		return
-	}
-	m := s.memory.get(s.uid)
-	wait := s.config.BatchPeriod - s.config.Clock.Since(m.written)
-	// The next stage reports creations, unless they have continued since the last stage, or are so many that startTime
-	// must not wait for them.
-	begins := s.job.Status.StartTime == nil && s.isRamp(plan)
-	if merge := plan.Merge && m.ramp == 0 && !begins; !merge && (m.written.IsZero() || wait <= 0) {
-		return
-	}
-	plan.Status = nil
-	if wait > 0 && (result.After == 0 || wait < result.After) {
-		result.After = wait
-	}
-}
-
 // carryOut applies a plan. If the plan requires another read of the Job and the read shows a newer Job, the next stage
 // plans again instead.
 func (s *jobSync) carryOut(ctx context.Context, plan *reconcile.Plan) error {

@@ -82,7 +82,7 @@ type Cause struct {
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
-	Ending *Ending `json:"ending,omitempty"`
+	Ending *meaning.Ending `json:"ending,omitempty"`
 	// Message is the termination message of one of the pods, or the message of the component that ended it.
 	Message string       `json:"message,omitempty"`
 	First   *metav1.Time `json:"first,omitempty"`
@@ -97,55 +97,4 @@ type Hidden struct {
 	cause.Exit `json:",inline"`
 	// Sidecar is set if the rule matched a sidecar instead.
 	Sidecar bool `json:"sidecar,omitempty"`
-}
-
-// EndKind is the kind of an Ending.
-type EndKind string
-
-// The kinds of Ending.
-const (
-	EndProbe        EndKind = "Probe"         // the kubelet killed a container whose liveness or startup probe failed
-	EndPostStart    EndKind = "PostStartHook" // the kubelet killed a container whose postStart hook failed
-	EndRejected     EndKind = "Rejected"      // the kubelet did not admit the pod, which never ran
-	EndEvicted      EndKind = "Evicted"       // by the kubelet, an autoscaler, or any client of the Eviction API
-	EndPreempted    EndKind = "Preempted"     // by the scheduler or the kubelet, for a pod with a higher priority
-	EndTaint        EndKind = "Taint"         // a NoExecute taint of the node
-	EndNodeGone     EndKind = "NodeGone"      // the node no longer exists
-	EndNodeShutdown EndKind = "NodeShutdown"  // the node shut down
-	EndPodDeadline  EndKind = "PodDeadline"   // activeDeadlineSeconds of the pod itself
-	EndDisrupted    EndKind = "Disrupted"     // another reason of the condition DisruptionTarget
-)
-
-// Components that end pods.
-const (
-	ByKubelet           = "kubelet"
-	ByScheduler         = "scheduler"
-	ByKarpenter         = "karpenter"
-	ByClusterAutoscaler = "cluster-autoscaler"
-	ByDescheduler       = "descheduler"
-)
-
-// Ending is the reason for the end of a pod from outside its containers, according to the pod's own status or an event about
-// it. It is comparable: details that differ between pods are in the message of the Cause.
-type Ending struct {
-	Kind EndKind `json:"kind"`
-	// By is the component that ended the pod, such as "karpenter"; "" if it is unknown.
-	By string `json:"by,omitempty"`
-	// Reason is the reason of the pod's status, of its condition DisruptionTarget, or else of the event.
-	Reason string `json:"reason,omitempty"`
-	// Container is the container whose Probe or postStart hook failed.
-	Container string `json:"container,omitempty"`
-	// Probe is liveness or startup.
-	Probe string `json:"probe,omitempty"`
-}
-
-// IsDisruption reports whether the pod gets the condition DisruptionTarget, on which a podFailurePolicy can decide.
-func (e *Ending) IsDisruption() bool {
-	switch e.Kind {
-	case EndPreempted, EndTaint, EndNodeGone, EndNodeShutdown, EndDisrupted:
-		return true
-	case EndEvicted: // Not if the pod exceeded a limit of its own.
-		return e.By != ByKubelet
-	}
-	return false
 }

@@ -4,6 +4,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
 // CronJobState is the state of a CronJob: it starts Jobs, or a specific obstacle keeps it from starting them.
@@ -58,11 +59,8 @@ type CronJobReport struct {
 	Missed *metav1.Time `json:"missed,omitempty"`
 	// Rejected is the time zone or the schedule that kube-controller-manager does not accept. It may have been changed since.
 	Rejected string `json:"rejected,omitempty"`
-	// Reason identifies the kind of component that refuses the Jobs, as in Problem; RefusedBy is its name, and Refusal the
-	// API server's message.
-	Reason    string `json:"reason,omitempty"`
-	RefusedBy string `json:"refusedBy,omitempty"`
-	Refusal   string `json:"refusal,omitempty"`
+	// Refusal is the reason why the API server refuses the Jobs (CreationRefused).
+	Refusal *meaning.Refusal `json:"refusal,omitempty"`
 	// Details are messages of events.
 	Details []string `json:"details,omitempty"`
 	Advice  []Advice `json:"advice,omitempty"`

@@ -2,7 +2,6 @@ package explain
 
 import (
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -89,21 +88,6 @@ const (
 	IndexPending     = "Pending"
 	IndexUnknown     = "Unknown"
 )
-
-// Crop cuts a list of intervals after the first comma at or after limit bytes, as kubectl describe does, and appends "…".
-func Crop(list string, limit int) string { return CropWith(list, limit, "…") }
-
-// CropWith is Crop with another ellipsis.
-func CropWith(list string, limit int, ellipsis string) string {
-	if len(list) <= limit {
-		return list
-	}
-	comma := strings.IndexByte(list[limit:], ',')
-	if comma < 0 {
-		return list
-	}
-	return list[:limit+comma+1] + ellipsis
-}
 
 // maxListed is the maximum length of a list of numbers.
 const maxListed = 10_000

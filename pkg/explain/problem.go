@@ -72,24 +72,20 @@ type Problem struct {
 	Container string   `json:"container,omitempty"`
 	Image     string   `json:"image,omitempty"`
 	Running   []string `json:"running,omitempty"`
-	// Reason is the waiting reason of a container (ImagePullBackOff), the reason of the last warning about a pod
-	// (FailedMount), or the component that refuses pods (Refusal…).
+	// Refusal is the reason why the API server refuses pods (CreationRefused).
+	Refusal *meaning.Refusal `json:"refusal,omitempty"`
+	// Reason is the waiting reason of a container (ImagePullBackOff), or the reason of the last warning about a pod
+	// (FailedMount).
 	Reason string `json:"reason,omitempty"`
-	// RefusedBy is the name of the quota, webhook, policy, or Pod Security level that refuses pods, or of the missing
-	// ServiceAccount; Refusal is the API server's message.
-	RefusedBy string `json:"refusedBy,omitempty"`
-	Refusal   string `json:"refusal,omitempty"`
 	// Error is the error that the container, its runtime or the kubelet reports, if its meaning is known.
 	Error *meaning.KnownError `json:"error,omitempty"`
 	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
-	Unfit      []meaning.Unfit `json:"unfit,omitempty"`
-	Autoscaler *Autoscaler     `json:"autoscaler,omitempty"`
+	Unfit      []meaning.Unfit     `json:"unfit,omitempty"`
+	Autoscaler *meaning.Autoscaler `json:"autoscaler,omitempty"`
 	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
 	Claims []meaning.Claim `json:"claims,omitempty"`
-	// Trouble is the meaning of the message of the kubelet, or of the API server about a webhook; nil if it is unknown.
+	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
-	// Lacks are the requests and limits that the quota RefusedBy demands, such as limits.memory.
-	Lacks []string `json:"lacks,omitempty"`
 	// Exit is the last exit of the container, and Restarts the number of its restarts.
 	Exit     *cause.Exit `json:"exit,omitempty"`
 	Restarts int32       `json:"restarts,omitempty"`
@@ -99,8 +95,8 @@ type Problem struct {
 	Sidecar bool `json:"sidecar,omitempty"`
 	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
 	// the output of the probe.
-	Ending       *Ending `json:"ending,omitempty"`
-	ProbeMessage string  `json:"probeMessage,omitempty"`
+	Ending       *meaning.Ending `json:"ending,omitempty"`
+	ProbeMessage string          `json:"probeMessage,omitempty"`
 	// RestartedBy is the field because of which the container is restarted; Uncounted is set if restarts do not count towards
 	// the backoffLimit.
 	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
@@ -146,22 +142,6 @@ const (
 	RestartedBySidecar   RestartedBy = "Sidecar"   // restartPolicy of an init container: Always
 	RestartedByContainer RestartedBy = "Container" // restartPolicy of another container
 	RestartedByRules     RestartedBy = "Rules"     // restartPolicyRules of the container
-)
-
-// Values of Problem.Reason for refused pods.
-const (
-	RefusalQuota          = "Quota"
-	RefusalQuotaNeeds     = "QuotaNeedsResources"
-	RefusalPodSecurity    = "PodSecurity"
-	RefusalLimitRange     = "LimitRange"
-	RefusalServiceAccount = "ServiceAccount"
-	RefusalPriorityClass  = "PriorityClass"
-	RefusalPolicy         = "AdmissionPolicy"
-	RefusalWebhook        = "AdmissionWebhook"
-	RefusalWebhookDown    = "AdmissionWebhookDown"
-	RefusalForbidden      = "Forbidden"
-	RefusalInvalid        = "Invalid"
-	RefusalOther          = "Other"
 )
 
 // Holds is the step that waits for terminating pods.

@@ -106,7 +106,7 @@ func withUnsentBody(r *http.Request) *http.Request {
 
 type unsentBody struct {
 	io.ReadCloser
-	ctx context.Context //nolint:containedctx // that of the request, which has the body
+	ctx context.Context // that of the request, which has the body
 }
 
 func (b unsentBody) Read(p []byte) (int, error) {

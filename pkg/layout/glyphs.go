@@ -45,4 +45,4 @@ func ToASCII(l Line) Line {
 	return out
 }
 
-var asciiMarks = strings.NewReplacer("“", `"`, "”", `"`, "…", "...") //nolint:gochecknoglobals // a constant
+var asciiMarks = strings.NewReplacer("“", `"`, "”", `"`, "…", "...")

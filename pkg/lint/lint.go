@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schema"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Severity is the severity of a finding.
@@ -229,4 +230,4 @@ func (r *review) onExitCodes() iter.Seq2[int, *batchv1.PodFailurePolicyOnExitCod
 }
 
 // shorten keeps messages that quote the manifest readable.
-func shorten(text string) string { return phrase.Shorten(text, 40) }
+func shorten(text string) string { return wording.Cut(text, 40) }

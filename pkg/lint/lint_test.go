@@ -203,7 +203,7 @@ func TestSuccessRulesThatAreNeverMetAreReported_SUC_02_SUC_03_SUC_06_SUC_07(t *t
 func TestMessageNamesTheWrongInterval_SUC_02(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,x-3": `"x-3": neither an index nor an interval (first-last)`, "0,9": `"9": there is no index 9; the last one is 4`, "3-1": `"3-1": an interval must start below its end`,
-		"2,1": `"1": indexes must increase, but 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 40) + `…": neither an index`,
+		"2,1": `"1": indexes must increase, but 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 39) + `…": neither an index`,
 	} {
 		if _, problem := readIndexes(text, 5); !strings.HasPrefix(problem, want) {
 			t.Errorf("%s: %s", text, problem)

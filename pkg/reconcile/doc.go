@@ -17,8 +17,11 @@
 //			o.Backoff, o.Skip, o.HoldCreation = record, failed, creationFailed
 //			o.FailedSince = seenFailing                     // 3. when the watch showed each failure
 //			plan := reconcile.Compute(o, config)
+//			if !plan.Urgent && (plan.Merge || wroteStatusLately()) {
+//				plan.Status = nil                           // 2. a later status reports these changes, too
+//			}
 //			if plan.IsEmpty() {
-//				waitForChange(plan.RequeueAfter)            // for 0, until something changes
+//				waitForChange(plan.RequeueAfter)            // for 0, until something changes, or a status is due
 //				failed, creationFailed = map[types.UID]bool{}, false
 //				continue
 //			}
@@ -33,7 +36,7 @@
 //					record = record.Failed(backoff.Failure{Pod: pod.UID, At: at})
 //				}
 //			}
-//			if plan.Status != nil && !plan.Merge {
+//			if plan.Status != nil {
 //				if err := updateStatus(o.Job, plan.Status); err == nil {
 //					record = record.Merge(plan.Backoff)     // 3. once the status is stored
 //				}
@@ -47,8 +50,8 @@
 //	    parallel, and any of them may fail. Status is written with the
 //	    resourceVersion of the observed Job; operations on pods with their UID
 //	    (and PodRef.ResourceVersion, where it is set), and after another read of
-//	    the Job where PodRef.OutOfRange is set. Status may be left out where
-//	    Merge is set.
+//	    the Job where PodRef.OutOfRange is set. Unless Urgent is set, Status may
+//	    wait for changes that come soon, and is left out where Merge is set.
 //	 3. Remember Plan.BackoffSeen before pods are released, Plan.Backoff once
 //	    Plan.Status is stored, and PodRef.IgnoredFailure of each pod that was
 //	    released. Remember when each failure was first seen, for

@@ -13,8 +13,6 @@ import (
 )
 
 // keyHold and keyDelete open forms that change a Job, like keyRetry.
-//
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyHold   = widget.Bind("Z", "suspend/resume the Job", "Z")
 	keyDelete = widget.Bind("ctrl+d", "delete the Job", "ctrl+d")

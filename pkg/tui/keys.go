@@ -13,7 +13,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyHelp = widget.Bind("?", "help", "?", "f1")
 	keyBack = widget.Bind("esc/q", "back", "esc", "q", "backspace")

@@ -31,7 +31,7 @@ const (
 // Options configure a Model.
 type Options struct {
 	// Context cancels the waiting for Snapshots.
-	Context context.Context //nolint:containedctx // commands of Bubble Tea get none
+	Context context.Context // commands of Bubble Tea get none
 	Source  snapshot.Source
 	// Now is the clock whose time ticks pass to Update.
 	Now func() time.Time

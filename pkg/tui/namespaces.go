@@ -14,8 +14,6 @@ import (
 )
 
 // keyNamespace chooses the namespace of the list.
-//
-//nolint:gochecknoglobals // a constant, as those of the key map
 var keyNamespace = widget.Bind("N", "choose a namespace", "N")
 
 // Namespaces changes the namespace of the list of Jobs.

@@ -12,8 +12,6 @@ import (
 )
 
 // keyRetry opens the form that creates retries. The other keys that lead to a write are keyHold and keyDelete.
-//
-//nolint:gochecknoglobals // a constant, as those of the key map
 var keyRetry = widget.Bind("R", "retry", "R")
 
 // retriable returns the target if it can be retried; allowed reports whether the user is known to have permission.

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // fakeRetrier plans retries of a Job without a cluster.
@@ -53,7 +54,7 @@ func (f *fakeRetrier) planOf(indexes *indexset.Set) (*screen.RetryPlan, error) {
 		return nil, fmt.Errorf("--indexes: job.batch/sweep has no index %s; its indexes are 0-%d", outside, f.total-1)
 	}
 	n := int32(indexes.Len())
-	return f.plan(*indexes, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as done.", n, explain.Crop(indexes.String(), 40), f.total-n))
+	return f.plan(*indexes, fmt.Sprintf("It runs %d indexes (%s); the other %d indexes count as done.", n, wording.Crop(indexes.String(), 40, "…"), f.total-n))
 }
 
 func (f *fakeRetrier) plan(indexes indexset.Set, summary string) (*screen.RetryPlan, error) {

@@ -113,7 +113,7 @@ func (m *Model) freshness(p *widget.Paint) layout.Line {
 		ended := layout.Of(layout.Text(layout.Bad|layout.Bold, "ended: "+m.over.Error()))
 		l = append(append(l, p.Cut(ended, p.Width/2)...), layout.Blank(2))
 	case link.Silent:
-		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" no answer for "+wording.Duration(max(0, p.Now.Sub(*link.StaleSince))))
+		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" no answer for "+wording.Age(p.Now.Sub(*link.StaleSince)))
 	case link.StaleSince != nil:
 		mark(layout.Bad|layout.Bold, p.Glyphs.Warn+" stale since "+p.Clock(*link.StaleSince))
 	}

@@ -1,4 +1,4 @@
-// Package wording formats numbers and times for both plain text and screens.
+// Package wording puts numbers, times and counts into words, and shortens messages, for both plain text and screens.
 package wording
 
 import (
@@ -37,8 +37,11 @@ func Seconds(n int64) string {
 	return fmt.Sprintf("%s%d%s%d%s", sign, count, unit, rest, smaller)
 }
 
-// Age formats d, or 0 if d is negative, in one unit: 1m, 3h, 2d.
-func Age(d time.Duration) string {
+// Age is Duration for a time that has passed: a negative one counts as 0, since clocks differ.
+func Age(d time.Duration) string { return Duration(max(d, 0)) }
+
+// ShortAge is Age in one unit: 1m, 3h, 2d.
+func ShortAge(d time.Duration) string {
 	if d == math.MaxInt64 {
 		return beyond
 	}
@@ -100,11 +103,14 @@ func Percent(have, total int64) string {
 }
 
 // Plural formats a count with its noun: "1 pod" or "2 pods".
-func Plural(n int64, one, many string) string {
+func Plural[T integer](n T, one, many string) string { return Count(n, Form(n, one, many)) }
+
+// Form returns the form of a noun, a verb or a clause that agrees with a count.
+func Form[T integer](n T, one, many string) string {
 	if n == 1 {
-		return "1 " + one
+		return one
 	}
-	return Count(n, many)
+	return many
 }
 
 // Count formats a count with a word: "3 failed" or "2,000 failed".
@@ -143,24 +149,6 @@ func AppendThousands[T integer](text []byte, n T) []byte {
 	return text
 }
 
-// Shorten returns the first line of a message without a full stop, cut after a sentence or a word if it has more than the given
-// number of characters.
-func Shorten(message string, most int) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(message), "\n")
-	text := []rune(line)
-	if len(text) <= most {
-		return strings.TrimRight(line, " .")
-	}
-	line = string(text[:most])
-	if i := strings.LastIndex(line, ". "); i > 0 {
-		return line[:i]
-	}
-	if i := strings.LastIndex(line, " "); i > 0 {
-		line = line[:i]
-	}
-	return line + "…"
-}
-
 // Enumerate returns "1, 2 or 3".
 func Enumerate(words []string, last string) string {
 	if n := len(words); n > 1 {
@@ -169,5 +157,15 @@ func Enumerate(words []string, last string) string {
 	return strings.Join(words, "")
 }
 
-// Quoted puts a text from the cluster in quotes.
-func Quoted(text string) string { return "“" + strings.TrimSpace(text) + "”" }
+// Quoted puts a text from the cluster in quotes, unless it is empty.
+func Quoted(text string) string { return around("“", strings.TrimSpace(text), "”") }
+
+// InBrackets returns " (text)", or "" for an empty text.
+func InBrackets(text string) string { return around(" (", text, ")") }
+
+func around(start, text, end string) string {
+	if text == "" {
+		return ""
+	}
+	return start + text + end
+}

@@ -36,7 +36,7 @@ func TestSeconds(t *testing.T) {
 // An age has one unit, and is never negative.
 func TestAge(t *testing.T) {
 	for d, want := range map[time.Duration]string{90 * time.Second: "1m", 0: "0s", -time.Hour: "0s", math.MinInt64: "0s", math.MaxInt64: "292y+"} {
-		if got := Age(d); got != want {
+		if got := ShortAge(d); got != want {
 			t.Errorf("%d ns are %s, want %s", d, got, want)
 		}
 	}

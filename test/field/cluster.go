@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -23,7 +22,6 @@ import (
 	"k8s.io/client-go/restmapper"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/field/play"
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
@@ -35,10 +33,11 @@ const patience = 4 * time.Minute
 // worker is the node of the played pods. kwok does not manage it.
 const worker = "worker-1"
 
-// workloads makes the API server serve the Workloads of Kueue; no controller runs them.
+// definitions makes the API server serve the Workloads of Kueue and JobSets, which no controller runs, and has a policy for the
+// step refuse.
 //
-//go:embed workloads.yaml
-var workloads []byte
+//go:embed definitions.yaml
+var definitions string
 
 // cluster is a control plane for this run, with the built-in controller and ours.
 type cluster struct {
@@ -47,6 +46,7 @@ type cluster struct {
 	client     kubernetes.Interface
 	objects    *play.Objects
 	hooks      *play.Hooks
+	kubelet    *play.Kubelet
 	controller *leash.Controller
 	stopLease  context.CancelFunc
 }
@@ -56,7 +56,7 @@ func startCluster(ctx context.Context, root, binary string) (*cluster, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &cluster{Cluster: held, binary: binary, hooks: play.NewHooks()}
+	c := &cluster{Cluster: held, binary: binary, hooks: play.NewHooks(), kubelet: play.NewKubelet()}
 	if err := c.prepare(ctx); err != nil {
 		return nil, errors.Join(err, c.stop())
 	}
@@ -81,11 +81,10 @@ func (c *cluster) prepare(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Discovery must come after the resources of workloads.yaml are served.
-	if err := addWorkloads(ctx, objects); err != nil {
+	c.objects = &play.Objects{Client: objects, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))}
+	if err := c.addDefinitions(ctx); err != nil {
 		return err
 	}
-	c.objects = &play.Objects{Client: objects, Mapper: restmapper.NewDeferredDiscoveryRESTMapper(memory.NewMemCacheClient(c.client.Discovery()))}
 	if err := c.addWorker(ctx); err != nil {
 		return err
 	}
@@ -109,34 +108,32 @@ func (c *cluster) stop() error {
 		c.stopLease()
 	}
 	c.hooks.Close()
+	c.kubelet.Close()
 	return c.Release()
 }
 
-func addWorkloads(ctx context.Context, objects dynamic.Interface) error {
-	definition := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal(workloads, &definition.Object); err != nil {
+// addDefinitions creates the definitions, and returns once their resources are served and can be discovered.
+func (c *cluster) addDefinitions(ctx context.Context) error {
+	if err := c.objects.Create(ctx, "", definitions, ""); err != nil {
 		return err
 	}
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	if _, err := objects.Resource(definitions).Create(ctx, definition, metav1.CreateOptions{}); err != nil {
-		return err
-	}
-	served := objects.Resource(schema.GroupVersionResource{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"})
-	return poll(ctx, func(ctx context.Context) bool {
-		_, err := served.List(ctx, metav1.ListOptions{})
+	err := poll(ctx, func(ctx context.Context) bool {
+		_, err := c.objects.List(ctx, metav1.NamespaceDefault)
 		return err == nil
 	})
+	c.objects.Mapper.Reset()
+	return err
 }
 
 func poll(ctx context.Context, holds func(context.Context) bool) error {
 	return wait.PollUntilContextTimeout(ctx, 100*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) { return holds(ctx), nil })
 }
 
-// addWorker adds the node and renews its Lease, as a kubelet would.
+// addWorker adds the node with the kubelet that serves logs, and renews its Lease, as a kubelet would.
 func (c *cluster) addWorker(ctx context.Context) error {
 	room := corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("110")}
 	now := metav1.Now()
-	_, err := c.client.CoreV1().Nodes().Create(ctx, &corev1.Node{
+	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: worker, Labels: map[string]string{
 			corev1.LabelHostname: worker, corev1.LabelOSStable: "linux", corev1.LabelArchStable: "amd64",
 		}},
@@ -144,8 +141,9 @@ func (c *cluster) addWorker(ctx context.Context) error {
 			Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", Message: "kubelet is posting ready status",
 			LastHeartbeatTime: now, LastTransitionTime: now,
 		}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
+	}
+	c.kubelet.Endpoint(&node.Status)
+	if _, err := c.client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	leases := c.client.CoordinationV1().Leases(corev1.NamespaceNodeLease)

@@ -4,11 +4,13 @@
 //
 //	go run ./test/field                # all of them, in two minutes
 //	go run ./test/field -only '^dns'   # some
+//	go run ./test/field -cases FOLDER  # those of another folder
 //
 // It fails if a case does. docs/field.md lists the cases.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -27,13 +29,14 @@ func main() { os.Exit(exitCode()) }
 
 func exitCode() int {
 	root := flag.String("root", ".", "the `folder` of the project")
+	folder := flag.String("cases", "", "play the cases of this `folder`, instead of test/field/cases")
 	only := flag.String("only", "", "play the cases whose name matches this regular `expression`")
 	out := flag.String("out", "bin/field", "write all answers to this `folder`")
 	record := flag.String("record", "", "write recordings of the takes to this `folder`, test/field/recordings for those of the tests")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	bad, err := measure(ctx, *root, *only, *out, *record)
+	bad, err := measure(ctx, *root, *folder, *only, *out, *record)
 	switch {
 	case ctx.Err() != nil:
 		fmt.Fprintln(os.Stderr, "interrupted")
@@ -48,7 +51,7 @@ func exitCode() int {
 }
 
 // measure plays the cases and returns how many takes failed.
-func measure(ctx context.Context, root, only, out, record string) (bad int, err error) {
+func measure(ctx context.Context, root, folder, only, out, record string) (bad int, err error) {
 	name, err := regexp.Compile(only)
 	if err != nil {
 		return 0, err
@@ -56,7 +59,7 @@ func measure(ctx context.Context, root, only, out, record string) (bad int, err 
 	if root, err = filepath.Abs(root); err != nil {
 		return 0, err
 	}
-	cases, err := situation.Load(filepath.Join(root, "test", "field", "cases"), name)
+	cases, err := situation.Load(cmp.Or(folder, filepath.Join(root, "test", "field", "cases")), name)
 	if err != nil {
 		return 0, err
 	}

@@ -62,6 +62,9 @@ func (r result) passes() bool {
 	return r.err == nil
 }
 
+// owed reports whether the take was played, and its case is known to lack facts.
+func (r result) owed() bool { return r.err == nil && r.Owed }
+
 // asking is the number of plugin commands that run at the same time.
 const asking = 4
 
@@ -83,7 +86,7 @@ func (c *cluster) playAll(ctx context.Context, takes []take, out, record string)
 func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots chan struct{}) ([]situation.Verdict, error) {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	p := play.Player{Client: c.client, Objects: c.objects, Hooks: c.hooks, Node: worker, Namespace: t.namespace(), Dir: t.Dir}
+	p := play.Player{Client: c.client, Objects: c.objects, Hooks: c.hooks, Kubelet: c.kubelet, Node: worker, Namespace: t.namespace(), Dir: t.Dir}
 	if t.ours {
 		p.ManagedBy = controllerpkg.DefaultManagedBy
 	}
@@ -117,11 +120,14 @@ func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots
 // file returns the path of a take's results, without an extension.
 func (t take) file(out string) string { return filepath.Join(out, t.namespace()) }
 
-// record writes the state of the namespace in the format of package replay.
+// record writes the state of the namespace, and the logs of its containers, in the format of package replay.
 func (c *cluster) record(ctx context.Context, t take, folder string) error {
 	objects, err := c.objects.List(ctx, t.namespace())
 	if err != nil {
 		return err
+	}
+	for _, log := range c.kubelet.Logs(t.namespace()) {
+		objects = append(objects, log.Object())
 	}
 	_, err = recorded.Write(t.file(folder)+".yaml", t.Situation, time.Now(), objects)
 	return err

@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Issue 7, point 1: the sample Jobs of the documentation end as their comments say.
@@ -47,7 +48,7 @@ func TestIndexedJobCompletes(t *testing.T) {
 	ns := namespace(t)
 	create(t, ns, indexed(newJob("sum", `echo "part $JOB_COMPLETION_INDEX of 5"; sleep 1`), 5, 3))
 	wantComplete(t, ns, "sum")
-	want(t, ns, 0, []string{string(batchv1.JobComplete), ns + "/sum", words.Of(5, 5)}, "status", "sum")
+	want(t, ns, 0, []string{string(batchv1.JobComplete), ns + "/sum", wording.Of(5, 5)}, "status", "sum")
 	said := want(t, ns, 0, nil, "logs", "sum")
 	for _, part := range []string{"part 0 of 5", "part 1 of 5", "part 2 of 5", "part 3 of 5", "part 4 of 5"} {
 		wantParts(t, "logs", said, []string{part})

@@ -115,7 +115,7 @@ func (r *run) follow(line string) {
 		if n, isNth := strings.CutPrefix(word, "#"); isNth {
 			nth = scenario.Number(n)
 		} else {
-			choices = append(choices, uint8(scenario.Number(word))) //nolint:gosec // A small number, as it was written.
+			choices = append(choices, uint8(scenario.Number(word))) // A small number, as it was written.
 		}
 	}
 	for i, s := range steps {

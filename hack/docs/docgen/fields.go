@@ -22,6 +22,8 @@ and a JobExplanationList for several. The API version of both is batchjob.dev/v1
 none is removed or changes its meaning. Times are RFC 3339 in UTC; fields without a value are omitted. Text is as
 it is in the cluster, including characters that control a terminal.
 
+Changes before the first release: a Problem or a CronJobReport about refused objects has one object, ` + "`refusal`" + ` (` + "`kind`, `by`,\n`message`, `lacks`, `webhook`" + `), instead of ` + "`reason`, `refusedBy`, `refusal`, `lacks` and `trouble`" + `.
+
 `
 
 // Fields describes the JSON of the root types, and of all struct and string types that they refer to, from the Go files

@@ -197,7 +197,7 @@ func (o *Options) report(m *bundle.Manifest) {
 		fmt.Fprintln(o.ErrOut, "warning: left out for size:", sanitize.Line(cut))
 	}
 	for _, removal := range m.Removed {
-		fmt.Fprintf(o.ErrOut, "Removed from %s: %s (%s)\n", sanitize.Line(removal.File), sanitize.Line(removal.What), wording.Plural(int64(removal.Count), "time", "times"))
+		fmt.Fprintf(o.ErrOut, "Removed from %s: %s (%s)\n", sanitize.Line(removal.File), sanitize.Line(removal.What), wording.Plural(removal.Count, "time", "times"))
 	}
 }
 

@@ -161,7 +161,7 @@ func (o *Options) createAll(ctx context.Context, ready []*manifest.Object) (prob
 		}
 		if !manifests.ConcernsObject(err) {
 			if left := len(ready) - i - 1; left > 0 {
-				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Plural(int64(left), "more object was", "more objects were")+" not sent", ""))
+				problems = append(problems, cmdutil.NewUserError(cmdutil.KindOther, nil, wording.Plural(left, "more object was", "more objects were")+" not sent", ""))
 			}
 			break
 		}

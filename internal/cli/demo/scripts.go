@@ -109,8 +109,8 @@ func montecarlo(pod sim.PodKey) sim.Act {
 
 // vary returns a pseudorandom duration of least to most seconds.
 func vary(pod sim.PodKey, least, most int64) time.Duration {
-	mixed := (uint64(pod.Index+1)*2654435761 + uint64(pod.Nth)*40503) >> 7                                    //nolint:gosec // an index is not negative
-	return time.Duration(least)*time.Second + time.Duration(mixed%uint64((most-least)*1000))*time.Millisecond //nolint:gosec // most is above least
+	mixed := (uint64(pod.Index+1)*2654435761 + uint64(pod.Nth)*40503) >> 7                                    // an index is not negative
+	return time.Duration(least)*time.Second + time.Duration(mixed%uint64((most-least)*1000))*time.Millisecond // most is above least
 }
 
 func disrupted(reason string) []corev1.PodCondition {

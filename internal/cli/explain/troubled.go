@@ -43,7 +43,7 @@ func (o *Options) troubled(ctx context.Context) ([]*unstructured.Unstructured, e
 	}
 	if len(found) == 0 && !o.output.IsSet() {
 		fmt.Fprintf(o.ErrOut, "Nothing to explain: no Job %s has failed or is stalled (of %s).\n",
-			o.set.Call("list", "").Where(), wording.Plural(int64(len(jobs)), "Job", "Jobs"))
+			o.set.Call("list", "").Where(), wording.Plural(len(jobs), "Job", "Jobs"))
 	}
 	if more := len(found) - maxUnnamed; more > 0 {
 		slices.SortStableFunc(found, func(a, b *unstructured.Unstructured) int {

@@ -60,7 +60,7 @@ func findPatches(files []string) patches {
 func (p patches) read(folder string) {
 	var k kustomization
 	for _, name := range konfig.RecognizedKustomizationFileNames() {
-		data, err := os.ReadFile(filepath.Join(folder, name)) //nolint:gosec // beside a file that the user named
+		data, err := os.ReadFile(filepath.Join(folder, name))
 		if err != nil || yaml.Unmarshal(data, &k) != nil {
 			continue
 		}

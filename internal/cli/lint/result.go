@@ -161,7 +161,7 @@ func (s lintSummary) text() string {
 		one, many string
 	}{{s.Errors, "error", "errors"}, {s.Warnings, "warning", "warnings"}, {s.Infos, "info", "infos"}} {
 		if c.n > 0 {
-			parts = append(parts, wording.Plural(int64(c.n), c.one, c.many))
+			parts = append(parts, wording.Plural(c.n, c.one, c.many))
 		}
 	}
 	if len(parts) == 0 {
@@ -174,26 +174,26 @@ func (s lintSummary) text() string {
 		n    int
 	}{{"Job", s.Jobs - s.cronJobs - s.jobSets}, {"CronJob", s.cronJobs}, {"JobSet", s.jobSets}} {
 		if of.n > 0 {
-			looked = append(looked, wording.Plural(int64(of.n), of.kind, of.kind+"s"))
+			looked = append(looked, wording.Plural(of.n, of.kind, of.kind+"s"))
 		}
 	}
 	if len(looked) > 0 {
 		text += " in " + strings.Join(looked, " and ")
 	}
 	if s.Incomplete > 0 {
-		text += "; " + wording.Plural(int64(s.Incomplete), "object has", "objects have") + " too many findings to report all of them, fix these first"
+		text += "; " + wording.Plural(s.Incomplete, "object has", "objects have") + " too many findings to report all of them, fix these first"
 	}
 	if s.Ignored > 0 {
 		text += "; " + wording.Count(s.Ignored, "ignored")
 	}
 	if s.Skipped > 0 {
-		text += "; " + wording.Plural(int64(s.Skipped), "object", "objects") + " of other kinds skipped"
+		text += "; " + wording.Plural(s.Skipped, "object", "objects") + " of other kinds skipped"
 	}
 	if s.OtherFiles > 0 {
 		text += "; " + wording.Plural(int64(s.OtherFiles), "file", "files") + " without Kubernetes objects skipped"
 	}
 	if s.Patches > 0 {
-		text += "; " + wording.Plural(int64(s.Patches), "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"
+		text += "; " + wording.Plural(s.Patches, "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"
 	}
 	return text
 }

@@ -138,7 +138,7 @@ func (r *lintResult) reportContained(object *manifest.Object) {
 	fix := "check what is made from it: " + r.renderFix(object)
 	r.add(object.Position("kind"), object, lint.Finding{
 		ID: "contains-jobs", Severity: lint.Info, Field: "kind", Fix: fix,
-		Message: fmt.Sprintf("this %s contains %s, which is not checked here", object.Kind(), wording.Plural(int64(n), "Job or CronJob", "Jobs and CronJobs")),
+		Message: fmt.Sprintf("this %s contains %s, which is not checked here", object.Kind(), wording.Plural(n, "Job or CronJob", "Jobs and CronJobs")),
 	})
 }
 

@@ -16,9 +16,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // completedPods is the maximum number of pods that the shell offers.
@@ -67,7 +67,7 @@ func (j *loggedJob) check() error {
 	}
 	if n := j.Spec.Completions; n != nil {
 		if beyond := indexes.Difference(indexset.Below(*n)); !beyond.IsEmpty() {
-			return cmdutil.UsageErrorf("--index: %s has indexes 0-%d, not %s", j.label(), *n-1, explain.Crop(beyond.String(), jobprinter.IndexesLimit))
+			return cmdutil.UsageErrorf("--index: %s has indexes 0-%d, not %s", j.label(), *n-1, wording.Crop(beyond.String(), jobprinter.IndexesLimit, "…"))
 		}
 	}
 	return nil

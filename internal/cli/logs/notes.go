@@ -10,7 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -125,7 +124,7 @@ func (j *loggedJob) missingIndexes(missing indexset.Set) {
 }
 
 func (j *loggedJob) indexes(set indexset.Set, one, many string) {
-	text := explain.Crop(set.String(), jobprinter.IndexesLimit)
+	text := wording.Crop(set.String(), jobprinter.IndexesLimit, "…")
 	switch set.Len() {
 	case 0:
 	case 1:

@@ -78,7 +78,7 @@ func (r *casesOfResult) add(indexes indexset.Interval, c junit.Case) {
 // rest returns the test case of the indexes without one of their own.
 func (r *casesOfResult) rest() junit.Case {
 	like := &r.list[0]
-	c := junit.Case{Class: like.Class, Name: wording.Plural(int64(r.more), "more index", "more indexes"), Skipped: like.Skipped, Error: like.Error}
+	c := junit.Case{Class: like.Class, Name: wording.Plural(r.more, "more index", "more indexes"), Skipped: like.Skipped, Error: like.Error}
 	if like.Failure != nil {
 		c.Failure = &junit.Problem{Type: "Failed", Message: "failed"}
 	}

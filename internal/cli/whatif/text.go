@@ -8,7 +8,6 @@ import (
 	"text/tabwriter"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -32,7 +31,7 @@ func write(out io.Writer, c *whatif.Comparison) error {
 		{"ESTIMATED PODS", func(r *whatif.Result) any { return r.PodsEstimated }},
 		{"SUCCEEDED", func(r *whatif.Result) any { return r.Succeeded }},
 		{"FAILED", func(r *whatif.Result) any { return r.Failed }},
-		{"FAILED INDEXES", func(r *whatif.Result) any { return cmp.Or(explain.Crop(r.FailedIndexes, maxIndexes), "-") }},
+		{"FAILED INDEXES", func(r *whatif.Result) any { return cmp.Or(wording.Crop(r.FailedIndexes, maxIndexes, "…"), "-") }},
 		{"POD TIME", func(r *whatif.Result) any { return words.FineSeconds(r.PodSeconds) }},
 		{"WASTED POD TIME", func(r *whatif.Result) any { return words.FineSeconds(r.PodSecondsWasted) }},
 	} {
@@ -64,13 +63,13 @@ func writeNotes(out io.Writer, c *whatif.Comparison) {
 		fmt.Fprintf(out, "First difference:\n  actual: %s\n  new:    %s\n", decisionText(d.Actual), decisionText(d.New))
 	}
 	if n := c.New.PodsEstimated; n > 0 {
-		fmt.Fprintf(out, "What %d of the %s with the new policies did is an estimate.\n", n, wording.Plural(int64(c.New.PodsStarted), "pod", "pods"))
+		fmt.Fprintf(out, "What %d of the %s with the new policies did is an estimate.\n", n, wording.Plural(c.New.PodsStarted, "pod", "pods"))
 	}
 	for i, r := range []*whatif.Result{&c.Actual, &c.New} {
 		if r.GaveUp {
 			policies := [...]string{"actual", "new"}[i]
 			fmt.Fprintf(out, "The replay with the %s policies gave up after %s, too many to go on: its column has the numbers of that moment.\n",
-				policies, wording.Plural(int64(r.PodsStarted), "pod", "pods"))
+				policies, wording.Plural(r.PodsStarted, "pod", "pods"))
 		}
 	}
 	for _, d := range c.NotReproduced {

@@ -5,14 +5,13 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )

@@ -3,6 +3,8 @@ package eventwriter
 import (
 	"fmt"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // maxMessage is the API server's limit for the length of a message.
@@ -13,7 +15,7 @@ func Truncate(message string) string {
 	if len(message) <= maxMessage {
 		return message
 	}
-	return strings.ToValidUTF8(message[:maxMessage-3], "") + "..."
+	return wording.CutBytes(message, maxMessage-3) + "..."
 }
 
 // firstOf returns the first names, as many as an event lists.

@@ -24,8 +24,6 @@ import (
 	"cmp"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -40,6 +38,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/timeline"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/verdict"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )

@@ -3,13 +3,12 @@ package analysis_test
 import (
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // Requirements: RUN-15

@@ -5,8 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
@@ -247,7 +246,7 @@ func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 	for message, want := range map[string]string{
 		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create the ServiceAccount; the controller then retries automatically",
 		`pods "x" is forbidden: no PriorityClass with name nope was found`:            "create the PriorityClass; the controller then retries automatically",
-		`pods "x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:        "the controller then retries automatically; to change the pod template, recreate the Job",
+		`pods "x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:        "create the RuntimeClass, or recreate the Job with another runtimeClassName",
 		`failed calling webhook "guard": connection refused`:                          "kubectl get validatingwebhookconfigurations",
 		`exceeded quota: compute`:                     "describe resourcequota",
 		`Pod "x" is invalid: spec: Required value`:    "recreate the Job",

@@ -5,13 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
@@ -39,11 +38,11 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 		{`pods "train-x" is forbidden: no PriorityClass with name nope was found`, "no PriorityClass with name nope was found"},
 		{`pods "train-x" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name`,
 			"the integer value of priority (5) must not be provided in pod spec"},
-		{`pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`, `pod rejected: RuntimeClass "gvisor" not found`},
+		{`pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`, "there is no RuntimeClass gvisor"},
 		{`pods "train-x" is forbidden: ValidatingAdmissionPolicy 'no-root' with binding 'all' denied request: run as non-root`, "ValidatingAdmissionPolicy no-root denies them: run as non-root"},
 		{`pods is forbidden: ValidatingAdmissionPolicy 'no-root' denied request: exceeded quota`, "ValidatingAdmissionPolicy no-root denies them: exceeded quota"},
 		{`admission webhook "guard.example.com" denied the request: serviceaccount "x" exceeded quota`, `admission webhook guard.example.com denies them: serviceaccount "x" exceeded quota`},
-		{`admission webhook "validation.gatekeeper.sh" denied the request: [owner] all pods must have an owner` + "\n[cost] and a cost center", "validation.gatekeeper.sh denies them: [owner] all pods must have an owner [cost] and a cost center"},
+		{`admission webhook "validation.gatekeeper.sh" denied the request: [owner] all pods must have an owner` + "\n[cost] and a cost center", "constraint owner of Gatekeeper denies them: all pods must have an owner [cost] and a cost center"},
 		{`Internal error occurred: admission webhook "guard.example.com" denied the request without explanation`, "admission webhook guard.example.com denies them without explanation"},
 		{`Internal error occurred: failed calling webhook "guard.example.com": failed to call webhook: Post "https://guard.ns.svc:443/v?timeout=10s": dial tcp 10.96.3.1:443: connect: connection refused`,
 			`admission webhook guard.example.com cannot be called: its Service guard refuses connections, as if none of its pods is ready: “dial tcp 10.96.3.1:443: connect: connection refused”`},
@@ -53,7 +52,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 			`admission webhook guard.example.com does not work: received invalid webhook response: expected response.uid="1", got ""`},
 		{`pods is forbidden: User "system:serviceaccount:kube-system:job-controller" cannot create resource "pods" in API group "" in the namespace "ns"`,
 			`User "system:serviceaccount:kube-system:job-controller" cannot create resource "pods" in API group "" in the namespace "ns"`},
-		{`pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "unable to create new content in namespace ns because it is being terminated"},
+		{`pods "train-x" is forbidden: unable to create new content in namespace ns because it is being terminated`, "namespace ns is being deleted"},
 		{`Pod "train-x" is invalid: spec.containers[0].image: Required value`, "the API server rejects the pod template as invalid: spec.containers[0].image: Required value"},
 		{`etcdserver: request timed out`, "the API server rejects them: etcdserver: request timed out"},
 		{``, "the API server rejects them"},

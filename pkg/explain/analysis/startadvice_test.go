@@ -6,13 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // pendingPod returns a pod with a node, and with a waiting container if there is a reason.
@@ -104,7 +103,7 @@ func TestRefusedCreationHasAdvice_CLI_06(t *testing.T) {
 		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",
 		`Error creating: etcdserver: request timed out`:                                                                       "resolve what the message names; the controller then retries automatically",
 		`Error creating: the server is currently unable to handle the request (post pods)`:                                    "resolve what the message names; the controller then retries automatically",
-		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "resolve what the message names; the controller then retries automatically",
+		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "create the RuntimeClass",
 		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "check the quota",
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))

@@ -63,14 +63,10 @@ func onMissedStart(r *explain.CronJobReport) []explain.Advice {
 }
 
 func onRefusal(r *explain.CronJobReport) []explain.Advice {
-	switch r.Reason {
-	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		quota := ""
-		if r.RefusedBy != "" {
-			quota = " " + explain.ShellWord(r.RefusedBy)
-		}
-		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota%s", quota))
-	case explain.RefusalInvalid, explain.RefusalPolicy, explain.RefusalPodSecurity, explain.RefusalLimitRange:
+	switch {
+	case r.Refusal.IsOfQuota():
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
+	case r.Refusal.IsOfTemplate():
 		return one(words.CorrectJobTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))
 	}
 	return one(words.RetriedCreation, events(r))

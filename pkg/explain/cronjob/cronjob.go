@@ -5,13 +5,12 @@ package cronjob
 import (
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -121,7 +120,7 @@ func hindrance(in *input.CronJob, started time.Time) (last *input.Event, since t
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
-		if last == nil || eventtext.CronJobStateOf(e) != eventtext.CronJobStateOf(last) || !e.Last.After(started) {
+		if last == nil || stateOf(e) != stateOf(last) || !e.Last.After(started) {
 			continue
 		}
 		if began := laterOf(e.Began(), started); since.IsZero() || began.Before(since) {
@@ -133,7 +132,7 @@ func hindrance(in *input.CronJob, started time.Time) (last *input.Event, since t
 
 // hinders reports whether the event explains why a Job was not started, and may still be valid.
 func hinders(cj *batchv1.CronJob, e *input.Event) bool {
-	switch eventtext.CronJobStateOf(e) {
+	switch stateOf(e) {
 	case "":
 		return false
 	case explain.CronJobOverlap:
@@ -146,14 +145,13 @@ func hinders(cj *batchv1.CronJob, e *input.Event) bool {
 
 // readEvent sets the state and its details from the event.
 func readEvent(r *explain.CronJobReport, e *input.Event) {
-	r.State, r.Details = eventtext.CronJobStateOf(e), []string{e.Message}
+	r.State, r.Details = stateOf(e), []string{e.Message}
 	switch r.State {
 	case explain.CronJobCreationRefused:
-		why := eventtext.RefusalOf(e.Message)
-		r.Reason, r.RefusedBy, r.Refusal = why.Reason, why.By, why.Message
+		r.Refusal = meaning.OfRefusal(e.Message)
 	case explain.CronJobMissedStart:
-		r.Missed = explain.TimeOf(eventtext.MissedStart(e.Message))
+		r.Missed = explain.TimeOf(missedStart(e.Message))
 	case explain.CronJobUnknownZone, explain.CronJobBadSchedule:
-		r.Rejected, r.Next = eventtext.Rejected(e.Message), nil
+		r.Rejected, r.Next = rejectedIn(e.Message), nil
 	}
 }

@@ -4,12 +4,11 @@ import (
 	"cmp"
 	"context"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 

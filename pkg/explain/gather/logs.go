@@ -8,11 +8,10 @@ import (
 	"net/http"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 

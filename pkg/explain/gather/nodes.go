@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -65,7 +65,7 @@ func nodesOfGonePods(f *input.Input) []string {
 	var names []string
 	for i := range f.Events {
 		e := &f.Events[i]
-		node := eventtext.AssignedNode(e)
+		node := meaning.AssignedNode(e.Reason, e.Message)
 		if node != "" && !exist[e.Pod] && !slices.Contains(names, node) && len(names) < maxNodes && f.Job.Status.Failed > failed {
 			names = append(names, node)
 		}

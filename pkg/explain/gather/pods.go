@@ -7,8 +7,6 @@ import (
 	"io"
 	"sync"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"google.golang.org/protobuf/encoding/protowire"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 )

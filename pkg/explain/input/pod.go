@@ -5,7 +5,6 @@ import (
 	"math"
 	"slices"
 	"time"
-	"unicode/utf8"
 	"unique"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -16,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // maxText is the number of bytes kept of a pod's message: the maximum size of a termination message.
@@ -68,16 +68,7 @@ func unusualOf(pod *corev1.Pod) Unusual {
 }
 
 // CutText cuts a message of a pod to maxText bytes.
-func CutText(text string) string {
-	if len(text) <= maxText {
-		return text
-	}
-	end := maxText
-	for end > 0 && !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end]
-}
+func CutText(text string) string { return wording.CutBytes(text, maxText) }
 
 // firstStart returns the start of the pod's first container, as far as it is known: a container status only has the last two
 // runs.

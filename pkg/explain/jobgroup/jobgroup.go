@@ -12,7 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -124,14 +124,12 @@ func causeOf(r *explain.Report) *explain.Cause {
 
 // detailOf returns the parts of a problem that are equal for other Jobs with the same problem.
 func detailOf(p *explain.Problem, job string) string {
-	pattern := eventtext.Patterns(job)
-	parts := []string{p.Container, p.Image, p.Reason, p.RefusedBy, p.Node, p.Controller, p.Queue, p.Manager, p.Asked}
+	pattern := meaning.Patterns(job)
+	parts := []string{p.Container, p.Image, p.Reason, p.Node, p.Controller, p.Queue, p.Manager, p.Asked}
 	parts = slices.Concat(parts, p.Finalizers, p.Gates, p.Running)
 	switch p.Kind {
 	case explain.ProblemCreationRefused:
-		if p.RefusedBy == "" {
-			parts = append(parts, pattern(p.Refusal))
-		}
+		parts = append(parts, string(p.Refusal.Kind), cmp.Or(p.Refusal.By, pattern(p.Refusal.Message)))
 	case explain.ProblemContainerConfig, explain.ProblemPodPending:
 		parts = append(parts, pattern(strings.Join(p.Details, " ")))
 	}

@@ -2,7 +2,10 @@ package kueue
 
 import (
 	"regexp"
+	"slices"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // HoldKind is the kind of reason why Kueue does not admit a Job.
@@ -40,18 +43,109 @@ type Hold struct {
 	Message string `json:"message,omitempty"`
 }
 
+// holdRow is one kind of reason.
+type holdRow struct {
+	kind    HoldKind
+	pattern *regexp.Regexp // nil if the state of the Workload shows the reason
+	// text is a sentence without a full stop, see Hold.Text; quotes is set if the message adds to it.
+	text, advice string
+	quotes       bool
+}
+
+const (
+	suspended    = "Kueue keeps the Job suspended"
+	askQueue     = "wait for other Jobs of the queue to end, request less, or have the quota raised; the queue shows what is in use"
+	requestLess  = "waiting does not help: recreate the Job with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
+	readWorkload = "read the conditions and events of its Workload"
+)
+
 // holds are messages of Kueue in the condition QuotaReserved of a Workload. A message may contain several of them, one for
 // each flavor or pod set: reasons that go away by waiting come first.
-var holds = []struct {
-	kind    HoldKind
-	pattern *regexp.Regexp
-}{
-	{QuotaInUse, regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`)},
-	{BorrowingLimit, regexp.MustCompile(`borrowing limit for (?P<resource>\S+) in flavor (?P<flavor>\S+) exceeded`)},
-	{QuotaTooSmall, regexp.MustCompile(`insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:.*?> maximum capacity(?: \((?P<most>[^\s)]+)\))?)?`)},
-	{NoResource, regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`)},
-	{QueueMissing, regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) doesn't exist`)},
-	{QueueStopped, regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) is (?:inactive|stopped)`)},
+var holds = []holdRow{
+	{
+		kind:    QuotaInUse,
+		pattern: regexp.MustCompile(`insufficient unused quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:, (?P<missing>\S+) more needed)?`),
+		text:    suspended + ": {queue} has too little unused quota for {resource} in flavor {flavor}{(missing)}", advice: askQueue,
+	},
+	{
+		kind:    BorrowingLimit,
+		pattern: regexp.MustCompile(`borrowing limit for (?P<resource>\S+) in flavor (?P<flavor>\S+) exceeded`),
+		text:    suspended + ": {queue} may not borrow more quota for {resource} in flavor {flavor}", advice: askQueue,
+	},
+	{
+		kind:    QuotaTooSmall,
+		pattern: regexp.MustCompile(`insufficient quota for (?P<resource>\S+) in flavor (?P<flavor>[^\s,;]+)(?:.*?> maximum capacity(?: \((?P<most>[^\s)]+)\))?)?`),
+		text:    suspended + ": it requests more {resource} than the quota of {queue} has in flavor {flavor}{(most)}", advice: requestLess,
+	},
+	{
+		kind:    NoResource,
+		pattern: regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`),
+		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}", advice: requestLess,
+	},
+	{
+		kind:    QueueMissing,
+		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) doesn't exist`),
+		text:    suspended + ": {kind} {name} does not exist",
+		advice:  "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created",
+	},
+	{
+		kind:    QueueStopped,
+		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) is (?:inactive|stopped)`),
+		text:    suspended + ": {kind} {name} is stopped",
+		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
+	},
+	{kind: Deactivated, text: "Kueue has deactivated the Job and does not try to start it again{(queue)}", quotes: true, advice: readWorkload},
+	{
+		kind: AdmissionChecks, text: "Kueue has reserved quota for the Job{(queue)} and waits for {checks}",
+		advice: "find out what the admission check waits for",
+	},
+	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
+}
+
+func (h *Hold) row() *holdRow {
+	if i := slices.IndexFunc(holds, func(r holdRow) bool { return r.kind == h.Kind }); i >= 0 {
+		return &holds[i]
+	}
+	return &holds[len(holds)-1]
+}
+
+// Text explains why Kueue does not admit a Job of the queue, which may be "", and returns the part of the message to add.
+func (h *Hold) Text(queue string) (text, said string) {
+	named, inQueue := "its queue", ""
+	if queue != "" {
+		named, inQueue = "queue "+queue, " (queue "+queue+")"
+	}
+	missing, most := "", ""
+	if h.Missing != "" {
+		missing = " (" + h.Missing + " more needed)"
+	}
+	if h.Most != "" {
+		most = " (at most " + h.Most + ")"
+	}
+	row := h.row()
+	if row.quotes {
+		said = h.Message
+	}
+	return strings.NewReplacer("{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
+		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), said
+}
+
+// Advice returns advice on the reason.
+func (h *Hold) Advice() string { return h.row().advice }
+
+// maxText is the maximum length of a check's message in a sentence, in characters.
+const maxText = 160
+
+// checksText returns "admission check provision (Pending: no nodes yet)".
+func checksText(checks []AdmissionCheck) string {
+	var all []string
+	for _, c := range checks {
+		all = append(all, c.Name+wording.InBrackets(wording.Join(": ", c.State, wording.Shorten(c.Message, maxText))))
+	}
+	if len(all) == 1 {
+		return "admission check " + all[0]
+	}
+	return "admission checks " + wording.Enumerate(all, "and")
 }
 
 // HoldOf returns the reason why Kueue does not admit the Workload, nil if its conditions give none.
@@ -80,6 +174,9 @@ func HoldOf(w *Workload) *Hold {
 	}
 	hold.Kind = Other
 	for _, known := range holds {
+		if known.pattern == nil {
+			continue
+		}
 		m := known.pattern.FindStringSubmatch(hold.Message)
 		if m == nil {
 			continue

@@ -8,6 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Names of Kueue.
@@ -94,12 +96,12 @@ func (o *Object) Workload() *Workload {
 	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true)}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
-		c.Message = cut(c.Message)
+		c.Message = wording.CutBytes(c.Message, maxMessage)
 		w.Conditions = append(w.Conditions, *c)
 	}
 	for _, check := range o.Status.AdmissionChecks {
 		if check.State != "Ready" {
-			check.Message = cut(check.Message)
+			check.Message = wording.CutBytes(check.Message, maxMessage)
 			w.Checks = append(w.Checks, check)
 		}
 	}
@@ -111,10 +113,3 @@ func JobSelector(job *batchv1.Job) string { return jobUIDLabel + "=" + string(jo
 
 // maxMessage is the number of bytes kept of a message: a Workload may have messages of 32 KiB.
 const maxMessage = 1024
-
-func cut(text string) string {
-	if len(text) <= maxMessage {
-		return text
-	}
-	return strings.ToValidUTF8(text[:maxMessage], "") + "…"
-}

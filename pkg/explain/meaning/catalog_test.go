@@ -49,7 +49,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	"start": func(reason, message string) catalogAnswer {
 		e, text := StartErrorIn(message), fmt.Sprintf("container main cannot be started (%s): ", reason)
 		if e == nil {
-			return catalogAnswer{kind: "quoted", sentence: text + Gist(message, 160)}
+			return catalogAnswer{kind: "quoted", sentence: text + wording.Shorten(message, 160)}
 		}
 		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: 1}
 	},
@@ -57,7 +57,7 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 		exit, _ := strconv.ParseInt(code, 10, 32)
 		e, text := KnownErrorIn(int32(exit), line), fmt.Sprintf("container main exited with code %s: ", code)
 		if e == nil {
-			return catalogAnswer{kind: "quoted", sentence: text + Gist(line, maxMessage)}
+			return catalogAnswer{kind: "quoted", sentence: text + wording.Shorten(line, maxMessage)}
 		}
 		matches := len(matchingErrors(int32(exit), line))
 		return catalogAnswer{kind: string(e.Kind), sentence: text + e.Text(), brief: e.Brief(), advice: e.Advice(Container{Name: "main", Image: "etl:7"}), matches: matches}
@@ -74,8 +74,40 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 		}
 		return a
 	},
-	"probe": quotesOnly("Liveness probe failed: "),
-	"node":  quotesOnly("Pod was rejected: "),
+	"refusal":    refusalAnswer,
+	"autoscaler": autoscalerAnswer,
+	"probe":      quotesOnly("Liveness probe failed: "),
+	"node":       quotesOnly("Pod was rejected: "),
+}
+
+func refusalAnswer(_, message string) catalogAnswer {
+	r := OfRefusal(message)
+	advice, _ := r.Advice("ns")
+	a := catalogAnswer{kind: string(r.Kind), sentence: r.Text(), brief: r.Brief(), advice: advice, matches: 1, quotes: true}
+	switch {
+	case r.Webhook != nil:
+		a.kind += ": " + string(r.Webhook.Kind)
+	case r.Kind == RefusalForbidden, r.Kind == RefusalOther:
+		a.kind = "quoted"
+	}
+	if r.row().patterns != nil {
+		a.matches = len(matching(refusals, message[len(wrappers.FindString(message)):]))
+	}
+	return a
+}
+
+func autoscalerAnswer(reason, message string) catalogAnswer {
+	a := OfAutoscaler(ByKarpenter, reason, message)
+	end, why := OfEnd(ByKarpenter, reason, message, "")
+	switch {
+	case a != nil && a.Adds:
+		return catalogAnswer{kind: "adds a node", sentence: a.Text(), brief: a.By, advice: a.By, matches: 1, quotes: true}
+	case a != nil:
+		return catalogAnswer{kind: "adds no node", sentence: a.Text(), brief: a.By, advice: a.By, matches: 1, quotes: true}
+	case end != nil:
+		return catalogAnswer{kind: string(end.Kind), sentence: end.Text() + ": " + why, brief: end.Brief(), advice: end.Advice(why), matches: 1, quotes: true}
+	}
+	return catalogAnswer{kind: "quoted"}
 }
 
 // ReadCatalog sets the reader of a list that another package parses; kind is "quoted" if it does not know the message.
@@ -104,7 +136,7 @@ func matchingErrors(code int32, line string) []*errorRow {
 	})
 }
 
-func startAnswer(rows []row) func(reason, message string) catalogAnswer {
+func startAnswer(rows []row[TroubleKind]) func(reason, message string) catalogAnswer {
 	return func(reason, message string) catalogAnswer {
 		return answerOf(OfStart(reason, message), rows, message, "the pod cannot start because ")
 	}
@@ -113,11 +145,11 @@ func startAnswer(rows []row) func(reason, message string) catalogAnswer {
 // quotesOnly is for messages that reports quote after another sentence, without a prefix.
 func quotesOnly(prefix string) func(reason, message string) catalogAnswer {
 	return func(_, message string) catalogAnswer {
-		return catalogAnswer{kind: "quoted", sentence: Gist(strings.TrimPrefix(message, prefix), 100)}
+		return catalogAnswer{kind: "quoted", sentence: wording.Shorten(strings.TrimPrefix(message, prefix), 100)}
 	}
 }
 
-func answerOf(t *Trouble, rows []row, message, before string) catalogAnswer {
+func answerOf(t *Trouble, rows []row[TroubleKind], message, before string) catalogAnswer {
 	if t == nil {
 		return catalogAnswer{kind: "quoted"}
 	}

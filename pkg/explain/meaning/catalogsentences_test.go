@@ -4,10 +4,13 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -16,51 +19,28 @@ import (
 
 // The lists of messages that other packages parse.
 func init() {
-	meaning.ReadCatalog("refusal", refusal)
-	meaning.ReadCatalog("autoscaler", autoscaler)
 	meaning.ReadCatalog("cronjob", cronJob)
 	meaning.ReadCatalog("kueue", hold)
 }
 
-func refusal(_, message string) (kind, sentence string) {
-	r := eventtext.RefusalOf(message)
-	if kind = r.Reason; r.Trouble != nil {
-		kind += ": " + string(r.Trouble.Kind)
-	}
-	if kind == explain.RefusalForbidden || kind == explain.RefusalOther {
-		kind = "quoted"
-	}
-	return kind, words.ProblemWhat(&explain.Problem{
-		Kind: explain.ProblemCreationRefused, Reason: r.Reason, RefusedBy: r.By, Refusal: r.Message, Trouble: r.Trouble,
-	}, time.Time{})
-}
-
-func autoscaler(reason, message string) (kind, sentence string) {
-	e := input.Event{Pod: "a", Source: explain.ByKarpenter, Reason: reason, Message: message}
-	a := eventtext.AutoscalerOf(&e)
-	end, why := eventtext.EndingOf(&e)
-	switch {
-	case a != nil && a.Adds:
-		kind = "adds a node"
-	case a != nil:
-		kind = "adds no node"
-	case end != nil:
-		return string(end.Kind), why
-	}
-	return kind, words.ProblemNote(&explain.Problem{Kind: explain.ProblemUnschedulable, Autoscaler: a})
-}
-
+// cronJob explains a CronJob with a running Job and the event.
 func cronJob(reason, message string) (kind, sentence string) {
-	e := input.Event{Reason: reason, Message: message}
-	switch kind = string(eventtext.CronJobStateOf(&e)); explain.CronJobState(kind) {
-	case "":
-		kind = "quoted"
-	case explain.CronJobMissedStart:
-		return kind, eventtext.MissedStart(message).String()
-	case explain.CronJobBadSchedule, explain.CronJobUnknownZone:
-		return kind, eventtext.Rejected(message)
+	now := time.Date(2026, 11, 28, 3, 10, 0, 0, time.UTC)
+	cj := &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "batch", Name: "nightly", CreationTimestamp: metav1.NewTime(now.Add(-time.Minute))},
+		Spec:       batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC"), ConcurrencyPolicy: batchv1.ReplaceConcurrent},
+		Status:     batchv1.CronJobStatus{Active: []corev1.ObjectReference{{Name: "nightly-29405099"}}},
 	}
-	return kind, message
+	if reason == "JobAlreadyActive" {
+		cj.Spec.ConcurrencyPolicy = batchv1.ForbidConcurrent
+	}
+	r := cronjob.Explain(input.CronJob{
+		Now: now, Namespace: "batch", Name: "nightly", CronJob: cj, Events: []input.Event{{Reason: reason, Message: message, First: now, Last: now}},
+	})
+	if r.State == explain.CronJobScheduled {
+		return "quoted", r.Sentence
+	}
+	return string(r.State), r.Sentence
 }
 
 func hold(reason, message string) (kind, sentence string) {

@@ -28,7 +28,7 @@ const (
 )
 
 // images are messages of containerd, CRI-O and the kubelet about images that they cannot pull.
-var images = []row{
+var images = []row[TroubleKind]{
 	{
 		kind:     RateLimit,
 		patterns: re(`(?i)toomanyrequests|too many requests|pull rate limit|rate limit exceeded|\b429\b`),
@@ -181,7 +181,7 @@ func OfImage(reason, message string) *Trouble {
 	case "InvalidImageName":
 		return nil // The reason is specific enough.
 	case "SignatureValidationFailed":
-		return &Trouble{Kind: Signature, Said: LastWords(message)}
+		return &Trouble{Kind: Signature, Said: lastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
 	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {

@@ -33,21 +33,27 @@ type Trouble struct {
 // TroubleKind is the meaning of a message.
 type TroubleKind string
 
-// row is one kind of trouble.
-type row struct {
-	kind TroubleKind
+// row is one kind of message.
+type row[K ~string] struct {
+	kind K
 	// patterns recognize messages of this kind. They may have the groups name, namespace, key, object, volume and said; the
 	// group said is the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
 	// matches.
 	patterns []*lazyregexp.Regexp
 	// yieldsTo are the kinds of messages that match this row, too.
-	yieldsTo []TroubleKind
+	yieldsTo []K
 	// keepsEnd sets Said to the end of the message, for kinds that are less specific than the message. saysAll reports whether
 	// the text needs no quotation of it.
 	keepsEnd, saysAll bool
+	// whole reports whether the message is never cut, because each part of it may be the reason.
+	whole bool
+	// ofTemplate reports whether the pod template has to change.
+	ofTemplate bool
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
 	// cannot start because". They are templates, see Trouble.fill.
 	brief, text, advice string
+	// command shows the object that refuses a pod; "" for the events of the Job.
+	command string
 }
 
 // re returns the patterns of a row.
@@ -60,25 +66,49 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row{images, volumes, sandboxes, webhooks}
+var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, webhooks}
 
-func rowOf(kind TroubleKind) *row {
+func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {
-		if i := slices.IndexFunc(rows, func(r row) bool { return r.kind == kind }); i >= 0 {
-			return &rows[i]
+		if r := rowIn(rows, kind); r.kind != "" {
+			return r
 		}
 	}
-	return &row{}
+	return &row[TroubleKind]{}
+}
+
+// rowIn returns the row of a kind, an empty one if there is none.
+func rowIn[K ~string](rows []row[K], kind K) *row[K] {
+	if i := slices.IndexFunc(rows, func(r row[K]) bool { return r.kind == kind }); i >= 0 {
+		return &rows[i]
+	}
+	return &row[K]{}
 }
 
 // match returns the submatches of the first pattern that matches the message, with its pattern; nil if none does.
-func (r *row) match(message string) (*lazyregexp.Regexp, []string) {
+func (r *row[K]) match(message string) (*lazyregexp.Regexp, []string) {
 	for _, pattern := range r.patterns {
 		if m := pattern.FindStringSubmatch(message); m != nil {
 			return pattern, m
 		}
 	}
 	return nil, nil
+}
+
+func (r *row[K]) matches(message string) bool {
+	return slices.ContainsFunc(r.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) })
+}
+
+func (r *row[K]) yields(other *row[K]) bool { return slices.Contains(r.yieldsTo, other.kind) }
+
+// read sets the fields to the groups of the row's pattern in the message.
+func (r *row[K]) read(message string, fields map[string]*string) {
+	pattern, match := r.match(message)
+	for n, group := range pattern.SubexpNames() {
+		if field := fields[group]; field != nil && match[n] != "" {
+			*field = match[n]
+		}
+	}
 }
 
 // first returns the first row that matches, or a row that matches and to which that one yields, possibly over others; nil if
@@ -99,32 +129,25 @@ func first[R any](rows []R, matches func(*R) bool, yields func(r, other *R) bool
 }
 
 // find returns the row of a message, nil if there is none.
-func find(rows []row, message string) *row {
-	return first(rows, func(r *row) bool { _, m := r.match(message); return m != nil },
-		func(r, other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
+func find[K ~string](rows []row[K], message string) *row[K] {
+	return first(rows, func(r *row[K]) bool { return r.matches(message) }, (*row[K]).yields)
 }
 
 // troubleIn returns the trouble that a message reports about a subject; nil if it is unknown.
-func troubleIn(rows []row, message string) *Trouble {
+func troubleIn(rows []row[TroubleKind], message string) *Trouble {
 	message = strings.Join(strings.Fields(message), " ")
 	found := find(rows, message)
 	if found == nil {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
-			return &Trouble{Kind: last.kind, Said: LastWords(message)}
+			return &Trouble{Kind: last.kind, Said: lastWords(message)}
 		}
 		return nil
 	}
 	t := &Trouble{Kind: found.kind}
-	groups := map[string]*string{"name": &t.Name, "namespace": &t.Namespace, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object}
-	pattern, match := found.match(message)
-	for n, group := range pattern.SubexpNames() {
-		if field := groups[group]; field != nil && match[n] != "" {
-			*field = match[n]
-		}
-	}
+	found.read(message, map[string]*string{"name": &t.Name, "namespace": &t.Namespace, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object})
 	t.Object = objects[strings.ToLower(t.Object)]
 	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
-		t.Said = LastWords(message)
+		t.Said = lastWords(message)
 	}
 	return t
 }
@@ -150,6 +173,11 @@ func (t *Trouble) Quote() string {
 		return ""
 	}
 	return t.Said
+}
+
+// After returns the trouble as a clause after the name of an image or a webhook, with the part of the message to quote.
+func (t *Trouble) After(name string) string {
+	return wording.Join(": ", wording.Join(" ", name, t.Text("")), wording.Quoted(t.Quote()))
 }
 
 // maxSaid is the maximum number of characters of a message within a clause.

@@ -13,72 +13,94 @@ func troubleOf(t *Trouble) Trouble {
 	return *t
 }
 
-func TestEveryKindHasARowWithAllOfItsColumns(t *testing.T) {
-	seen := map[TroubleKind]bool{}
-	for n, rows := range subjects {
-		for i := range rows {
-			r := &rows[i]
-			hasBrief := r.brief != "" || n == len(subjects)-1 // The column of a refused pod names the webhook.
-			if r.kind == "" || seen[r.kind] || !hasBrief || r.text == "" || r.advice == "" || r.patterns == nil && i < len(rows)-1 {
-				t.Errorf("%+v", r)
-			}
-			seen[r.kind] = true
-			for _, kind := range r.yieldsTo {
-				if other := rowOf(kind); other.kind == "" || other.kind == r.kind {
-					t.Errorf("%s yields to %q", r.kind, kind)
-				}
+// checkRows checks that each kind has one row, with all of its columns, and that rows yield to others only.
+func checkRows[K ~string](t *testing.T, rows []row[K], seen map[K]bool, hasColumn bool) {
+	t.Helper()
+	for i := range rows {
+		r := &rows[i]
+		if r.kind == "" || seen[r.kind] || r.brief == "" && hasColumn || r.text == "" || r.advice == "" {
+			t.Errorf("%+v", r)
+		}
+		seen[r.kind] = true
+		for _, kind := range r.yieldsTo {
+			if kind == r.kind || rowIn(rows, kind).kind == "" {
+				t.Errorf("%s yields to %q", r.kind, kind)
 			}
 		}
 	}
+}
+
+func TestEveryKindHasARowWithAllOfItsColumns(t *testing.T) {
+	seen := map[TroubleKind]bool{}
+	for n, rows := range subjects {
+		checkRows(t, rows, seen, n < len(subjects)-1) // The column of a refused pod names the webhook.
+		for i := range rows[:len(rows)-1] {
+			if rows[i].patterns == nil {
+				t.Errorf("%s has no patterns", rows[i].kind)
+			}
+		}
+	}
+	checkRows(t, refusals, map[RefusalKind]bool{}, true)
 }
 
 // A text says everything that its template promises, for any Trouble.
 func TestTemplatesAreFilled(t *testing.T) {
+	check := func(kind string, texts ...string) {
+		t.Helper()
+		for _, text := range texts {
+			if strings.ContainsAny(text, "{}%") {
+				t.Errorf("%s: %q", kind, text)
+			}
+		}
+	}
 	for _, rows := range subjects {
 		for _, r := range rows {
 			for _, trouble := range []Trouble{{Kind: r.kind}, {Kind: r.kind, Object: "Secret", Name: "s", Key: "k", Volume: "v", Said: "no"}} {
-				for _, text := range []string{trouble.Brief(), trouble.Text("its volume v"), trouble.Advice("its volume v")} {
-					if strings.ContainsAny(text, "{}%") {
-						t.Errorf("%s: %q", r.kind, text)
-					}
-				}
+				check(string(r.kind), trouble.Brief(), trouble.Text("its volume v"), trouble.Advice("its volume v"))
 			}
 		}
+	}
+	for _, r := range refusals {
+		refusal := Refusal{Kind: r.kind, By: "x", Message: "no", Lacks: []string{"limits.cpu"}}
+		advice, command := refusal.Advice("ns")
+		check(string(r.kind), refusal.Brief(), refusal.Text(), advice, command)
 	}
 }
 
 // matching returns the rows that match the message and yield to no other row that does.
-func matching(rows []row, message string) []*row {
-	var all []*row
+func matching[K ~string](rows []row[K], message string) []*row[K] {
+	var all []*row[K]
 	for i := range rows {
-		if _, m := rows[i].match(message); m != nil {
+		if rows[i].matches(message) {
 			all = append(all, &rows[i])
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(all), func(r *row) bool {
-		return slices.ContainsFunc(all, func(other *row) bool { return slices.Contains(r.yieldsTo, other.kind) })
-	})
+	return slices.DeleteFunc(slices.Clone(all), func(r *row[K]) bool { return slices.ContainsFunc(all, r.yields) })
 }
 
 // The order of the rows must not decide what a message means.
 func TestNoRealMessageMatchesTwoRows(t *testing.T) {
-	check := func(name string, rows []row, message string) {
-		t.Helper()
-		if best := matching(rows, strings.Join(strings.Fields(message), " ")); len(best) > 1 {
-			t.Errorf("%s: %q is both %s and %s: one has to yield to the other", name, message, best[0].kind, best[1].kind)
-		}
-	}
 	for name, c := range imageCases() {
-		check(name, images, imageError(c.message))
+		checkOneMatch(t, name, images, imageError(c.message))
 	}
 	for name, c := range volumeCases() {
-		check(name, volumes, c.message)
+		checkOneMatch(t, name, volumes, c.message)
 	}
 	for name, c := range sandboxCases() {
-		check(name, sandboxes, c.message)
+		checkOneMatch(t, name, sandboxes, c.message)
 	}
 	for message := range webhookCases() {
-		check("webhook", webhooks, message)
+		checkOneMatch(t, "webhook", webhooks, message)
+	}
+	for message := range refusalCases() {
+		checkOneMatch(t, "refusal", refusals, message[len(wrappers.FindString(message)):])
+	}
+}
+
+func checkOneMatch[K ~string](t *testing.T, name string, rows []row[K], message string) {
+	t.Helper()
+	if best := matching(rows, strings.Join(strings.Fields(message), " ")); len(best) > 1 {
+		t.Errorf("%s: %q is both %s and %s: one has to yield to the other", name, message, best[0].kind, best[1].kind)
 	}
 }
 

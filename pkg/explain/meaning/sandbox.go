@@ -20,7 +20,7 @@ const (
 )
 
 // sandboxes are messages of the kubelet and network plugins about the sandbox of a pod.
-var sandboxes = []row{
+var sandboxes = []row[TroubleKind]{
 	{
 		kind: NoAddress,
 		patterns: re(`(?i)failed to assign an IP address|no (?:more )?(?:free|available) (?:IP|address)|no IP addresses? (?:is |are )?(?:available|left)|` +
@@ -107,16 +107,4 @@ func ofSandbox(message string) *Trouble {
 		t.Name = plugin.Group(message)
 	}
 	return t
-}
-
-// OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not
-// start, from the reason and message of the warning; nil for other reasons.
-func OfStart(reason, message string) *Trouble {
-	switch reason {
-	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
-		return ofVolume(message)
-	case "FailedCreatePodSandBox", "NetworkNotReady":
-		return ofSandbox(message)
-	}
-	return nil
 }

@@ -325,21 +325,14 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	for i := range claims {
 		names = append(names, claims[i].Name)
 		if claims[i].Name == u.Name && claims[i].Warning != "" {
-			warning = inBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
+			warning = wording.InBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
 		}
 	}
-	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+inBrackets(wording.Enumerate(names, "or")), "", ""
+	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+wording.InBrackets(wording.Enumerate(names, "or")), "", ""
 	if u.Name != "" {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 	}
 	return strings.NewReplacer("{name}", u.Name, "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {
@@ -387,4 +380,15 @@ func unboundAdvice(u *Unfit, claims []Claim) string {
 func LacksRoom(message string) bool {
 	// "0/3 nodes are available: 3 Insufficient cpu.", "0/1 nodes are available: 1 Too many pods."
 	return strings.Contains(message, "Insufficient ") || strings.Contains(message, "Too many pods")
+}
+
+// assigned is the scheduler's message about a pod that it has assigned to a node.
+var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
+
+// AssignedNode returns the node that an event says its pod was assigned to, "" for other events.
+func AssignedNode(reason, message string) string {
+	if reason != "Scheduled" {
+		return ""
+	}
+	return assigned.Group(message)
 }

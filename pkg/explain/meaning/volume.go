@@ -31,7 +31,7 @@ const (
 )
 
 // volumes are messages of the kubelet, the attach/detach controller and CSI drivers about volumes.
-var volumes = []row{
+var volumes = []row[TroubleKind]{
 	{
 		kind:     MultiAttach,
 		patterns: re(`^(?:Multi-Attach error|Waiting for detach) for volume "(?P<volume>[^"]*)" Volume is already (?P<said>exclusively attached to one node|.+)`),

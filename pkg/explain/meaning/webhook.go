@@ -13,7 +13,7 @@ const (
 )
 
 // webhooks are messages of the API server about a webhook that it cannot call.
-var webhooks = []row{
+var webhooks = []row[TroubleKind]{
 	{
 		kind:     NoEndpoints,
 		patterns: re(`no endpoints available for service "(?P<name>[^"]+)"`),

@@ -4,12 +4,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -48,7 +47,7 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
 		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i], brief)})
 	}
 	if rest := all[len(shown):]; len(rest) > 0 {
-		text := wording.Plural(int64(len(rest)), "other cause", "other causes")
+		text := wording.Plural(len(rest), "other cause", "other causes")
 		if f.Printed {
 			text += ", see --full"
 		}
@@ -224,7 +223,7 @@ func FailuresNote(r *explain.Report) string {
 	if t.All == 0 {
 		return ""
 	}
-	note, parts := wording.Plural(int64(t.All), "failure", "failures"), ""
+	note, parts := wording.Plural(t.All, "failure", "failures"), ""
 	for _, part := range []struct {
 		n    int32
 		word string

@@ -67,7 +67,7 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 		s.Lines = append(s.Lines, f.Wrap(layout.Plainly(text), 2)...)
 	}
 	if rest > 0 {
-		more := wording.Plural(int64(rest), "more index that failed", "more indexes that failed")
+		more := wording.Plural(rest, "more index that failed", "more indexes that failed")
 		s.Lines = append(s.Lines, cell(layout.Muted, f.Glyphs.More+" "+more))
 	}
 	return s

@@ -51,12 +51,12 @@ func (f *Frame) shown(l layout.Line) layout.Line {
 	return l
 }
 
-// Crop shortens a list of indexes, see explain.Crop, unless Full is set.
+// Crop shortens a list of indexes, see wording.Crop, unless Full is set.
 func (f *Frame) Crop(list string, limit int) string {
 	if f.Full {
 		return list
 	}
-	return explain.CropWith(list, limit, f.Glyphs.Ellipsis)
+	return wording.Crop(list, limit, f.Glyphs.Ellipsis)
 }
 
 // examples joins the first elements of a list, at most the given number.
@@ -132,7 +132,7 @@ func (f *Frame) When(t *metav1.Time) string {
 	case f.Absolute:
 		return f.Clock(t.Time)
 	}
-	return wording.Duration(max(0, f.Now.Sub(t.Time))) + " ago"
+	return wording.Age(f.Now.Sub(t.Time)) + " ago"
 }
 
 // Countdown returns "in 1m20s", "now", "3s overdue", or the time of day.
@@ -183,5 +183,5 @@ func (f *Frame) offset(r *explain.Report, t time.Time) string {
 	case after <= -3*time.Second: // A Job is created up to a second before it starts, in whole seconds.
 		return wording.Duration(after)
 	}
-	return "+" + wording.Duration(max(0, after))
+	return "+" + wording.Age(after)
 }

@@ -4,9 +4,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -80,10 +79,10 @@ func JobLine(o *explain.Outline) string {
 		parts = append(parts, active)
 	}
 	if n := o.Failures(); n > 0 {
-		parts = append(parts, wording.Plural(int64(n), "pod failed", "pods failed"))
+		parts = append(parts, wording.Plural(n, "pod failed", "pods failed"))
 	}
 	if o.FailedIndexes != nil && *o.FailedIndexes != "" {
-		parts = append(parts, "failed indexes "+explain.Crop(*o.FailedIndexes, lineIndexes))
+		parts = append(parts, "failed indexes "+wording.Crop(*o.FailedIndexes, lineIndexes, "…"))
 	}
 	switch {
 	case o.Outcome == reconcile.OutcomeFailing:
@@ -127,7 +126,7 @@ func awaitedPods(terminating *int32) string {
 	case *terminating == 0:
 		return "about to finish"
 	}
-	return "stopping " + wording.Plural(int64(*terminating), "pod", "pods")
+	return "stopping " + wording.Plural(*terminating, "pod", "pods")
 }
 
 // MissedStalls returns the reasons why stalled Jobs may not be shown as such, "" if they are.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // A suspended Job has no start time, whether or not it ran before.
@@ -31,14 +32,14 @@ func TestJobLine(t *testing.T) {
 		"Running, 0/1 done": {Status: "Running"},
 		"Running, 3/10 done, 12 active (7 ready), 2 pods failed, failed indexes 4": {Status: "Running", Completions: n(10), Succeeded: 3, Active: 12, Ready: n(7), Failed: 2, FailedIndexes: &list},
 		"Running, 2 done, work queue of 5, 5 active":                               {Status: "Running", Parallelism: n(5), Succeeded: 2, Active: 5},
-		"Running, 1/2 done":                                                                         {Status: "Running", Completions: n(10), Succeeded: 9, Retry: &explain.RetryOf{Rerun: 2, Completed: 1}},
-		"Running, 0/5 done, no controller nobody":                                                   {Status: "Running", Completions: n(5), Neglected: true, ManagedBy: "nobody"},
-		"Running, 0/5 done, 2 terminating":                                                          {Status: "Running", Completions: n(5), Terminating: n(2)},
-		"Stalled, 0/5 done, 1 active, 1 terminating, reason ImagePullBackOff":                       {Status: "Running", Completions: n(5), Active: 1, Terminating: n(1), Stalled: &explain.Stall{Reason: "ImagePullBackOff"}},
-		"SuccessCriteriaMet, 0/5 done, succeeding, stopping 1 pod":                                  {Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Completions: n(5), Terminating: n(1)},
-		"FailureTarget, 0/5 done, failing, stopping the rest, reason DeadlineExceeded":              {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Reason: "DeadlineExceeded"},
-		"FailureTarget, 0/5 done, failing, about to finish":                                         {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Terminating: n(0)},
-		`Failed, 0/5 done, failed indexes ` + explain.Crop(failed, 20) + `, reason X, rule 1 "OOM"`: {Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: n(5), FailedIndexes: &failed, Reason: "X", Rule: n(1), RuleName: "OOM"},
+		"Running, 1/2 done":                                                                              {Status: "Running", Completions: n(10), Succeeded: 9, Retry: &explain.RetryOf{Rerun: 2, Completed: 1}},
+		"Running, 0/5 done, no controller nobody":                                                        {Status: "Running", Completions: n(5), Neglected: true, ManagedBy: "nobody"},
+		"Running, 0/5 done, 2 terminating":                                                               {Status: "Running", Completions: n(5), Terminating: n(2)},
+		"Stalled, 0/5 done, 1 active, 1 terminating, reason ImagePullBackOff":                            {Status: "Running", Completions: n(5), Active: 1, Terminating: n(1), Stalled: &explain.Stall{Reason: "ImagePullBackOff"}},
+		"SuccessCriteriaMet, 0/5 done, succeeding, stopping 1 pod":                                       {Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Completions: n(5), Terminating: n(1)},
+		"FailureTarget, 0/5 done, failing, stopping the rest, reason DeadlineExceeded":                   {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Reason: "DeadlineExceeded"},
+		"FailureTarget, 0/5 done, failing, about to finish":                                              {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Terminating: n(0)},
+		`Failed, 0/5 done, failed indexes ` + wording.Crop(failed, 20, "…") + `, reason X, rule 1 "OOM"`: {Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: n(5), FailedIndexes: &failed, Reason: "X", Rule: n(1), RuleName: "OOM"},
 	} {
 		if got := JobLine(&o); got != want {
 			t.Errorf("%q, want %q", got, want)

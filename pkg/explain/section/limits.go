@@ -127,17 +127,17 @@ func perIndexMeter(r *explain.Report, limit int32) Meter {
 	const name = "backoffLimitPerIndex"
 	switch {
 	case x.FailedCount > 0 && most <= limit:
-		text := wording.Plural(int64(x.FailedCount), "index", "indexes") + " failed, " + wording.Plural(int64(limit), "retry", "retries") + " allowed for each"
+		text := wording.Plural(x.FailedCount, "index", "indexes") + " failed, " + wording.Plural(limit, "retry", "retries") + " allowed for each"
 		return Meter{Name: name, Have: 1, Total: 1, Style: layout.Bad, Text: layout.Plainly(text)}
 	case most == 0 && PodsUnread(r): // Only pods show the failures of an index.
-		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(int64(limit), "retry", "retries") + " allowed")}
+		return Meter{Name: name, Text: layout.Plainly("unknown, " + wording.Plural(limit, "retry", "retries") + " allowed")}
 	case most == 0:
 		return limitMeter(r, name, retriesUsed(0, int64(limit), "an index"))
 	}
 	whose, fails := fmt.Sprintf(" (index %d)", index), either(n > 1 || x.DetailsOmitted > 0, "an index", "the index")
 	switch {
 	case x.DetailsOmitted > 0:
-		whose = " (at least " + wording.Plural(int64(n), "index", "indexes") + ")"
+		whose = " (at least " + wording.Plural(n, "index", "indexes") + ")"
 	case n > 1:
 		whose = " (" + wording.Count(n, "indexes") + ")"
 	}

@@ -5,11 +5,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )

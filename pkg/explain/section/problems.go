@@ -49,7 +49,7 @@ func drawProblems(f *Frame, r *explain.Report, most int, brief bool) Section {
 		s.Lines = append(s.Lines, quoted...)
 	}
 	if n := len(order) - most; n > 0 {
-		more := layout.Textf(layout.Muted, "  and %s", wording.Plural(int64(n), "other problem", "other problems"))
+		more := layout.Textf(layout.Muted, "  and %s", wording.Plural(n, "other problem", "other problems"))
 		s.Lines = append(s.Lines, f.Cut(layout.Of(more), f.Width))
 	}
 	return s
@@ -74,14 +74,14 @@ func ProblemLine(f *Frame, problem *explain.Problem) layout.Line {
 func problemNotes(f *Frame, problem *explain.Problem, examples string) layout.Line {
 	blocks, pods, since := "", "", ""
 	if !problem.Since.IsZero() {
-		since = "for " + wording.Duration(max(0, f.Now.Sub(problem.Since.Time)))
+		since = "for " + wording.Age(f.Now.Sub(problem.Since.Time))
 	}
 	if problem.Blocks && problem.Kind != explain.ProblemSuspended {
 		blocks = "blocks"
 	}
 	switch {
 	case problem.Count > 1 || problem.Count == 1 && len(problem.Pods) == 0:
-		pods = wording.Join(": ", wording.Plural(int64(problem.Count), "pod", "pods"), examples)
+		pods = wording.Join(": ", wording.Plural(problem.Count, "pod", "pods"), examples)
 	case len(problem.Pods) > 0:
 		pods = "pod " + problem.Pods[0]
 	}

@@ -109,7 +109,7 @@ func failureRuleNotes(f *Frame, rule *explain.FailureRule, brief bool) []layout.
 		notes = append(notes, cell(layout.Bad|layout.Bold, f.Glyphs.Decided+" ended the Job"))
 	}
 	if rule.PassedOver > 0 && !brief {
-		passed := "did not match " + wording.Plural(int64(rule.PassedOver), "pod", "pods")
+		passed := "did not match " + wording.Plural(rule.PassedOver, "pod", "pods")
 		notes = append(notes, cell(layout.Muted, wording.Join(": ", passed, rule.Why)))
 	}
 	return notes

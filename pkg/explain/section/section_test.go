@@ -11,7 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
-var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC) //nolint:gochecknoglobals // a constant
+var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func after(d time.Duration) *metav1.Time { return &metav1.Time{Time: now.Add(d)} }
 

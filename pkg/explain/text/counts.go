@@ -87,10 +87,10 @@ func (v *view) accounting() []string {
 		notes = append(notes, "Not in the counts of the status yet: "+u)
 	}
 	if c.IgnoredFailures > 0 {
-		notes = append(notes, wording.Plural(int64(c.IgnoredFailures), "failure", "failures")+" ignored by the podFailurePolicy")
+		notes = append(notes, wording.Plural(c.IgnoredFailures, "failure", "failures")+" ignored by the podFailurePolicy")
 	}
 	if c.AwaitReplacement > 0 {
-		notes = append(notes, wording.Plural(int64(c.AwaitReplacement), "failed pod is", "failed pods are")+" in the status only once the index has its next pod")
+		notes = append(notes, wording.Plural(c.AwaitReplacement, "failed pod is", "failed pods are")+" in the status only once the index has its next pod")
 	}
 	if c.Pods != nil && !v.brief {
 		// Running pods normally have the tracking finalizer: whether a controller should have removed it by now.
@@ -122,7 +122,7 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
 		held = wording.Count(*c.Finalizers, "held by the tracking finalizer")
 	}
-	return wording.Join(": ", wording.Plural(int64(*c.Pods), "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
+	return wording.Join(": ", wording.Plural(*c.Pods, "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
 }
 
 // reconciler writes which controller runs the Job, and whether the controller is running.

@@ -46,7 +46,7 @@ func groupWords(g *explain.JobGroup) string {
 		explain.GroupFailed: {"failed", "failed"}, explain.GroupStalled: {"is stalled", "are stalled"},
 		explain.GroupSuspended: {"is suspended", "are suspended"}, explain.GroupRunning: {"is running with failures", "are running with failures"},
 	}[g.State]
-	return wording.Plural(int64(g.Count), "Job "+words[0], "Jobs "+words[1])
+	return wording.Plural(g.Count, "Job "+words[0], "Jobs "+words[1])
 }
 
 // someNames returns at most the given number of names, and the number of the rest.

@@ -50,5 +50,5 @@ func (v *view) ran(pod *explain.PodInfo) string {
 	if !pod.Ended.IsZero() {
 		end = *pod.Ended
 	}
-	return wording.Duration(max(0, end.Sub(start.Time)))
+	return wording.Age(end.Sub(start.Time))
 }

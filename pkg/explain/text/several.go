@@ -5,9 +5,8 @@ import (
 	"io"
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -27,7 +26,7 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	if len(p.Lines()) > 0 {
 		p.Blank()
 	}
-	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(int64(len(l.Items)), "Job", "Jobs")), plain(tally(l.Items)))
+	p.Para(0, 0, layout.Text(layout.Bold, wording.Plural(len(l.Items), "Job", "Jobs")), plain(tally(l.Items)))
 	if !o.Full {
 		p.shortList(&l)
 		return p.writeTo(w)

@@ -81,11 +81,11 @@ func (v *short) time() string {
 		}
 		return ago
 	case named != nil && !named.Since.IsZero():
-		return " for " + wording.Duration(max(0, v.frame.Now.Sub(named.Since.Time)))
+		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
 	case r.Verdict.State == words.StateBackoff:
 		for i := range r.Waits {
 			if w := &r.Waits[i]; w.Kind == explain.WaitBackoff {
-				return " for another " + wording.Duration(max(0, w.Until.Sub(v.frame.Now)))
+				return " for another " + wording.Age(w.Until.Sub(v.frame.Now))
 			}
 		}
 	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:

@@ -56,7 +56,7 @@ func (v *short) causes() {
 		for i := range rest {
 			pods += rest[i].Count
 		}
-		v.sentence(layout.Muted, fmt.Sprintf("%s of %s", wording.Plural(int64(len(rest)), "other cause", "other causes"), wording.Plural(int64(pods), "pod", "pods")))
+		v.sentence(layout.Muted, fmt.Sprintf("%s of %s", wording.Plural(len(rest), "other cause", "other causes"), wording.Plural(pods, "pod", "pods")))
 	}
 	if unknown := v.report.FailuresWithoutPod; unknown > 0 {
 		style, others := layout.Plain, len(v.own) > 0
@@ -89,9 +89,9 @@ func (v *short) cause(c *explain.Cause, width int) {
 // countLabel returns the number of indexes that failed for good, "15 indexes", or else the number of pods, "3 pods".
 func countLabel(c *explain.Cause) string {
 	if c.FailedIndexes != "" {
-		return wording.Plural(int64(c.FailedIndexCount), "index", "indexes")
+		return wording.Plural(c.FailedIndexCount, "index", "indexes")
 	}
-	return wording.Plural(int64(c.Count), "pod", "pods")
+	return wording.Plural(c.Count, "pod", "pods")
 }
 
 // rank returns a higher number for causes that decided something.

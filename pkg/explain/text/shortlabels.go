@@ -6,11 +6,10 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -161,7 +160,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	isUnderstood := p.Refusal != "" || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
+	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
 	if quoted == "" || p.Quoted || isUnderstood { // Details that the text explains would only repeat it.
 		return nil
 	}
@@ -185,7 +184,7 @@ func (v *short) others() (out []labeled) {
 		}
 	}
 	if rest > 0 {
-		out = append(out, labelOf("Also", layout.Muted, wording.Plural(int64(rest), "other problem", "other problems"))...)
+		out = append(out, labelOf("Also", layout.Muted, wording.Plural(rest, "other problem", "other problems"))...)
 	}
 	return out
 }

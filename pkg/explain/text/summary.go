@@ -86,7 +86,7 @@ func (v *view) mode() string {
 	job := &v.report.Job
 	completions, parallelism, replacement := "", "", ""
 	if job.Completions != nil {
-		completions = wording.Plural(int64(*job.Completions), "completion", "completions")
+		completions = wording.Plural(*job.Completions, "completion", "completions")
 	}
 	if job.Parallelism != nil {
 		parallelism = "parallelism " + wording.Thousands(*job.Parallelism)
@@ -179,7 +179,7 @@ func (v *view) summaryProblems() {
 		v.page.Field("Problem", section.ProblemLine(v.frame, &problem)...)
 	}
 	if n := len(all) - summaryProblems; n > 0 {
-		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(int64(n), "problem", "problems"))))
+		v.page.Field("", layout.Text(layout.Muted, fmt.Sprintf("and %s more", wording.Plural(n, "problem", "problems"))))
 	}
 }
 

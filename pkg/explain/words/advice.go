@@ -4,9 +4,9 @@ import (
 	"fmt"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -64,11 +64,6 @@ func AwaitRuntime(container string) string {
 	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)
 }
 
-// FixPostStartHook returns advice on a postStart hook that fails.
-func FixPostStartHook(container string) string {
-	return fmt.Sprintf("fix the postStart hook of container %s", container)
-}
-
 // FixContainerConfig returns advice on a container that the kubelet cannot configure for a reason without advice of its own.
 func FixContainerConfig(container string) string {
 	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
@@ -77,26 +72,6 @@ func FixContainerConfig(container string) string {
 // FailIfKilled returns advice on a container that exited with 0 although one of its processes was killed.
 func FailIfKilled(container string) string {
 	return fmt.Sprintf("make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails", container)
-}
-
-// RefusalAdvice returns advice on pods that the API server refuses, by the Reason of the Problem.
-func RefusalAdvice(reason string) string {
-	switch reason {
-	case explain.RefusalQuota:
-		return "check the quota, and free up some of it or raise it"
-	case explain.RefusalServiceAccount:
-		return "create the ServiceAccount; the controller then retries automatically"
-	case explain.RefusalPriorityClass:
-		return "create the PriorityClass; the controller then retries automatically"
-	case explain.RefusalWebhook:
-		return "recreate the Job as the webhook demands, or have the webhook changed; the controller then retries automatically"
-	case explain.RefusalWebhookDown:
-		return "have the webhook repaired; the controller then retries automatically"
-	case explain.RefusalForbidden, // by a permission, a RuntimeClass that is missing, a namespace that is being deleted, …
-		explain.RefusalOther: // such as an outage of etcd
-		return "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
-	}
-	return "read the message, and recreate the Job with a corrected pod template (it is immutable)"
 }
 
 // MisspelledController returns advice on a managedBy that looks like a misspelling of another name.
@@ -142,7 +117,7 @@ func KeepOut(proxy string) string {
 
 // FindInjector returns advice on containers that the Job's pods have and its template does not.
 func FindInjector(names []string) string {
-	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), Plural(len(names), "it", "them"))
+	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), wording.Form(len(names), "it", "them"))
 }
 
 // StopSidecars returns advice on sidecars that do not stop.

@@ -22,7 +22,7 @@ func restartsNote(p *explain.Problem, _ time.Time) string {
 }
 
 func stillRunBriefly(p *explain.Problem, _ time.Time) string {
-	return wording.Enumerate(p.Running, "and") + Plural(len(p.Running), " still runs", " still run")
+	return wording.Enumerate(p.Running, "and") + wording.Form(len(p.Running), " still runs", " still run")
 }
 
 func containerFailedBriefly(p *explain.Problem, now time.Time) string {
@@ -44,7 +44,7 @@ func containersEndedText(p *explain.Problem, _ time.Time) string {
 
 // containersFailedText describes the failure of a container of several Jobs.
 func containersFailedText(p *explain.Problem, now time.Time) string {
-	return containersEndedText(p, now) + ", and " + ContainersText(p.Running) + Plural(len(p.Running), " still runs", " still run")
+	return containersEndedText(p, now) + ", and " + ContainersText(p.Running) + wording.Form(len(p.Running), " still runs", " still run")
 }
 
 // containerEndedText describes the end of a container whose pods have not ended.
@@ -53,16 +53,16 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason))
 	switch {
 	case p.Count > 1:
-		text = fmt.Sprintf("%s in %s", text, Joined(", first", Count(p.Count, "pods"), since))
+		text = fmt.Sprintf("%s in %s", text, wording.Join(", first", wording.Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
 		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, "exit "+p.Exit.Code())
 	}
-	it := Plural(int(max(p.Count, 1)), "the pod", "the pods")
+	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
 	case explain.ProblemContainerEnded:
-		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Running), Plural(len(p.Running), " keeps", " keep"), it)
+		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Running), wording.Form(len(p.Running), " keeps", " keep"), it)
 	case explain.ProblemSidecarStopping:
-		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Running), Plural(len(p.Running), " has", " have"))
+		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Running), wording.Form(len(p.Running), " has", " have"))
 	}
 	return text
 }
@@ -78,34 +78,34 @@ func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string 
 }
 
 func sidecarsText(names []string) string {
-	return Plural(len(names), "sidecar ", "sidecars ") + wording.Enumerate(names, "and")
+	return wording.Form(len(names), "sidecar ", "sidecars ") + wording.Enumerate(names, "and")
 }
 
 func containerFailedNote(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s not end or count as failed while %s still running", Plural(int(p.Count), "the pod does", "the pods do"), ContainersText(p.Running)+Plural(len(p.Running), " is", " are"))
+	return fmt.Sprintf("%s not end or count as failed while %s still running", wording.Form(p.Count, "the pod does", "the pods do"), ContainersText(p.Running)+wording.Form(len(p.Running), " is", " are"))
 }
 
 func sidecarStoppingNote(p *explain.Problem, _ time.Time) string {
-	it := Plural(len(p.Running), "it", "them")
+	it := wording.Form(len(p.Running), "it", "them")
 	if p.GraceSeconds == nil {
 		return "the kubelet kills " + it + " when the grace period is over"
 	}
-	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, Seconds(*p.GraceSeconds))
+	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, wording.Seconds(*p.GraceSeconds))
 }
 
 // initRunningText describes an init container that runs for long.
 func initRunningText(p *explain.Problem, now time.Time) string {
 	text := fmt.Sprintf("init container %s has been running", placed(p))
 	if p.Count > 1 {
-		text += " in " + Count(p.Count, "pods")
+		text += " in " + wording.Count(p.Count, "pods")
 	}
 	switch {
 	case p.Since.IsZero() || now.IsZero():
 		return text
 	case p.Count > 1:
-		return text + ", in the first of them for " + Age(now.Sub(p.Since.Time))
+		return text + ", in the first of them for " + wording.Age(now.Sub(p.Since.Time))
 	}
-	return text + " for " + Age(now.Sub(p.Since.Time))
+	return text + " for " + wording.Age(now.Sub(p.Since.Time))
 }
 
 // placed returns the name of an init container, with its position if there are several.
@@ -120,16 +120,16 @@ func placed(p *explain.Problem) string {
 func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	var why []string
 	if p.Exit != nil {
-		why = append(why, "it last "+exited(p.Exit.ExitCode, p.Exit.Reason)+", restarted "+Times(p.Restarts, "time", "times"))
+		why = append(why, "it last "+exited(p.Exit.ExitCode, p.Exit.Reason)+", restarted "+wording.Plural(p.Restarts, "time", "times"))
 	}
 	if p.Probed {
 		why = append(why, "its startup probe has not succeeded")
 	}
 	if p.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
-		why = append(why, "it has been running for "+Age(now.Sub(p.Since.Time)))
+		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
 	}
 	text := fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Later), placed(p))
-	return Joined(": ", text, strings.Join(why, ", and "))
+	return wording.Join(": ", text, strings.Join(why, ", and "))
 }
 
 // notCounted is the note on a problem that no retry limit ends.
@@ -137,7 +137,7 @@ const notCounted = "no retry limit counts this, so only activeDeadlineSeconds en
 
 // laterText names the containers that wait for an init container.
 func laterText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), Plural(len(p.Later), "s", ""))
+	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), wording.Form(len(p.Later), "s", ""))
 }
 
 // crashLoopText describes a container that is restarted repeatedly.
@@ -152,7 +152,7 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	case p.Place > 0:
 		kind, name = "init container ", placed(p)
 	}
-	return Joined(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
+	return wording.Join(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
 }
 
 // restarters are the fields that make the kubelet restart a container.

@@ -41,11 +41,11 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobUnread:
 		return "could not be read"
 	case explain.CronJobCreationRefused:
-		return "cannot create its Jobs: " + refusalText(&explain.Problem{Reason: r.Reason, RefusedBy: r.RefusedBy, Refusal: r.Refusal})
+		return "cannot create its Jobs: " + r.Refusal.Text()
 	case explain.CronJobOverlap:
 		running := "a Job is"
 		if n := len(r.Active); n > 0 {
-			running = wording.Enumerate(r.Active, "and") + Plural(n, " is", " are")
+			running = wording.Enumerate(r.Active, "and") + wording.Form(n, " is", " are")
 		}
 		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
 	case explain.CronJobCannotReplace:
@@ -73,7 +73,7 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 	if r.StartingDeadlineSeconds == nil {
 		return "missed " + start + ": no Job was created in time"
 	}
-	return fmt.Sprintf("missed %s: no Job was created within startingDeadlineSeconds (%s)", start, Seconds(*r.StartingDeadlineSeconds))
+	return fmt.Sprintf("missed %s: no Job was created within startingDeadlineSeconds (%s)", start, wording.Seconds(*r.StartingDeadlineSeconds))
 }
 
 // scheduledText describes a CronJob that nothing keeps from its next start.
@@ -104,7 +104,7 @@ func cleanedUpText(r *explain.CronJobReport) string {
 	case none(r.FailedJobsHistoryLimit) && !succeeded:
 		return "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)"
 	case r.TTLSecondsAfterFinished != nil:
-		return fmt.Sprintf("its Jobs are deleted %s after they finish (ttlSecondsAfterFinished)", Seconds(int64(*r.TTLSecondsAfterFinished)))
+		return fmt.Sprintf("its Jobs are deleted %s after they finish (ttlSecondsAfterFinished)", wording.Seconds(int64(*r.TTLSecondsAfterFinished)))
 	}
 	return ""
 }
@@ -149,9 +149,9 @@ func moment(t *metav1.Time, now time.Time) string {
 	}
 	text := wording.Clock(t.Time, now, time.UTC) + " UTC"
 	if t.After(now) {
-		return text + " (in " + Age(t.Sub(now)) + ")"
+		return text + " (in " + wording.Age(t.Sub(now)) + ")"
 	}
-	return text + " (" + Age(now.Sub(t.Time)) + " ago)"
+	return text + " (" + wording.Age(now.Sub(t.Time)) + " ago)"
 }
 
 func detail(r *explain.CronJobReport) string {

@@ -57,7 +57,7 @@ func deletingText(p *explain.Problem, now time.Time) string {
 	foreground := slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents)
 	waits := "waits"
 	if !p.Since.IsZero() && now.Sub(p.Since.Time) >= waitedLong {
-		waits = "has waited " + Age(now.Sub(p.Since.Time))
+		waits = "has waited " + wording.Age(now.Sub(p.Since.Time))
 	}
 	text := "the Job is being deleted, and "
 	switch pods := foreground && p.Count > 0; {

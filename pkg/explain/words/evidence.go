@@ -5,12 +5,11 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -26,7 +25,7 @@ func ConditionEvidence(c *batchv1.JobCondition) string {
 
 // BackoffLimitEvidence returns the backoffLimit and the number of failed pods.
 func BackoffLimitEvidence(limit, failed int32) string {
-	return fmt.Sprintf("backoffLimit %d: %s", limit, Times(failed, "pod failed", "pods failed"))
+	return fmt.Sprintf("backoffLimit %d: %s", limit, wording.Plural(failed, "pod failed", "pods failed"))
 }
 
 // RestartsEvidence returns the backoffLimit of a Job whose restarts count, the number of known restarts (0 for too few to
@@ -34,29 +33,29 @@ func BackoffLimitEvidence(limit, failed int32) string {
 func RestartsEvidence(limit, restarts, failed int32) string {
 	known := ""
 	if restarts > 0 {
-		known = fmt.Sprintf(" (%s)", Times(restarts, "restart", "restarts"))
+		known = fmt.Sprintf(" (%s)", wording.Plural(restarts, "restart", "restarts"))
 	}
-	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limit, known, Times(failed, "pod counts as failed", "pods count as failed"))
+	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limit, known, wording.Plural(failed, "pod counts as failed", "pods count as failed"))
 }
 
 // DeadlineEvidence returns activeDeadlineSeconds and how long the Job ran; ran is nil if it is unknown.
 func DeadlineEvidence(deadline int64, ran *time.Duration) string {
 	text := fmt.Sprintf("activeDeadlineSeconds %d", deadline)
 	if ran != nil {
-		text += ": the Job had run for " + Age(*ran)
+		text += ": the Job had run for " + wording.Age(*ran)
 	}
 	return text
 }
 
 // MaxFailedIndexesEvidence returns maxFailedIndexes and the failed indexes.
 func MaxFailedIndexesEvidence(limit, failed int32, list string) string {
-	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limit, Times(failed, "index", "indexes"), crop(list))
+	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limit, wording.Plural(failed, "index", "indexes"), crop(list))
 }
 
 // FailedIndexesEvidence returns the failed indexes, and the number of attempts that each index may have.
 func FailedIndexesEvidence(failed int32, list string, completions, attempts, limitPerIndex int32) string {
-	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", Number(failed), Times(completions, "index", "indexes"), crop(list),
-		Times(attempts, "attempt", "attempts"), limitPerIndex)
+	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"), crop(list),
+		wording.Plural(attempts, "attempt", "attempts"), limitPerIndex)
 }
 
 // SuccessRuleEvidence describes a rule of the successPolicy that is met.
@@ -66,7 +65,7 @@ func SuccessRuleEvidence(r *explain.SuccessRule) string {
 
 // CompletionsEvidence returns completions and the number of succeeded pods.
 func CompletionsEvidence(completions, succeeded int32) string {
-	return fmt.Sprintf("completions %d: %s", completions, Count(succeeded, "succeeded"))
+	return fmt.Sprintf("completions %d: %s", completions, wording.Count(succeeded, "succeeded"))
 }
 
 // RuleEvidence describes a rule of the podFailurePolicy.
@@ -113,7 +112,7 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 	}
 	text := fmt.Sprintf("%s %s %s", kind, c.Name, exited(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
-		text += " after " + Age(c.EndedAt.Sub(c.StartedAt))
+		text += " after " + wording.Age(c.EndedAt.Sub(c.StartedAt))
 	}
 	if c.Before {
 		text += ", before it was restarted"
@@ -129,14 +128,14 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 
 // LogEvidence introduces the end of a log.
 func LogEvidence(lines int) string {
-	return fmt.Sprintf("the last %s of its log", Times(int32(lines), "line", "lines"))
+	return fmt.Sprintf("the last %s of its log", wording.Plural(int32(lines), "line", "lines"))
 }
 
 // EventEvidence describes an event.
 func EventEvidence(e *input.Event) string {
 	text := e.Reason + ": " + e.Message
 	if e.Count > 1 {
-		text = fmt.Sprintf("%s (%s)", text, Count(e.Count, "times"))
+		text = fmt.Sprintf("%s (%s)", text, wording.Count(e.Count, "times"))
 	}
 	return text
 }
@@ -147,11 +146,11 @@ func GoneText(n int32, deleted bool) string {
 	case deleted && n == 1:
 		return "the Job's controller deleted the pod that ran, and its log is gone"
 	case deleted:
-		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", Count(n, "pods"))
+		return fmt.Sprintf("the Job's controller deleted the %s that ran, and their logs are gone", wording.Count(n, "pods"))
 	case n == 1:
 		return "the failed pod and its log are gone"
 	}
-	return fmt.Sprintf("%s and their logs are gone", Count(n, "failed pods"))
+	return fmt.Sprintf("%s and their logs are gone", wording.Count(n, "failed pods"))
 }
 
 // MatchedPodGoneText describes the pod that a condition names and that does not exist, or could not be read.

@@ -3,11 +3,11 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // States of a Job that may still succeed or fail; they follow its name.
@@ -40,23 +40,23 @@ func BlockedState(kind explain.ProblemKind) string { return cmp.Or(problems[kind
 func OpenSummary(progress string, active, failures, counted int32) string {
 	running := "no pod is active"
 	if active > 0 {
-		running = Times(active, "pod is", "pods are") + " active"
+		running = wording.Plural(active, "pod is", "pods are") + " active"
 	}
-	return Joined(", ", progress, running) + FailedText(failures, counted)
+	return wording.Join(", ", progress, running) + FailedText(failures, counted)
 }
 
 // FailedIndexesSummary returns how many indexes failed and succeeded.
 func FailedIndexesSummary(failed, completions, succeeded int32) string {
-	text := fmt.Sprintf("%s of %s failed", Number(failed), Times(completions, "index", "indexes"))
+	text := fmt.Sprintf("%s of %s failed", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"))
 	if succeeded > 0 {
-		text += ", " + Count(succeeded, "succeeded")
+		text += ", " + wording.Count(succeeded, "succeeded")
 	}
 	return text
 }
 
 // MaxFailedIndexesMechanism returns the limit that failed indexes exceeded.
 func MaxFailedIndexesMechanism(failed, limit int32) string {
-	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", Times(failed, "index failed", "indexes failed"), Number(limit))
+	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", wording.Plural(failed, "index failed", "indexes failed"), wording.Thousands(limit))
 }
 
 // PerIndexMechanism returns how many attempts an index may have.
@@ -64,7 +64,7 @@ func PerIndexMechanism(attempts, limitPerIndex int32) string {
 	if limitPerIndex == 0 {
 		return "backoffLimitPerIndex 0 allows an index no retries"
 	}
-	return fmt.Sprintf("an index fails after %s (backoffLimitPerIndex %d)", Times(attempts, "attempt", "attempts"), limitPerIndex)
+	return fmt.Sprintf("an index fails after %s (backoffLimitPerIndex %d)", wording.Plural(attempts, "attempt", "attempts"), limitPerIndex)
 }
 
 // FailIndexMechanism names the rule that fails an index without a retry.
@@ -79,31 +79,16 @@ func CauseSentence(c *explain.Cause) string {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
-		return Joined(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
 	case c.Message != "":
-		return Joined(": ", c.Text+limitClause(c.MemoryLimit), lastLine(c.Message))
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(wording.LastLine(c.Message), maxUnquoted))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}
 	if c.ExitCode == nil {
-		return Joined(": ", c.Text, c.Meaning)
+		return wording.Join(": ", c.Text, c.Meaning)
 	}
-	return Joined(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
-}
-
-// lastLine returns the last line of a message: in a stack trace, it is the error. A long line is cut in the middle, because
-// errors of runtimes begin with the component that reports them and end with the reason.
-func lastLine(message string) string {
-	const begin, end = 50, 110
-	all := LastLines(message)
-	if len(all) == 0 {
-		return ""
-	}
-	line := []rune(strings.TrimRight(strings.TrimSpace(all[len(all)-1]), "."))
-	if len(line) > begin+end+1 {
-		return string(line[:begin]) + "…" + string(line[len(line)-end:])
-	}
-	return string(line)
+	return wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
 }
 
 // UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is
@@ -115,11 +100,11 @@ func UnknownText(failures int32, unread, others bool) string {
 	}
 	switch {
 	case unread:
-		return Times(failures, other+"pod", other+"pods") + " failed for an unknown cause: pods could not be read"
+		return wording.Plural(failures, other+"pod", other+"pods") + " failed for an unknown cause: pods could not be read"
 	case failures == 1:
 		return "1 " + other + "failed pod is gone, and nothing recorded why it failed"
 	}
-	return Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
+	return wording.Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
 }
 
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
@@ -128,7 +113,7 @@ func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcom
 	if others {
 		other = "other "
 	}
-	text := Times(pods, other+"pod was", other+"pods were") + " stopped "
+	text := wording.Plural(pods, other+"pod was", other+"pods were") + " stopped "
 	switch {
 	case reason == explain.StoppedSuspended:
 		return text + "when the Job was suspended"
@@ -153,7 +138,7 @@ func PodPlace(p *explain.PodInfo, attempt, attempts int32) string {
 	}
 	switch {
 	case attempt > 0 && attempts > 0:
-		text += fmt.Sprintf(", attempt %s", Of(attempt, attempts))
+		text += fmt.Sprintf(", attempt %s", wording.Of(attempt, attempts))
 	case attempt > 0:
 		text += fmt.Sprintf(", attempt %d", attempt)
 	}

@@ -38,7 +38,7 @@ func runsText(runs []explain.IndexRun) string {
 	}
 	text := outcomeTexts[runs[0].Outcome] + " " + wording.Enumerate(places, "and")
 	if same {
-		text += ", " + Plural(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
+		text += ", " + wording.Form(len(runs)-1, "both times ", "each time ") + failureWord(runs[0].Failure)
 	}
 	return text
 }
@@ -73,9 +73,9 @@ func FamilyText(f *explain.Family) string {
 	case n == nil:
 		missing = "not complete"
 	case f.Missing != "":
-		missing = Times(*n, "index is", "indexes are") + " missing"
+		missing = wording.Plural(*n, "index is", "indexes are") + " missing"
 	default:
-		missing = Times(*n, "completion is", "completions are") + " missing"
+		missing = wording.Plural(*n, "completion is", "completions are") + " missing"
 	}
 	return Clauses([]string{running, missing})
 }
@@ -107,5 +107,5 @@ func GroupText(g *explain.JobGroup, how string) string {
 		}
 		return ProblemWhat(g.Problem, time.Time{})
 	}
-	return Joined(": ", g.Reason, LowerFirst(how))
+	return wording.Join(": ", g.Reason, LowerFirst(how))
 }

@@ -3,9 +3,8 @@ package words
 import (
 	"fmt"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -24,14 +23,13 @@ func errorBriefly(c *explain.Cause) string {
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)
 }
 
-// said returns the meaning of a message as the end of a clause, or its last line in quotes, or "" if that line is too long.
+// said returns the meaning of a message as the end of a clause, or its last line in quotes, or "".
 func said(e *meaning.KnownError, message string) string {
-	lines := LastLines(message)
-	switch {
-	case e != nil:
+	if e != nil {
 		return ": " + e.Text()
-	case len(lines) == 0 || len(lines[len(lines)-1]) > maxQuoted:
+	}
+	if message = wording.Shorten(wording.LastLine(message), maxQuoted); message == "" {
 		return ""
 	}
-	return ", " + wording.Quoted(lines[len(lines)-1])
+	return ", " + wording.Quoted(message)
 }

@@ -56,9 +56,9 @@ func successRuleText(r *explain.SuccessRule) string {
 	case r.Empty:
 		return "can never be met: it lists no indexes"
 	case r.Of == "":
-		return Of(r.Have, r.Need) + " (any indexes)"
+		return wording.Of(r.Have, r.Need) + " (any indexes)"
 	}
-	return fmt.Sprintf("%s (%s %s)", Of(r.Have, r.Need), Plural(1+strings.Count(r.Of, ",")+strings.Count(r.Of, "-"), "index", "indexes"), r.Of)
+	return fmt.Sprintf("%s (%s %s)", wording.Of(r.Have, r.Need), wording.Form(1+strings.Count(r.Of, ",")+strings.Count(r.Of, "-"), "index", "indexes"), r.Of)
 }
 
 // RuleLabel returns `rule 1 "OutOfMemory"`.

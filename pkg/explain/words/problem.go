@@ -5,13 +5,12 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -48,7 +47,7 @@ var problems = map[explain.ProblemKind]problemWords{
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
 	explain.ProblemControllerGone:  {what: controllerGoneText, group: notRunningText, column: "controller not running"},
-	explain.ProblemCreationRefused: {what: creationRefusedText},
+	explain.ProblemCreationRefused: {what: creationRefusedText, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: StateDeleting, plain: true},
@@ -129,13 +128,13 @@ func PodAdvice(kind explain.ProblemKind) string { return problems[kind].advice }
 func ProblemReason(p *explain.Problem) string {
 	switch brief := ProblemBrief(p); {
 	case p.Kind == explain.ProblemCreationRefused:
-		return "FailedCreate: " + refusalText(p)
+		return "FailedCreate: " + p.Refusal.Text()
 	case p.Kind == explain.ProblemUnschedulable:
-		return Joined(": ", string(p.Kind), brief)
+		return wording.Join(": ", string(p.Kind), brief)
 	case brief != "":
 		return brief
 	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
-		return Joined(": ", p.Reason, p.Trouble.Brief())
+		return wording.Join(": ", p.Reason, p.Trouble.Brief())
 	}
 	return string(p.Kind)
 }
@@ -163,16 +162,27 @@ func controllerGoneText(p *explain.Problem, now time.Time) string {
 }
 
 func creationRefusedText(p *explain.Problem, _ time.Time) string {
-	return "the Job's pods cannot be created: " + refusalText(p)
+	return "the Job's pods cannot be created: " + p.Refusal.Text()
 }
 
+// creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
+func creationsRefusedText(p *explain.Problem, now time.Time) string {
+	r := *p.Refusal
+	if r.Kind == meaning.RefusalQuota {
+		r.Message = ""
+	}
+	return creationRefusedText(&explain.Problem{Refusal: &r}, now)
+}
+
+func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }
+
 func gatedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", Plural(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
+	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", wording.Form(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
 }
 
 func finalizerStuckText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("%s the finalizer batch.kubernetes.io/job-tracking, so %s cannot be deleted",
-		Times(p.Count, "ended pod of the Job still has", "ended pods of the Job still have"), Plural(int(p.Count), "it", "they"))
+		wording.Plural(p.Count, "ended pod of the Job still has", "ended pods of the Job still have"), wording.Form(p.Count, "it", "they"))
 }
 
 func finalizerStuckNote(p *explain.Problem, _ time.Time) string {
@@ -191,7 +201,7 @@ func foreignFinalizerText(p *explain.Problem, _ time.Time) string {
 		owner = FinalizerOwner(p.Finalizers[0])
 	}
 	return fmt.Sprintf("%s ended but still %s the %s %s of %s",
-		Times(p.Count, "deleted pod has", "deleted pods have"), Plural(int(p.Count), "has", "have"), Plural(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
+		wording.Plural(p.Count, "deleted pod has", "deleted pods have"), wording.Form(p.Count, "has", "have"), wording.Form(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
 }
 
 // ControllerWord names the controller that runs Jobs with this managedBy.
@@ -242,7 +252,7 @@ func withoutIDs(message string) string {
 }
 
 func terminatingText(p *explain.Problem, _ time.Time) string {
-	pods, it := Times(p.Count, "pod is", "pods are")+" terminating", Plural(int(p.Count), "it", "them")
+	pods, it := wording.Plural(p.Count, "pod is", "pods are")+" terminating", wording.Form(p.Count, "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
 		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Reason, "it "), it)
@@ -253,7 +263,7 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	case explain.HoldsEnd:
 		return pods + ", and the Job waits for " + it + " to end"
 	case explain.HoldsReplacement:
-		return pods + Plural(int(p.Count), ", and its replacement is created only after it has ended", ", and their replacements are created only after they have ended") + " (podReplacementPolicy Failed)"
+		return pods + wording.Form(p.Count, ", and its replacement is created only after it has ended", ", and their replacements are created only after they have ended") + " (podReplacementPolicy Failed)"
 	}
 	return pods + ", and counted in status.terminating"
 }
@@ -270,12 +280,12 @@ func processOOMKilledText(p *explain.Problem, _ time.Time) string {
 		limit = ", " + LimitText(p.MemoryLimit)
 	}
 	if p.Count > 1 {
-		pods = " in " + Count(p.Count, "pods that succeeded")
+		pods = " in " + wording.Count(p.Count, "pods that succeeded")
 	}
 	if p.Exit.ExitCode != 0 {
 		restarted := ""
 		if p.Restarts > 0 {
-			restarted = ", and was restarted " + Times(p.Restarts, "time", "times")
+			restarted = ", and was restarted " + wording.Plural(p.Restarts, "time", "times")
 		}
 		return fmt.Sprintf("%s %s exited with code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
 			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
@@ -292,7 +302,7 @@ func containerRetriedText(p *explain.Problem, _ time.Time) string {
 	}
 	where := "pod " + strings.Join(p.Pods, "")
 	if p.Count > 1 {
-		where = Count(p.Count, "pods that succeeded")
+		where = wording.Count(p.Count, "pods that succeeded")
 	}
 	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Exit, p.Restarts), where)
 }
@@ -302,7 +312,7 @@ func ago(t *metav1.Time, now time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
-	return " " + Age(now.Sub(t.Time)) + " ago"
+	return " " + wording.Age(now.Sub(t.Time)) + " ago"
 }
 
 // NodeLost is the reason why a node cannot stop pods, if no other is known.
@@ -310,22 +320,22 @@ const NodeLost = "it is lost"
 
 // RestartedText returns the exit of a container and the number of its restarts.
 func RestartedText(e *cause.Exit, restarts int32) string {
-	return "exit " + e.Code() + ", restarted " + Times(restarts, "time", "times")
+	return "exit " + e.Code() + ", restarted " + wording.Plural(restarts, "time", "times")
 }
 
 // DamagedIndexesText returns the number of damaged parts in the stored lists of indexes.
 func DamagedIndexesText(n int32) string {
-	return fmt.Sprintf("%s of a list of indexes cannot be read", Times(n, "part", "parts"))
+	return fmt.Sprintf("%s of a list of indexes cannot be read", wording.Plural(n, "part", "parts"))
 }
 
 // CountKeptText describes a status whose succeeded and completedIndexes differ.
 func CountKeptText(succeeded, completed int32) string {
-	return fmt.Sprintf("succeeded says %s, and %s are complete", Number(succeeded), Count(completed, "indexes"))
+	return fmt.Sprintf("succeeded says %s, and %s are complete", wording.Thousands(succeeded), wording.Count(completed, "indexes"))
 }
 
 // TooManySucceededText describes a status whose succeeded exceeds completions.
 func TooManySucceededText(succeeded, completions int32) string {
-	return fmt.Sprintf("%s succeeded, and completions asks for %s", Count(succeeded, "pods"), Number(completions))
+	return fmt.Sprintf("%s succeeded, and completions asks for %s", wording.Count(succeeded, "pods"), wording.Thousands(completions))
 }
 
 // slowStartText explains why a pod takes long to start.
@@ -343,7 +353,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == "" {
 		return text
 	}
-	return Joined(": ", text+" ("+p.Reason+")", quotedIfAny(meaning.Gist(strings.Join(p.Details, "\n"), maxQuoted)))
+	return wording.Join(": ", text+" ("+p.Reason+")", wording.Quoted(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
@@ -355,53 +365,16 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	case len(p.Details) == 0:
 		return text
 	}
-	return Joined(": ", text, meaning.Gist(p.Details[0], maxUnquoted))
+	return wording.Join(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
 }
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.ProbeMessage != "" {
-		text += ": " + wording.Quoted(meaning.Gist(p.ProbeMessage, maxQuoted))
+		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
-}
-
-// refusalText names the component that refuses pods, with the API server's message.
-func refusalText(p *explain.Problem) string {
-	r, known := refusalTexts[p.Reason]
-	if !known {
-		r.verb = "the API server rejects them"
-	}
-	if r.named != "" && p.RefusedBy != "" {
-		r.unnamed = r.named + p.RefusedBy
-	}
-	said := wording.Shorten(p.Refusal, maxUnquoted)
-	switch {
-	case (p.Reason == explain.RefusalForbidden || p.Reason == explain.RefusalPriorityClass) && said != "":
-		return said
-	case p.Reason == explain.RefusalQuota, p.Reason == explain.RefusalServiceAccount && p.RefusedBy != "":
-		said = "" // Their names are sufficient.
-	case p.Trouble != nil:
-		return webhookText(r.unnamed, p.Trouble)
-	case p.Reason == explain.RefusalWebhook && said == "without explanation":
-		return Joined(" ", r.unnamed, r.verb, said)
-	}
-	return Joined(": ", Joined(" ", r.unnamed, r.verb), said)
-}
-
-// refusalTexts have the subject of the refusal, with and without a name, and its verb.
-var refusalTexts = map[string]struct{ named, unnamed, verb string }{
-	explain.RefusalQuota:          {"ResourceQuota ", "a ResourceQuota of the namespace", "is exhausted"},
-	explain.RefusalQuotaNeeds:     {"ResourceQuota ", "a ResourceQuota of the namespace", "rejects the pod template"},
-	explain.RefusalPodSecurity:    {"Pod Security ", "the Pod Security level of the namespace", "does not allow the pod template"},
-	explain.RefusalLimitRange:     {"", "a LimitRange of the namespace", "does not allow the pod template"},
-	explain.RefusalServiceAccount: {"there is no ServiceAccount ", "the service account of the pod template cannot be used", ""},
-	explain.RefusalPolicy:         {"ValidatingAdmissionPolicy ", "an admission policy of the cluster", "denies them"},
-	explain.RefusalWebhook:        {"admission webhook ", "an admission webhook of the cluster", "denies them"},
-	explain.RefusalWebhookDown:    {"admission webhook ", "an admission webhook of the cluster", "does not work"},
-	explain.RefusalForbidden:      {"", "the API server", "forbids them"},
-	explain.RefusalInvalid:        {"", "the API server", "rejects the pod template as invalid"},
 }
 
 // hostOf returns the host of the holder of a Lease; a suffix distinguishes the processes of one host.
@@ -435,7 +408,7 @@ func ReconcilerText(r *explain.Reconciler, now time.Time) string {
 		if since != "" {
 			since = " at least" + since
 		}
-		return fmt.Sprintf("%s ended%s and %s not recorded", Times(r.Overdue, "pod", "pods"), since, Plural(int(r.Overdue), "is", "are"))
+		return fmt.Sprintf("%s ended%s and %s not recorded", wording.Plural(r.Overdue, "pod", "pods"), since, wording.Form(r.Overdue, "is", "are"))
 	case explain.SignLastWrite:
 		return "last wrote the status" + ago(r.LastWrite, now)
 	}

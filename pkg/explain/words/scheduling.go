@@ -17,7 +17,7 @@ const maxUnfits = 5
 
 // unschedulableText explains why no node can take the pod.
 func unschedulableText(p *explain.Problem, now time.Time) string {
-	return Joined(": ", noNode, unfitsBriefly(p, now))
+	return wording.Join(": ", noNode, unfitsBriefly(p, now))
 }
 
 func unfitsBriefly(p *explain.Problem, _ time.Time) string { return unfitsText(p.Unfit, p.Claims) }
@@ -29,21 +29,14 @@ func unfitsText(all []meaning.Unfit, claims []meaning.Claim) string {
 		u := &all[i]
 		text := u.Text(claims)
 		if u.Nodes > 0 {
-			text = Number(u.Nodes) + " " + text
+			text = wording.Thousands(u.Nodes) + " " + text
 		}
 		parts = append(parts, text)
 	}
 	if n := len(all) - maxUnfits; n > 0 {
-		parts = append(parts, Times(int32(n), "other reason", "other reasons"))
+		parts = append(parts, wording.Plural(int32(n), "other reason", "other reasons"))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func inBrackets(text string) string {
-	if text == "" {
-		return ""
-	}
-	return " (" + text + ")"
 }
 
 func claimName(name string) string {
@@ -55,12 +48,8 @@ func claimName(name string) string {
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.
 func autoscalerText(p *explain.Problem, _ time.Time) string {
-	a := p.Autoscaler
-	switch {
-	case a == nil:
+	if p.Autoscaler == nil {
 		return ""
-	case a.Adds:
-		return componentText(a.By) + " adds a node for it"
 	}
-	return Joined(": ", componentText(a.By)+" adds no node for it", wording.Shorten(a.Why, maxUnquoted))
+	return p.Autoscaler.Text()
 }

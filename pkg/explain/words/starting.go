@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -15,28 +14,21 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
 	}
-	text := Joined(" of container ", "image "+p.Image, p.Container) + " "
+	text := wording.Join(" of container ", "image "+p.Image, p.Container)
 	if p.Trouble == nil {
-		return text + "cannot be pulled"
+		return text + " cannot be pulled"
 	}
-	return Joined(": ", text+p.Trouble.Text(""), quotedIfAny(p.Trouble.Quote()))
-}
-
-func quotedIfAny(text string) string {
-	if text == "" {
-		return ""
-	}
-	return wording.Quoted(text)
+	return p.Trouble.After(text)
 }
 
 // startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
 func startCause(p *explain.Problem) string {
-	return Joined(": ", p.Trouble.Text(volumeText(p)), quotedIfAny(p.Trouble.Quote()))
+	return wording.Join(": ", p.Trouble.Text(volumeText(p)), wording.Quoted(p.Trouble.Quote()))
 }
 
 // volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
-	text := Joined(" ", "its volume", p.Trouble.Volume)
+	text := wording.Join(" ", "its volume", p.Trouble.Volume)
 	if p.Trouble.Volume == "" {
 		text = "one of its volumes"
 	}
@@ -44,7 +36,7 @@ func volumeText(p *explain.Problem) string {
 	for i := range p.Claims {
 		names = append(names, p.Claims[i].Name)
 	}
-	return text + inBrackets(claimName(wording.Enumerate(names, "or")))
+	return text + wording.InBrackets(claimName(wording.Enumerate(names, "or")))
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".
@@ -55,30 +47,17 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Trouble.Advice(volumeText(p))
 }
 
-// webhookText explains why the named webhook cannot be called.
-func webhookText(name string, t *meaning.Trouble) string {
-	return Joined(": ", Joined(" ", name, t.Text("")), quotedIfAny(t.Quote()))
-}
-
-// QuotaNeedsAdvice returns advice on a quota that demands requests or limits that the pods lack.
-func QuotaNeedsAdvice(quota string, lacks []string) string {
-	if len(lacks) == 0 {
-		return "recreate the Job with the requests and limits that the quota demands"
-	}
-	return fmt.Sprintf("recreate the Job with %s for its containers, which ResourceQuota %s demands, or have a LimitRange of the namespace set defaults", wording.Enumerate(lacks, "and"), quota)
-}
-
 // NeverStartedText explains why no pod of the Job ever started, by the problem of one of them.
 func NeverStartedText(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return Joined(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
+		return wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
 		return "its pods never started, as " + imageText(p, time.Time{})
 	case p.Trouble != nil:
 		return "its pods never started because " + startCause(p)
 	}
-	return Joined(": ", "its pods never started ("+p.Reason+")", meaning.Gist(strings.Join(p.Details, "\n"), maxUnquoted))
+	return wording.Join(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
 }
 
 // DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
@@ -86,7 +65,7 @@ func DeadlinePassed(deadline *int64) string {
 	if deadline == nil {
 		return "meanwhile, its activeDeadlineSeconds passed"
 	}
-	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", Seconds(*deadline))
+	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", wording.Seconds(*deadline))
 }
 
 // NoneStartedText describes pods that never started and no longer exist.
@@ -94,5 +73,5 @@ func NoneStartedText(n int32) string {
 	if n == 1 {
 		return "the Job's controller deleted the pod, which never started, so it has no log"
 	}
-	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", Count(n, "pods"))
+	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", wording.Count(n, "pods"))
 }

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // MomentAbout returns Job, Pod, Condition or Event.
@@ -33,13 +34,13 @@ func MomentText(m *explain.Moment) string {
 	case explain.MomentCondition:
 		return conditionText(m)
 	case explain.MomentPodsCreated:
-		return momentPods(m) + Plural(int(m.PodCount), " was created", " were created")
+		return momentPods(m) + wording.Form(m.PodCount, " was created", " were created")
 	case explain.MomentPodsSucceeded:
 		return momentPods(m) + " succeeded"
 	case explain.MomentPodsFailed:
 		return momentPods(m) + " failed: " + LowerFirst(m.Cause)
 	case explain.MomentOmitted:
-		return Count(m.Count, "more")
+		return wording.Count(m.Count, "more")
 	}
 	return m.Reason + ": " + m.Message
 }
@@ -49,7 +50,7 @@ func momentPods(m *explain.Moment) string {
 	if m.Pod != "" {
 		return "pod " + m.Pod
 	}
-	return Times(m.PodCount, "pod", "pods")
+	return wording.Plural(m.PodCount, "pod", "pods")
 }
 
 func conditionText(m *explain.Moment) string {
@@ -67,13 +68,13 @@ func conditionText(m *explain.Moment) string {
 func waitText(w *explain.Wait) string {
 	switch w.Kind {
 	case explain.WaitBackoff:
-		return fmt.Sprintf("pods are created again after %s", Times(w.Failures, "failure in a row", "failures in a row"))
+		return fmt.Sprintf("pods are created again after %s", wording.Plural(w.Failures, "failure in a row", "failures in a row"))
 	case explain.WaitIndexBackoff:
 		return retryText(w)
 	case explain.WaitDeadline:
 		return fmt.Sprintf("the Job fails if it has not finished (activeDeadlineSeconds %d)", w.Seconds)
 	case explain.WaitGrace:
-		return fmt.Sprintf("the grace period of %s ends", Times(w.Count, "terminating pod", "terminating pods"))
+		return fmt.Sprintf("the grace period of %s ends", wording.Plural(w.Count, "terminating pod", "terminating pods"))
 	}
 	return fmt.Sprintf("the Job and its pods are deleted (ttlSecondsAfterFinished %d)", w.Seconds)
 }
@@ -82,7 +83,7 @@ func waitText(w *explain.Wait) string {
 func retryText(w *explain.Wait) string {
 	who := "index " + w.Indexes
 	if w.Count > 1 {
-		who = fmt.Sprintf("the first of %s in back-off", Count(w.Count, "indexes"))
+		who = fmt.Sprintf("the first of %s in back-off", wording.Count(w.Count, "indexes"))
 	}
 	if w.NoRoom {
 		return who + " may get its next pod, if parallelism allows it"
@@ -106,7 +107,7 @@ func StepText(s *explain.Step) string {
 	case explain.StepEnd:
 		return fmt.Sprintf("the condition %s is set once all pods have ended and are in the status", s.Condition)
 	case explain.StepReplace:
-		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", Times(s.Count, "terminating pod has", "terminating pods have"))
+		return fmt.Sprintf("replacements are created once %s ended (podReplacementPolicy Failed)", wording.Plural(s.Count, "terminating pod has", "terminating pods have"))
 	case explain.StepRetryCreation, explain.StepUnknownBackoff, explain.StepCreate, explain.StepNextIndexes:
 		return creationText(s)
 	}
@@ -116,27 +117,27 @@ func StepText(s *explain.Step) string {
 func creationText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepRetryCreation:
-		return fmt.Sprintf("creating %s is retried with increasing delays", Times(s.Count, "pod", "pods"))
+		return fmt.Sprintf("creating %s is retried with increasing delays", wording.Plural(s.Count, "pod", "pods"))
 	case explain.StepUnknownBackoff:
 		return "pods are created when the back-off ends, at most 10 minutes after the last failure; the exact time is unknown because the failed pods are gone"
 	case explain.StepCreate:
-		return Times(s.Count, "pod is", "pods are") + " created"
+		return wording.Plural(s.Count, "pod is", "pods are") + " created"
 	}
-	return fmt.Sprintf("as pods end, others start: %s pending", Times(s.Count, "index is", "indexes are"))
+	return fmt.Sprintf("as pods end, others start: %s pending", wording.Plural(s.Count, "index is", "indexes are"))
 }
 
 func limitText(s *explain.Step) string {
 	switch s.Kind {
 	case explain.StepSuccessRule:
-		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy; so far %s", Times(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
+		return fmt.Sprintf("the Job is complete after %s by rule %d of the successPolicy; so far %s", wording.Plural(s.Count, "more success", "more successes"), *s.Rule, s.Progress)
 	case explain.StepBackoffLimit:
-		more := Times(s.Count, "more failure", "more failures")
+		more := wording.Plural(s.Count, "more failure", "more failures")
 		if s.Unit == explain.LimitRestarts {
-			more = Times(s.Count, "more restart", "more restarts")
+			more = wording.Plural(s.Count, "more restart", "more restarts")
 		}
 		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", more, s.Limit)
 	case explain.StepFailedIndexes:
 		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
 	}
-	return fmt.Sprintf("the Job fails after %s (maxFailedIndexes %d)", Times(s.Count, "more failed index", "more failed indexes"), s.Limit)
+	return fmt.Sprintf("the Job fails after %s (maxFailedIndexes %d)", wording.Plural(s.Count, "more failed index", "more failed indexes"), s.Limit)
 }

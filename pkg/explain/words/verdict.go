@@ -38,13 +38,13 @@ const BeingDeleted = "The Job is being deleted"
 func WaitsForText(running, terminating, ended int32, controller string) string {
 	var parts []string
 	if running > 0 {
-		parts = append(parts, Times(running, "running pod", "running pods"))
+		parts = append(parts, wording.Plural(running, "running pod", "running pods"))
 	}
 	if terminating > 0 {
-		parts = append(parts, Times(terminating, "terminating pod", "terminating pods"))
+		parts = append(parts, wording.Plural(terminating, "terminating pod", "terminating pods"))
 	}
 	if ended > 0 {
-		parts = append(parts, Times(ended, "ended pod to be recorded", "ended pods to be recorded"))
+		parts = append(parts, wording.Plural(ended, "ended pod to be recorded", "ended pods to be recorded"))
 	}
 	if len(parts) == 0 {
 		return ControllerWord(controller) + " to record it"
@@ -69,9 +69,9 @@ func BackoffLimitText(failed, limit int32) string {
 	case failed <= limit:
 		return fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit)
 	case limit == 0:
-		return Times(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
+		return wording.Plural(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
 	}
-	return fmt.Sprintf("%s, and backoffLimit %d allows %s", Times(failed, "pod failed", "pods failed"), limit, Times(limit, "retry", "retries"))
+	return fmt.Sprintf("%s, and backoffLimit %d allows %s", wording.Plural(failed, "pod failed", "pods failed"), limit, wording.Plural(limit, "retry", "retries"))
 }
 
 // Restarts are the restarts that used up the backoffLimit: at least Count, exactly if Exact. Container and Pod are set if
@@ -84,7 +84,7 @@ type Restarts struct {
 
 // RestartsText explains that the Job failed by restarts.
 func RestartsText(r *Restarts, limit int32) string {
-	who, often := "containers of its pods were", Times(r.Count, "time", "times")
+	who, often := "containers of its pods were", wording.Plural(r.Count, "time", "times")
 	if r.Container != "" {
 		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
 	}
@@ -107,19 +107,19 @@ func LastExitText(e *cause.Exit, message string, known *meaning.KnownError) stri
 func DeadlineText(deadline *int64) string {
 	value := "no longer set"
 	if deadline != nil {
-		value = Seconds(*deadline)
+		value = wording.Seconds(*deadline)
 	}
 	return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value)
 }
 
 // MaxFailedIndexesText explains that the Job failed by its maxFailedIndexes.
 func MaxFailedIndexesText(failed int32, list string, limit int32) string {
-	return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", Times(failed, "index failed", "indexes failed"), crop(list), limit)
+	return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", wording.Plural(failed, "index failed", "indexes failed"), crop(list), limit)
 }
 
 // FailedIndexesText explains that the Job failed after all its indexes ended.
 func FailedIndexesText(failed int32, list string, completions int32) string {
-	return fmt.Sprintf("%s of its %s failed (%s)", Number(failed), Times(completions, "index", "indexes"), crop(list))
+	return fmt.Sprintf("%s of its %s failed (%s)", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"), crop(list))
 }
 
 // OtherReasonText returns a reason of the Job's failure that this project does not know.
@@ -183,9 +183,9 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 	if causes == 1 {
 		return text
 	}
-	of := Of(c.Count, failures)
+	of := wording.Of(c.Count, failures)
 	if partly {
-		of = fmt.Sprintf("%s of the %s with a known cause", Number(c.Count), Number(failures))
+		of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(failures))
 	}
 	if 2*c.Count > failures {
 		return fmt.Sprintf("mostly (%s) %s", of, text)
@@ -197,11 +197,11 @@ func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) strin
 func ProgressText(succeeded int32, indexed bool, completions *int32) string {
 	switch {
 	case indexed:
-		return fmt.Sprintf("%s of %s succeeded", Number(succeeded), Times(ptr.Deref(completions, 0), "index", "indexes"))
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(succeeded), wording.Plural(ptr.Deref(completions, 0), "index", "indexes"))
 	case completions != nil:
-		return fmt.Sprintf("%s of %s succeeded", Number(succeeded), Times(*completions, "pod", "pods"))
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(succeeded), wording.Plural(*completions, "pod", "pods"))
 	}
-	return Times(succeeded, "pod succeeded", "pods succeeded")
+	return wording.Plural(succeeded, "pod succeeded", "pods succeeded")
 }
 
 // CompleteText explains why the Job is complete. rule is the successPolicy rule that is met, nil if the whole Job
@@ -209,7 +209,7 @@ func ProgressText(succeeded int32, indexed bool, completions *int32) string {
 func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, noneRuns bool) string {
 	took := ""
 	if seconds != nil {
-		took = " in " + Seconds(*seconds)
+		took = " in " + wording.Seconds(*seconds)
 	}
 	if rule != nil {
 		return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", rule.Index, rule.Text, took)
@@ -222,12 +222,12 @@ func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, no
 
 // BackoffText returns the verdict on a Job in back-off.
 func BackoffText(left time.Duration, progress, failed string) string {
-	return fmt.Sprintf("The Job is in back-off for another %s: %s%s", Age(left), progress, failed)
+	return fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(left), progress, failed)
 }
 
 // RunningText returns the verdict on a Job that is running.
 func RunningText(progress string, active int32, failed string) string {
-	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, Times(active, "pod is", "pods are"), failed)
+	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(active, "pod is", "pods are"), failed)
 }
 
 // FailedText returns the end of such a verdict: the number of failures, and the number that the status counts if it differs.
@@ -236,17 +236,17 @@ func FailedText(failures, counted int32) string {
 	case 0:
 		return ""
 	case counted:
-		return ", " + Count(failures, "failed")
+		return ", " + wording.Count(failures, "failed")
 	}
-	return fmt.Sprintf(", %s failed (%s)", Number(failures), InStatus(counted))
+	return fmt.Sprintf(", %s failed (%s)", wording.Thousands(failures), InStatus(counted))
 }
 
 // InStatus returns how many failures the status counts: the others are ignored, or not recorded yet.
-func InStatus(counted int32) string { return Number(counted) + " in the status" }
+func InStatus(counted int32) string { return wording.Thousands(counted) + " in the status" }
 
 // WillFailText returns a clause on a Job that can no longer succeed.
 func WillFailText(failed int32) string {
-	return fmt.Sprintf("it will eventually fail, because %s failed", Times(failed, "index has", "indexes have"))
+	return fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(failed, "index has", "indexes have"))
 }
 
 // IndexBackoffText returns a clause on indexes in back-off. left is the time until the first retry, which is certain or possible.
@@ -255,7 +255,7 @@ func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
 	if certain {
 		retried = "is retried"
 	}
-	return fmt.Sprintf("%s in back-off, the first %s in %s", Times(indexes, "index is", "indexes are"), retried, Age(left))
+	return fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(indexes, "index is", "indexes are"), retried, wording.Age(left))
 }
 
 // ButText returns a clause on a problem of a Job that is running nevertheless.

@@ -46,5 +46,5 @@ func FineSeconds(seconds float64) string {
 	if seconds < fine {
 		return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond).String()
 	}
-	return Seconds(int64(math.Round(seconds)))
+	return wording.Seconds(int64(math.Round(seconds)))
 }

@@ -3,7 +3,6 @@ package words
 import (
 	"cmp"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -21,7 +20,7 @@ const WhyWidth = 30
 func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
-		return cutTo(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
+		return wording.Cut(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
 	case o.Reason == batchv1.JobReasonDeadlineExceeded:
 		return "deadline exceeded"
 	case o.Why != nil:
@@ -31,7 +30,7 @@ func Why(o *explain.Outline, now time.Time) string {
 	case o.Outcome.Fails():
 		return whyDecided(o)
 	case o.FailedIndexCount > 0:
-		return Times(o.FailedIndexCount, "index failed", "indexes failed")
+		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
 	}
 	return ""
 }
@@ -40,22 +39,22 @@ func Why(o *explain.Outline, now time.Time) string {
 func whyDecided(o *explain.Outline) string {
 	switch {
 	case o.RuleName != "":
-		return cutTo("rule "+o.RuleName, WhyWidth)
+		return wording.Cut("rule "+o.RuleName, WhyWidth)
 	case o.Rule != nil:
 		return fmt.Sprintf("rule %d", *o.Rule)
 	case o.FailedIndexCount > 0:
-		return Times(o.FailedIndexCount, "index failed", "indexes failed")
+		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
 	case o.Reason == batchv1.JobReasonBackoffLimitExceeded:
 		return "backoffLimit exceeded"
 	}
-	return cutTo(o.Reason, WhyWidth)
+	return wording.Cut(o.Reason, WhyWidth)
 }
 
 // WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the
 // message if they fit. If now is zero, it omits the next retry.
 func WhyFailed(w *explain.Why, now time.Time) string {
 	first := &w.Causes[0]
-	text := cutTo(causeBriefly(first)+timesText(first, w.Partial), WhyWidth)
+	text := wording.Cut(causeBriefly(first)+timesText(first, w.Partial), WhyWidth)
 	room := WhyWidth - utf8.RuneCountInString(text)
 	if w.RetryAt != nil && !now.IsZero() {
 		if retry := ", retry in " + wording.Duration(w.RetryAt.Sub(now)); len(retry) <= room {
@@ -69,12 +68,12 @@ func WhyFailed(w *explain.Why, now time.Time) string {
 		}
 		return text
 	}
-	lines := LastLines(first.Message)
+	message := wording.LastLine(first.Message)
 	const least = 8 // of a message, to be useful
-	if first.ExitCode == nil || first.Ending != nil || first.Error != nil || first.Hidden != nil || len(lines) == 0 || room < least {
+	if first.ExitCode == nil || first.Ending != nil || first.Error != nil || first.Hidden != nil || message == "" || room < least {
 		return text
 	}
-	return text + cutTo(": "+strings.TrimSpace(lines[len(lines)-1]), room)
+	return text + ": " + wording.Shorten(message, room-len(": "))
 }
 
 // timesText returns " ×3", or "" for a single or an unknown number.
@@ -100,7 +99,7 @@ func causeBriefly(c *explain.Cause) string {
 func failureBriefly(c *explain.Cause) string {
 	switch {
 	case c.Ending != nil:
-		return endingBriefly(c.Ending)
+		return c.Ending.Brief()
 	case c.Hidden != nil:
 		return fmt.Sprintf("hides exit %d", c.Hidden.ExitCode)
 	case c.Error != nil:
@@ -117,36 +116,4 @@ func failureBriefly(c *explain.Cause) string {
 		return "pod deleted"
 	}
 	return c.Text
-}
-
-func endingBriefly(e *explain.Ending) string {
-	switch e.Kind {
-	case explain.EndProbe:
-		return e.Probe + " probe failed"
-	case explain.EndPostStart:
-		return "postStart hook failed"
-	case explain.EndRejected:
-		return "rejected: " + e.Reason
-	case explain.EndEvicted:
-		return "evicted"
-	case explain.EndPreempted:
-		return "preempted"
-	case explain.EndTaint:
-		return "evicted by a taint"
-	case explain.EndNodeGone:
-		return "node gone"
-	case explain.EndNodeShutdown:
-		return "node shut down"
-	case explain.EndPodDeadline:
-		return "pod deadline exceeded"
-	}
-	return "disrupted: " + e.Reason
-}
-
-// cutTo cuts a text to width characters.
-func cutTo(text string, width int) string {
-	if utf8.RuneCountInString(text) <= width {
-		return text
-	}
-	return strings.TrimRight(string([]rune(text)[:width-1]), " ") + "…"
 }

@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -24,7 +25,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	byRule.Rule, byRule.RuleName = ptr.To[int32](0), "BadInput"
 	unnamed := exit(42, 1, "")
 	unnamed.Rule = ptr.To[int32](1)
-	ended := func(e explain.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
+	ended := func(e meaning.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
 	failed := func(reason string, causes ...explain.Cause) explain.Outline {
 		o := explain.Outline{Outcome: reconcile.OutcomeFailed, Reason: reason}
 		if len(causes) > 0 {
@@ -43,14 +44,14 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	for want, o := range map[string]explain.Outline{
 		"OOMKilled ×2":                   failed("BackoffLimitExceeded", oom),
 		"OOMKilled ×2, exit 3 ×5":        failed("", oom, exit(3, 5, "")),
-		"exit 1: ValueError: learning…":  failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
+		"exit 1: learning rate must be…": failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
 		"exit 1 ×3, retry in 40s":        backoff,
 		"exit 1":                         partial,
 		"rule BadInput: exit 42":         failed("PodFailurePolicy_BadInput", byRule),
 		"rule 1: exit 42":                failed("PodFailurePolicy", unnamed),
-		"liveness probe failed":          failed("", ended(explain.Ending{Kind: explain.EndProbe, Probe: "liveness"})),
-		"rejected: OutOfcpu":             failed("", ended(explain.Ending{Kind: explain.EndRejected, Reason: "OutOfcpu"})),
-		"evicted":                        failed("", ended(explain.Ending{Kind: explain.EndEvicted})),
+		"liveness probe failed":          failed("", ended(meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness"})),
+		"rejected: OutOfcpu":             failed("", ended(meaning.Ending{Kind: meaning.EndRejected, Reason: "OutOfcpu"})),
+		"evicted":                        failed("", ended(meaning.Ending{Kind: meaning.EndEvicted})),
 		"deadline exceeded":              failed("DeadlineExceeded", oom),
 		"backoffLimit exceeded":          failed("BackoffLimitExceeded"),
 		"3 indexes failed":               indexes,
@@ -58,7 +59,7 @@ func TestWhyFitsItsColumn(t *testing.T) {
 		"no controller":                  {Neglected: true},
 		"ImagePullBackOff":               {Stalled: &explain.Stall{Kind: explain.ProblemImagePull, Reason: "ImagePullBackOff"}},
 		"no node can take the pod":       {Stalled: &explain.Stall{Kind: explain.ProblemUnschedulable, Reason: "Unschedulable"}},
-		"FailedCreate: ResourceQuota b…": {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
+		"FailedCreate: ResourceQuota…":   {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
 		"":                               {Outcome: reconcile.OutcomeComplete},
 	} {
 		got := words.Why(&o, now)

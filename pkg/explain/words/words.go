@@ -4,7 +4,6 @@ package words
 
 import (
 	"strings"
-	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -13,35 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
-
-// Age returns a duration in at most two units: "1m20s", "3d4h". A negative one counts as 0: clocks differ.
-func Age(d time.Duration) string { return wording.Duration(max(d, 0)) }
-
-// Seconds returns the Age of n seconds.
-func Seconds(n int64) string { return wording.Seconds(max(n, 0)) }
-
-// Times returns "1 pod" or "2 pods".
-func Times(n int32, one, many string) string { return wording.Plural(int64(n), one, many) }
-
-// Number returns a number with separators: "2,000".
-func Number(n int32) string { return wording.Thousands(n) }
-
-// Count returns "3 failed".
-func Count(n int32, what string) string { return wording.Count(n, what) }
-
-// Of returns "3 of 2,000".
-func Of(n, all int32) string { return wording.Of(n, all) }
-
-// Plural returns one if n is 1, else many.
-func Plural(n int, one, many string) string {
-	if n == 1 {
-		return one
-	}
-	return many
-}
-
-// Joined joins the parts that are not empty.
-func Joined(separator string, parts ...string) string { return wording.Join(separator, parts...) }
 
 // UpperFirst returns text with an upper-case first letter, for the beginning of a sentence.
 func UpperFirst(text string) string { return withFirst(text, unicode.ToUpper) }
@@ -58,7 +28,7 @@ func withFirst(text string, change func(rune) rune) string {
 }
 
 // Clauses joins clauses to a sentence.
-func Clauses(all []string) string { return Joined("; ", all...) }
+func Clauses(all []string) string { return wording.Join("; ", all...) }
 
 // FullStop adds a full stop, unless the text ends with an ellipsis.
 func FullStop(text string) string {
@@ -70,7 +40,7 @@ func FullStop(text string) string {
 
 // ContainersText returns "container proxy", or "containers proxy and logs".
 func ContainersText(names []string) string {
-	return Plural(len(names), "container ", "containers ") + wording.Enumerate(names, "and")
+	return wording.Form(len(names), "container ", "containers ") + wording.Enumerate(names, "and")
 }
 
 // FillIn sets the texts of a report that later steps refer to: the controller, the policies of the Job with this spec, the waits,
@@ -120,7 +90,7 @@ func LastLines(message string) []string {
 const maxList = 50
 
 // crop cuts a list of intervals after a comma, so that no interval is cut in two (CLI-02).
-func crop(list string) string { return explain.Crop(list, maxList) }
+func crop(list string) string { return wording.Crop(list, maxList, "…") }
 
 // OneLine joins lines, with single spaces between their words.
 func OneLine(lines []string) string {

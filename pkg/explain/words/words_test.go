@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
@@ -18,7 +19,7 @@ func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
 		20 * time.Minute: "20m", time.Hour: "1h", 90 * time.Minute: "1h30m", 70 * time.Minute: "1h10m", 10*time.Hour + 59*time.Second: "10h",
 		24 * time.Hour: "1d", 34 * time.Hour: "1d10h", 240 * time.Hour: "10d", time.Hour + 59*time.Minute + 59*time.Second + 600*time.Millisecond: "1h59m",
 	} {
-		if got := Age(d); got != want {
+		if got := wording.Age(d); got != want {
 			t.Errorf("%v: %q, want %q", d, got, want)
 		}
 	}
@@ -35,11 +36,11 @@ func TestCauseSentence(t *testing.T) {
 		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
 		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {
 			Text: "Container main was killed because its liveness probe failed", ExitCode: ptr.To[int32](137), Message: "connection refused",
-			Ending: &explain.Ending{Kind: explain.EndProbe, Probe: "liveness", Container: "main"},
+			Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"},
 		},
 		"Pod was terminated because its node shut down": {
 			Text: "Pod was terminated because its node shut down", ExitCode: ptr.To[int32](143), Message: "imminent node shutdown",
-			Ending: &explain.Ending{Kind: explain.EndNodeShutdown},
+			Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown},
 		},
 	} {
 		if got := CauseSentence(&c); got != want {

@@ -22,14 +22,6 @@ func TestLists(t *testing.T) {
 	}
 }
 
-func TestTextsAreCutBetweenCharacters(t *testing.T) {
-	for text, want := range map[string]string{"abc": "abc", "abcd": "abc…", "äöü": "äöü", "äöüß": "äöü…"} {
-		if got := Shorten(text, 3); got != want {
-			t.Errorf("%q, want %q", got, want)
-		}
-	}
-}
-
 func TestLastNameOfAPath(t *testing.T) {
 	if got := Last(field.NewPath("spec", "rules").Index(1)); got != "rules[1]" {
 		t.Errorf("%q", got)

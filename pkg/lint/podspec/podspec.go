@@ -20,6 +20,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Problem is a field for which the API server rejects the template.
@@ -55,7 +56,7 @@ func (p *problems) add(id string, path *field.Path, fix, message string, args ..
 }
 
 // shorten keeps messages that quote the template readable.
-func shorten(text string) string { return phrase.Shorten(text, 60) }
+func shorten(text string) string { return wording.Cut(text, 60) }
 
 // maxAnnotations is the maximum size of an object's annotations, in bytes.
 const maxAnnotations = 256 << 10

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // fits returns the value as it is decoded; false if its type is wrong. It does not handle objects, lists, quantities
@@ -245,4 +245,4 @@ func describe(value any, written string) string {
 }
 
 // quoted quotes and shortens a text.
-func quoted(text string) string { return strconv.Quote(phrase.Shorten(text, 60)) }
+func quoted(text string) string { return strconv.Quote(wording.Cut(text, 60)) }

@@ -95,7 +95,7 @@ func (r Record) After(h History) Record {
 	success := latest(r.LastSuccess, h.LastSuccess)
 	failures := since(h.failures, success)
 	r = r.since(success).Failed(failures...)
-	r.Failures = max(r.Failures, int32(min(len(failures), math.MaxInt32))) //nolint:gosec // At most MaxInt32.
+	r.Failures = max(r.Failures, int32(min(len(failures), math.MaxInt32))) // At most MaxInt32.
 	return r
 }
 
@@ -121,7 +121,7 @@ func (r Record) since(success time.Time) Record {
 	left.Failures = r.Failures
 	if len(left.pods) < len(r.pods) {
 		// Failures older than a dropped failure also finished before the success.
-		left.Failures = int32(len(left.pods)) //nolint:gosec // At most maxPods.
+		left.Failures = int32(len(left.pods)) // At most maxPods.
 	}
 	return left
 }

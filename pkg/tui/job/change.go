@@ -37,7 +37,6 @@ func wordsFor(c screen.Change) changeWords {
 	}[c]
 }
 
-//nolint:gochecknoglobals // a constant, as those of the key map
 var keyYes = widget.Bind("y", "yes", "y")
 
 // OpenChange opens the form for the Job with this UID.

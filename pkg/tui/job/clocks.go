@@ -57,7 +57,7 @@ func etaLines(p *widget.Paint, j *screen.Job) []layout.Line {
 	case eta.PerMinute == 0:
 		return []layout.Line{{dot, layout.Text(layout.Muted, eta.Method)}}
 	}
-	left := layout.Line{dot, layout.Text(layout.Muted, "ETA "), layout.Text(layout.Bold, wording.Duration(max(0, eta.Remaining-p.Now.Sub(j.ObservedAt.Time))))}
+	left := layout.Line{dot, layout.Text(layout.Muted, "ETA "), layout.Text(layout.Bold, wording.Age(eta.Remaining-p.Now.Sub(j.ObservedAt.Time)))}
 	if j.ETATotal > 0 {
 		left = append(left, layout.Text(layout.Muted, " to all "+wording.Thousands(j.ETATotal)))
 	}
@@ -85,9 +85,9 @@ func ranFor(p *widget.Paint, j *screen.Job) string {
 	case j.Job.Started.IsZero():
 		return section.NotStarted(j.Report)
 	case !j.Job.Finished.IsZero():
-		return fmt.Sprintf("took %s, %s", wording.Duration(max(0, j.Job.Finished.Sub(j.Job.Started.Time))), p.When(j.Job.Finished))
+		return fmt.Sprintf("took %s, %s", wording.Age(j.Job.Finished.Sub(j.Job.Started.Time)), p.When(j.Job.Finished))
 	}
-	ran := wording.Duration(max(0, p.Now.Sub(j.Job.Started.Time)))
+	ran := wording.Age(p.Now.Sub(j.Job.Started.Time))
 	if j.Gone {
 		return "ran for " + ran
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyNextCommand = widget.Bind("tab/n", "next command", "tab", "n")
 	keyPrevCommand = widget.Bind("shift+tab/N", "previous command", "shift+tab", "N")

@@ -25,7 +25,6 @@ type failuresPane struct {
 	shown  int
 }
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var keyDetail = widget.Bind("J/K", "scroll the cause", "J", "K")
 
 func (o *failuresPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) {

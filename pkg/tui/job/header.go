@@ -111,7 +111,7 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	var l layout.Line
 	add := func(n int32, one, many string, style layout.Style) {
 		if n > 0 {
-			text := wording.Plural(int64(n), one, many)
+			text := wording.Plural(n, one, many)
 			l = append(l, layout.Text(layout.Muted, " "+p.Glyphs.Dot+" "), layout.Text(style, text))
 		}
 	}

@@ -110,7 +110,7 @@ func podLine(p *widget.Paint, pod *explain.PodInfo, name string, n int) layout.L
 	}
 	parts := []layout.Span{layout.Text(layout.Plain, pod.Name), layout.Text(layout.Plain, pod.State)}
 	if pod.Restarts > 0 {
-		parts = append(parts, layout.Text(layout.Warn, wording.Plural(int64(pod.Restarts), "restart", "restarts")))
+		parts = append(parts, layout.Text(layout.Warn, wording.Plural(pod.Restarts, "restart", "restarts")))
 	}
 	switch {
 	case !pod.GraceEnds.IsZero():

@@ -16,7 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	// On the map, l is one of the four keys that move the cursor.
 	keyMapRight = widget.Bind("→/l", "right", "right", "l")

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"

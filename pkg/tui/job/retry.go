@@ -33,7 +33,6 @@ type RetryForm struct {
 	stop context.CancelFunc
 }
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyCreate  = widget.Bind("enter", "create", "enter")
 	keyIndexes = widget.Bind("i", "choose indexes", "i")
@@ -207,7 +206,7 @@ func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 	case s.asks:
 		style, text = layout.Accent|layout.Bold, "Create job "+s.plan.Name
 		if s.found.Indexed {
-			text += ", which runs " + wording.Plural(int64(s.plan.Indexes.Len()), "index", "indexes")
+			text += ", which runs " + wording.Plural(s.plan.Indexes.Len(), "index", "indexes")
 		}
 		if s.found.Replaces {
 			text += ", and delete job " + s.job.Name

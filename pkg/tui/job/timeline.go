@@ -12,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var keyWarnings = widget.Bind("x", "warnings only", "x")
 
 // timelinePane shows conditions, pods and events in order of time. It starts at the end, and stays there until the user

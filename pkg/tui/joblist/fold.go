@@ -10,8 +10,6 @@ import (
 )
 
 // keyFold shows all Jobs of a retry family, or only its latest retry.
-//
-//nolint:gochecknoglobals // a constant, as those of the key map
 var keyFold = widget.Bind("F", "fold/unfold retries", "F")
 
 // fold holds the Jobs without a row of their own, because a later retry of the same family has one.
@@ -30,7 +28,7 @@ func (f *fold) derive(jobs *snapshot.Jobs) {
 	for i := range jobs.Items {
 		if o := &jobs.Items[i]; o.Retry != nil {
 			if at, known := latest[o.Retry.UID]; !known || jobs.Items[at].Retry.Attempt < o.Retry.Attempt {
-				latest[o.Retry.UID] = int32(i) //nolint:gosec // a list of Jobs is not that long
+				latest[o.Retry.UID] = int32(i) // a list of Jobs is not that long
 			}
 		}
 	}
@@ -40,7 +38,7 @@ func (f *fold) derive(jobs *snapshot.Jobs) {
 	f.hidden = map[int32]bool{}
 	for i := range jobs.Items {
 		if at, known := latest[family(&jobs.Items[i])]; known && int(at) != i {
-			f.hidden[int32(i)] = true //nolint:gosec // a list of Jobs is not that long
+			f.hidden[int32(i)] = true // a list of Jobs is not that long
 		}
 	}
 }

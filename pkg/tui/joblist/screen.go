@@ -150,9 +150,9 @@ func (s *listScreen) empty(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
 
 // summary returns the number of Jobs of each kind, starting with those that need attention, and the sort order.
 func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line {
-	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(s.shown(jobs)), "Job", "Jobs")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(s.shown(jobs), "Job", "Jobs")))
 	if n := len(jobs.Items) - s.shown(jobs); n > 0 {
-		title = append(title, layout.Text(layout.Muted, " (and "+wording.Plural(int64(n), "earlier attempt", "earlier attempts")+")"))
+		title = append(title, layout.Text(layout.Muted, " (and "+wording.Plural(n, "earlier attempt", "earlier attempts")+")"))
 	}
 	if len(jobs.Items) == 0 {
 		title = layout.Of(layout.Text(layout.Bold, "No Jobs"))

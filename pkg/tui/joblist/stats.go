@@ -31,7 +31,7 @@ func (f *stats) derive(jobs *snapshot.Jobs, p *widget.Paint, hidden func(int32) 
 	}
 	*f = stats{of: jobs, earliest: p.Now}
 	for i := range jobs.Items {
-		if hidden(int32(i)) { //nolint:gosec // a list of Jobs is not that long
+		if hidden(int32(i)) { // a list of Jobs is not that long
 			continue
 		}
 		f.add(p, &jobs.Items[i])

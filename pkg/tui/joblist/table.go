@@ -188,7 +188,7 @@ func ageCell(p *widget.Paint, created *metav1.Time) layout.Line {
 	}
 	age := max(0, p.Now.Sub(created.Time))
 	if p.Width < 100 {
-		return layout.Plainly(wording.Age(age))
+		return layout.Plainly(wording.ShortAge(age))
 	}
 	return layout.Plainly(wording.Duration(age))
 }

@@ -103,7 +103,7 @@ func containerLines(p *widget.Paint, c *explain.ContainerInfo) []layout.Line {
 	}
 	note := c.Image
 	if c.Restarts > 0 {
-		note = wording.Join(", ", wording.Plural(int64(c.Restarts), "restart", "restarts"), c.Image)
+		note = wording.Join(", ", wording.Plural(c.Restarts, "restart", "restarts"), c.Image)
 	}
 	lines := []layout.Line{p.Title(what+c.Name, note)}
 	lines = append(lines, runLines(p, "", &c.Now, c.Ready)...)
@@ -167,7 +167,7 @@ func runWords(run *explain.ContainerRun, ready bool) string {
 func runTimes(p *widget.Paint, run *explain.ContainerRun) string {
 	switch {
 	case !run.Ended.IsZero() && !run.Started.IsZero():
-		return fmt.Sprintf(", took %s, ended %s", wording.Duration(max(0, run.Ended.Sub(run.Started.Time))), p.When(run.Ended))
+		return fmt.Sprintf(", took %s, ended %s", wording.Age(run.Ended.Sub(run.Started.Time)), p.When(run.Ended))
 	case !run.Ended.IsZero():
 		return ", ended " + p.When(run.Ended)
 	case !run.Started.IsZero():

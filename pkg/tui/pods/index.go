@@ -25,7 +25,7 @@ func indexCounts(p *widget.Paint, info *explain.IndexInfo) layout.Line {
 		part(layout.Plain, "attempt %s", attempt)
 	}
 	if info.Failures > 0 {
-		part(layout.Bad, "%s", wording.Plural(int64(info.Failures), "failure", "failures"))
+		part(layout.Bad, "%s", wording.Plural(info.Failures, "failure", "failures"))
 	}
 	if info.Ignored > 0 {
 		part(layout.Muted, "%s", wording.Count(info.Ignored, "ignored"))

@@ -4,9 +4,8 @@ import (
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -79,7 +78,7 @@ func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 
 // above returns the number of pods, the gaps, and the filter.
 func (o *listPane) above(p *widget.Paint, r *explain.Report) []layout.Line {
-	title := layout.Of(layout.Text(layout.Bold, wording.Plural(int64(len(r.Pods)), "pod", "pods")))
+	title := layout.Of(layout.Text(layout.Bold, wording.Plural(len(r.Pods), "pod", "pods")))
 	if len(r.Pods) == 0 {
 		title = layout.Of(layout.Text(layout.Bold, "No pods"))
 	}

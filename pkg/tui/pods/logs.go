@@ -29,7 +29,6 @@ type logsPane struct {
 	paint *widget.Paint
 }
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyFollow    = widget.Bind("f", "follow on/off", "f")
 	keyPrevious  = widget.Bind("p", "previous/current run", "p")
@@ -161,7 +160,7 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 		l = append(l, layout.Text(layout.Warn, ", previous run"))
 	}
 	if o.filter.Text == "" && len(log.Lines) > 0 {
-		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(int64(len(log.Lines)), "line", "lines")))
+		l = append(l, layout.Text(layout.Muted, ", "+wording.Plural(len(log.Lines), "line", "lines")))
 	}
 	if log.Dropped > 0 {
 		l = append(l, layout.Text(layout.Muted, ", "+wording.Count(log.Dropped, "earlier lines not kept")))

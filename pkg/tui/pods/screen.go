@@ -35,7 +35,6 @@ const (
 	tabEvents
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyPodTabs = widget.Bind("1-3", "tab", "1", "2", "3")
 	keyOlder   = widget.Bind("[", "older attempt", "[")

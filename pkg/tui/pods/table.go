@@ -132,7 +132,7 @@ func whenCell(p *widget.Paint, pod *explain.PodInfo) layout.Line {
 	case p.Absolute:
 		return layout.Plainly("since " + p.Clock(pod.Created.Time))
 	}
-	return layout.Plainly("for " + wording.Duration(max(0, p.Now.Sub(pod.Created.Time))))
+	return layout.Plainly("for " + wording.Age(p.Now.Sub(pod.Created.Time)))
 }
 
 // graceLeft returns the time until a terminating pod is killed, in the style of an error if it is overdue.

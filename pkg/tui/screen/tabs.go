@@ -9,7 +9,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-//nolint:gochecknoglobals // constants, as those of the key map
 var (
 	keyRight   = widget.Bind("→", "right", "right")
 	keyNextTab = widget.Bind("tab", "next tab", "tab")

@@ -10,12 +10,11 @@ import (
 	"sync"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/jsonlimit"
 )
 
@@ -43,8 +42,6 @@ type entry struct {
 
 // parts are the parts of a Snapshot that are not repeated. same reports whether a part exists and equals that of another
 // Snapshot; take sets it to the part of another Snapshot.
-//
-//nolint:gochecknoglobals // a constant
 var parts = []struct {
 	name string
 	same func(s, other *Snapshot) bool

@@ -21,8 +21,6 @@ func Bind(label, help string, keys ...string) Binding {
 func Matches(k tea.KeyPressMsg, b Binding) bool { return key.Matches(k, b) }
 
 // Keys that several screens use, most of them as in k9s, less and vim.
-//
-//nolint:gochecknoglobals // constants: a Binding has no literal
 var (
 	KeyUp       = Bind("↑/k", "up", "up", "k")
 	KeyDown     = Bind("↓/j", "down", "down", "j")

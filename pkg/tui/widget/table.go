@@ -101,7 +101,7 @@ func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item
 	}
 	t.source, t.arranged, t.items = source, t.chosen, items
 	t.rows = make([]int32, 0, len(items))
-	for i := range int32(len(items)) { //nolint:gosec // lists are not that long
+	for i := range int32(len(items)) { // lists are not that long
 		if shown(i) {
 			t.rows = append(t.rows, i)
 		}

@@ -394,3 +394,61 @@ func TestMakeTargetsInProseExist(t *testing.T) {
 		t.Errorf("only %d targets were found", n)
 	}
 }
+
+// kubernetesPaths are the folders of Kubernetes and Kueue that pages name as sources, as "pkg/kubelet/eviction".
+var kubernetesPaths = regexp.MustCompile(`^pkg/(apis|kubelet|registry|scheduler)/|^pkg/controller/(core|cronjob|job|podgc|tainteviction)\b`)
+
+// A path of the project in the text exists, and so does a declaration that the text finds there: "`matched` in `pkg/cause/cause.go`".
+// `catalog.go` alone names a file, and only the requirements name files of Kubernetes in this way.
+func TestCodeInProseExists(t *testing.T) {
+	files := map[string]bool{}
+	var tests strings.Builder
+	err := filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(name, ".go") {
+			files[entry.Name()] = true
+		}
+		if err == nil && strings.HasSuffix(name, "_test.go") {
+			var text []byte
+			text, err = os.ReadFile(name)
+			tests.Write(text)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := regexp.MustCompile("(?:`(\\w+)` in )?`(?:[^`\n]* )?(?:\\./)?((?:cmd|config|docs|examples|hack|internal|krew|pkg|test)/[^`\\s<]+)[^`\n]*`")
+	file := regexp.MustCompile("`(?:[\\w-]+/)?([\\w-]+\\.go)`")
+	test := regexp.MustCompile("`(Test[A-Z]\\w+)`")
+	n := 0
+	for name, p := range documents(t) {
+		for _, m := range path.FindAllStringSubmatch(p.Prose, -1) {
+			declaration, where := m[1], strings.TrimRight(strings.TrimSuffix(strings.TrimSuffix(m[2], "/..."), "/…"), ".,:;)")
+			if kubernetesPaths.MatchString(where) || strings.ToLower(where) != where || strings.HasSuffix(where, "/") { // "internal/cli/VERB"
+				continue
+			}
+			n++
+			found, err := filepath.Glob(filepath.Join(root, where))
+			if err != nil || len(found) == 0 {
+				t.Errorf("%s: there is no %s", name, where)
+				continue
+			}
+			if text, err := os.ReadFile(found[0]); declaration != "" && (err != nil || !regexp.MustCompile(`\b`+declaration+`\b`).Match(text)) {
+				t.Errorf("%s: there is no %s in %s", name, declaration, where)
+			}
+		}
+		for _, m := range file.FindAllStringSubmatch(p.Prose, -1) {
+			if !files[m[1]] && name != "docs/requirements.md" {
+				t.Errorf("%s: there is no file %s", name, m[1])
+			}
+		}
+		for _, m := range test.FindAllStringSubmatch(p.Prose, -1) {
+			if n++; !strings.Contains(tests.String(), "func "+m[1]) {
+				t.Errorf("%s: there is no test %s", name, m[1])
+			}
+		}
+	}
+	if n < 200 {
+		t.Errorf("only %d paths and tests were found", n)
+	}
+}

@@ -27,7 +27,7 @@ func (p *Player) report(ctx context.Context, s Pod) error {
 		return err
 	}
 	for name := range s.Containers {
-		if !slices.ContainsFunc(slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers), func(c corev1.Container) bool { return c.Name == name }) {
+		if !hasContainer(pod, name) {
 			return fmt.Errorf("pod %s has no container %s", pod.Name, name)
 		}
 	}

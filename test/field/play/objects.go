@@ -2,6 +2,7 @@ package play
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,6 @@ import (
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/restmapper"
-	"k8s.io/utils/ptr"
 )
 
 // Objects reads and writes objects of any kind.
@@ -28,8 +28,8 @@ type Objects struct {
 	Mapper *restmapper.DeferredDiscoveryRESTMapper
 }
 
-// create creates the objects of a manifest, in order. It sets managedBy in Jobs and in CronJobs' templates.
-func (o *Objects) create(ctx context.Context, namespace, manifest, managedBy string) error {
+// Create creates the objects of a manifest, in order. It sets managedBy in Jobs and in CronJobs' templates.
+func (o *Objects) Create(ctx context.Context, namespace, manifest, managedBy string) error {
 	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest), 4096)
 	for {
 		object := &unstructured.Unstructured{}
@@ -99,39 +99,43 @@ func (o *Objects) get(ctx context.Context, namespace, reference string) (*unstru
 	return client.Get(ctx, name, metav1.GetOptions{})
 }
 
-func (o *Objects) delete(ctx context.Context, namespace, reference string) error {
+func (o *Objects) delete(ctx context.Context, namespace, reference string, dependents metav1.DeletionPropagation) error {
 	client, name, err := o.find(namespace, reference)
 	if err != nil {
 		return err
 	}
-	return client.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationBackground)})
+	return client.Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &dependents})
 }
 
-func (o *Objects) patch(ctx context.Context, namespace, reference string, status bool, expand func(string) string, merge map[string]any) error {
-	client, name, err := o.find(namespace, reference)
+func (o *Objects) patch(ctx context.Context, namespace string, p Patch, expand func(string) string) error {
+	client, name, err := o.find(namespace, p.Object)
 	if err != nil {
 		return err
 	}
-	data, err := json.Marshal(past(merge, expand, time.Now()))
+	data, err := json.Marshal(past(p.Merge, expand, time.Now()))
 	if err != nil {
 		return err
 	}
 	var subresources []string
-	if status {
+	if p.Status {
 		subresources = []string{"status"}
 	}
-	_, err = client.Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: "kubectl-edit"}, subresources...)
+	_, err = client.Patch(ctx, name, types.MergePatchType, data, metav1.PatchOptions{FieldManager: cmp.Or(p.Manager, "kubectl-edit")}, subresources...)
 	return err
 }
 
-// List returns all objects that an explanation of a namespace's Jobs may read: owners before the objects that they
-// create, then the nodes of the pods, including deleted pods.
+// List returns all objects that an explanation of a namespace's Jobs may read: the namespace, owners before the objects that
+// they create, then the nodes of the pods, including deleted pods.
 func (o *Objects) List(ctx context.Context, namespace string) ([]unstructured.Unstructured, error) {
-	var all []unstructured.Unstructured
+	own, err := o.Client.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}).Get(ctx, namespace, metav1.GetOptions{})
+	if err != nil {
+		return nil, err
+	}
+	all := []unstructured.Unstructured{*own}
 	for _, resource := range []schema.GroupVersionResource{
-		{Group: "batch", Version: "v1", Resource: "cronjobs"}, {Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"},
-		{Group: "batch", Version: "v1", Resource: "jobs"}, {Version: "v1", Resource: "persistentvolumeclaims"},
-		{Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "events"},
+		{Group: "batch", Version: "v1", Resource: "cronjobs"}, {Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"},
+		{Group: "kueue.x-k8s.io", Version: "v1beta2", Resource: "workloads"}, {Group: "batch", Version: "v1", Resource: "jobs"},
+		{Version: "v1", Resource: "persistentvolumeclaims"}, {Version: "v1", Resource: "pods"}, {Version: "v1", Resource: "events"},
 	} {
 		list, err := o.Client.Resource(resource).Namespace(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {

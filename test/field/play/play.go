@@ -13,9 +13,9 @@ import (
 // Play is the content of play.yaml.
 //
 // Durations in the past have no sign: started: 68s means 68 seconds ago. ${NAMESPACE} in any text, and in the manifests,
-// is the namespace; ${POD} in a step about a pod is the pod's name. A pod is pod/JOB, the first pod of the Job, or
-// pod/JOB/2, the second one, in order of creation; a step waits until the pod exists. Other objects are job/NAME,
-// cronjob/NAME.
+// is the namespace; ${POD} in a step about a pod is the pod's name; ${UID KIND/NAME} in a manifest is the UID of an object. A
+// pod is pod/JOB, the first pod of the Job, or pod/JOB/2, the second one, in order of creation; a step waits until the pod
+// exists. Other objects are job/NAME, cronjob/NAME, jobset/NAME, namespace/${NAMESPACE}.
 type Play struct {
 	// Pods is played (the default) if the player acts as scheduler and kubelet, or simulated for kwok's nodes.
 	Pods string `json:"pods,omitempty"`
@@ -36,15 +36,19 @@ type Step struct {
 	// Unschedulable is the scheduler's report about a pod that fits on no node.
 	Unschedulable *Unschedulable `json:"unschedulable,omitempty"`
 	Event         *Event         `json:"event,omitempty"`
+	Log           *Log           `json:"log,omitempty"`
 	// Wait is a delay.
 	Wait  *metav1.Duration `json:"wait,omitempty"`
 	Until *Until           `json:"until,omitempty"`
 	Patch *Patch           `json:"patch,omitempty"`
 	// Delete is an object to delete; a pod is removed at once, as if its node had stopped it.
 	Delete string `json:"delete,omitempty"`
+	// Orphan is an object to delete without the objects that it owns.
+	Orphan string `json:"orphan,omitempty"`
 	// Evict is a pod to evict with the eviction API.
 	Evict   string   `json:"evict,omitempty"`
 	Webhook *Webhook `json:"webhook,omitempty"`
+	Refuse  *Refuse  `json:"refuse,omitempty"`
 }
 
 // Pod is a kubelet's status of a pod. The player fills in the rest: conditions, images, and the containers that are not
@@ -110,7 +114,17 @@ type Event struct {
 	Container string `json:"container,omitempty"`
 }
 
-// Until waits for a condition of a Job, for an event about an object (pod/ is any pod), or until a Job is deleted.
+// Log is the log of a container, which the kubelet of the shared node serves once all steps are played, while its pod
+// exists. A container in back-off has one log: that of its last run, with previous and without.
+type Log struct {
+	Pod       string `json:"pod"`
+	Container string `json:"container"`
+	// Previous is true for the log of the run before the last restart.
+	Previous bool   `json:"previous,omitempty"`
+	Text     string `json:"text"`
+}
+
+// Until waits for a condition of an object, for an event about an object (pod/ is any pod), or until an object is deleted.
 type Until struct {
 	About     string `json:"about"`
 	Condition string `json:"condition,omitempty"`
@@ -120,9 +134,11 @@ type Until struct {
 
 // Patch is a merge patch of an object or of its status. A time in it may be relative: -5m is five minutes ago.
 type Patch struct {
-	Object string         `json:"object"`
-	Status bool           `json:"status,omitempty"`
-	Merge  map[string]any `json:"merge"`
+	Object string `json:"object"`
+	Status bool   `json:"status,omitempty"`
+	// Manager is the field manager, by default kubectl-edit.
+	Manager string         `json:"manager,omitempty"`
+	Merge   map[string]any `json:"merge"`
 }
 
 // Webhook is an admission webhook for the pods of the namespace. It denies them with a message or does not answer.
@@ -131,6 +147,12 @@ type Webhook struct {
 	Denies string `json:"denies,omitempty"`
 	// Hangs is true for a webhook that does not answer within its timeout of one second.
 	Hangs bool `json:"hangs,omitempty"`
+}
+
+// Refuse makes the API server refuse the pods of the namespace, as an admission plugin in it does: pods "NAME" MESSAGE.
+type Refuse struct {
+	// Pods is the message.
+	Pods string `json:"pods"`
 }
 
 // Read reads the play of a case.

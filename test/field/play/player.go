@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -16,11 +17,13 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
 // PlayedLabel marks the namespaces whose pods are not assigned to nodes at admission: the player is their scheduler and
@@ -35,6 +38,7 @@ type Player struct {
 	Client  kubernetes.Interface
 	Objects *Objects
 	Hooks   *Hooks
+	Kubelet *Kubelet
 	// Node is the node of the pods that the player runs.
 	Node      string
 	Namespace string
@@ -45,6 +49,7 @@ type Player struct {
 
 	// pods has the names of each Job's pods, in order of creation.
 	pods map[string][]string
+	logs []recorded.Log
 }
 
 // Play creates the namespace and plays all steps.
@@ -65,7 +70,7 @@ func (p *Player) Play(ctx context.Context, play Play) error {
 			return fmt.Errorf("step %d: %w", i+1, err)
 		}
 	}
-	return nil
+	return p.serveLogs(ctx)
 }
 
 func (p *Player) step(ctx context.Context, s Step) error {
@@ -78,6 +83,8 @@ func (p *Player) step(ctx context.Context, s Step) error {
 		return p.unschedulable(ctx, *s.Unschedulable)
 	case s.Event != nil:
 		return p.event(ctx, *s.Event)
+	case s.Log != nil:
+		return p.log(ctx, *s.Log)
 	case s.Wait != nil:
 		return sleep(ctx, s.Wait.Duration)
 	case s.Until != nil:
@@ -86,10 +93,14 @@ func (p *Player) step(ctx context.Context, s Step) error {
 		return p.patch(ctx, *s.Patch)
 	case s.Delete != "":
 		return p.delete(ctx, s.Delete)
+	case s.Orphan != "":
+		return p.Objects.delete(ctx, p.Namespace, p.expand(s.Orphan, ""), metav1.DeletePropagationOrphan)
 	case s.Evict != "":
 		return p.evict(ctx, s.Evict)
 	case s.Webhook != nil:
 		return p.Hooks.add(ctx, p.Client, p.Namespace, *s.Webhook)
+	case s.Refuse != nil:
+		return p.Hooks.add(ctx, p.Client, p.Namespace, Webhook{Name: refusal, Denies: s.Refuse.Pods})
 	}
 	return errors.New("the step is empty")
 }
@@ -108,12 +119,30 @@ func (p *Player) create(ctx context.Context, file string) error {
 	if err != nil {
 		return err
 	}
-	return p.Objects.create(ctx, p.Namespace, p.expand(string(data), ""), p.ManagedBy)
+	manifest, err := p.expandUIDs(ctx, p.expand(string(data), ""))
+	if err != nil {
+		return err
+	}
+	return p.Objects.Create(ctx, p.Namespace, manifest, p.ManagedBy)
 }
 
 // expand replaces the variables in a text.
 func (p *Player) expand(text, pod string) string {
 	return strings.NewReplacer("${NAMESPACE}", p.Namespace, "${POD}", pod).Replace(text)
+}
+
+var uidOf = regexp.MustCompile(`\$\{UID ([^}]+)\}`)
+
+// expandUIDs replaces the variables for the UIDs of objects.
+func (p *Player) expandUIDs(ctx context.Context, manifest string) (string, error) {
+	for _, variable := range uidOf.FindAllStringSubmatch(manifest, -1) {
+		object, err := p.Objects.get(ctx, p.Namespace, variable[1])
+		if err != nil {
+			return "", err
+		}
+		manifest = strings.ReplaceAll(manifest, variable[0], string(object.GetUID()))
+	}
+	return manifest, nil
 }
 
 // pod waits for a pod and returns it; the reference is pod/JOB or pod/JOB/2.
@@ -171,7 +200,7 @@ func (p *Player) meet(job string, pods []corev1.Pod) {
 
 func (p *Player) delete(ctx context.Context, reference string) error {
 	if !strings.HasPrefix(reference, "pod/") {
-		return p.Objects.delete(ctx, p.Namespace, p.expand(reference, ""))
+		return p.Objects.delete(ctx, p.Namespace, p.expand(reference, ""), metav1.DeletePropagationBackground)
 	}
 	pod, err := p.pod(ctx, reference)
 	if err != nil {
@@ -197,24 +226,28 @@ func (p *Player) patch(ctx context.Context, patch Patch) error {
 		}
 		pod, reference = found.Name, "pod/"+found.Name
 	}
-	return p.Objects.patch(ctx, p.Namespace, reference, patch.Status, func(text string) string { return p.expand(text, pod) }, patch.Merge)
+	patch.Object = reference
+	return p.Objects.patch(ctx, p.Namespace, patch, func(text string) string { return p.expand(text, pod) })
 }
 
 func (p *Player) until(ctx context.Context, until Until) error {
+	until.About = p.expand(until.About, "")
 	kind, name, _ := strings.Cut(until.About, "/")
 	err := wait.PollUntilContextTimeout(ctx, 500*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
 		if until.Event != "" {
 			return p.hasEvent(ctx, kind, name, until.Event)
 		}
-		job, err := p.Client.BatchV1().Jobs(p.Namespace).Get(ctx, name, metav1.GetOptions{})
+		object, err := p.Objects.get(ctx, p.Namespace, until.About)
 		if apierrors.IsNotFound(err) {
 			return until.Deleted, nil
 		}
 		if err != nil || until.Deleted {
 			return false, err
 		}
-		return slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool {
-			return string(c.Type) == until.Condition && c.Status == corev1.ConditionTrue
+		conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+		return slices.ContainsFunc(conditions, func(c any) bool {
+			fields, _ := c.(map[string]any)
+			return fields["type"] == until.Condition && fields["status"] == string(corev1.ConditionTrue)
 		}), nil
 	})
 	if err != nil {

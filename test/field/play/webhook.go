@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"encoding/pem"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -52,10 +53,24 @@ func (h *Hooks) admit(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 		return
 	}
-	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: &metav1.Status{Message: hook.Denies, Code: http.StatusBadRequest}}
+	review.Response = &admissionv1.AdmissionResponse{UID: review.Request.UID, Result: hook.result(review.Request.Object.Raw)}
 	review.Request = nil
 	w.Header().Set("Content-Type", "application/json")
 	_ = json.NewEncoder(w).Encode(review) // The API server detects an incomplete answer.
+}
+
+// refusal is the name of the webhook that stands in for an admission plugin. A policy of the cluster removes the words about
+// it from events.
+const refusal = "refusal.field.batchjob.dev"
+
+// result denies a pod.
+func (w Webhook) result(object []byte) *metav1.Status {
+	if w.Name != refusal {
+		return &metav1.Status{Message: w.Denies, Code: http.StatusBadRequest}
+	}
+	var pod metav1.PartialObjectMetadata
+	_ = json.Unmarshal(object, &pod) // The API server has encoded it.
+	return &metav1.Status{Message: fmt.Sprintf("pods %q %s", pod.Name, w.Denies), Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden}
 }
 
 // add registers the webhook for the pods of a namespace, and returns once the API server calls it.

@@ -4,6 +4,7 @@ package replay
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -20,6 +21,7 @@ import (
 type Recording struct {
 	At    time.Time
 	items []*unstructured.Unstructured
+	logs  []recorded.Log
 }
 
 // Load reads a recording.
@@ -34,6 +36,10 @@ func Load(file string) (*Recording, error) {
 		if err := object.UnmarshalJSON(item); err != nil {
 			return nil, fmt.Errorf("%s: %w", file, err)
 		}
+		if log, ok := recorded.LogOf(object); ok {
+			r.logs = append(r.logs, log)
+			continue
+		}
 		r.items = append(r.items, object)
 	}
 	return r, nil
@@ -42,7 +48,7 @@ func Load(file string) (*Recording, error) {
 // kinds maps resources in recordings to their kinds.
 var kinds = map[string]string{
 	"jobs": "Job", "pods": "Pod", "events": "Event", "cronjobs": "CronJob", "workloads": "Workload", "leases": "Lease", "nodes": "Node",
-	"persistentvolumeclaims": "PersistentVolumeClaim",
+	"persistentvolumeclaims": "PersistentVolumeClaim", "jobsets": "JobSet", "namespaces": "Namespace",
 }
 
 // request is a parsed request path.
@@ -74,7 +80,7 @@ func (r *Recording) ServeHTTP(w http.ResponseWriter, asked *http.Request) {
 	case !ok || kinds[q.resource] == "" || asked.Method != http.MethodGet:
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 	case q.sub != "":
-		fail(w, http.StatusNotFound, "the log is not recorded")
+		r.serveLog(w, q, asked.URL.Query())
 	case asked.URL.Query().Get("watch") == "true": // There are no more changes.
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusOK)
@@ -94,6 +100,15 @@ func (r *Recording) serveGet(w http.ResponseWriter, q request) {
 		return
 	}
 	clitest.WriteJSON(w, http.StatusOK, r.items[i].Object)
+}
+
+func (r *Recording) serveLog(w http.ResponseWriter, q request, query url.Values) {
+	text, ok := recorded.LogText(r.logs, q.name, query.Get("container"), query)
+	if !ok {
+		fail(w, http.StatusNotFound, "the log is not recorded")
+		return
+	}
+	_, _ = w.Write([]byte(text)) // The client detects an incomplete answer.
 }
 
 // serveList selects by labels and by the field selectors that the plugin uses.

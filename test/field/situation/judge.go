@@ -33,6 +33,9 @@ func (a Ask) Judge(answer Answer) Verdict {
 		advice = append(advice, one.Text, one.Command)
 		commands = append(commands, one.Command)
 	}
+	if answer.JSON == "" {
+		advice, commands = []string{answer.Text}, []string{answer.Text}
+	}
 	v := Verdict{Ask: a, First: r.Verdict.Sentence}
 	if v.First == "" {
 		v.First = firstParagraph(answer.Text)

@@ -18,15 +18,19 @@ good explanation. ` + "`test/field/recordings`" + ` has recordings of the API se
 runs the plugin on them, without a cluster.
 
 ` + "`make field FIELD='^exec-|^dns'`" + ` runs the cases whose names match. ` + "`bin/field`" + ` has all output. With
-` + "`RECORD=test/field/recordings`" + `, it replaces the recordings.
+` + "`RECORD=test/field/recordings`" + `, it replaces the recordings. It also lists the first sentences of more than 160
+characters. ` + "`make field CASES=FOLDER RECORD=FOLDER`" + ` plays the cases of another folder, and
+` + "`go test ./test/field/replay -cases FOLDER`" + ` with its full path judges their recordings.
 
 A case is a folder of ` + "`test/field/cases`" + `:
 
 - manifests, such as ` + "`job.yaml`" + `
-- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../test/field/play/play.go) has all steps
+- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../test/field/play/play.go) has all steps. A comment
+  says what the report does not have
 - ` + "`expect.yaml`" + `: the situation, its source, and facts: regular expressions that must or must not match the first sentence,
   the whole explanation, or its advice;
-  [situation.Case](../test/field/situation/situation.go) has all fields
+  [situation.Case](../test/field/situation/situation.go) has all fields. ` + "`owed`" + ` means that the explanation lacks
+  facts; the table marks these cases with ✗
 
 To add a case, write these files, run ` + "`make field FIELD='^NAME$' RECORD=test/field/recordings`" + `, and then
 ` + "`go test ./test/field/replay -rewrite`" + `.
@@ -40,7 +44,11 @@ func Page(cases []Case, answers map[string][]Verdict) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
 	for _, c := range cases {
-		fmt.Fprintf(&b, "| [%s](../test/field/cases/%s) | %s | %s | %s |\n", c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
+		mark := ""
+		if c.Owed {
+			mark = "✗ "
+		}
+		fmt.Fprintf(&b, "| %s[%s](../test/field/cases/%s) | %s | %s | %s |\n", mark, c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
 	}
 	return b.String()
 }

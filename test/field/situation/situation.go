@@ -27,6 +27,8 @@ type Case struct {
 	// Sources are URLs of public reports, or the file of the component whose messages are played.
 	Sources []string `json:"source"`
 	Asks    []Ask    `json:"asks"`
+	// Owed is set if the answers lack facts, as known. Once they have all of them, it must go.
+	Owed bool `json:"owed,omitempty"`
 }
 
 // Ask is a question to the plugin, with the facts of a good answer.
@@ -47,7 +49,8 @@ type Places struct {
 	First []Fact `json:"first,omitempty"`
 	// Text is the complete output, with --full.
 	Text []Fact `json:"text,omitempty"`
-	// Commands are the commands in the advice; Advice is the complete advice.
+	// Commands are the commands in the advice; Advice is the complete advice. Of an answer that is not about one Job, both
+	// are the complete output.
 	Commands []Fact `json:"commands,omitempty"`
 	Advice   []Fact `json:"advice,omitempty"`
 }

@@ -50,6 +50,10 @@ func TestJudge_FLD_03(t *testing.T) {
 	if v := bad.Judge(answer); !slices.Equal(v.Faults, want) {
 		t.Errorf("%q", v.Faults)
 	}
+	owner := Ask{Says: Places{Advice: fact(t, `{"what to raise": "maxRestarts"}`)}}
+	if v := owner.Judge(Answer{Text: "1 Job failed.\n\nRaise maxRestarts."}); len(v.Faults) > 0 {
+		t.Errorf("%q", v.Faults)
+	}
 	short := Ask{Says: Places{First: fact(t, `"exit code 3"`)}}
 	if v := short.Judge(Answer{JSON: answer.JSON, Short: "a failed: its code is 3."}); !slices.Equal(v.Faults, []string{"the short text lacks: exit code 3"}) {
 		t.Errorf("%q", v.Faults)

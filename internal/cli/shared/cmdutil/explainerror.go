@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -20,8 +21,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -139,7 +139,7 @@ func IsMissingPermission(err error) bool {
 	if _, why, found := strings.Cut(answer.Status().Message, afterResource); found {
 		return strings.HasPrefix(why, "User ") || strings.HasPrefix(why, "cannot ")
 	}
-	return eventtext.RefusalOf(answer.Status().Message).Reason == explain.RefusalOther // Webhooks give their own reasons.
+	return meaning.OfRefusal(answer.Status().Message).Kind == meaning.RefusalOther // Webhooks give their own reasons.
 }
 
 // afterResource is the text between the forbidden resource and the reason in a 403 message; webhooks omit both.
@@ -151,19 +151,19 @@ func explainAdmission(err error, status *metav1.Status, call apicall.Call) *User
 	if _, reason, found := strings.Cut(why, afterResource); found {
 		why = reason
 	}
-	refusal := eventtext.RefusalOf(why)
+	refusal := meaning.OfRefusal(why)
 	hint := "change the request as the message says; this is not about permissions"
 	switch {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		hint = "the namespace is being deleted: use another one with -n"
-	case refusal.Reason == explain.RefusalQuota:
+	case refusal.Kind == meaning.RefusalQuota:
 		hint = fmt.Sprintf("delete what is no longer needed, or ask for a higher quota; see it with: kubectl describe resourcequota %s", refusal.By)
 		if call.Namespace != "" {
 			hint += " -n " + call.Namespace
 		}
-	case refusal.Reason == explain.RefusalPolicy:
+	case refusal.Kind == meaning.RefusalPolicy:
 		hint = "change the manifest; see the policy with: kubectl get validatingadmissionpolicy " + refusal.By + " -o yaml"
-	case refusal.Reason == explain.RefusalWebhook:
+	case slices.Contains([]meaning.RefusalKind{meaning.RefusalWebhook, meaning.RefusalGatekeeper, meaning.RefusalKyverno}, refusal.Kind):
 		hint = "change the manifest, or ask who runs this webhook"
 	}
 	return NewUserError(KindServerFailed, err, "the API server refused the request: "+status.Message, hint)

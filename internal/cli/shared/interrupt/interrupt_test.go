@@ -14,7 +14,7 @@ import (
 // process is a process that a Guard ends, in the time of a synctest bubble.
 type process struct {
 	guard *interrupt.Guard
-	ctx   context.Context //nolint:containedctx // of the verb
+	ctx   context.Context // of the verb
 	start time.Time
 	// ended is when the process exited, after start.
 	mu    sync.Mutex

@@ -183,7 +183,7 @@ func (v Row) indexes(list string) string {
 	case v.fullIndexes:
 		return list
 	}
-	return explain.Crop(list, IndexesLimit)
+	return wording.Crop(list, IndexesLimit, "…")
 }
 
 // ManagedBy returns the controller of the Job. It adds "(no controller)" if no controller of this name has worked on
@@ -226,7 +226,7 @@ func ageCell(v *Row) string {
 	if v.Job.CreationTimestamp.IsZero() {
 		return cellUnknown
 	}
-	return wording.Duration(max(0, v.Now.Sub(v.Job.CreationTimestamp.Time)))
+	return wording.Age(v.Now.Sub(v.Job.CreationTimestamp.Time))
 }
 
 // containersCell lists a value of each container.

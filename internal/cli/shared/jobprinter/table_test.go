@@ -16,10 +16,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -195,7 +195,7 @@ func TestIndexesAreCroppedAtAComma_CLI_02(t *testing.T) {
 		{"10000000-20000000", 3, "10000000-20000000"},
 		{"1,2", 1, "1,…"},
 	} {
-		if got := explain.Crop(tc.list, tc.limit); got != tc.want {
+		if got := wording.Crop(tc.list, tc.limit, "…"); got != tc.want {
 			t.Errorf("Crop(%q, %d) = %q, want %q", tc.list, tc.limit, got, tc.want)
 		}
 	}

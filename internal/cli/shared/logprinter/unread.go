@@ -123,7 +123,7 @@ func (r *unreadReason) write(w io.Writer) {
 	source := r.first.Source
 	switch n := len(r.pods); {
 	case r.simulated:
-		fmt.Fprintf(w, "%s no logs, because their nodes are simulated (%s).\n", wording.Plural(int64(n), "pod has", "pods have"), r.nodeList())
+		fmt.Fprintf(w, "%s no logs, because their nodes are simulated (%s).\n", wording.Plural(n, "pod has", "pods have"), r.nodeList())
 	case n == 1:
 		fmt.Fprintf(w, "Cannot read the log of %s: %s\n", cmdutil.OneLine(source.String()), cmdutil.LogErrorLine(source.Pod.Node, r.first.Err))
 	case r.text == "":

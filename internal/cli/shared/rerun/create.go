@@ -118,7 +118,7 @@ func Mark(plan, before *retry.Plan) {
 func (c *Client) Stored(ctx context.Context, plan *retry.Plan) (*unstructured.Unstructured, error) {
 	object, err := c.jobs.Get(ctx, plan.Object.GetName())
 	if kube.IsNotFound(err) {
-		return nil, nil //nolint:nilnil // nothing is stored
+		return nil, nil // nothing is stored
 	}
 	if err != nil || isPending(object) || !jobwrite.IsSameRequest(plan.Object, object) {
 		return nil, err

@@ -11,7 +11,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -156,7 +155,7 @@ func RunsText(plan *retry.Plan) string {
 	case !plan.Indexed && plan.Pods == 0:
 		text = "It runs like " + plan.Root + ", which has no number of completions."
 	case !plan.Indexed:
-		text = fmt.Sprintf("It runs the %s missing.", wording.Plural(int64(plan.Pods), "completion that is", "completions that are"))
+		text = fmt.Sprintf("It runs the %s missing.", wording.Plural(plan.Pods, "completion that is", "completions that are"))
 	case plan.Indexes.Len() == int(all):
 		text = "It runs all " + wording.Count(all, "indexes") + "."
 	default:
@@ -176,7 +175,7 @@ func indexesText(indexes indexset.Set) string {
 }
 
 func shown(indexes indexset.Set) string {
-	return explain.Crop(indexes.String(), jobprinter.IndexesLimit)
+	return wording.Crop(indexes.String(), jobprinter.IndexesLimit, "…")
 }
 
 // DroppedText says why the copy lacks a part of the original.

@@ -18,8 +18,6 @@ import (
 const interactiveVariable = "BATCHJOB_INTERACTIVE"
 
 // ciVariables are set by CI systems, some of which have a terminal without a user.
-//
-//nolint:gochecknoglobals // a constant
 var ciVariables = []string{"CI", "GITHUB_ACTIONS", "GITLAB_CI", "BUILDKITE", "TF_BUILD", "TEAMCITY_VERSION", "JENKINS_URL", "CODEBUILD_BUILD_ID"}
 
 // InteractiveFlag is --interactive, and --read-only.

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -15,7 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -111,7 +111,7 @@ func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained i
 	var causes []explain.Cause
 	for _, pod := range killedPods(in, ends, unexplained) {
 		w := ends[pod]
-		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, explain.Ending{}) == w.Ending }
+		same := func(c explain.Cause) bool { return ptr.Deref(c.Ending, meaning.Ending{}) == w.Ending }
 		i := slices.IndexFunc(causes, same)
 		if i < 0 {
 			i = len(causes)
@@ -129,13 +129,13 @@ func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained i
 func goneCause(w endings.PodEnd) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
-	case explain.EndProbe, explain.EndPostStart, explain.EndRejected, explain.EndPodDeadline: // Nothing deleted them.
+	case meaning.EndProbe, meaning.EndPostStart, meaning.EndRejected, meaning.EndPodDeadline: // Nothing deleted them.
 		c = explain.Cause{Container: w.Container}
 	}
 	if w.Kind != "" {
 		failures.EndWith(&c, w.Ending, w.Message)
 	}
-	if w.Kind == explain.EndProbe || w.Kind == explain.EndPostStart {
+	if w.Kind == meaning.EndProbe || w.Kind == meaning.EndPostStart {
 		c.Meaning = words.KilledExitGone
 	}
 	c.Source = explain.SourceEvents
@@ -181,6 +181,6 @@ func isEnd(in *facts.Facts, e *input.Event) bool {
 	if e.Reason == "Killing" && strings.HasPrefix(e.Message, "Stopping container ") {
 		return !decided || e.First.Before(in.Decision.Since)
 	}
-	end, _ := eventtext.EndingOf(e)
+	end, _ := endings.OfEvent(e)
 	return end != nil && (!decided || !e.First.After(in.Decision.Since))
 }

@@ -52,7 +52,7 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 		out = onEnding(in, end, f.Message(), f.Pod)
 	}
 	if end := failed.Restarts.Ending; end != nil && f.Pod == failed.Restarts.Pod {
-		out = append(out, advise(words.ProbeAdvice(end), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
+		out = append(out, advise(end.Advice(""), kubectl(in.Job, "describe pod %s", shellWord(f.Pod.Name)))...)
 	}
 	if hidden, c := &f.Kind.Hidden, &f.Kind.Cause; hidden.Container != "" {
 		out = append(out, advise(words.NameContainer(hidden, c.Rule, c.RuleName, c.Container), "")...)
@@ -139,7 +139,7 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	switch {
 	case r.Ending != nil:
-		return advise(words.ProbeAdvice(r.Ending), "")
+		return advise(r.Ending.Advice(""), "")
 	case r.Exit == nil:
 		return nil
 	}

@@ -2,9 +2,9 @@ package advice
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -84,59 +84,26 @@ func logsOf(in *facts.Facts, pod, container string) string {
 }
 
 // onEnding returns advice on a pod that was ended from outside its containers; pod is nil if it no longer exists.
-func onEnding(in *facts.Facts, end *explain.Ending, message string, pod *input.Pod) []explain.Advice {
-	describe := ""
-	if pod != nil {
-		describe = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))
-	}
-	switch end.Kind {
-	case explain.EndProbe:
-		return advise(words.ProbeAdvice(end), describe)
-	case explain.EndPostStart:
-		return advise(words.FixPostStartHook(end.Container), describe)
-	case explain.EndRejected:
-		return onRejection(end, pod)
-	case explain.EndPodDeadline:
-		return advise(words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds), "")
-	case explain.EndEvicted:
-		return onEviction(end, message)
-	}
-	return nil
-}
-
-// onRejection returns advice on a pod that never ran: the node may show why.
-func onRejection(end *explain.Ending, pod *input.Pod) []explain.Advice {
-	text, command := words.CheckNode, ""
-	if end.Reason == "NodeAffinity" {
-		text = words.FitNode
-	}
-	if pod != nil && pod.Node != "" {
+func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.Pod) []explain.Advice {
+	text, command := end.Advice(message), ""
+	switch {
+	case end.Kind == meaning.EndPodDeadline:
+		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
+	case text == "":
+		return nil
+	case pod == nil:
+	case end.Kind == meaning.EndProbe, end.Kind == meaning.EndPostStart:
+		command = kubectl(in.Job, "describe pod %s", shellWord(pod.Name))
+	case end.Kind == meaning.EndRejected && pod.Node != "":
 		command = "kubectl describe node " + shellWord(pod.Node)
 	}
 	return advise(text, command)
 }
 
-// onEviction returns advice by the component that evicted the pod.
-func onEviction(end *explain.Ending, message string) []explain.Advice {
-	switch {
-	case end.By == explain.ByKarpenter:
-		return advise(words.KeepFromKarpenter, "")
-	case end.By == explain.ByClusterAutoscaler:
-		return advise(words.KeepFromAutoscaler, "")
-	case end.By != explain.ByKubelet:
-		return nil
-	case strings.Contains(message, "exceeds the"):
-		return advise(words.UseLessDisk, "")
-	case strings.HasPrefix(message, "The node was low on resource"):
-		return advise(words.RequestMore, "")
-	}
-	return nil
-}
-
 // onGoneEnding returns advice on the end of pods that no longer exist.
 func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
 	out := onEnding(in, c.Ending, c.Message, nil)
-	if c.Ending.Kind == explain.EndPreempted && c.Ending.By == explain.ByScheduler {
+	if c.Ending.Kind == meaning.EndPreempted && c.Ending.By == meaning.ByScheduler {
 		out = advise(words.AvoidPreemption, "")
 	}
 	if c.Ending.IsDisruption() && c.Action != string(batchv1.PodFailurePolicyActionIgnore) {

@@ -8,8 +8,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -17,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
@@ -142,7 +141,7 @@ func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
 	case p.Ending != nil:
-		return words.ProbeAdvice(p.Ending)
+		return p.Ending.Advice("")
 	case p.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
@@ -167,27 +166,10 @@ func activePod(in *facts.Facts, name string) *input.Pod {
 	return in.Active[i]
 }
 
-// onRefusal returns advice by the reason of the refusal.
+// onRefusal returns advice by the kind of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	command := kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))
-	switch p.Reason {
-	case explain.RefusalQuota, explain.RefusalQuotaNeeds:
-		command = kubectl(in.Job, "describe resourcequota")
-	case explain.RefusalServiceAccount:
-		command = kubectl(in.Job, "get serviceaccounts")
-	case explain.RefusalPriorityClass:
-		command = "kubectl get priorityclasses"
-	case explain.RefusalWebhook, explain.RefusalWebhookDown:
-		command = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
-	}
-	text := words.RefusalAdvice(p.Reason)
-	switch {
-	case p.Reason == explain.RefusalQuotaNeeds:
-		text = words.QuotaNeedsAdvice(p.RefusedBy, p.Lacks)
-	case p.Trouble != nil:
-		text = words.TroubleAdvice(p)
-	}
-	return advise(text, command)
+	text, command := p.Refusal.Advice(shellWord(in.Job.Namespace))
+	return advise(text, cmp.Or(command, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))))
 }
 
 // maxTypos is the maximum edit distance between a misspelled name and the intended one.

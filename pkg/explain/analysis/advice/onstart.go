@@ -4,10 +4,9 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -86,7 +85,7 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
 	case p.Reason == "PostStartHookError":
-		text, command = words.FixPostStartHook(p.Container), describe
+		text, command = meaning.FixPostStartHook(p.Container), describe
 	case p.Reason == "CreateContainerConfigError" && p.Error == nil:
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
@@ -118,23 +117,20 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if p.Queue != "" {
 		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Queue))
 	}
-	switch p.Hold.Kind {
-	case kueue.QuotaInUse, kueue.BorrowingLimit:
-		return advise(words.AskLocalQueue, queue)
-	case kueue.QuotaTooSmall, kueue.NoResource:
-		return advise(words.RequestLess, queue)
+	command := workload
+	switch h := p.Hold; h.Kind {
+	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
+		command = queue
 	case kueue.QueueMissing:
-		return advise(words.ChooseQueue, kubectl(in.Job, "get localqueues.%s", explain.Kueue))
+		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped:
-		if p.Hold.QueueKind == "ClusterQueue" {
-			queue = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(p.Hold.QueueName)
+		if command = queue; h.QueueKind == "ClusterQueue" {
+			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 		}
-		return advise(words.HaveQueueStarted, queue)
-	case kueue.Deactivated:
-		return append(advise(words.ReadWorkload, workload),
-			advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
-	case kueue.AdmissionChecks:
-		return advise(words.FindAdmissionCheck, workload)
 	}
-	return advise(words.ReadWorkload, workload)
+	out := advise(p.Hold.Advice(), command)
+	if p.Hold.Kind == kueue.Deactivated {
+		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
+	}
+	return out
 }

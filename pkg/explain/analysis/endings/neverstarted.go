@@ -3,14 +3,12 @@ package endings
 import (
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -98,7 +96,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 		case e.Pod == "":
 		case e.Reason == "Started":
 			started[e.Pod] = true
-		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || eventtext.SaysWhy(e)):
+		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.SaysWhy(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
 		}
 	}

@@ -2,14 +2,11 @@ package endings
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // OfPod returns the end of the pod from outside. Its status is the best source, then the condition DisruptionTarget, whose
@@ -22,27 +19,21 @@ func OfPod(p *input.Pod, events map[string]PodEnd) PodEnd {
 	switch {
 	case p.Disruption != "":
 		w := OfDisruption(p.Disruption, p.DisruptionMessage)
-		if event.Kind == w.Kind && (event.By != "" || w.Kind == explain.EndEvicted) {
+		if event.Kind == w.Kind && (event.By != "" || w.Kind == meaning.EndEvicted) {
 			w.By, w.Message = event.By, event.Message
 		}
 		return w
-	case event.Kind == explain.EndProbe, event.Kind == explain.EndPostStart:
+	case event.Kind == meaning.EndProbe, event.Kind == meaning.EndPostStart:
 		failed := func(c input.Container) bool {
 			return c.Name == event.Container && c.Ended && !c.Before && c.ExitCode != 0
 		}
 		if slices.ContainsFunc(p.Containers, failed) {
 			return event
 		}
-	case event.Kind != "" && event.Kind != explain.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
+	case event.Kind != "" && event.Kind != meaning.EndRejected && p.Deleting && !p.EndedBeforeDeletion():
 		return event
 	}
 	return PodEnd{}
-}
-
-// statusEnds maps reasons that the kubelet writes into the status of a pod that it ends.
-var statusEnds = map[string]explain.EndKind{
-	"Evicted": explain.EndEvicted, "Preempting": explain.EndPreempted, "DeadlineExceeded": explain.EndPodDeadline,
-	"NodeShutdown": explain.EndNodeShutdown, "Shutdown": explain.EndNodeShutdown,
 }
 
 // statusEnding returns the end that the kubelet wrote into the pod's status.
@@ -50,39 +41,44 @@ func statusEnding(p *input.Pod) PodEnd {
 	if p.Phase != corev1.PodFailed {
 		return PodEnd{}
 	}
-	message := strings.TrimSpace(p.Message)
-	w := PodEnd{explain.Ending{Kind: statusEnds[p.StatusReason], By: explain.ByKubelet, Reason: p.StatusReason}, message}
 	ran := !p.StartedAt.IsZero() || slices.ContainsFunc(p.Containers, func(c input.Container) bool { return c.Ended })
-	switch {
-	case p.StatusReason != "" && !ran && eventtext.IsRejection(p.StatusReason, message):
-		w.Kind, w.Message = explain.EndRejected, strings.TrimPrefix(message, "Pod was rejected: ")
-	case p.StatusReason == "Terminated" && strings.Contains(message, "node shutdown"):
-		w.Kind = explain.EndNodeShutdown
-	case w.Kind == "":
-		return PodEnd{}
-	}
-	return w
+	return podEnd(meaning.OfStatus(p.StatusReason, p.Message, ran))
 }
 
 // OfDisruption returns the end that the reason and the message of the condition DisruptionTarget describe.
 func OfDisruption(reason, message string) PodEnd {
-	w := PodEnd{explain.Ending{Reason: reason, Kind: explain.EndDisrupted}, strings.TrimSpace(message)}
-	switch reason {
-	case "EvictionByEvictionAPI":
-		w.Kind, w.Message = explain.EndEvicted, strings.TrimPrefix(w.Message, "Eviction API: evicting")
-	case "TerminationByKubelet":
-		w.By = explain.ByKubelet
-		if strings.HasPrefix(w.Message, "The node was low on resource") {
-			w.Kind = explain.EndEvicted
+	return podEnd(meaning.OfDisruption(reason, message))
+}
+
+func podEnd(e meaning.Ending, message string) PodEnd { return PodEnd{e, message} }
+
+// OfEvent returns the reason that the event gives for the end of its pod, and a message, which may be ""; nil if it gives none.
+func OfEvent(e *input.Event) (*meaning.Ending, string) {
+	if e.Pod == "" {
+		return nil, ""
+	}
+	return meaning.OfEnd(e.Source, e.Reason, e.Message, e.Container)
+}
+
+// RestartedByProbe returns the probe for which the kubelet killed and restarted a container of the pod, with the last output
+// of the probe; nil if no event shows that. events must be sorted by time.
+func RestartedByProbe(events []input.Event, pod, container string) (*meaning.Ending, string) {
+	var end *meaning.Ending
+	outputs := map[string]string{}
+	for i := range events {
+		e := &events[i]
+		if e.Pod != pod {
+			continue
 		}
-	case "PreemptionByScheduler":
-		w.Kind, w.By = explain.EndPreempted, explain.ByScheduler
-	case "DeletionByTaintManager":
-		w.Kind = explain.EndTaint
-	case "DeletionByPodGC":
-		if w.Message == "" || strings.Contains(w.Message, "node no longer exists") { // An event has only the reason.
-			w.Kind = explain.EndNodeGone
+		if probe, output := meaning.ProbeFailure(e.Reason, e.Message); probe != "" {
+			outputs[probe] = output
+		}
+		if restart := meaning.OfProbeRestart(e.Reason, e.Message); restart != nil && restart.Container == container {
+			end = restart
 		}
 	}
-	return w
+	if end == nil {
+		return nil, ""
+	}
+	return end, outputs[end.Probe]
 }

@@ -6,16 +6,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // PodEnd is the end of a pod from outside, and the message of the component that caused it.
 type PodEnd struct {
-	explain.Ending
+	meaning.Ending
 	Message string
 }
 
@@ -25,10 +24,10 @@ func FromEvents(in *facts.Facts) map[string]PodEnd {
 	probes := map[[2]string]string{}
 	for i := range in.Events { // In the order of time.
 		e := &in.Events[i]
-		if probe, message := eventtext.ProbeFailure(e); probe != "" {
+		if probe, message := meaning.ProbeFailure(e.Reason, e.Message); probe != "" {
 			probes[[2]string{e.Pod, probe}] = message
 		}
-		end, message := eventtext.EndingOf(e)
+		end, message := OfEvent(e)
 		if end == nil {
 			continue
 		}
@@ -38,7 +37,7 @@ func FromEvents(in *facts.Facts) map[string]PodEnd {
 		known[e.Pod] = PodEnd{*end, message}
 	}
 	for pod, w := range known {
-		if w.Kind == explain.EndProbe {
+		if w.Kind == meaning.EndProbe {
 			w.Message = probes[[2]string{pod, w.Probe}]
 			known[pod] = w
 		}
@@ -46,8 +45,8 @@ func FromEvents(in *facts.Facts) map[string]PodEnd {
 	// Pods that no longer exist, like their node, and whose end no event explains.
 	for i := range in.Events {
 		e := &in.Events[i]
-		if node := eventtext.AssignedNode(e); in.GoneNodes[node] == input.NodeRemoved && known[e.Pod].Kind == "" {
-			known[e.Pod] = PodEnd{Ending: explain.Ending{Kind: explain.EndNodeGone}}
+		if node := meaning.AssignedNode(e.Reason, e.Message); in.GoneNodes[node] == input.NodeRemoved && known[e.Pod].Kind == "" {
+			known[e.Pod] = PodEnd{Ending: meaning.Ending{Kind: meaning.EndNodeGone}}
 		}
 	}
 	return known
@@ -58,13 +57,13 @@ func (w PodEnd) Fits(f *cause.Failure) bool {
 	switch w.Kind {
 	case "":
 		return false
-	case explain.EndProbe, explain.EndPostStart:
+	case meaning.EndProbe, meaning.EndPostStart:
 		return f.Container == w.Container
-	case explain.EndRejected:
+	case meaning.EndRejected:
 		return f.Container == "" && f.PodReason == w.Reason
 	}
 	return f.IsDeletion() || f.Condition == corev1.DisruptionTarget || f.PodReason == w.Reason
 }
 
 // IsRemoved reports whether only the removal of its node explains why a pod no longer exists.
-func (w PodEnd) IsRemoved() bool { return w.Kind == explain.EndNodeGone && w.Reason == "" }
+func (w PodEnd) IsRemoved() bool { return w.Kind == meaning.EndNodeGone && w.Reason == "" }

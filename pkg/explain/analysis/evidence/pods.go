@@ -4,15 +4,16 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -33,7 +34,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	}
 	chain := []explain.Evidence{link}
 	c := f.Container()
-	if said := words.Joined(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
+	if said := wording.Join(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
 		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: said})
 	}
 	if c == nil {
@@ -55,7 +56,7 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 		}
 	}
 	for _, other := range f.Others() {
-		chain = append(chain, containerEvidence(p.Name, other, eventtext.EndErrorIn(other), true))
+		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
 	}
 	return chain
 }
@@ -107,7 +108,7 @@ func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Acco
 // isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
 // or about any pod.
 func isEvidence(in *facts.Facts, e *input.Event, o explain.Options) bool {
-	ending, _ := eventtext.EndingOf(e)
+	ending, _ := endings.OfEvent(e)
 	switch {
 	case !o.HasEvent(e) || !e.Warning() && ending == nil || e.IsAboutNodeSetup():
 		return false

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -63,4 +64,12 @@ func (in *Facts) NeedsContainerName(p *input.Pod) bool {
 // ExitOf returns the exit of a container.
 func ExitOf(c *input.Container) cause.Exit {
 	return cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: cause.Specific(c.Reason)}
+}
+
+// EndErrorIn returns the error in the termination message of a container that ended.
+func EndErrorIn(c *input.Container) *meaning.KnownError {
+	if input.IsStartFailure(c.Reason) {
+		return meaning.StartErrorIn(c.Message)
+	}
+	return meaning.KnownErrorIn(c.ExitCode, c.Message)
 }

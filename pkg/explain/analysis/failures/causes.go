@@ -4,6 +4,7 @@ import (
 	"cmp"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	"k8s.io/utils/ptr"
 
@@ -44,7 +45,7 @@ func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 
 // EndWith sets the end of the pods from outside their containers. It clears the usual meaning of their exit codes, which
 // does not apply then.
-func EndWith(c *explain.Cause, end explain.Ending, message string) {
+func EndWith(c *explain.Cause, end meaning.Ending, message string) {
 	c.Ending, c.Meaning, c.Message = &end, "", message
 	c.Text = words.EndingText(c)
 }

@@ -3,14 +3,12 @@ package failures
 import (
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
@@ -77,7 +75,7 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
 		return nil
 	}
-	if known := eventtext.EndErrorIn(c); known != nil {
+	if known := facts.EndErrorIn(c); known != nil {
 		return known
 	}
 	for i := range in.Logs {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -43,7 +44,7 @@ type Failure struct {
 type Kind struct {
 	Cause  cause.Cause
 	Text   string
-	Ending explain.Ending
+	Ending meaning.Ending
 	Hidden explain.Hidden
 }
 
@@ -242,7 +243,7 @@ func (f *Failure) Container() *input.Container {
 }
 
 // Ending returns the end of the pod from outside its containers, nil if none is known.
-func (f *Failure) Ending() *explain.Ending {
+func (f *Failure) Ending() *meaning.Ending {
 	if f.Kind.Ending.Kind == "" {
 		return nil
 	}
@@ -250,7 +251,7 @@ func (f *Failure) Ending() *explain.Ending {
 }
 
 // NeverRan reports whether the kubelet rejected the pod.
-func (f *Failure) NeverRan() bool { return f.Kind.Ending.Kind == explain.EndRejected }
+func (f *Failure) NeverRan() bool { return f.Kind.Ending.Kind == meaning.EndRejected }
 
 // Message returns the message of the component that ended the pod, else of the program, else of the kubelet.
 func (f *Failure) Message() string {

@@ -5,11 +5,12 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -30,7 +31,7 @@ type Restarts struct {
 	Exit *cause.Exit
 	// Ending is the failed probe for which the kubelet killed a container before the restart, if events show it, and
 	// ProbeMessage the probe's last message.
-	Ending       *explain.Ending
+	Ending       *meaning.Ending
 	ProbeMessage string
 }
 
@@ -50,12 +51,12 @@ func restartsOf(in *facts.Facts, fs *Failures) Restarts {
 
 // restartedByProbe returns the probe failure of the container with the most restarts, or, if its pod no longer exists, of
 // any container.
-func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
+func restartedByProbe(in *facts.Facts, r *Restarts) (*meaning.Ending, string) {
 	if r.Container != nil {
 		if !facts.IsStopped(r.Container) {
 			return nil, ""
 		}
-		return eventtext.RestartedByProbe(in.Events, r.Pod.Name, r.Container.Name)
+		return endings.RestartedByProbe(in.Events, r.Pod.Name, r.Container.Name)
 	}
 	for i := range in.Events {
 		e := &in.Events[i]
@@ -63,7 +64,7 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*explain.Ending, string) {
 			continue
 		}
 		for _, c := range in.Spec.Template.Spec.Containers {
-			if end, message := eventtext.RestartedByProbe(in.Events, e.Pod, c.Name); end != nil {
+			if end, message := endings.RestartedByProbe(in.Events, e.Pod, c.Name); end != nil {
 				return end, message
 			}
 		}

@@ -8,8 +8,6 @@ package problems
 import (
 	"slices"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
@@ -17,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.

@@ -4,13 +4,13 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 )
 
 // shownElsewhere are reasons of events that repeat what conditions and pods show.
@@ -20,7 +20,7 @@ var shownElsewhere = []string{"SuccessfulCreate", "Completed", "Scheduled", "Pul
 // for many pods is one moment, even if its messages name the pods.
 func eventMoments(in *facts.Facts, o explain.Options) []explain.Moment {
 	type key struct{ reason, message string }
-	at, pattern := map[key]int{}, eventtext.Patterns(in.Job.Name)
+	at, pattern := map[key]int{}, meaning.Patterns(in.Job.Name)
 	var out []explain.Moment
 	for i := range in.Events {
 		e := &in.Events[i]

@@ -12,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -76,7 +75,7 @@ func whyRestarts(r *failures.Restarts, limit int32) []string {
 		if r.Ending != nil {
 			return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
 		}
-		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message, eventtext.EndErrorIn(c))}
+		return []string{words.RestartsText(&text, limit), words.LastExitText(&cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Message, facts.EndErrorIn(c))}
 	case r.Ending != nil:
 		return []string{words.RestartsText(&text, limit), words.RestartedByProbeText(r.Ending, r.ProbeMessage)}
 	case r.Exit != nil:

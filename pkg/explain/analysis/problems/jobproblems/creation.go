@@ -5,13 +5,12 @@ import (
 	"math"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -24,10 +23,10 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 	if refused == nil || in.Finished() || in.Decision.Decided() || in.Now.Sub(refused.Last) > recently || createdSince(in, refused) {
 		return nil
 	}
-	why := eventtext.RefusalOf(refused.Message)
+	why := meaning.OfRefusal(refused.Message)
 	return one(explain.Problem{
-		Kind: explain.ProblemCreationRefused, Blocks: true, MayContinue: why.Reason == explain.RefusalQuota, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
-		Reason: why.Reason, RefusedBy: why.By, Refusal: why.Message, Trouble: why.Trouble, Lacks: why.Lacks, Details: []string{refused.Message},
+		Kind: explain.ProblemCreationRefused, Blocks: true, MayContinue: why.Kind == meaning.RefusalQuota, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
+		Refusal: why, Details: []string{refused.Message},
 	})
 }
 

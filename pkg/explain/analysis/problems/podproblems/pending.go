@@ -4,14 +4,13 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -74,7 +73,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case loop != nil:
 		crashLoops(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
-			p.Ending, p.ProbeMessage = eventtext.RestartedByProbe(in.Events, pod.Name, loop.Name)
+			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
 	case startsSlowly(in, pod):
 		slowStart(&p, pod, warning(pod.Name))
@@ -100,7 +99,7 @@ func crashLoops(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
 		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
 		if !facts.IsStopped(c) && c.Reason != cause.OOMKilled {
-			p.Error = eventtext.EndErrorIn(c)
+			p.Error = facts.EndErrorIn(c)
 		}
 	}
 	waitsForContainer(p, c)
@@ -139,10 +138,12 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 }
 
 // tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
-// reason why the pod waits.
+// reason why the pod waits, at the same stage of its start: a pod with a node is past the warnings of its scheduler.
 func tellsMore(e, last *input.Event) bool {
-	if says := eventtext.SaysWhy(e); says != eventtext.SaysWhy(last) && eventtext.SameStage(e, last) {
+	if says := saysWhy(e); says != saysWhy(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
 		return says
 	}
 	return e.Last.After(last.Last)
 }
+
+func saysWhy(e *input.Event) bool { return meaning.SaysWhy(e.Source, e.Reason, e.Message) }

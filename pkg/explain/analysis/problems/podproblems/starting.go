@@ -4,14 +4,12 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/eventtext"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -48,7 +46,7 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		}
 	}
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
-		p.Autoscaler, p.Details = eventtext.AutoscalerOf(e), append(p.Details, e.Message)
+		p.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
 	}
 }
 
@@ -73,7 +71,7 @@ func nameClaim(u *meaning.Unfit, claims []meaning.Claim) {
 // lastOfAutoscaler returns the latest event in which an autoscaler reports whether it adds a node for the pod, or nil.
 func lastOfAutoscaler(in *facts.Facts, pod string) *input.Event {
 	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
-		if e := &in.Events[i]; e.Pod == pod && eventtext.AutoscalerOf(e) != nil {
+		if e := &in.Events[i]; e.Pod == pod && meaning.OfAutoscaler(e.Source, e.Reason, e.Message) != nil {
 			return e
 		}
 	}

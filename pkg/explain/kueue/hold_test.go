@@ -1,0 +1,20 @@
+package kueue
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestEveryHoldHasWords(t *testing.T) {
+	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, QueueMissing, QueueStopped, Deactivated, AdmissionChecks, Other}
+	if len(holds) != len(kinds) {
+		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
+	}
+	for _, kind := range kinds {
+		h := Hold{Kind: kind}
+		text, _ := h.Text("")
+		if h.row().kind != kind || h.Advice() == "" || text == "" || strings.ContainsAny(text, "{}") {
+			t.Errorf("%s: %q, %q", kind, text, h.Advice())
+		}
+	}
+}

@@ -1,0 +1,299 @@
+package meaning
+
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Refusal is the reason why the API server does not create a pod, or a Job of a CronJob.
+type Refusal struct {
+	Kind RefusalKind `json:"kind"`
+	// By is the name of the quota, webhook, policy, constraint, or Pod Security level that refuses the object, of the class or
+	// ServiceAccount that does not exist, or of the namespace that is being deleted; "" if the message has none.
+	By string `json:"by,omitempty"`
+	// Message is the rest of the API server's message, on one line.
+	Message string `json:"message,omitempty"`
+	// Lacks are the requests and limits that a quota demands, such as limits.memory.
+	Lacks []string `json:"lacks,omitempty"`
+	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
+	Webhook *Trouble `json:"webhook,omitempty"`
+}
+
+// RefusalKind is the kind of component that refuses an object.
+type RefusalKind string
+
+// The kinds.
+const (
+	RefusalQuota          RefusalKind = "Quota"
+	RefusalQuotaNeeds     RefusalKind = "QuotaNeedsResources" // requests or limits that the quota demands
+	RefusalPodSecurity    RefusalKind = "PodSecurity"
+	RefusalSCC            RefusalKind = "SecurityContextConstraints" // of OpenShift
+	RefusalLimitRange     RefusalKind = "LimitRange"
+	RefusalServiceAccount RefusalKind = "ServiceAccount" // it does not exist
+	RefusalPriorityClass  RefusalKind = "PriorityClass"  // it does not exist
+	RefusalRuntimeClass   RefusalKind = "RuntimeClass"   // it does not exist
+	RefusalNamespace      RefusalKind = "Namespace"      // it is being deleted
+	RefusalPolicy         RefusalKind = "AdmissionPolicy"
+	RefusalGatekeeper     RefusalKind = "Gatekeeper"
+	RefusalKyverno        RefusalKind = "Kyverno"
+	RefusalWebhook        RefusalKind = "AdmissionWebhook"
+	RefusalWebhookDown    RefusalKind = "AdmissionWebhookDown" // it cannot be called
+	RefusalForbidden      RefusalKind = "Forbidden"
+	RefusalInvalid        RefusalKind = "Invalid"
+	RefusalOther          RefusalKind = "Other"
+)
+
+const (
+	correctTemplate = "read the message, and recreate the Job with a corrected pod template (it is immutable)"
+	thenRetried     = "; the controller then retries automatically"
+	resolveIt       = "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
+	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
+)
+
+// refusals are the messages of admission plugins, as of Kubernetes 1.36, and of common webhooks. They are matched at the
+// beginning only, as a webhook or a policy may write anything.
+var refusals = []row[RefusalKind]{
+	{
+		kind:     RefusalQuota,
+		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<said>.*)`),
+		saysAll:  true,
+		brief:    "quota {name} exhausted",
+		text:     "ResourceQuota {name} is exhausted{(said)}",
+		advice:   "check the quota, and free up some of it or raise it",
+		whole:    true,
+		command:  "kubectl describe resourcequota -n {namespace}",
+	},
+	{
+		kind:     RefusalQuotaNeeds,
+		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<said>must specify .*)`),
+		brief:    "quota {name} needs more",
+		text:     "ResourceQuota {name} rejects the pod template",
+		advice:   "recreate the Job with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
+		command:  "kubectl describe resourcequota -n {namespace}",
+	},
+	{
+		kind:       RefusalPodSecurity,
+		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<said>.*)`),
+		brief:      "Pod Security {name}",
+		text:       "Pod Security {name} does not allow the pod template",
+		advice:     correctTemplate,
+		ofTemplate: true,
+	},
+	{
+		kind:       RefusalSCC,
+		patterns:   re(`^unable to validate against any security context constraint: (?P<said>.*)`),
+		brief:      "no SCC allows it",
+		text:       "OpenShift allows the pod template under none of the SecurityContextConstraints that its ServiceAccount may use",
+		advice:     "recreate the Job without the values that the message names, for which OpenShift then chooses permitted ones, or have the ServiceAccount of its pods permitted to use SecurityContextConstraints that allow them",
+		whole:      true,
+		command:    "kubectl get securitycontextconstraints",
+		ofTemplate: true,
+	},
+	{
+		kind:       RefusalLimitRange,
+		patterns:   re(`^(?P<said>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
+		brief:      "LimitRange",
+		text:       "a LimitRange of the namespace does not allow the pod template",
+		advice:     correctTemplate,
+		whole:      true,
+		command:    "kubectl describe limitrange -n {namespace}",
+		ofTemplate: true,
+	},
+	{
+		kind:     RefusalServiceAccount,
+		patterns: re(`^error looking up service account \S+: serviceaccounts? "(?P<name>[^"]+)" (?P<said>not found.*)`),
+		saysAll:  true,
+		brief:    "no ServiceAccount {name}",
+		text:     "there is no ServiceAccount {name}",
+		advice:   "create the ServiceAccount" + thenRetried,
+		command:  "kubectl get serviceaccounts -n {namespace}",
+	},
+	{
+		kind:     RefusalPriorityClass,
+		patterns: re(`^(?P<said>no PriorityClass with name (?P<name>\S+) was found)$`),
+		saysAll:  true,
+		brief:    "no PriorityClass {name}",
+		text:     "{said}",
+		advice:   "create the PriorityClass" + thenRetried,
+		command:  "kubectl get priorityclasses",
+	},
+	{
+		kind:     RefusalRuntimeClass,
+		patterns: re(`^pod rejected: (?P<said>RuntimeClass "(?P<name>[^"]+)" not found)`),
+		saysAll:  true,
+		brief:    "no RuntimeClass {name}",
+		text:     "there is no RuntimeClass {name}",
+		advice:   "create the RuntimeClass, or recreate the Job with another runtimeClassName" + thenRetried,
+		command:  "kubectl get runtimeclasses",
+	},
+	{
+		kind:     RefusalNamespace,
+		patterns: re(`^(?P<said>unable to create new content in namespace (?P<name>\S+) because it is being terminated)`),
+		saysAll:  true,
+		brief:    "namespace being deleted",
+		text:     "namespace {name} is being deleted",
+		advice:   "create the Job in another namespace; nothing can be created in this one before its deletion ends",
+		command:  "kubectl describe namespace {namespace}",
+	},
+	{
+		kind:       RefusalPolicy,
+		patterns:   re(`^ValidatingAdmissionPolicy '(?P<name>[^']+)' (?:with binding '[^']+' )?denied request: (?P<said>.*)`),
+		brief:      "policy {name}",
+		text:       "ValidatingAdmissionPolicy {name} denies them",
+		advice:     correctTemplate,
+		command:    "kubectl get validatingadmissionpolicies",
+		ofTemplate: true,
+	},
+	{
+		kind:     RefusalGatekeeper,
+		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?:denied by )?(?P<name>[-.a-z0-9]+)\] (?P<said>.*)`),
+		brief:    "Gatekeeper: {name}",
+		text:     "constraint {name} of Gatekeeper denies them",
+		advice:   "recreate the Job as the constraint demands, or have the constraint changed" + thenRetried,
+		command:  "kubectl get constraints",
+	},
+	{
+		kind: RefusalKyverno,
+		patterns: re(`^admission webhook "[^"]*kyverno[^"]*" denied the request: (?:resource \S+ was blocked due to the following policies |` +
+			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?P<said>.*)`),
+		brief:   "Kyverno: {name}",
+		text:    "policy {name} of Kyverno denies them",
+		advice:  "recreate the Job as the policy demands, or have the policy changed" + thenRetried,
+		command: "kubectl get clusterpolicies.kyverno.io,policies.kyverno.io -n {namespace}",
+	},
+	{
+		kind:     RefusalWebhook,
+		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<said>.*)`),
+		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno},
+		brief:    "webhook {name}",
+		text:     "admission webhook {name} denies them",
+		advice:   "recreate the Job as the webhook demands, or have the webhook changed" + thenRetried,
+		command:  webhookCommand,
+	},
+	{
+		kind:     RefusalWebhookDown,
+		patterns: re(`^failed calling webhook "(?P<name>[^"]+)": (?P<said>.*)`),
+		brief:    "webhook {name} down",
+		text:     "admission webhook {name} does not work",
+		advice:   "have the webhook repaired" + thenRetried,
+		command:  webhookCommand,
+	},
+	// The other kinds are recognized by the words before the message.
+	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
+	// A missing permission, a node selector of the namespace, …
+	{kind: RefusalForbidden, brief: "forbidden", text: "{said}", saysAll: true, advice: resolveIt},
+	// Such as an outage of etcd.
+	{kind: RefusalOther, brief: "rejected", text: "the API server rejects them", advice: resolveIt},
+}
+
+// wrappers matches the prefixes that controllers and the API server put before the reason: the event recorder combines
+// similar events, and some errors are internal.
+var wrappers = lazyregexp.New(`^(?:\(combined from similar events\): )?(?:Error creating(?: job)?: )?(?:Internal error occurred: )?((?:pods|jobs\.batch)(?: "[^"]*")? is forbidden: |(?:Pod|Job\.batch)(?: "[^"]*")? is invalid: )?`)
+
+// OfRefusal returns the meaning of the message of an event FailedCreate.
+func OfRefusal(message string) *Refusal {
+	message = strings.Join(strings.Fields(message), " ")
+	wrapper := wrappers.FindStringSubmatch(message)
+	message = message[len(wrapper[0]):]
+	found := find(refusals, message)
+	if found == nil {
+		switch {
+		case wrapper[1] == "":
+			return &Refusal{Kind: RefusalOther, Message: message}
+		case strings.HasSuffix(wrapper[1], "is invalid: "):
+			return &Refusal{Kind: RefusalInvalid, Message: message}
+		}
+		return &Refusal{Kind: RefusalForbidden, Message: message}
+	}
+	r := &Refusal{Kind: found.kind}
+	found.read(message, map[string]*string{"name": &r.By, "said": &r.Message})
+	switch r.Kind {
+	case RefusalWebhookDown:
+		r.Webhook = OfWebhook(r.Message)
+	case RefusalQuotaNeeds:
+		r.Lacks = lacking(r.Message)
+	case RefusalSCC:
+		r.Message = withoutUnusable(r.Message)
+	}
+	return r
+}
+
+// lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,
+// in "must specify limits.cpu,limits.memory".
+func lacking(message string) (all []string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(message, "must specify "), "; ") {
+		resources, _, _ := strings.Cut(part, " for: ")
+		for resource := range strings.SplitSeq(resources, ",") {
+			if resource = strings.TrimSpace(resource); resource != "" {
+				all = append(all, resource)
+			}
+		}
+	}
+	return all
+}
+
+// Parts of OpenShift's message that say nothing about the pod: constraints that its ServiceAccount may not use, and lists in
+// Go's syntax before a sentence about one of their elements.
+var (
+	unusable = lazyregexp.New(`(?:, )?provider "?[^":]+"?: Forbidden: not usable by user or serviceaccount(?:, provider \S+$)?`)
+	goList   = lazyregexp.New(`Invalid value: \[\][a-z0-9]+\{[^}]*\}: `)
+)
+
+func withoutUnusable(message string) string {
+	if list, found := strings.CutPrefix(message, "["); found {
+		message = strings.TrimSuffix(list, "]")
+	}
+	return strings.TrimPrefix(goList.ReplaceAllString(unusable.ReplaceAllString(message, ""), ""), ", ")
+}
+
+func (r *Refusal) row() *row[RefusalKind] { return rowIn(refusals, r.Kind) }
+
+// Brief returns the refusal in a few words for a column.
+func (r *Refusal) Brief() string { return r.fill(r.row().brief) }
+
+// Text returns the refusal as a clause, with the part of the message that says why; "them" are the refused objects.
+func (r *Refusal) Text() string {
+	row := r.row()
+	text := r.fill(row.text)
+	switch {
+	case r.Webhook != nil:
+		return r.Webhook.After("admission webhook " + r.By)
+	case row.saysAll:
+		return text
+	case r.Message == "without explanation":
+		return text + " " + r.Message
+	}
+	return wording.Join(": ", text, r.said())
+}
+
+// Advice returns advice on the refusal of a Job's pods, and the command that shows its object, "" if there is none; namespace
+// is a word of the command.
+func (r *Refusal) Advice(namespace string) (text, command string) {
+	text = r.fill(r.row().advice)
+	if r.Webhook != nil {
+		text = r.Webhook.Advice("")
+	}
+	return text, strings.ReplaceAll(r.row().command, "{namespace}", namespace)
+}
+
+// IsOfQuota reports whether a quota refuses the object.
+func (r *Refusal) IsOfQuota() bool { return r.Kind == RefusalQuota || r.Kind == RefusalQuotaNeeds }
+
+// IsOfTemplate reports whether the pod template has to change.
+func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate }
+
+// maxWhole limits a message that is not cut, as it may come from a forged event.
+const maxWhole = 800
+
+func (r *Refusal) said() string {
+	if r.row().whole {
+		return wording.Shorten(r.Message, maxWhole)
+	}
+	return wording.Shorten(r.Message, maxMessage)
+}
+
+func (r *Refusal) fill(template string) string {
+	return strings.NewReplacer("{name}", r.By, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", r.said(), "{(said)}", wording.InBrackets(r.said())).Replace(template)
+}

@@ -1,0 +1,87 @@
+package meaning
+
+import (
+	"strings"
+	"testing"
+)
+
+type refusalCase struct {
+	kind RefusalKind
+	by   string
+	text string // a part of Text
+}
+
+// refusalCases are messages of events FailedCreate.
+func refusalCases() map[string]refusalCase {
+	const creating = `Error creating: pods "report-x7b2q" is forbidden: `
+	return map[string]refusalCase{
+		creating + `exceeded quota: team-a, requested: cpu=2,memory=4Gi, used: cpu=15,memory=60Gi, limited: cpu=16,memory=64Gi`: {RefusalQuota, "team-a",
+			"ResourceQuota team-a is exhausted (requested: cpu=2,memory=4Gi, used: cpu=15,memory=60Gi, limited: cpu=16,memory=64Gi)"},
+		`Error creating job: jobs.batch "a-1" is forbidden: exceeded quota: q, requested: count/jobs.batch=1, used: count/jobs.batch=10, limited: count/jobs.batch=10`: {RefusalQuota, "q", "count/jobs.batch=10)"},
+		`(combined from similar events): ` + creating + `failed quota: team-a: must specify limits.cpu for: main; limits.memory for: main`: {RefusalQuotaNeeds, "team-a",
+			"ResourceQuota team-a rejects the pod template: must specify limits.cpu for: main; limits.memory for: main"},
+		creating + `violates PodSecurity "baseline:v1.30": host namespaces (hostNetwork=true)`: {RefusalPodSecurity, "baseline:v1.30", "hostNetwork=true"},
+		// bitnami/sealed-secrets#1119
+		creating + `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{1001}: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999], provider "restricted": Forbidden: not usable by user or serviceaccount, provider "nonroot": Forbidden: not usable by user or serviceaccount]`: {RefusalSCC, "",
+			"may use: provider restricted-v2: .spec.securityContext.fsGroup: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999]"},
+		// cockroachdb/cockroach-operator#479
+		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "10001: must be in the ranges: [1000620000, 1000629999]"},
+		// rabbitmq/cluster-operator#488
+		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "none of the SecurityContextConstraints that its ServiceAccount may use"},
+		creating + `[maximum cpu usage per Container is 2, but limit is 4, maximum memory usage per Container is 4Gi, but limit is 8Gi, maximum ephemeral-storage usage per Container is 10Gi, but limit is 20Gi]`: {RefusalLimitRange, "",
+			"per Container is 10Gi, but limit is 20Gi]"},
+		creating + `error looking up service account batch/reports: serviceaccount "reports" not found`:                                              {RefusalServiceAccount, "reports", "there is no ServiceAccount reports"},
+		creating + `error looking up service account batch/reports: etcdserver: request timed out`:                                                   {RefusalForbidden, "", "batch/reports: etcdserver: request timed out"},
+		creating + `no PriorityClass with name high was found`:                                                                                       {RefusalPriorityClass, "high", "no PriorityClass with name high was found"},
+		creating + `pod rejected: RuntimeClass "gvisor" not found`:                                                                                   {RefusalRuntimeClass, "gvisor", "there is no RuntimeClass gvisor"},
+		creating + `unable to create new content in namespace batch because it is being terminated`:                                                  {RefusalNamespace, "batch", "namespace batch is being deleted"},
+		creating + `ValidatingAdmissionPolicy 'team-label' with binding 'team-label-batch' denied request: every pod needs the label team`:           {RefusalPolicy, "team-label", "ValidatingAdmissionPolicy team-label denies them: every pod needs the label team"},
+		`Error creating: admission webhook "validation.gatekeeper.sh" denied the request: [require-resources-in-prod] container "main" has no limit`: {RefusalGatekeeper, "require-resources-in-prod", `constraint require-resources-in-prod of Gatekeeper denies them: container "main" has no limit`},
+		`Error creating: admission webhook "validation.gatekeeper.sh" denied the request: [denied by owners] no owner`:                               {RefusalGatekeeper, "owners", "constraint owners of Gatekeeper denies them: no owner"}, // before Gatekeeper 3.5
+		`Error creating: admission webhook "validate.kyverno.svc-fail" denied the request: resource Pod/batch/x was blocked due to the following policies require-ro-rootfs: validate-ro: 'validation error: Root filesystem must be read-only. rule validate-ro failed at path /spec/'`: {RefusalKyverno, "require-ro-rootfs", "policy require-ro-rootfs of Kyverno denies them: validate-ro: 'validation error: Root filesystem must be read-only"},
+		`Error creating: admission webhook "validate.kyverno.svc-fail" denied the request: policy Pod/batch/x for resource violation: no-latest: tag: 'validation error: An image tag is required.'`:                                                                                     {RefusalKyverno, "no-latest", "An image tag is required"},
+		`Error creating: admission webhook "w.example.com" denied the request: no`:                                                                               {RefusalWebhook, "w.example.com", "admission webhook w.example.com denies them: no"},
+		`Error creating: admission webhook "w.example.com" denied the request without explanation`:                                                               {RefusalWebhook, "w.example.com", "admission webhook w.example.com denies them without explanation"},
+		`Error creating: Internal error occurred: failed calling webhook "mpod.kb.io": failed to call webhook: the server could not find the requested resource`: {RefusalWebhookDown, "mpod.kb.io", "does not work: failed to call webhook: the server could not find the requested resource"},
+		`Error creating: Internal error occurred: failed calling webhook "mpod.kb.io": failed to call webhook: Post "https://w.kueue.svc:443/?timeout=10s": no endpoints available for service "w"`: {RefusalWebhookDown, "mpod.kb.io",
+			"admission webhook mpod.kb.io cannot be called: its Service w has no endpoints"},
+		`Error creating job: jobs.batch is forbidden: User "x" cannot create resource "jobs"`: {RefusalForbidden, "", `User "x" cannot create resource "jobs"`},
+		`Error creating job: Job.batch "a-1" is invalid: spec: Required value`:                {RefusalInvalid, "", "the API server rejects the pod template as invalid: spec: Required value"},
+		`Error creating: Pod "a" is invalid: spec: Required value`:                            {RefusalInvalid, "", "invalid: spec: Required value"},
+		`Error creating: etcdserver: request timed out`:                                       {RefusalOther, "", "the API server rejects them: etcdserver: request timed out"},
+	}
+}
+
+// Requirements: PND-06, CRJ-01
+func TestRefusalNamesItsComponentAndWhy(t *testing.T) {
+	for message, want := range refusalCases() {
+		if r := OfRefusal(message); r.Kind != want.kind || r.By != want.by || !strings.Contains(r.Text(), want.text) {
+			t.Errorf("%s:\n%+v\n%s", message, r, r.Text())
+		}
+	}
+}
+
+// Requirements: PND-06
+func TestQuotaNamesWhatPodsLack(t *testing.T) {
+	for message, want := range map[string]int{
+		"Error creating: pods is forbidden: failed quota: compute: must specify limits.cpu for: main; limits.memory for: main": 2,
+		`Error creating: pods "x" is forbidden: failed quota: compute: must specify limits.cpu,limits.memory,requests.cpu`:     3,
+		`Error creating: pods "x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=1, limited: pods=1`:     0,
+	} {
+		r := OfRefusal(message)
+		if len(r.Lacks) != want || want > 0 && r.Lacks[1] != "limits.memory" {
+			t.Errorf("%s: %q", message, r.Lacks)
+		}
+	}
+}
+
+// A webhook may write anything; the parsed refusal only contains text that it wrote (CLI-06).
+func FuzzRefusal(f *testing.F) {
+	f.Add(`Error creating: pods "a" is forbidden: exceeded quota: x, requested: pods=1`)
+	f.Add(`(combined from similar events): Error creating: Internal error occurred: admission webhook "w" denied the request: $1`)
+	f.Fuzz(func(t *testing.T, message string) {
+		if r := OfRefusal(message); len(r.By)+len(r.Message) > len(message)*3 || r.Kind == "" {
+			t.Errorf("%q: %+v", message, r)
+		}
+	})
+}

@@ -1,0 +1,31 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+)
+
+// SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
+// that another event explains; the warnings of autoscalers are about nodes that do not exist.
+func SaysWhy(source, reason, message string) bool {
+	switch reason {
+	case "Failed", "BackOff":
+		return !strings.HasPrefix(message, "Error: ")
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		t := OfStart(reason, message)
+		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotAttached, VolumeBusy}, t.Kind)
+	}
+	return OfAutoscaler(source, reason, message) == nil
+}
+
+// OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not
+// start, from the reason and message of the warning; nil for other reasons.
+func OfStart(reason, message string) *Trouble {
+	switch reason {
+	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
+		return ofVolume(message)
+	case "FailedCreatePodSandBox", "NetworkNotReady":
+		return ofSandbox(message)
+	}
+	return nil
+}

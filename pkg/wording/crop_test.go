@@ -1,0 +1,24 @@
+package wording
+
+import "testing"
+
+// CLI-02: lists are cut after a comma, as kubectl describe cuts them.
+func TestListsAreCutAtAComma_CLI_02(t *testing.T) {
+	for _, tc := range []struct {
+		list  string
+		limit int
+		want  string
+	}{
+		{"1-3,5", 50, "1-3,5"},
+		{"", 0, ""},
+		{"1-25,28,30-32,40", 14, "1-25,28,30-32,40"},
+		{"1-25,28,30-32,40", 13, "1-25,28,30-32,…"},
+		{"1-25,28,30-32,40", 5, "1-25,28,…"},
+		{"1-25,28,30-32,40", 0, "1-25,…"},
+		{"1000000-2000000", 3, "1000000-2000000"},
+	} {
+		if got := Crop(tc.list, tc.limit, "…"); got != tc.want {
+			t.Errorf("%q at %d: %q, want %q", tc.list, tc.limit, got, tc.want)
+		}
+	}
+}

@@ -1,0 +1,219 @@
+package wording
+
+import (
+	"cmp"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// Shorten returns the first line of a message without a full stop, in at most the given number of characters. If it has more,
+// it keeps the part that says why: the sentences at its beginning, or the end of an error that wraps others, and of its
+// beginning as much as there is room for. It cuts between words.
+func Shorten(message string, most int) string {
+	most = max(most, 0)
+	text, _, _ := strings.Cut(strings.TrimSpace(strings.ToValidUTF8(message, "\uFFFD")), "\n")
+	if text = strings.TrimRight(text, " .\r"); fits(text, most) {
+		return text
+	}
+	text = cmp.Or(withoutNoise(text), text)
+	for _, short := range []string{text, shortQuota(text), sentences(text, most)} {
+		if short != "" && fits(short, most) {
+			return short
+		}
+	}
+	if end := sentence.FindStringIndex(text); end != nil {
+		text = text[:end[1]-len(". ")]
+	}
+	end := LastClauses(text, most)
+	if strings.Count(end, "]") > strings.Count(end, "[") {
+		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
+	}
+	start := strings.TrimSuffix(text, end)
+	const least = 15 // characters of a beginning that say something
+	switch head := words(start, most-utf8.RuneCountInString("… "+end)); {
+	case !fits(end, most) && fits(start, most/2):
+		return Cut(text, most)
+	case !fits(head, least-1):
+		return head + "… " + end
+	}
+	return Cut(end, most)
+}
+
+func fits(text string, most int) bool { return utf8.RuneCountInString(text) <= most }
+
+var (
+	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
+	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
+	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
+	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
+	sentence = lazyregexp.New(`[^.][^.][.;] `)
+	// quota matches a list of several resources in the message of an exhausted quota.
+	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
+)
+
+// wrapping matches the prefixes that the kubelet and the runtime put before an error: the failed call, its volume or plugin.
+var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*plugin type="[^"]+"(?: name="[^"]+")? failed \(\w+\): |^.* Output: |` +
+	`^failed to (?:create (?:containerd task|containerd container|shim task)|generate (?:container "[^"]*" )?spec): |` +
+	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
+	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
+
+// trailing matches what follows an error: its code, and the programs' references to their manuals.
+var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+
+// Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
+func Unwrapped(message string) string {
+	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")
+	for before := wrapping.FindString(message); before != "" && before != message; before = wrapping.FindString(message) {
+		message = message[len(before):]
+	}
+	return cmp.Or(strings.TrimSuffix(message, trailing.FindString(message)), message)
+}
+
+// withoutNoise removes what says nothing about an error: the code of a call, the fields of a value, and the errors of a list
+// that repeat another one.
+func withoutNoise(text string) string {
+	text = Unwrapped(text)
+	for before := ""; before != text; {
+		before, text = text, dump.ReplaceAllString(text, "…")
+	}
+	text = strings.TrimRight(dumped.ReplaceAllString(text, ""), ": ")
+	start, list, found := strings.Cut(text, ": [")
+	list, closed := strings.CutSuffix(list, "]")
+	if !found || !closed {
+		return text
+	}
+	var kept []string
+	seen := map[string]bool{}
+	for _, element := range strings.Split(list, ", ") {
+		at := strings.LastIndex(element, ": ")
+		if at < 0 || !seen[element[at:]] {
+			kept = append(kept, element)
+		}
+		seen[element[max(at, 0):]] = true
+	}
+	return start + ": [" + strings.Join(kept, ", ") + "]"
+}
+
+// shortQuota shortens the message of an exhausted quota to the first of its resources; "" for other messages.
+func shortQuota(text string) string {
+	if len(quota.FindAllStringIndex(text, -1)) != 3 {
+		return ""
+	}
+	return quota.ReplaceAllString(text, "$1: $2…")
+}
+
+// sentences returns the sentences at the beginning of a text that fit, "" if the first does not.
+func sentences(text string, most int) string {
+	last := 0
+	for _, at := range sentence.FindAllStringIndex(text, -1) {
+		if end := at[1] - len(". "); fits(text[:end], most) {
+			last = end
+		}
+	}
+	return text[:last]
+}
+
+// LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
+// given number of characters, but at least one.
+func LastClauses(message string, most int) string {
+	last, quoted, depth := "", false, 0
+	quotes := strings.Count(message, `"`)%2 == 0
+	for i := len(message) - 1; i >= 0; i-- {
+		switch message[i] {
+		case '"':
+			quoted = quotes && !quoted
+		case ')', '}':
+			depth++
+		case '(', '{':
+			depth--
+		case ':':
+			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") {
+				continue
+			}
+			clauses := message[i+2:]
+			if last != "" && !fits(clauses, most) {
+				return last
+			}
+			last = clauses
+		}
+	}
+	if last == "" || fits(message, most) {
+		return message
+	}
+	return last
+}
+
+// Cut returns the first words of a text, in at most the given number of characters. It cuts a word only if that has more.
+func Cut(text string, most int) string {
+	text = strings.ToValidUTF8(text, "\uFFFD")
+	switch {
+	case fits(text, most):
+		return text
+	case most < 1:
+		return ""
+	}
+	text = strings.TrimSpace(text)
+	head := words(text, most-1)
+	if next := strings.Fields(text[len(head):]); len(next) > 0 && !fits(strings.TrimRight(next[0], marks), most-1) {
+		head = strings.TrimRight(string([]rune(text)[:min(most-1, utf8.RuneCountInString(text))]), " "+marks)
+	}
+	return head + "…"
+}
+
+// marks may end a word.
+const marks = ",;:."
+
+// words returns the words at the beginning of a text that fit into the given number of characters. A value in quotes or braces is
+// left out rather than cut.
+func words(text string, most int) string {
+	end, closed := 0, 0
+	for at, r := range text + " " {
+		if !unicode.IsSpace(r) {
+			continue
+		}
+		head := strings.TrimRight(text[:at], " "+marks)
+		if !fits(head, most) {
+			break
+		}
+		end = len(head)
+		if strings.Count(head, `"`)%2 == 0 && strings.LastIndexByte(head, '{') <= strings.LastIndexByte(head, '}') {
+			closed = end
+		}
+	}
+	if 2*closed > end {
+		end = closed
+	}
+	return text[:end]
+}
+
+// CutBytes returns at most the given number of bytes of a text, and no part of a character.
+func CutBytes(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for most > 0 && !utf8.RuneStart(text[most]) {
+		most--
+	}
+	return text[:most]
+}
+
+// LastLine returns the last line of a message that is not empty: in a stack trace, it is the error.
+func LastLine(message string) string {
+	message = strings.TrimSpace(message)
+	return strings.TrimSpace(message[strings.LastIndexByte(message, '\n')+1:])
+}
+
+// Crop cuts a list of intervals after the first comma at or after limit bytes, as kubectl describe does.
+func Crop(list string, limit int, ellipsis string) string {
+	if len(list) <= limit {
+		return list
+	}
+	comma := strings.IndexByte(list[limit:], ',')
+	if comma < 0 {
+		return list
+	}
+	return list[:limit+comma+1] + ellipsis
+}

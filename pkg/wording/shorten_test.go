@@ -1,0 +1,138 @@
+package wording
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+)
+
+// Messages of clusters keep the part that says why: the end of an error that wraps others, the numbers of a quota, the first
+// sentences of prose; no fields of values.
+func TestShortMessageSaysWhy(t *testing.T) {
+	const (
+		constraints = `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group, `
+		runtime     = `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: `
+		pull        = `rpc error: code = Unknown desc = failed to pull and unpack image "ghcr.io/acme/etl:7": failed to resolve reference "ghcr.io/acme/etl:7": `
+	)
+	long := strings.Repeat("x", 90)
+	for _, tc := range []struct {
+		message string
+		most    int
+		want    string
+	}{
+		// Security context constraints of OpenShift: the last error that is not a repetition.
+		{constraints + `provider "nonroot": Forbidden: not usable by user or serviceaccount, provider "privileged": Forbidden: not usable by user or serviceaccount]`, 100,
+			`unable to validate against any… .spec.securityContext.fsGroup: 10001 is not an allowed group`},
+		{constraints + `provider restricted-v2: .containers[0].runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999], provider "nonroot": Forbidden: not usable by user or serviceaccount]`, 100,
+			`.containers[0].runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`},
+		// Runtimes.
+		{runtime + `error during container init: error setting cgroup config for procHooks process: failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument: unknown`, 100,
+			`failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument`},
+		{runtime + `exec: "sh -c 'echo step: 1'": executable file not found in $PATH: unknown`, 60, `"sh -c 'echo step: 1'": executable file not found in $PATH`},
+		{runtime + `exec: "trian": executable file not found in $PATH: unknown`, 160, `exec: "trian": executable file not found in $PATH`},
+		// Images.
+		{pull + `failed to authorize: failed to fetch anonymous token: unexpected status from GET request to https://ghcr.io/token?scope=repository%3Aacme%2Fetl%3Apull&service=ghcr.io: 401 Unauthorized`, 100,
+			`failed to pull and unpack image "ghcr.io/acme/etl:7": failed to resolve reference… 401 Unauthorized`},
+		{pull + `failed to do request: Head "https://ghcr.io/v2/acme/etl/manifests/7": dial tcp: lookup ghcr.io on 10.0.0.2:53: no such host`, 100,
+			`failed to pull and unpack image… dial tcp: lookup ghcr.io on 10.0.0.2:53: no such host`},
+		{`failed to copy: httpReadSeeker: failed open: unexpected status code https://registry-1.docker.io/v2/library/python/manifests/3.12: 429 Too Many Requests - Server message: toomanyrequests: You have reached your unauthenticated pull rate limit. https://www.docker.com/increase-rate-limit`, 100,
+			`toomanyrequests: You have reached your unauthenticated pull rate limit`},
+		{`unable to pull image or OCI artifact: pull image err: initializing source docker://acme/etl:7: reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied; artifact err: get manifest: build image source: reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied`, 100,
+			`reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied`},
+		// Quotas.
+		{`exceeded quota: budget, requested: pods=1, used: pods=10, limited: pods=10`, 100, `exceeded quota: budget, requested: pods=1, used: pods=10, limited: pods=10`},
+		{`requested: limits.cpu=2,limits.memory=4Gi,requests.cpu=2, used: limits.cpu=99,limits.memory=199Gi,requests.cpu=99, limited: limits.cpu=100,limits.memory=200Gi,requests.cpu=100`, 100,
+			`requested: limits.cpu=2…, used: limits.cpu=99…, limited: limits.cpu=100…`},
+		{`must specify limits.cpu for: main,proxy; limits.memory for: main,proxy; requests.cpu for: main,proxy; requests.memory for: main,proxy`, 100,
+			`must specify limits.cpu for: main,proxy; limits.memory for: main,proxy; requests.cpu for: main,proxy`},
+		// Admission.
+		{`failed calling webhook "mutate.kyverno.svc-fail": failed to call webhook: Post "https://kyverno-svc.kyverno.svc:443/mutate/fail?timeout=10s": dial tcp 10.96.143.201:443: connect: connection refused`, 100,
+			`failed calling webhook… dial tcp 10.96.143.201:443: connect: connection refused`},
+		{`spec.template: Invalid value: core.PodTemplateSpec{ObjectMeta:v1.ObjectMeta{Name:"", Labels:map[string]string{"job-name":"train"}, Finalizers:[]string(nil)}, Spec:core.PodSpec{Containers:[]core.Container{core.Container{Name:"main"}}}}: field is immutable`, 100,
+			`spec.template: field is immutable`},
+		{`allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`, 100,
+			`allowPrivilegeEscalation != false (container "main" must set…`},
+		// Schedulers.
+		{`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu. preemption: 0/5 nodes are available: 5 Preemption is not helpful for scheduling.`, 160,
+			`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu`},
+		{`0/5 nodes are available: 1 node(s) had untolerated taint {node-role.kubernetes.io/control-plane: }, 4 Insufficient cpu`, 60, `0/5 nodes are available: 1 node(s) had untolerated taint…`},
+		{`incompatible with nodepool "default", daemonset overhead={"cpu":"210m","memory":"240Mi","pods":"5"}, no instance type has enough resources`, 110,
+			`incompatible with nodepool "default", daemonset overhead=…, no instance type has enough resources`},
+		// Evictions: the beginning of a report with several sentences is its subject.
+		{"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki. Container etl was using 9421Mi, request is 1Gi", 100,
+			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki"},
+		// Colons in quotes and brackets separate nothing, unless they are open.
+		{"calling " + long + `: Get "http://a: b": refused`, 100, `Get "http://a: b": refused`},
+		{"container cannot run (pod: " + long + ", container: main)", 100, "container cannot run (pod…"},
+		{"calling " + long + ": wrong (a: b", 100, "wrong (a: b"},
+		// Programs.
+		{"ValueError: learning rate must be positive", 22, "learning rate must be…"},
+		{`{"level":"error","msg":"cannot connect to the database","error":"dial tcp 10.0.0.1:5432: connect: connection refused"}`, 60, `{"level":"error","msg":"cannot connect to the…`},
+		{"first line.\nsecond line", 100, "first line"},
+		{"failed to write the file that every node of the region has: permission denied", 60, "failed to write the file that every node… permission denied"},
+		{"", 10, ""}, {"x", 0, ""}, {"\xff\xff error", 100, "\uFFFD error"},
+	} {
+		if got := Shorten(tc.message, tc.most); got != tc.want {
+			t.Errorf("%s\n in %d: %s\n want: %s", tc.message, tc.most, got, tc.want)
+		}
+	}
+}
+
+// A value in a column is cut after a word; a word alone is cut anywhere, and a value in quotes is left out.
+func TestCut(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		most int
+		want string
+	}{
+		{"FailedCreate: ResourceQuota budget is exhausted", 30, "FailedCreate: ResourceQuota…"},
+		{"1 Insufficient nvidia.com/gpu, 8 Too many pods", 30, "1 Insufficient nvidia.com/gpu…"},
+		{"abcdef", 4, "abc…"}, {"äöüß", 4, "äöüß"}, {"äöüßä", 4, "äöü…"}, {"abc", 0, ""}, {"ab cdefghijkl", 6, "ab cd…"},
+		{`cannot open "a b c"`, 17, "cannot open…"}, {"taint {dedicated: batch}", 20, "taint {dedicated…"}, {"the taint {a: b}", 14, "the taint…"},
+	} {
+		if got := Cut(tc.text, tc.most); got != tc.want {
+			t.Errorf("%q in %d: %q, want %q", tc.text, tc.most, got, tc.want)
+		}
+	}
+}
+
+// What is shortened has no more characters than it may have, and only whole words of the message, unless one of them is too long.
+func TestShortTextHasWholeWords(t *testing.T) {
+	piece := rapid.SampledFrom([]string{" ", " ", " ", ": ", ". ", "; ", ", ", "a", "be", "cat", "größe", `"`, "(", ")", "{a: b}", "[", "]", "=1", "/usr/bin/x", "日本語", "\n"})
+	bare := func(word string) string { return strings.Trim(word, `.,;:…[]`) }
+	rapid.Check(t, func(t *rapid.T) {
+		message := strings.Join(rapid.SliceOfN(piece, 0, 60).Draw(t, "pieces"), "")
+		most := rapid.IntRange(0, 60).Draw(t, "most")
+		for name, short := range map[string]string{"Shorten": Shorten(message, most), "Cut": Cut(message, most)} {
+			if !fits(short, most) || !utf8.ValidString(short) {
+				t.Fatalf("%s: %q has more than %d characters, or others", name, short, most)
+			}
+			for _, word := range strings.Fields(short) {
+				if bare(word) != "" && !slices.ContainsFunc(strings.Fields(message), func(w string) bool {
+					return bare(w) == bare(word) || strings.HasPrefix(bare(w), bare(word)) && (!fits(w, most-1) || strings.ContainsAny(w, `"{`))
+				}) {
+					t.Fatalf("%s: %q has a part of a word of %q: %q", name, short, message, word)
+				}
+			}
+		}
+		if last := LastClauses(message, most); !strings.HasSuffix(message, last) || last == "" && message != "" {
+			t.Fatalf("%q is not the end of %q", last, message)
+		}
+	})
+}
+
+func TestLastLineAndBytes(t *testing.T) {
+	for message, want := range map[string]string{"": "", "a": "a", "a\nb \n\n": "b", "a\r\n b\r\n": "b"} {
+		if got := LastLine(message); got != want {
+			t.Errorf("%q: %q, want %q", message, got, want)
+		}
+	}
+	for most, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aä", 9: "aä"} {
+		if got := CutBytes("aä", most); got != want {
+			t.Errorf("%d: %q, want %q", most, got, want)
+		}
+	}
+}

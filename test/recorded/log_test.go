@@ -1,0 +1,33 @@
+package recorded
+
+import (
+	"net/url"
+	"testing"
+)
+
+func TestLogsAreServedAsAKubeletDoes(t *testing.T) {
+	logs := []Log{
+		{Pod: "a", Container: "main", Text: "old\n"},
+		{Pod: "a", Container: "main", Text: "one\ntwo\nthree\n"},
+		{Pod: "a", Container: "main", Previous: true, Text: "before\n"},
+		{Pod: "a", Container: "quiet"},
+	}
+	for query, want := range map[string]string{
+		"": "one\ntwo\nthree\n", "tailLines=2": "two\nthree\n", "tailLines=9": "one\ntwo\nthree\n", "tailLines=0": "",
+		"limitBytes=5": "one\nt", "limitBytes=99": "one\ntwo\nthree\n", "previous=true": "before\n",
+	} {
+		values, err := url.ParseQuery(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, ok := LogText(logs, "a", "main", values); got != want || !ok {
+			t.Errorf("%s: %q, %t", query, got, ok)
+		}
+	}
+	if _, ok := LogText(logs, "a", "quiet", nil); !ok {
+		t.Error("an empty log is no log")
+	}
+	if _, ok := LogText(logs, "b", "main", nil); ok {
+		t.Error("another pod has the log")
+	}
+}
