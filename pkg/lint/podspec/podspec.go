@@ -19,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
