@@ -246,7 +246,10 @@ func (r *lintResult) lint(ctx context.Context, object *manifest.Object) {
 			r.addAbout(object, finding)
 		}
 	}
-	sent := served.Copy()
+	sent := served
+	if r.client != nil { // lintJob removes the names of rules
+		sent = served.Copy()
+	}
 	var found []lint.Finding
 	for _, job := range jobs {
 		if len(found) >= lint.MaxFindings { // Of a JobSet, a part is enough, too.

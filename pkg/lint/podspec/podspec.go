@@ -40,7 +40,7 @@ func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field
 	found := &problems{}
 	checkMetadata(found, &template.ObjectMeta, path.Child("metadata"))
 	inner, _ := content["spec"].(map[string]any)
-	apply(found, rules, inner, at)
+	apply(found, inner, at)
 	checkContainers(found, spec, at, volumes)
 	checkPod(found, spec, at)
 	checkScheduling(found, spec, at)

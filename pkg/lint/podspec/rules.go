@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -20,17 +21,44 @@ type rule struct {
 	check     check
 }
 
-// check returns what is wrong with a value, and a fix; "" if nothing is. It may set the path to a field below the value.
+// check returns what is wrong with a value, and a fix; "" if nothing is. It may say where below the value.
 type check func(v *value) (message, fix string)
 
 // value is the value of a field.
 type value struct {
-	path *field.Path
 	// name is the name of the field, and owner the object that has it, in words.
 	name, owner string
 	// is is nil if the field is missing.
 	is any
+	// in is the object or list around it, nil for the spec; index is that of an item, -1 for a field.
+	in    *value
+	index int
+	// below is where the problem is, from here.
+	below []string
+	item  int
 }
+
+// path returns the path of the problem below that of the spec. Most values have none.
+func (v *value) path(spec *field.Path) *field.Path {
+	if v.in == nil {
+		return spec
+	}
+	path := v.in.path(spec)
+	if v.index >= 0 {
+		path = path.Index(v.index)
+	} else {
+		path = path.Child(v.name)
+	}
+	if v.item > 0 {
+		path = path.Index(v.item)
+	}
+	for _, name := range v.below {
+		path = path.Child(name)
+	}
+	return path
+}
+
+func (v *value) isItem() bool { return v.in != nil && v.index >= 0 }
 
 func (v *value) text() string { text, _ := v.is.(string); return text }
 
@@ -43,17 +71,32 @@ var nouns = map[string]string{
 	"restartPolicyRules": "the rule", "options": "the option", "sysctls": "the sysctl", "httpHeaders": "the header", "resizePolicy": "the resize policy",
 }
 
-// apply checks the values of the rules' fields in the content of a pod's spec.
-func apply(found *problems, rules []rule, spec map[string]any, at *field.Path) {
-	for _, r := range rules {
-		for _, path := range strings.Fields(r.paths) {
-			path = strings.Replace(path, "containers[]", "containers|initContainers[]", 1)
-			visit(&value{path: at, owner: "the template", is: spec}, strings.Split(path, "."), func(v *value) {
-				if message, fix := r.check(v); message != "" {
-					found.add(r.id, v.path, fix, "%s", message)
-				}
-			})
+// path is a path of a rule, by its steps.
+type path struct {
+	rule
+	steps []string
+}
+
+// paths are the paths of the table.
+var paths = sync.OnceValue(func() []path {
+	var all []path
+	for _, r := range table() {
+		for _, text := range strings.Fields(r.paths) {
+			text = strings.Replace(text, "containers[]", "containers|initContainers[]", 1)
+			all = append(all, path{r, strings.Split(text, ".")})
 		}
+	}
+	return all
+})
+
+// apply checks the values of the table's fields in the content of a pod's spec.
+func apply(found *problems, spec map[string]any, at *field.Path) {
+	for _, p := range paths() {
+		visit(&value{owner: "the template", is: spec}, p.steps, func(v *value) {
+			if message, fix := p.check(v); message != "" {
+				found.add(p.id, v.path(at), fix, "%s", message)
+			}
+		})
 	}
 }
 
@@ -66,23 +109,24 @@ func visit(v *value, steps []string, do func(*value)) {
 	object := v.object()
 	name, eachItem := strings.CutSuffix(steps[0], "[]")
 	for name := range strings.SplitSeq(name, "|") {
-		inner := &value{path: v.path.Child(name), name: name, owner: v.owner, is: object[name]}
+		is, last := object[name], len(steps) == 1
+		if is == nil && (!last || eachItem) {
+			continue
+		}
+		inner := &value{name: name, owner: v.owner, is: is, in: v, index: -1}
 		if !eachItem {
-			if len(steps) > 1 {
+			if !last {
 				inner.owner = name
-				if inner.is == nil {
-					continue
-				}
 			}
 			visit(inner, steps[1:], do)
 			continue
 		}
-		items, _ := inner.is.([]any)
+		items, _ := is.([]any)
 		for i, item := range items {
-			if item == nil && len(steps) > 1 {
+			if item == nil && !last {
 				item = map[string]any{}
 			}
-			visit(&value{path: inner.path.Index(i), name: name, owner: nounOf(name), is: item}, steps[1:], do)
+			visit(&value{name: name, owner: nounOf(name), is: item, in: inner, index: i}, steps[1:], do)
 		}
 	}
 }
@@ -123,7 +167,7 @@ func format(isValid func(string) []string, as, fix string) check {
 // notEmpty is format, and rejects an empty text of a field or an item that is given.
 func notEmpty(isValid func(string) []string, as, fix string) check {
 	return func(v *value) (string, string) {
-		if text, isText := v.is.(string); (isText || v.is == nil && strings.HasSuffix(v.path.String(), "]")) && len(isValid(text)) > 0 {
+		if text, isText := v.is.(string); (isText || v.is == nil && v.isItem()) && len(isValid(text)) > 0 {
 			return fmt.Sprintf("%q cannot be %s", shorten(text), as), fix
 		}
 		return "", ""
@@ -204,7 +248,7 @@ func unique(fix string, names ...string) check {
 				of += fmt.Sprint(object[name]) + "\x00"
 			}
 			if first[of] && !isEmpty(object[names[0]]) {
-				v.path = v.path.Index(i).Child(names[0])
+				v.item, v.below = i, names[:1]
 				return fmt.Sprintf("%s has the %s %q", strings.Replace(nounOf(v.name), "the ", "another ", 1), names[0], shorten(fmt.Sprint(object[names[0]]))), fix
 			}
 			first[of] = true
@@ -239,11 +283,11 @@ func count(least, most int, fields []string) check {
 			}
 		}
 		switch {
-		case object == nil && !strings.HasSuffix(v.path.String(), "]"):
+		case object == nil && !v.isItem():
 		case len(set) < least:
 			return fmt.Sprintf("%s is empty", subject(v)), "add " + strings.Join(fields[:min(len(fields), 4)], " or ")
 		case len(set) > most:
-			v.path = v.path.Child(set[1])
+			v.below = set[1:2]
 			return fmt.Sprintf("%s has both %s and %s", subject(v), set[0], set[1]), "remove one of them"
 		}
 		return "", ""
@@ -252,7 +296,7 @@ func count(least, most int, fields []string) check {
 
 // subject returns the words for an object.
 func subject(v *value) string {
-	if text := v.path.String(); strings.HasSuffix(text, "]") {
+	if v.isItem() {
 		return v.owner
 	}
 	return v.name
@@ -297,7 +341,7 @@ func port(v *value) (string, string) {
 func localhost(v *value) (string, string) {
 	of, _ := v.object()["type"].(string)
 	file, _ := v.object()["localhostProfile"].(string)
-	v.path = v.path.Child("localhostProfile")
+	v.below = []string{"localhostProfile"}
 	switch {
 	case of == "Localhost" && (v.object()["localhostProfile"] == nil || v.name == "appArmorProfile" && strings.TrimSpace(file) == ""):
 		return "type Localhost needs a localhostProfile", "add it, or use type: RuntimeDefault"
