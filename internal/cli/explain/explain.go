@@ -382,6 +382,7 @@ func (o *Options) choose(ctx context.Context) (c chosen) {
 		o.set.Names = []string{job}
 	}
 	c.jobs, c.failed = o.set.GetAll(ctx)
+	c.failed = o.explainer.ExplainMissing(ctx, c.failed)
 	if len(o.owners) == 0 && len(o.set.Names) > 0 {
 		return c
 	}

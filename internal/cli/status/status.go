@@ -257,6 +257,7 @@ func (o *Options) printSummary(ctx context.Context) error {
 // printNamed prints the named Jobs, and returns an error for each that cannot be read.
 func (o *Options) printNamed(ctx context.Context) error {
 	jobs, failed := o.set.GetAll(ctx)
+	failed = o.explainer.ExplainMissing(ctx, failed)
 	feed.SortJobs(jobs)
 	failed = append(failed, o.printJobs(ctx, jobs, len(o.Names) == 1))
 	return errors.Join(failed...)
