@@ -30,10 +30,10 @@ type value struct {
 	name, owner string
 	// is is nil if the field is missing.
 	is any
-	// in is the object or list around it, nil for the spec; index is that of an item, -1 for a field.
+	// in is the object or list around it, nil for the spec; index is the index of an item, -1 for a field.
 	in    *value
 	index int
-	// below is where the problem is, from here.
+	// The problem is at the field below, or at the field below of this item; 0 is no item.
 	below []string
 	item  int
 }
