@@ -56,6 +56,8 @@ type Problem struct {
 	// MayContinue is set if the Job may continue without any change: it waits for its turn or for room, a container runs that is
 	// expected to take long, or the backoffLimit ends it.
 	MayContinue bool `json:"-"`
+	// Endless is set if no activeDeadlineSeconds ends the Job.
+	Endless bool `json:"-"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.

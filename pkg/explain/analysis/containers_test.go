@@ -85,8 +85,8 @@ func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, says ...st
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
 	wantSaid(t, r, says...)
-	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(r.Verdict.Sentence, strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
-		t.Errorf("the list has %+v, and the verdict is: %s", stall, r.Verdict.Sentence)
+	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(verdict(r), strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
+		t.Errorf("the list has %+v, and the verdict is: %s", stall, verdict(r))
 	}
 }
 
@@ -136,7 +136,7 @@ func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 		f := factsOf(asTemplate(tc.pod), podOf("a", tc.pod))
 		r := report(f)
 		if r.Verdict.Stalled || analysis.StallOf(listed(f)) != nil || hasProblem(r, explain.ProblemContainerEnded) != tc.problem {
-			t.Errorf("%s: %s %+v", name, r.Verdict.Sentence, r.Problems)
+			t.Errorf("%s: %s %+v", name, verdict(r), r.Problems)
 		}
 	}
 }
@@ -192,8 +192,8 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
 				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, so only activeDeadlineSeconds ends it.",
 				"kubectl logs a -c sidecar-cache")
-			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(r.Verdict.Sentence, "OnFailure") {
-				t.Error(r.Verdict.Sentence)
+			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(verdict(r), "OnFailure") {
+				t.Error(verdict(r))
 			}
 		})
 	}

@@ -56,7 +56,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 		})
 	}
 	if r := report(crashLoop(recovered)); hasProblem(r, explain.ProblemCrashLoop) || r.Verdict.Stalled {
-		t.Errorf("it has run for long since: %s", r.Verdict.Sentence)
+		t.Errorf("it has run for long since: %s", verdict(r))
 	}
 }
 
@@ -88,7 +88,7 @@ func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
 	f := crashLoop(runsAgain)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
 	r := report(f)
-	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(r.Verdict.Sentence, "(restartPolicy OnFailure): "+p.Error.Text()) {
-		t.Errorf("%s %+v", r.Verdict.Sentence, p.Error)
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Error.Text()) {
+		t.Errorf("%s %+v", verdict(r), p.Error)
 	}
 }

@@ -45,8 +45,8 @@ func withStatus(reason, message, disruption, why string, change func(*corev1.Pod
 func wantFirst(t *testing.T, f input.Input, want string) explain.Report {
 	t.Helper()
 	r := report(f)
-	if !strings.Contains(r.Verdict.Sentence, want) {
-		t.Errorf("got  %s\nwant %s", r.Verdict.Sentence, want)
+	if !strings.Contains(verdict(r), want) {
+		t.Errorf("got  %s\nwant %s", verdict(r), want)
 	}
 	return r
 }
@@ -144,8 +144,8 @@ func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 	f = failedOnce()
 	f.Job.Status.Failed = 3
 	f.Events = append([]input.Event{failedEvent(exited(137), "a", 3, 11*time.Minute)}, probeEvents...)
-	if r := report(f); strings.Contains(r.Verdict.Sentence, "probe") {
-		t.Error(r.Verdict.Sentence)
+	if r := report(f); strings.Contains(verdict(r), "probe") {
+		t.Error(verdict(r))
 	}
 }
 

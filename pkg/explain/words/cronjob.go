@@ -174,7 +174,7 @@ const (
 	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
 	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
-	RetriedCreation     = "resolve what the message names; the creation is retried automatically"
+	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 )
 

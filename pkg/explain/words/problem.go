@@ -37,8 +37,13 @@ type clause func(p *explain.Problem, now time.Time) string
 // always returns a clause without variable parts.
 func always(text string) clause { return func(*explain.Problem, time.Time) string { return text } }
 
-// uncountedNote is the note on containers that have not started.
-const uncountedNote = "this does not count as a failure, so no retry limit ends it"
+// endlessNote is the note on containers that do not start, which no retry limit counts.
+func endlessNote(p *explain.Problem, _ time.Time) string {
+	if p.Endless {
+		return "the Job waits forever"
+	}
+	return ""
+}
 
 // problems are the words for each kind of problem, in the order of the kinds.
 var problems = map[explain.ProblemKind]problemWords{
@@ -57,10 +62,10 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
-		what: imageText, note: always(uncountedNote),
-		advice: "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
+		what: imageText, note: endlessNote,
+		advice: "make the image available, or run another one with kubectl batchjob retry --replace --image",
 	},
-	explain.ProblemContainerConfig: {what: unstartableText, note: always(uncountedNote)},
+	explain.ProblemContainerConfig: {what: unstartableText, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
 	explain.ProblemInitRunning:     {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {

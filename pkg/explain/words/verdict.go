@@ -3,7 +3,9 @@ package words
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"k8s.io/utils/ptr"
 
@@ -118,7 +120,26 @@ func FillInVerdict(a *Answer) {
 		clauses = append(clauses, "it waits for "+WaitsForText(v.WaitsFor))
 	}
 	v.Clauses = slices.DeleteFunc(clauses, isEmpty)
-	v.Sentence = FullStop(Clauses(v.Clauses))
+	v.Sentence = sentencesOf(v.Clauses)
+}
+
+// maxSentence is the maximum length of a sentence that is read at one look, in characters.
+const maxSentence = 160
+
+// sentencesOf joins clauses to sentences. A clause that makes a sentence too long begins the next one.
+func sentencesOf(clauses []string) string {
+	var all []string
+	for _, clause := range clauses {
+		if last := len(all) - 1; last >= 0 && utf8.RuneCountInString(all[last]+"; "+clause+".") <= maxSentence {
+			all[last] += "; " + clause
+			continue
+		}
+		all = append(all, clause)
+	}
+	for i := range all {
+		all[i] = FullStop(wording.Sentence(all[i]))
+	}
+	return strings.Join(all, " ")
 }
 
 // decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.

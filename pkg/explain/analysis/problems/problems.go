@@ -36,6 +36,9 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for _, detect := range detectors {
 		out = append(out, detect(in)...)
 	}
+	for i := range out {
+		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
+	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {
 		switch {
 		case x.Blocks == y.Blocks:

@@ -169,10 +169,10 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
 		p.MemoryLimit = &limit
 	}
-	if c.Reason == cause.OOMKilled || facts.IsStopped(c) {
-		return // It did not end because of its error.
-	}
 	lines := p.Details
+	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(lines) == 0 {
+		return // It did not end because of an error in its log.
+	}
 	if p.Error = facts.EndErrorIn(c); len(lines) == 0 {
 		lines = in.LogOf(pod.Name, c.Name)
 		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
