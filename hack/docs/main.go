@@ -17,7 +17,7 @@ func main() {
 	reference := flag.String("reference", "docs/reference.md", "the file about commands")
 	explanation := flag.String("explanation", "docs/explanation.md", "the file about the fields of explanations")
 	flag.Parse()
-	fields, err := docgen.Fields([]string{"pkg/explain", "pkg/cause", "pkg/explain/kueue", "pkg/explain/meaning", "pkg/reconcile"}, "Report", "ReportList")
+	fields, err := docgen.Fields([]string{"pkg/explain", "pkg/cause", "pkg/explain/input", "pkg/explain/kueue", "pkg/explain/meaning", "pkg/reconcile"}, "Report", "ReportList")
 	if err == nil {
 		err = errors.Join(run(*reference, docgen.Reference(cli.NewCommand()), *check), run(*explanation, fields, *check))
 	}

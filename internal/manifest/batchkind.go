@@ -3,17 +3,33 @@ package manifest
 import (
 	"fmt"
 	"maps"
+	"math"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
 
-// BatchKind returns the kind Job, CronJob or JobSet that the object is meant to have, "" for other objects.
+// BatchKind returns the kind Job, CronJob or JobSet that the object is meant to have, "" for other objects. The group batch has
+// no other kinds.
 func BatchKind(object *Object) string {
+	written := strings.ToLower(object.Kind())
+	nearest, least := "", math.MaxInt
 	for _, kind := range [...]string{"Job", "CronJob", "JobSet"} {
-		if strings.EqualFold(object.Kind(), kind) {
+		lower := strings.ToLower(kind)
+		if written == lower || written == lower+"s" {
 			return kind
 		}
+		if d := typo.Distance(written, lower); d < least && kind != "JobSet" {
+			nearest, least = kind, d
+		}
+	}
+	switch group, _, _ := strings.Cut(object.APIVersion(), "/"); {
+	case strings.EqualFold(group, batchv1.GroupName) && strings.HasPrefix(written, "scheduled"):
+		return "CronJob" // the first name of CronJobs
+	case strings.EqualFold(group, batchv1.GroupName):
+		return nearest
 	}
 	return ""
 }
@@ -55,7 +71,7 @@ func AsServed(object *Object) (*Object, bool) {
 	return &served, object.Kind() != kind || object.APIVersion() != version
 }
 
-// WhyNoJob explains why an object that satisfies IsBatch contains no Job: the field, the problem and its fix.
+// WhyNoJob explains why an object that satisfies IsBatch contains no Job: the field, the problem and its fix; "" if it may.
 func WhyNoJob(object *Object) (path, problem, fix string) {
 	version, kind := object.APIVersion(), BatchKind(object)
 	wanted := servedVersion(object, kind)
@@ -66,8 +82,10 @@ func WhyNoJob(object *Object) (path, problem, fix string) {
 		return "apiVersion", version + " is no longer served", fix
 	case version != wanted:
 		return "apiVersion", fmt.Sprintf("there is no %s in %s", kind, version), fix
+	case kind == "JobSet" && fieldsOf(object.Content["spec"])["replicatedJobs"] != nil:
+		return "spec.replicatedJobs", "spec.replicatedJobs has no templates", "write a list with the templates of the Jobs"
 	case kind == "JobSet":
-		return "spec.replicatedJobs", "a JobSet needs spec.replicatedJobs", "add it, a list with the templates of the Jobs"
+		return "", "", ""
 	}
 	return "spec.jobTemplate", "a CronJob needs spec.jobTemplate", "add it, with the spec of the Jobs"
 }

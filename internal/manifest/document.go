@@ -24,6 +24,8 @@ type document struct {
 	commentsRead bool
 	// root is nil if the document is empty.
 	root *yaml.Node
+	// flaws are problems of a readable document.
+	flaws []*Error
 }
 
 // splitDocuments splits a file into documents. If it starts with "{", it is parsed as JSON, one object after the other. If that

@@ -145,8 +145,12 @@ func indentationMistake(i, has, needs int) *mistake {
 	if has < needs {
 		word = "less"
 	}
+	fix := "indent it by " + wording.Plural(needs, "space", "spaces")
+	if needs == 0 {
+		fix = "remove the spaces before it"
+	}
 	return &mistake{
-		line: i + 1, column: has + 1, fix: "indent it by " + wording.Plural(needs, "space", "spaces"),
+		line: i + 1, column: has + 1, fix: fix,
 		problem: fmt.Sprintf("this line is indented by %s, %d %s than the lines that it belongs to", wording.Plural(has, "space", "spaces"), max(has-needs, needs-has), word),
 	}
 }

@@ -1,6 +1,10 @@
 package manifest
 
 import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -42,7 +46,7 @@ type repair struct {
 // is the line in the error of the parser, counted from 1; budget is how many bytes may be parsed.
 func findMistake(text []byte, reported int, budget *int) *mistake {
 	f := &finder{lines: strings.Split(string(text), "\n"), budget: budget}
-	if m := f.findConflict(); m != nil {
+	if m := cmp.Or(f.findConflict(), f.findDedentedText()); m != nil {
 		return m
 	}
 	if len(text) <= maxWhole {
@@ -192,11 +196,11 @@ func (f *finder) tryLine(i int, text string) (empty int, readable bool) {
 	if data == nil {
 		return 0, false
 	}
-	var node yaml.Node
-	if yaml.Unmarshal(data, &node) != nil {
+	root, rest, err := parseYAML(data)
+	if root == nil || rest || err != nil {
 		return 0, false
 	}
-	return emptyFields(&node), true
+	return emptyFields(root), true
 }
 
 // emptyFields returns the number of fields with nothing after the colon.
@@ -219,6 +223,67 @@ func (f *finder) findConflict() *mistake {
 		}
 	}
 	return nil
+}
+
+var (
+	// textStart matches a line at whose end a multi-line text starts.
+	textStart = regexp.MustCompile(`(?:^|[:-] +)[|>][-+0-9]*(?: +#.*)?\s*$`)
+	// hereDocument matches the start of a here-document, up to the word at its end.
+	hereDocument = regexp.MustCompile(`<<-?\s*["'\\]?(\w+)`)
+	// topField matches the start of an object's field at the top level, or of the next document.
+	topField = regexp.MustCompile(`^(?:(?:apiVersion|kind|metadata|spec|status|data|stringData|items)\s*:|---|\.\.\.)`)
+)
+
+// findDedentedText finds the first line of a multi-line text that is not indented like the text, as authors of here-documents
+// write them. The parser notices it later, at the first line that is not a field.
+func (f *finder) findDedentedText() *mistake {
+	for i := 0; i < len(f.lines); i++ {
+		if !textStart.MatchString(f.lines[i]) || isBlank(f.lines[i]) {
+			continue
+		}
+		width, until := 0, "" // the indentation of the text, and the end of the here-document that is open
+		for j := i + 1; j < len(f.lines); j++ {
+			spaces, rest := indent(strings.TrimRight(f.lines[j], "\r"))
+			if rest == "" {
+				continue
+			}
+			if width == 0 {
+				width = len(spaces)
+			}
+			if len(spaces) < width || width == 0 {
+				if (until != "" || len(spaces) == 0 && !isBlank(rest) && !topField.MatchString(rest)) && f.isText(i, j, until) {
+					return &mistake{line: j + 1, column: len(spaces) + 1, fix: fmt.Sprintf("indent it, and the lines that belong to it, by %d spaces", max(width, 2)),
+						problem: fmt.Sprintf("this line belongs to the text that starts in line %d, but is indented less", i+1)}
+				}
+				i = j - 1
+				break
+			}
+			if m := hereDocument.FindStringSubmatch(rest); m != nil {
+				until = m[1]
+			} else if rest == until {
+				until = ""
+			}
+		}
+	}
+	return nil
+}
+
+// isText reports whether the lines from first on continue the text that starts in line start: up to the end of a here-document,
+// or until the next line that is indented.
+func (f *finder) isText(start, first int, until string) bool {
+	if until != "" {
+		return slices.ContainsFunc(f.lines[first:], func(line string) bool { return strings.TrimSpace(line) == until })
+	}
+	end := first
+	for end < len(f.lines) && (isBlank(f.lines[end]) || f.lines[end][0] != ' ') {
+		end++
+	}
+	own, _ := indent(f.lines[start])
+	text := strings.Join(f.lines[first:end], "\n")
+	indented := strings.ReplaceAll(text, "\n", "\n"+own+"        ")
+	lines := slices.Concat(f.lines[:first], []string{own + "        " + indented}, f.lines[end:])
+	part := &finder{lines: lines, budget: f.budget}
+	return part.isReadable(first, lines[first])
 }
 
 // findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
 )
@@ -20,6 +21,9 @@ type Object struct {
 	document *document
 	node     *yaml.Node
 }
+
+// Copy returns a copy whose content can be changed.
+func (o *Object) Copy() *Object { return &Object{runtime.DeepCopyJSON(o.Content), o.document, o.node} }
 
 // Kind returns the object's kind, such as Job.
 func (o *Object) Kind() string { return textOf(o.Content["kind"]) }

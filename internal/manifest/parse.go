@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"slices"
 	"strconv"
@@ -46,7 +47,7 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	budget := maxTried
 	for i, d := range documents {
 		content, err := contents[i], errs[i]
-		if err != nil && problems == nil {
+		if (err != nil || templateFile.MatchString(file)) && problems == nil {
 			if template := templateError(file, verb, data); template != nil {
 				return nil, []error{template}
 			}
@@ -55,7 +56,13 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 			problems = append(problems, d.explain(err, &budget))
 			continue
 		}
-		if content == nil {
+		strict := verb != "lint" // which also checks what is readable of the object
+		for _, flaw := range d.flaws {
+			if !strict || !flaw.Accepted {
+				problems = append(problems, flaw)
+			}
+		}
+		if content == nil || strict && slices.ContainsFunc(d.flaws, func(e *Error) bool { return !e.Accepted }) {
 			continue
 		}
 		found, bad := flatten(&Object{Content: content, document: d, node: d.root})
@@ -120,14 +127,42 @@ func (d *document) parseNodes() (*yaml.Node, error) {
 		}
 		return root, nil
 	}
-	var top yaml.Node
-	if err := yaml.Unmarshal(d.text, &top); err != nil {
+	root, rest, err := parseYAML(d.text)
+	if err != nil {
 		return nil, &syntaxError{err}
 	}
-	if top.Kind != yaml.DocumentNode || len(top.Content) != 1 {
-		return nil, nil
+	if rest {
+		d.reportRest(root)
 	}
-	return top.Content[0], nil
+	return root, nil
+}
+
+// parseYAML returns the root node of a document, nil if it is empty. rest reports whether there is text after it, which YAML
+// readers ignore: they end a document at a line that is indented less than its first one.
+func parseYAML(text []byte) (root *yaml.Node, rest bool, err error) {
+	var top, next yaml.Node
+	decoder := yaml.NewDecoder(bytes.NewReader(text))
+	if err := decoder.Decode(&top); err != nil && !errors.Is(err, io.EOF) {
+		return nil, false, err
+	}
+	if len(top.Content) == 1 {
+		root = top.Content[0]
+	}
+	return root, root != nil && !errors.Is(decoder.Decode(&next), io.EOF), nil
+}
+
+// reportRest reports the first line that YAML readers ignore.
+func (d *document) reportRest(root *yaml.Node) {
+	lines := strings.Split(string(d.text), "\n")
+	for i := root.Line; i < len(lines); i++ {
+		if spaces, _ := indent(lines[i]); !isBlank(lines[i]) && len(spaces) < root.Column-1 {
+			d.flaws = append(d.flaws, &Error{
+				Position: d.positionOf(&yaml.Node{Line: i + 1, Column: len(spaces) + 1}), ID: "lines-ignored", Accepted: true,
+				Problem: "from here on, this document is ignored: the line is indented less than the first field, which ends the object", Fix: "indent all fields alike",
+			})
+			return
+		}
+	}
 }
 
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
@@ -211,7 +246,8 @@ func (s *sizer) aliasSize(alias *yaml.Node) (int64, error) {
 	return size, err
 }
 
-// checkKeys reports duplicate fields, because only one of them would be used.
+// checkKeys finds duplicate fields, of which only the last one would be used. It returns an error if the reason is another
+// mistake.
 func (d *document) checkKeys(n *yaml.Node) error {
 	if n.Kind == yaml.MappingNode {
 		lines := make(map[string]int, len(n.Content)/2)
@@ -228,7 +264,10 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				if empty != nil && d.positionOf(empty).Line > first {
 					return &Error{Position: d.positionOf(empty), Problem: fmt.Sprintf("%q is empty, but there is a second %q beside it", empty.Value, key.Value), Fix: "indent what belongs to " + empty.Value + " more than it"}
 				}
-				return &Error{Position: d.positionOf(key), Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)}
+				d.flaws = append(d.flaws, &Error{Position: d.positionOf(key), ID: "field-twice", Fix: "remove one of them", Problem: fmt.Sprintf("duplicate field %q, first used in line %d", key.Value, first)})
+				if len(d.flaws) > maxFlaws {
+					return d.flaws[maxFlaws]
+				}
 			}
 			lines[key.Value] = d.positionOf(key).Line
 		}
@@ -240,3 +279,6 @@ func (d *document) checkKeys(n *yaml.Node) error {
 	}
 	return nil
 }
+
+// maxFlaws is the maximum number of duplicate fields that are reported without giving up the document.
+const maxFlaws = 100

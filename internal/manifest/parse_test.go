@@ -149,7 +149,7 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"indentation", head + "spec:\n  a: 1\n b: 2", "f:5:2: not readable as YAML: this line is indented by 1 space, 1 less than the lines that it belongs to; indent it by 2 spaces"},
 		{"second document", head + "---\n" + head + "spec: [", `f:6:7: not readable as YAML: "[" is not closed; add ]`},
 		{"tab", head + "spec:\n\ta: 1", "f:4:1: not readable as YAML: this line is indented with a tab, but YAML allows only spaces; replace the tab by spaces"},
-		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: duplicate field "spec", first used in line 3`},
+		{"field twice", head + "spec: {}\nspec: {}", `f:4:1: duplicate field "spec", first used in line 3; remove one of them`},
 		{"unknown anchor", head + "spec: *a", "f:3:7: *a refers to the anchor &a, which is not defined before it"},
 		{"anchor of another name", head + "a: &ab 1\nspec: [*ab, *a]", "f:4:13: *a refers to the anchor &a, which is not defined before it"},
 		{"infinite", head + "spec:\n- .inf", "f:4:3: .inf is a number in YAML that JSON and Kubernetes do not have; put it in quotes if it is text"},
@@ -162,8 +162,8 @@ func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
 		{"merged number", head + "spec:\n  <<: 3", "f:4:3: << must have an object, or a list of objects, to merge"},
 		{"large number in JSON", `{"apiVersion": "batch/v1",` + "\n" + `"spec": {"a": 1e999}}`, "f:2:15: cannot be read: the number 1e999 is too large"},
 		{"anchor in itself", head + "spec: &a [*a]", `f:3:11: the anchor "a" contains itself`},
-		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2`},
-		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1`},
+		{"field twice in JSON", `{"apiVersion": "batch\/v1", "kind": "Job",` + "\n" + `"spec": {"a": "\ud83d\ude00", "a": 1}}`, `f:2:31: duplicate field "a", first used in line 2; remove one of them`},
+		{"field << in JSON", `{"apiVersion": "batch/v1", "kind": "Job", "<<": 1, "<<": 2}`, `f:1:52: duplicate field "<<", first used in line 1; remove one of them`},
 		{"broken JSON", `{"apiVersion": "batch/v1", "kind" "Job"}`, "f:1:33: not readable as JSON: a colon is missing after the name"},
 	} {
 		_, problems := Parse("f", []byte(c.text))

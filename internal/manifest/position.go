@@ -38,8 +38,10 @@ type Error struct {
 	Problem  string
 	// Fix is how to fix the problem; "" if the problem says it already.
 	Fix string
-	// Template is set if the file is a template, which cannot be read.
-	Template bool
+	// ID is the kind of lint's finding; "" for a document that cannot be read.
+	ID string
+	// Accepted is set if the API server ignores the problem.
+	Accepted bool
 	// Content is a readable document that is not a Kubernetes object, such as a kustomization; nil for other problems.
 	Content any
 }
@@ -155,7 +157,7 @@ func findChild(node *yaml.Node, step string) (key, value *yaml.Node) {
 
 func findField(node *yaml.Node, name string) (key, value *yaml.Node) {
 	var merged []*yaml.Node
-	for i := 0; i+1 < len(node.Content); i += 2 {
+	for i := len(node.Content) - 2; i >= 0; i -= 2 { // of duplicate fields, the last one counts
 		if node.Content[i].Value == name {
 			return node.Content[i], node.Content[i+1]
 		}

@@ -17,6 +17,8 @@ var templates = []struct {
 	command    string
 }{
 	{"a Helm template", regexp.MustCompile(`\{\{`), regexp.MustCompile(`\{\{-?[^}]*(\.Values|\.Release|\.Chart|\.Capabilities|\.Files|\binclude\b|\btoYaml\b|\bnindent\b|\btpl\b)`), "helm template CHART"},
+	{"a Backstage template or a workflow of GitHub", regexp.MustCompile(`\$\{\{`), regexp.MustCompile(`\$\{\{`), ""},
+	{"a Go template", regexp.MustCompile(`\{\{`), regexp.MustCompile(`\{\{-? *(\.|\$|(?:if|else|end|range|with|define|template|block)\b)`), ""},
 	{"a Jinja template", regexp.MustCompile(`\{\{|\{%`), regexp.MustCompile(`\{%|\{\{-? *[a-z_]\w*( *\||\.\w| *-?\}\})`), ""},
 	{"a Go template", regexp.MustCompile(`\{\{`), regexp.MustCompile(`\{\{`), ""},
 	{"an ERB template", regexp.MustCompile(`<%`), regexp.MustCompile(`<%`), ""},
@@ -31,19 +33,22 @@ var (
 	plainAction = regexp.MustCompile(`(?m)^[^#"'\n]*(: |- )(\{\{|\{%|<%)`)
 )
 
+// templateFile matches the names of templates, which may be readable as they are.
+var templateFile = regexp.MustCompile(`\.(?:erb|j2|jinja2?|tpl|tmpl|gotmpl)$`)
+
 // templateError returns the error for a file that is not readable because it is a template; nil if it is not a template.
 func templateError(file, verb string, data []byte) *Error {
 	for _, t := range templates {
 		if !t.has.Match(data) || !t.known.Match(data) {
 			continue
 		}
-		if !controlLine.Match(data) && !plainAction.Match(data) && !isReadableWithoutActions(data) {
+		if !templateFile.MatchString(file) && !controlLine.Match(data) && !plainAction.Match(data) && !isReadableWithoutActions(data) {
 			return nil // another mistake, in a file with text that looks like an action
 		}
-		at := t.known.FindIndex(data)[0]
+		at := t.has.FindIndex(data)[0]
 		return &Error{
 			Position: Position{File: file, Line: 1 + bytes.Count(data[:at], []byte("\n")), Column: at - bytes.LastIndexByte(data[:at], '\n')},
-			Template: true, Problem: "this is " + t.name + ", not a manifest", Fix: renderFix(t.command, file, verb),
+			ID:       "template", Problem: "this is " + t.name + ", not a manifest", Fix: renderFix(t.command, file, verb),
 		}
 	}
 	return nil

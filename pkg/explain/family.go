@@ -38,7 +38,7 @@ type FamilyMember struct {
 	Explained bool `json:"explained,omitempty"`
 	// Status, Outcome and Reason are as in Verdict.
 	Status  string            `json:"status"`
-	Outcome reconcile.Outcome `json:"fate"`
+	Outcome reconcile.Outcome `json:"outcome"`
 	Reason  string            `json:"reason,omitempty"`
 	// Pending reports whether the creation of the Job was interrupted: it is suspended, runs nothing, and is replaced by the
 	// next retry.

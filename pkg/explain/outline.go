@@ -13,7 +13,7 @@ type Outline struct {
 	UID       string `json:"uid,omitempty"`
 	// Status is the status that kubectl prints, see Verdict.
 	Status  string            `json:"status"`
-	Outcome reconcile.Outcome `json:"fate"`
+	Outcome reconcile.Outcome `json:"outcome"`
 	// Indexed reports whether completionMode is Indexed.
 	Indexed bool `json:"indexed,omitempty"`
 	// Completions is nil for a work queue.
@@ -31,9 +31,10 @@ type Outline struct {
 	FailedIndexCount int32   `json:"failedIndexCount,omitempty"`
 	// Reason is the reason of the condition that decides the Status, "" if none does.
 	Reason string `json:"reason,omitempty"`
-	// Rule and RuleName identify the rule of the podFailurePolicy behind the reason, see Verdict.
-	Rule     *int32 `json:"rule,omitempty"`
-	RuleName string `json:"ruleName,omitempty"`
+	// EndedBy, Rule and RuleName are as in End.
+	EndedBy  EndedBy `json:"endedBy,omitempty"`
+	Rule     *int32  `json:"rule,omitempty"`
+	RuleName string  `json:"ruleName,omitempty"`
 	// ManagedBy is "" for the built-in controller.
 	ManagedBy string `json:"managedBy,omitempty"`
 	// Stalled is the problem that blocks the Job, as far as a list can show it; nil if none does.

@@ -56,6 +56,8 @@ type Problem struct {
 	// MayContinue is set if the Job may continue without any change: it waits for its turn or for room, a container runs that is
 	// expected to take long, or the backoffLimit ends it.
 	MayContinue bool `json:"-"`
+	// Endless is set if no activeDeadlineSeconds ends the Job.
+	Endless bool `json:"-"`
 	// Text is one sentence, without a full stop.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
@@ -86,9 +88,13 @@ type Problem struct {
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
-	// Exit is the last exit of the container, and Restarts the number of its restarts.
-	Exit     *cause.Exit `json:"exit,omitempty"`
-	Restarts int32       `json:"restarts,omitempty"`
+	// Exit is the last exit of the container, and RanSeconds how long it had run. Restarts is the number of its restarts, in
+	// all of the pods of a CrashLoop.
+	Exit       *cause.Exit `json:"exit,omitempty"`
+	RanSeconds *int64      `json:"ranSeconds,omitempty"`
+	Restarts   int32       `json:"restarts,omitempty"`
+	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
+	LastLine string `json:"lastLine,omitempty"`
 	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Sidecar reports whether the container is a native sidecar or an init container.
@@ -132,6 +138,9 @@ type Problem struct {
 	// Asked is a value in the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
+
+// CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.
+const CrashLoopBackOff = "CrashLoopBackOff"
 
 // RestartedBy is the field because of which a failed container is restarted.
 type RestartedBy string

@@ -73,7 +73,7 @@ func checkParallelism(r *review) {
 	}
 	path := r.specPath(parallelismPath)
 	if completions != nil && *completions > 0 && *parallelism > *completions {
-		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "at most %d pods run at a time, one for each completion", *completions)
+		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "there are no more pods at a time than completions, %d", *completions)
 	}
 	if !r.isIndexed() {
 		return
@@ -96,18 +96,12 @@ func checkIndexUsed(r *review) {
 	if r.isIndexed() {
 		return
 	}
-	pod := &r.spec.Template.Spec
-	for _, list := range []struct {
-		name       string
-		containers []corev1.Container
-	}{{"containers", pod.Containers}, {"initContainers", pod.InitContainers}} {
-		for i := range list.containers {
-			if place, uses := command.UsesIndex(&list.containers[i]); uses {
-				path := r.specPath("template", "spec", list.name).Index(i).Child(place.Field).Index(place.Index)
-				r.add(Warning, "index-without-indexed", path, "add completionMode: Indexed, and completions", "only pods of an Indexed Job have JOB_COMPLETION_INDEX: here, it is empty")
-			}
+	r.eachContainer(func(list string, i int, c *corev1.Container) {
+		if place, uses := command.UsesIndex(c); uses {
+			path := r.specPath("template", "spec", list).Index(i).Child(place.Field).Index(place.Index)
+			r.add(Warning, "index-without-indexed", path, "add completionMode: Indexed, and completions", "only pods of an Indexed Job have JOB_COMPLETION_INDEX: here, it is empty")
 		}
-	}
+	})
 }
 
 // checkBackoffLimits checks both limits together: backoffLimit counts the failures of all indexes, and is checked

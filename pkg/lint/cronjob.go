@@ -1,6 +1,8 @@
 package lint
 
 import (
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 	_ "time/tzdata" // findings do not depend on the machine's time zones
@@ -48,9 +50,56 @@ func checkSchedule(r *review) {
 	schedule, err := cron.ParseStandard(text)
 	switch {
 	case err != nil:
-		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q is invalid: %v", shorten(text), err)
+		r.reject("schedule-invalid", path, `write minute, hour, day of month, month and day of week, such as "0 3 * * *"`, "the schedule %q is invalid%s", shorten(text), scheduleProblem(text, err.Error()))
 	case schedule.Next(time.Date(2024, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero(): // the year of a 29 February
 		r.add(Error, "schedule-never", path, "use a day that the month has", "the schedule %q never comes: the month has no such day", shorten(text))
+	}
+}
+
+// cronProblems are errors of the parser of schedules, and words for them.
+var cronProblems = []struct {
+	pattern *regexp.Regexp
+	words   string
+}{
+	{regexp.MustCompile(`expected exactly 5 fields, found (\d+)`), ": it has $1 fields, not 5"},
+	{regexp.MustCompile(`end of range \((7)\) above maximum \(6\)`), ": a day of the week is 0 to 6, and 0 is Sunday"},
+	{regexp.MustCompile(`end of range \((\d+)\) above maximum \((\d+)\)`), ": $1 is above $2"},
+	{regexp.MustCompile(`beginning of range \((\d+)\) below minimum \((\d+)\)`), ": $1 is below $2"},
+	{regexp.MustCompile(`beginning of range \((\d+)\) beyond end of range \((\d+)\)`), ": $1 is above $2"},
+	{regexp.MustCompile(`failed to parse int from :`), ": a number is missing before or after a sign"},
+	{regexp.MustCompile(`failed to parse int from (\S*):`), ": $1 is not allowed at its place"},
+	{regexp.MustCompile(`failed to parse duration`), ": write a duration, such as @every 1h30m"},
+	{regexp.MustCompile(`(step of range should be a positive number)`), ": a step must be 1 or more"},
+}
+
+// scheduleProblem translates an error of the parser.
+func scheduleProblem(text, problem string) string {
+	for _, p := range cronProblems {
+		if found := p.pattern.FindStringSubmatchIndex(problem); found != nil {
+			return string(p.pattern.ExpandString(nil, p.words, problem, found))
+		}
+	}
+	if strings.HasPrefix(text, "@") {
+		return ": there is no such name; use @hourly, @daily, @weekly, @monthly or @yearly"
+	}
+	return ""
+}
+
+// checkScheduleHabits finds schedules that come at other times than their authors probably think.
+func checkScheduleHabits(r *review) {
+	fields, path := strings.Fields(r.cronJob.Spec.Schedule), field.NewPath("spec", "schedule")
+	if len(fields) != 5 {
+		return
+	}
+	if !strings.HasPrefix(fields[2], "*") && !strings.HasPrefix(fields[4], "*") && fields[2] != "?" && fields[4] != "?" {
+		r.add(Warning, "schedule-day-or-weekday", path, "use * for one of them",
+			"the schedule %q comes on the days of the month and on the days of the week: a day needs to match only one of them", shorten(r.cronJob.Spec.Schedule))
+	}
+	for i, size := range [...]int{60, 24} {
+		if step, err := strconv.Atoi(strings.TrimPrefix(fields[i], "*/")); err == nil && strings.HasPrefix(fields[i], "*/") && step > 0 && size%step != 0 {
+			r.add(Info, "schedule-uneven", path, "use a step that divides "+strconv.Itoa(size),
+				"%s starts again at 0 after %d, so the last interval is shorter", fields[i], (size-1)/step*step)
+		}
 	}
 }
 
@@ -67,6 +116,10 @@ func checkCronJobHabits(r *review) {
 	if isZero(spec.FailedJobsHistoryLimit) {
 		r.add(Warning, "no-failed-history", path.Child("failedJobsHistoryLimit"), "use 1 or more, or remove it",
 			"with failedJobsHistoryLimit 0, a failed Job is deleted at once, with its pods and their logs, so nobody can see why it failed")
+	}
+	if ttl := r.spec.TTLSecondsAfterFinished; ttl != nil && spec.FailedJobsHistoryLimit != nil && *spec.FailedJobsHistoryLimit > 1 && *ttl < 3600 {
+		r.add(Info, "ttl-before-history", r.specPath("ttlSecondsAfterFinished"), "raise or remove ttlSecondsAfterFinished",
+			"ttlSecondsAfterFinished deletes each Job after %d s, so failedJobsHistoryLimit %d keeps none", *ttl, *spec.FailedJobsHistoryLimit)
 	}
 	if spec.ConcurrencyPolicy == batchv1.ForbidConcurrent && !r.hasDeadline() {
 		r.add(Info, "forbid-without-deadline", path.Child("concurrencyPolicy"), "add activeDeadlineSeconds to the Job's spec",

@@ -60,16 +60,19 @@ func checkPodDeadline(r *review) {
 		"activeDeadlineSeconds of the pod template is for each pod: the Job replaces a pod that reaches it, and the next one has %d s again", *deadline)
 }
 
-// checkRetriesFit finds a deadline that ends the Job before its last retry can start. A default back-off limit is not
-// checked: the user did not choose it.
+// checkRetriesFit finds a deadline that ends the Job before its last retry can start.
 func checkRetriesFit(r *review) {
-	deadline, limit := r.spec.ActiveDeadlineSeconds, r.spec.BackoffLimit
-	if deadline == nil || limit == nil || *deadline < 1 || jobspec.Parallelism(r.spec) > 1 || r.spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
+	deadline, limit := r.spec.ActiveDeadlineSeconds, jobspec.BackoffLimit(r.spec)
+	if deadline == nil || *deadline < 1 || jobspec.Parallelism(r.spec) > 1 || r.spec.BackoffLimitPerIndex != nil || r.spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
 		return
 	}
-	if waits, retries := retriesWithin(time.Duration(*deadline)*time.Second, *limit); retries < *limit {
-		r.add(Info, "deadline-before-retries", r.specPath("activeDeadlineSeconds"), "raise activeDeadlineSeconds, or lower backoffLimit",
-			"activeDeadlineSeconds %d ends the Job before retry %d of %d: the waits before it take %s", *deadline, retries+1, *limit, waits)
+	of, fix := "", "raise activeDeadlineSeconds, or lower backoffLimit"
+	if r.spec.BackoffLimit == nil {
+		of, fix = ", the default of backoffLimit", "raise activeDeadlineSeconds, or add a lower backoffLimit"
+	}
+	if waits, retries := retriesWithin(time.Duration(*deadline)*time.Second, limit); retries < limit {
+		r.add(Info, "deadline-before-retries", r.specPath("activeDeadlineSeconds"), fix,
+			"activeDeadlineSeconds %d ends the Job before retry %d of %d%s: the waits before it take %s", *deadline, retries+1, limit, of, waits)
 	}
 }
 

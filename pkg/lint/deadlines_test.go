@@ -32,7 +32,7 @@ func TestWaitWithoutDeadlineIsReported(t *testing.T) {
 	const found = "warning wait-without-deadline spec.template.spec.initContainers[0].command[2]"
 	checkPods(t, []struct{ pod, job, want string }{
 		{waits(loop), "", found},
-		{waits(loop), "activeDeadlineSeconds: 600", ""},
+		{waits(loop), "activeDeadlineSeconds: 900", ""},
 		{waits(loop) + "\n      activeDeadlineSeconds: 600", "backoffLimit: 0", ""},
 		{waits(loop + ", restartPolicy: Always"), "", ""}, // a sidecar
 		{"containers: [{name: main, image: i, " + loop + "}]", "", ""},
@@ -58,7 +58,8 @@ func TestDeadlineBeforeTheRetriesIsReported(t *testing.T) {
 	checkPods(t, []struct{ pod, job, want string }{
 		{mainOnly, "activeDeadlineSeconds: 70\n  backoffLimit: 3", found},
 		{mainOnly, "activeDeadlineSeconds: 71\n  backoffLimit: 3", ""},
-		{mainOnly, "activeDeadlineSeconds: 70", ""},
+		{mainOnly, "activeDeadlineSeconds: 630", found}, // the default of 6
+		{mainOnly, "activeDeadlineSeconds: 631", ""},
 		{mainOnly, "activeDeadlineSeconds: 70\n  backoffLimit: 3\n  parallelism: 2", ""},
 		{mainOnly, "activeDeadlineSeconds: 100\n  backoffLimit: 2147483647", found},
 	})
@@ -76,14 +77,14 @@ func TestContainersThatNeverEndAreReported(t *testing.T) {
 	checkPods(t, []struct{ pod, job, want string }{
 		{beside("name: db, image: gcr.io/cloud-sql-connectors/cloud-sql-proxy:2.1"), "", found},
 		{beside("name: hold, image: i, command: [sleep, infinity]"), "", found},
-		{beside("name: istio-proxy, image: i"), "activeDeadlineSeconds: 60", found},
+		{beside("name: istio-proxy, image: i"), "activeDeadlineSeconds: 900", found},
 		{beside("name: other, image: i"), "", ""},
 		{beside("name: db, image: cloud-sql-proxy, args: [--quitquitquit]"), "", ""},
 		{"shareProcessNamespace: true\n      containers: [{name: main, image: i, command: [sh, -c, work; pkill envoy]}, {name: envoy, image: i}]", "", ""},
 		{"containers: [{name: envoy, image: i}]", "", ""}, // the main container
 		{"initContainers: [{name: envoy, image: i, restartPolicy: Always}]\n      " + mainOnly, "", ""},
 		{"containers: [{name: main, image: i, command: [sleep, infinity]}]", "", "warning container-never-ends spec.template.spec.containers[0]"},
-		{"containers: [{name: main, image: i, command: [sleep, infinity]}]", "activeDeadlineSeconds: 60", ""},
+		{"containers: [{name: main, image: i, command: [sleep, infinity]}]", "activeDeadlineSeconds: 900", ""},
 	})
 }
 

@@ -26,7 +26,9 @@ type decoder struct {
 	// content is a copy of Object, as corrected by schema.Check.
 	content map[string]any
 	cronJob bool
-	checked schema.Result
+	// kindWrong is set for a Job with the fields of a CronJob.
+	kindWrong bool
+	checked   schema.Result
 }
 
 // newDecoder returns nil, and a review with the reason, for an object that is not a Job or CronJob.
@@ -35,7 +37,12 @@ func newDecoder(in Input) (*decoder, *review) {
 	version, _ := in.Object["apiVersion"].(string)
 	kind, _ := in.Object["kind"].(string)
 	of := jobSchema
+	spec, _ := in.Object["spec"].(map[string]any)
+	_, ofCronJob := spec["jobTemplate"].(map[string]any)
+	_, hasTemplate := spec["template"]
 	switch {
+	case version == batchv1.SchemeGroupVersion.String() && kind == "Job" && ofCronJob && !hasTemplate:
+		d.content["kind"], of, d.cronJob, d.kindWrong = "CronJob", cronJobSchema, true, true
 	case version == batchv1.SchemeGroupVersion.String() && kind == "Job":
 	case version == batchv1.SchemeGroupVersion.String() && kind == "CronJob":
 		of, d.cronJob = cronJobSchema, true
@@ -49,7 +56,7 @@ func newDecoder(in Input) (*decoder, *review) {
 }
 
 func (d *decoder) review() *review {
-	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes}
+	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes, rendered: d.Rendered}
 	if d.Path != "" {
 		r.path = field.NewPath(d.Path)
 	}
@@ -58,7 +65,11 @@ func (d *decoder) review() *review {
 
 // problems returns the findings about names and types.
 func (d *decoder) problems() []Finding {
-	findings := make([]Finding, 0, len(d.checked.Problems))
+	findings := make([]Finding, 0, len(d.checked.Problems)+1)
+	if d.kindWrong {
+		findings = append(findings, Finding{ID: "api-version-wrong", Severity: Error, Rejected: true, Field: "kind",
+			Message: "this is a Job with a jobTemplate, which is a field of a CronJob", Fix: "write kind: CronJob"})
+	}
 	for _, p := range d.checked.Problems {
 		severity := Error
 		if p.Accepted {
@@ -103,8 +114,21 @@ func (d *decoder) run() []Finding {
 		r.reject("not-readable", nil, "", "not a Kubernetes object: %v", err)
 		return r.findings
 	}
+	r.template = d.template()
 	r.run()
 	return r.findings
+}
+
+// template returns the content of the pod template.
+func (d *decoder) template() map[string]any {
+	steps, content := []string{"spec", "template"}, d.content
+	if d.cronJob {
+		steps = []string{"spec", "jobTemplate", "spec", "template"}
+	}
+	for _, step := range steps {
+		content, _ = content[step].(map[string]any)
+	}
+	return content
 }
 
 // dependsOn reports whether a finding may result from the removal of a value: it is at or below the removed path, or
@@ -164,13 +188,13 @@ func (d *decoder) placeholders(findings []Finding) []Finding {
 }
 
 func placeholderFinding(p placeholder.Placeholder, path string, rejected bool) Finding {
-	f := Finding{ID: "placeholder", Severity: Warning, Rejected: rejected, Field: path, Message: fmt.Sprintf("%s contains %s, which nothing replaces", path, shorten(p.Text))}
+	f := Finding{ID: "placeholder", Severity: Warning, Rejected: rejected, Field: path, Message: fmt.Sprintf("%s contains %s, which Kubernetes does not replace", path, shorten(p.Text))}
 	if rejected {
 		f.Severity = Error
 	}
 	switch p.Kind {
 	case placeholder.Variable:
-		f.Fix = "write the value, or replace it first, as envsubst does"
+		f.Fix = "write the value, or replace it first, as envsubst, Flux and Argo CD do"
 	case placeholder.Reference:
 		f.Fix = "write the value: only command, args and the values of env may refer to variables"
 	case placeholder.Word:

@@ -58,6 +58,8 @@ type Input struct {
 	Volumes []string
 	// Incomplete reports whether Names lacks the names of some rules because they could not be read.
 	Incomplete bool
+	// Rendered reports whether Helm made the object.
+	Rendered bool
 	// Written returns a scalar of the object as it is written in the manifest, without quotes: yes for the value true.
 	// "" means unknown. Written may be nil.
 	Written func(path string) string
@@ -92,9 +94,9 @@ func CheckNames(in Input) []Finding {
 // run runs all checks on a decoded object, in the order of fields: metadata, counts, limits, policies, pods. Each finds one
 // kind of problem; fields that another check rejects may have any value.
 func (r *review) run() {
-	all := []func(*review){checkName, checkMetadata, checkFromCluster}
+	all := []func(*review){checkName, checkObject, checkMetadata, checkFromCluster}
 	if r.cronJob != nil {
-		all = append(all, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits)
+		all = append(all, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits, checkScheduleHabits)
 	}
 	all = append(all,
 		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
@@ -102,7 +104,7 @@ func (r *review) run() {
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
 		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
-		checkWaits, checkNeverEnds, checkIndexUsed,
+		checkWaits, checkNeverEnds, checkIndexUsed, checkShellSyntax, checkEnvTwice, checkImmutable,
 	)
 	// Each rule, or each pair of rules, is checked unless there are more rules than allowed.
 	if len(r.rules()) <= rulename.MaxRules {
@@ -129,9 +131,12 @@ type review struct {
 	// path is the path of the Job in the object; nil if the object is the Job.
 	path  *field.Path
 	names rulename.Names
-	// incomplete and volumes are copies of the Input's fields.
+	// incomplete, volumes and rendered are copies of the Input's fields.
 	incomplete bool
 	volumes    []string
+	rendered   bool
+	// template is spec.Template in JSON.
+	template map[string]any
 
 	findings []Finding
 }

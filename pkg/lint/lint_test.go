@@ -109,7 +109,7 @@ func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 		{indexed + "backoffLimitPerIndex: 1\n  maxFailedIndexes: 5", []string{"warning max-failed-never-exceeded spec.maxFailedIndexes"}},
 		{indexed + "backoffLimitPerIndex: 1\n  maxFailedIndexes: 4", nil},
 		{"activeDeadlineSeconds: 0", []string{"error deadline-zero spec.activeDeadlineSeconds"}},
-		{"activeDeadlineSeconds: 1\n  suspend: true", nil},
+		{"activeDeadlineSeconds: 1000\n  suspend: true", nil},
 		{"ttlSecondsAfterFinished: 0", []string{"info ttl-zero spec.ttlSecondsAfterFinished"}},
 		{"managedBy: batchjob.dev/controller", nil},
 		{"managedBy: example.com/other", nil},
@@ -166,7 +166,7 @@ func TestEndlessRetriesAreReported_PFP_05(t *testing.T) {
 	ignored := "info ignored-for-ever spec.podFailurePolicy.rules[0]"
 	checkSpecs(t, []specCase{
 		{rules + exit("Ignore", "operator: In, values: [42]"), []string{ignored}},
-		{"activeDeadlineSeconds: 60\n  " + rules + exit("Ignore", "operator: In, values: [42]"), nil},
+		{"activeDeadlineSeconds: 900\n  " + rules + exit("Ignore", "operator: In, values: [42]"), nil},
 		{rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}", nil},
 		{rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}, {type: X}]}", []string{ignored}},
 	})
@@ -212,7 +212,7 @@ func TestMessageNamesTheWrongInterval_SUC_02(t *testing.T) {
 }
 
 func TestIllegalAndOddNamesAreReported_PFN_07_PFN_12_PFN_16_to_21_PFN_24(t *testing.T) {
-	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
+	two := base + "  managedBy: batchjob.dev/controller\n  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	annotate := func(object, value string) string {
 		return strings.Replace(object, "{name: a}", fmt.Sprintf("{name: a, annotations: {%s: %q}}", rulename.Annotation, value), 1)
 	}
@@ -237,7 +237,8 @@ func TestIllegalAndOddNamesAreReported_PFN_07_PFN_12_PFN_16_to_21_PFN_24(t *test
 		{annotate(two, "0=b"), nil, []string{"warning rule-name-not-camel-case " + key}},
 		{annotate(two, "2=A"), nil, []string{"error rule-names-annotation-invalid " + key}},
 		{annotate(base, "0=A"), nil, []string{"warning names-without-rules " + key}},
-		{two + "\n  managedBy: kubernetes.io/job-controller", rulename.Names{"A", ""}, []string{"warning rule-name-unused " + name(0)}},
+		{strings.Replace(two, "batchjob.dev/", "kubernetes.io/job-", 1), rulename.Names{"A", ""}, []string{"warning rule-name-unused " + name(0)}},
+		{strings.Replace(two, "managedBy: batchjob.dev/controller\n  ", "", 1), rulename.Names{"", "B"}, []string{"warning rule-name-unused " + name(1)}}, // kubectl create rejects it
 	} {
 		if got := look(t, c.object, c.names); !slices.Equal(got, c.want) {
 			t.Errorf("%s %q\n got %q\nwant %q", c.object, c.names, got, c.want)

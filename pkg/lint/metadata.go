@@ -1,9 +1,13 @@
 package lint
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
@@ -18,31 +22,77 @@ const (
 
 // checkName checks the name of the object itself: a template needs none.
 func checkName(r *review) {
-	meta, path := r.meta, field.NewPath("metadata", "name")
-	if r.cronJob != nil {
-		meta = &r.cronJob.ObjectMeta
+	meta := r.ownMeta()
+	field, name := "name", meta.Name
+	if generated := meta.GenerateName; name == "" && generated != "" { // the API server adds five characters
+		field, name = "generateName", generated[:min(len(generated), maxLabel-5)]+"xxxxx"
 	}
-	if meta.Name == "" {
-		if meta.GenerateName == "" {
-			r.reject("name-missing", path, "add metadata.name or metadata.generateName", "the object has no name")
-		}
+	path := metadata.Child(field)
+	switch {
+	case name == "":
+		r.reject("name-missing", path, "add metadata.name or metadata.generateName", "the object has no name")
 		return
-	}
-	for _, problem := range validation.IsDNS1123Subdomain(meta.Name) {
-		r.reject("name-invalid", path, "use lowercase letters, digits, '-' and '.'", "the name %q is not allowed: %s", meta.Name, problem)
+	case len(validation.IsDNS1123Subdomain(name)) > 0:
+		r.reject("name-invalid", path, "use lowercase letters, digits, '-' and '.'", "the name %q is not allowed", shorten(cmp.Or(meta.Name, meta.GenerateName)))
 		return
 	}
 	whose := "the name"
 	if r.path != nil && r.cronJob == nil {
-		whose = "the Job's name " + meta.Name
+		whose = "the Job's name " + name
 	}
-	switch n := len(meta.Name); {
+	switch n := len(name); {
 	case r.cronJob != nil && n > maxCronJobName:
 		r.reject("name-invalid", path, "choose a shorter name", "the name has %d characters, but a CronJob's name may have at most %d", n, maxCronJobName)
 	case r.cronJob == nil && !r.hasManualSelector() && n > maxLabel:
 		r.reject("name-invalid", path, "choose a shorter name", "%s has %d characters, but must fit into a pod label, which may have at most %d", whose, n, maxLabel)
 	}
-	r.checkHostname(meta.Name, path)
+	r.checkHostname(name, path)
+}
+
+var metadata = field.NewPath("metadata")
+
+// ownMeta returns the metadata of the object itself.
+func (r *review) ownMeta() *metav1.ObjectMeta {
+	if r.cronJob != nil {
+		return &r.cronJob.ObjectMeta
+	}
+	return r.meta
+}
+
+// checkObject checks the fields of metadata that a template does not need.
+func checkObject(r *review) {
+	meta := r.ownMeta()
+	if n := meta.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
+		r.reject("namespace-invalid", metadata.Child("namespace"), "use at most 63 lowercase letters, digits and '-'", "no namespace can have the name %q", shorten(n))
+	}
+	if g := meta.GenerateName; g != "" && (meta.Name != "" || len(g) > validation.DNS1123SubdomainMaxLength) && len(validation.IsDNS1123Subdomain(g+"x")) > 0 {
+		r.reject("name-invalid", metadata.Child("generateName"), "use a shorter one, or remove it", "the name %q is not allowed", shorten(g))
+	}
+	orphan, foreground := metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents
+	for i, name := range meta.Finalizers {
+		path := metadata.Child("finalizers").Index(i)
+		switch known := name == orphan || name == foreground; {
+		case len(validation.IsQualifiedName(name)) > 0, !known && !strings.Contains(name, "/"):
+			r.reject("finalizer-invalid", path, "use a domain, '/' and a name", "there is no finalizer %q", shorten(name))
+		case known && slices.Contains(meta.Finalizers, orphan) && slices.Contains(meta.Finalizers, foreground) && i == slices.Index(meta.Finalizers, orphan):
+			r.reject("finalizer-invalid", path, "remove one of them", "an object cannot have both finalizers %s and %s", orphan, foreground)
+		}
+	}
+	r.checkOwners(meta)
+}
+
+func (r *review) checkOwners(meta *metav1.ObjectMeta) {
+	for i, owner := range meta.OwnerReferences {
+		path := metadata.Child("ownerReferences").Index(i)
+		for _, f := range []struct{ name, value string }{{"apiVersion", owner.APIVersion}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)}} {
+			if f.value == "" {
+				r.reject("owner-invalid", path.Child(f.name), "add it, or remove the owner", "the owner has no %s", f.name)
+			}
+		}
+		if owner.APIVersion == "v1" && owner.Kind == "Event" {
+			r.reject("owner-invalid", path.Child("kind"), "remove it", "an Event cannot be an owner")
+		}
+	}
 }
 
 // checkHostname checks the longest host name of an Indexed Job's pods, which has the last index.
@@ -52,18 +102,19 @@ func (r *review) checkHostname(name string, path *field.Path) {
 		return
 	}
 	hostname := fmt.Sprintf("%s-%d", name, completions-1)
-	if problems := validation.IsDNS1123Label(hostname); len(problems) > 0 {
+	if len(validation.IsDNS1123Label(hostname)) > 0 {
 		r.reject("name-not-a-hostname", path, "choose a name without dots that leaves room for '-' and the index in 63 characters",
-			"the pod of the last index cannot have the host name %q: %s", hostname, problems[0])
+			"the pod of the last index cannot have the host name %q", hostname)
 	}
 }
 
 // checkFromCluster finds an object that was read from a cluster, as kubectl get -o yaml prints it: it has fields that
-// the API server sets, and that are wrong for any other object.
+// the API server sets, and that are wrong for any other object. With a version, or with the selector of another Job, it is
+// rejected.
 func checkFromCluster(r *review) {
-	meta, what := r.meta, "a Job"
+	meta, what := r.ownMeta(), "a Job"
 	if r.cronJob != nil {
-		meta, what = &r.cronJob.ObjectMeta, "a CronJob"
+		what = "a CronJob"
 	}
 	var set []string
 	for _, f := range []struct {
@@ -77,9 +128,22 @@ func checkFromCluster(r *review) {
 	if len(set) == 0 {
 		return
 	}
-	fix := "remove status and " + strings.Join(set, ", ")
-	if r.cronJob == nil {
-		fix += ", spec.selector and the controller-uid labels of the template"
+	rejected, path := meta.ResourceVersion != "", field.NewPath(set[0])
+	if r.cronJob == nil && !r.hasManualSelector() {
+		if r.spec.Selector != nil {
+			set, rejected = append(set, "spec.selector"), true
+		}
+		for _, label := range []string{"controller-uid", batchv1.ControllerUidLabel} {
+			if _, found := r.spec.Template.Labels[label]; found {
+				set, rejected = append(set, "the label "+label+" of the template"), true
+			}
+		}
 	}
-	r.add(Warning, "from-cluster", field.NewPath(set[0]), fix, "this is %s from a cluster, as kubectl get prints it: the API server rejects it as a new one", what)
+	fix := "remove " + strings.Join(append([]string{"status"}, set[:len(set)-1]...), ", ") + " and " + set[len(set)-1]
+	const message = "this is %s from a cluster, as kubectl get prints it"
+	if rejected {
+		r.reject("from-cluster", path, fix, message+": the API server rejects it as a new one", what)
+	} else {
+		r.add(Warning, "from-cluster", path, fix, message+": the API server ignores some of its fields", what)
+	}
 }

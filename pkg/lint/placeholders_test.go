@@ -72,7 +72,7 @@ status:
   succeeded: 1
   uncountedTerminatedPods: {}
 `, nil)
-	if want := []string{"warning from-cluster metadata.uid"}; !slices.Equal(got, want) {
+	if want := []string{"!error from-cluster metadata.uid"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if got := look(t, strings.Replace(base, "{name: a}", "{name: a, creationTimestamp: null}", 1)+"status: {}", nil); len(got) > 0 {

@@ -68,6 +68,7 @@ func checkNamesUsed(r *review) {
 	for _, v := range rulename.Validate(names) {
 		illegal[v.Rule] = true
 	}
+	unused := false
 	for i, name := range names {
 		if name == "" || i >= len(rules) {
 			continue
@@ -75,7 +76,12 @@ func checkNamesUsed(r *review) {
 		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
 			r.add(Warning, "rule-name-not-camel-case", path(i), "start with an uppercase letter, and use only letters and digits", "%s", problem)
 		}
-		if r.isManagedByBuiltin() {
+		switch {
+		case r.spec.ManagedBy == nil && r.names != nil && !unused: // once is enough
+			unused = true
+			r.add(Warning, "rule-name-unused", path(i), "set managedBy: "+ourName+", and create the Job with kubectl batchjob create, or remove the name",
+				"kubectl create rejects the name of a rule, and the built-in Job controller does not support it")
+		case r.isManagedByBuiltin():
 			r.add(Warning, "rule-name-unused", path(i), "set managedBy to a controller that supports rule names, such as batchjob.dev/controller",
 				"the built-in Job controller does not support rule names")
 		}

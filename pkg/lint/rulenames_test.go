@@ -11,7 +11,7 @@ import (
 
 // The fix depends on the problem.
 func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
-	two := base + "  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
+	two := base + "  managedBy: batchjob.dev/controller\n  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for name, want := range map[string]string{
 		"A": "give each rule its own name", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
 		strings.Repeat("A", 112): "choose a shorter name", "FailedIndexes": "choose another name", "a-b": "use letters and digits in CamelCase, such as OutOfMemory",
@@ -25,7 +25,7 @@ func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 
 // Names that could not all be read are not reported as different from the annotation.
 func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
-	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  " +
+	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  managedBy: batchjob.dev/controller\n  " +
 		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for _, incomplete := range []bool{false, true} {
 		got := Check(Input{Object: read(t, object), Names: rulename.Names{"", "B"}, Incomplete: incomplete})

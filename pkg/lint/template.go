@@ -19,6 +19,9 @@ func checkRestartPolicy(r *review) {
 		allowed += ", or OnFailure to restart containers in their pod"
 	}
 	change := "change it to " + allowed
+	if r.path != nil && r.cronJob == nil { // JobSet's default is OnFailure
+		change = "use restartPolicy: " + allowed
+	}
 	switch {
 	case policy == "":
 		r.reject("restart-policy-missing", path, "add restartPolicy: "+allowed, "restartPolicy must be Never or OnFailure: a Job does not allow the pod default, Always")
@@ -44,7 +47,7 @@ func checkLogLost(r *review) {
 
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
-	for _, p := range podspec.Check(&r.spec.Template, r.specPath("template"), r.volumes) {
+	for _, p := range podspec.Check(&r.spec.Template, r.template, r.specPath("template"), r.volumes) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
 }

@@ -31,7 +31,7 @@ func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 	reserved := func(label string) []string {
 		return []string{"!error template-label-reserved spec.template.metadata.labels[" + label + "]"}
 	}
-	fromCluster := []string{"warning from-cluster metadata.uid"}
+	fromCluster := []string{"!error from-cluster metadata.uid"}
 	for _, c := range []struct {
 		metadata, labels, spec string
 		want                   []string
@@ -44,7 +44,7 @@ func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
 		{"{generateName: a-}", "{job-name: ''}", "", reserved("job-name")},
 		{"{name: a}", "{job-name: a, " + nameLabel + ": a}", "", nil},
 		{"{name: a, uid: u1}", "{job-name: a, controller-uid: u1, " + uidLabel + ": u1}", "selector: {matchLabels: {" + uidLabel + ": u1}}", fromCluster},
-		{"{name: a, uid: u1}", "{controller-uid: u2}", "", append(reserved("controller-uid"), fromCluster...)},
+		{"{name: a, uid: u1}", "{controller-uid: u2}", "", append(slices.Clone(fromCluster), reserved("controller-uid")...)},
 		{"{name: a}", "{app: b, batch.kubernetes.io/other: x}", "", nil},
 		{"{name: a}", "{job-name: b}", "manualSelector: true\n  selector: {matchLabels: {job-name: b}}", []string{"warning selector-manual spec.manualSelector"}},
 	} {

@@ -17,7 +17,7 @@ import (
 func failedJob(name string, before time.Duration) explain.Outline {
 	return explain.Outline{
 		Namespace: "default", Name: name, UID: "uid-" + name, Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: ptr.To[int32](1), Failed: 1,
-		Reason: "BackoffLimitExceeded", Created: ago(before + time.Minute), Finished: ago(before),
+		Reason: "BackoffLimitExceeded", EndedBy: explain.EndedByBackoffLimit, Created: ago(before + time.Minute), Finished: ago(before),
 	}
 }
 

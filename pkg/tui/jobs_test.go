@@ -34,7 +34,7 @@ func someJobs() []explain.Outline {
 		},
 		{
 			Namespace: "etl", Name: "nightly-report-29920576", Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: ptr.To[int32](1), Parallelism: ptr.To[int32](1),
-			Ready: ptr.To[int32](0), Terminating: ptr.To[int32](0), Failed: 7, Reason: "BackoffLimitExceeded",
+			Ready: ptr.To[int32](0), Terminating: ptr.To[int32](0), Failed: 7, Reason: "BackoffLimitExceeded", EndedBy: explain.EndedByBackoffLimit,
 			Created: ago(2 * time.Hour), Started: ago(2 * time.Hour), Finished: ago(95 * time.Minute),
 		},
 		{

@@ -80,7 +80,7 @@ func sweep(t testing.TB) *snapshot.Snapshot {
 	t.Helper()
 	s := withIndexes(t, &explain.Indexes{Total: 10, Completed: "0-2,4-6,8", CompletedCount: 7, Failed: "3,7", FailedCount: 2, Pending: "9", PendingCount: 1})
 	r := s.Job.Report
-	r.Verdict = explain.Verdict{Status: "Failed", Outcome: reconcile.OutcomeFailed, Reason: "FailedIndexes", Sentence: "The Job failed."}
+	r.Verdict = explain.Verdict{Status: "Failed", Outcome: reconcile.OutcomeFailed, End: explain.End{Reason: "FailedIndexes"}, Sentence: "The Job failed."}
 	r.Job.Namespace, r.Job.Name = "default", "sweep"
 	s.Focus.Job = types.NamespacedName{Namespace: "default", Name: "sweep"}
 	return s

@@ -8,7 +8,7 @@ func TestDistance(t *testing.T) {
 		want int
 	}{
 		{"", "", 0}, {"", "abc", 3}, {"abc", "", 3}, {"same", "same", 0}, {"backofLimit", "backoffLimit", 1},
-		{"contoller", "controller", 1}, {"abcd", "acbd", 2}, {"kitten", "sitting", 3},
+		{"contoller", "controller", 1}, {"abcd", "acbd", 1}, {"iamge", "image", 1}, {"ca", "abc", 3}, {"kitten", "sitting", 3},
 	} {
 		if got := Distance(c.a, c.b); got != c.want {
 			t.Errorf("%q, %q: %d, want %d", c.a, c.b, got, c.want)

@@ -140,7 +140,7 @@ func unknownMessagesAreQuoted(a *Answer) string {
 	return fmt.Sprintf("%q is not quoted", a.Truth.Quoted)
 }
 
-var empty = regexp.MustCompile(`(?i)what the message names|find out why (in|container|it|the pod)`)
+var empty = regexp.MustCompile(`(?i)what the message names|find out why (in|it|the pod)\b|find out why container \S+ exits`)
 
 func adviceHasContent(a *Answer) string { return empty.FindString(a.Short + a.Full) }
 
@@ -249,11 +249,20 @@ func limitsAreTrue(a *Answer) string {
 // mostCharacters is the length of a first sentence that can be read at one look.
 const mostCharacters = 160
 
+var nextSentence = regexp.MustCompile(`\. ([A-Z“]|backoffLimit)`)
+
+func firstSentence(text string) string {
+	if end := nextSentence.FindStringIndex(text); end != nil {
+		return text[:end[0]+1]
+	}
+	return text
+}
+
 // firstSentences returns the sentence of status, and that of the short answer.
 func (a *Answer) firstSentences() []string {
-	all := []string{a.Report.Verdict.Sentence}
+	all := []string{firstSentence(a.Report.Verdict.Sentence)}
 	if lines := a.lines(); len(lines) > 1 && strings.HasPrefix(lines[1], "  ") && !strings.Contains(strings.TrimSpace(lines[1]), "  ") {
-		all = append(all, strings.TrimSpace(lines[1]))
+		all = append(all, firstSentence(strings.TrimSpace(lines[1])))
 	}
 	return all
 }

@@ -156,7 +156,7 @@ func TestRestartsAreExplained(t *testing.T) {
 	}
 	wantPage(t, ns, report)
 	deleter := slices.ContainsFunc(report.Advice, func(a explain.Advice) bool { return a.Text == words.FindDeleter })
-	if report.Verdict.EndedBy == "" || deleter {
+	if report.Verdict.EndedBy != explain.EndedByRestarts || deleter {
 		t.Errorf("verdict %+v, advice %+v", report.Verdict, report.Advice)
 	}
 }

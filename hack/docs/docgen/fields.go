@@ -22,7 +22,11 @@ and a JobExplanationList for several. The API version of both is batchjob.dev/v1
 none is removed or changes its meaning. Times are RFC 3339 in UTC; fields without a value are omitted. Text is as
 it is in the cluster, including characters that control a terminal.
 
-Changes before the first release: a Problem or a CronJobReport about refused objects has one object, ` + "`refusal`" + ` (` + "`kind`, `by`,\n`message`, `lacks`, `webhook`" + `), instead of ` + "`reason`, `refusedBy`, `refusal`, `lacks` and `trouble`" + `.
+Changes before the first release: of the verdict, ` + "`fate`" + ` is ` + "`outcome`" + ` now, also in recordings, which are not read by
+the old name; ` + "`endedBy`" + ` is a value, and ` + "`waitsFor`" + ` has numbers; ` + "`mechanism`" + ` is left out, as the fields that it was made of
+are there; ` + "`why`" + ` begins with the reason.
+
+A Problem or a CronJobReport about refused objects has one object, ` + "`refusal`" + ` (` + "`kind`, `by`,\n`message`, `lacks`, `webhook`" + `), instead of ` + "`reason`, `refusedBy`, `refusal`, `lacks` and `trouble`" + `.
 
 `
 

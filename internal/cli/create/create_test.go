@@ -316,7 +316,7 @@ error: testdata/create/several.yaml:24:3: the API server answered: cronjobs.batc
 	api.answer = func(string, map[string]any) *clitest.Status {
 		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `strict decoding error: unknown field "spec.future"`}
 	}
-	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, severalNote+"error: testdata/create/several.yaml:11:5: the API server answered: strict decoding error") {
+	if got := api.run(t, "-f", createSeveral); !strings.HasPrefix(got.ErrOut, severalNote+"error: testdata/create/several.yaml:11:5: the API server rejects this: batch/v1 has no field spec.future; correct the name, or remove it\n") {
 		t.Errorf("%s", got.ErrOut)
 	}
 	api.answer = func(string, map[string]any) *clitest.Status {

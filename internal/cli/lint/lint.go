@@ -1,4 +1,4 @@
-// Package lint implements the verb lint: it checks manifests without a cluster.
+// Package lint implements the verb lint: it checks manifests without a cluster, or by an API server, too.
 package lint
 
 import (
@@ -13,7 +13,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
@@ -23,21 +22,19 @@ import (
 )
 
 const lintLong = `Check the Jobs, CronJobs and JobSets in manifests as a careful reviewer would,
-without a cluster. Of a JobSet, the templates of its Jobs are checked. Objects
-of other kinds, and patches of kustomizations, are skipped.
+without a cluster. Other kinds, and patches of kustomizations, are skipped.
 
   error    the API server rejects it, or it can never work
   warning  it works, but probably not as intended
   info     good to know
 
-Every finding has a location and a stable [id]; docs/lint.md lists them. The
-comment "# batchjob-lint: ignore=ID" ignores findings in its line and the next,
-or in the whole document if it is before the first field. The exit code is 1
-if there are errors or something cannot be read; with --strict, also if there
-are warnings.
+Every finding has a stable [id], which docs/lint.md lists, and the comment
+"# batchjob-lint: ignore=ID" ignores in its line and the next, or before the
+first field in the document. The exit code is 1 if there are errors or something
+cannot be read; with --strict, also if there are warnings.
 
-Not checked: admission webhooks and policies, quotas, and whether images,
-ConfigMaps and other objects exist; for these, kubectl create --dry-run=server.`
+--server creates each object as a dry run, too: nothing is stored, and webhooks
+see a dry run. It finds what no file shows, such as policies and quotas.`
 
 const lintExample = `  # Check one file
   kubectl batchjob lint -f job.yaml
@@ -48,32 +45,34 @@ const lintExample = `  # Check one file
   # The output of a Helm chart
   helm template my-chart | kubectl batchjob lint -f -
 
-  # For code scanning on GitHub
-  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif
+  # Also ask the API server, which stores nothing
+  kubectl batchjob lint -f job.yaml --server
 
-  # Only the errors, for a script
-  kubectl batchjob lint -f job.yaml -o json |
-    jq '.findings[] | select(.severity == "error")'`
+  # For code scanning on GitHub
+  kubectl batchjob lint -f manifests/ -R -o sarif >lint.sarif`
 
 // notChecked is the last line of a text output without errors.
-const notChecked = "not checked: admission webhooks and policies, quotas, and whether images, ConfigMaps and other objects exist"
+const notChecked = "not checked: what only the API server knows, such as policies, quotas and webhooks (--server), and whether images, ConfigMaps and other objects exist"
 
 // Options are the flags of the lint verb.
 type Options struct {
-	genericiooptions.IOStreams
+	cmdutil.Env
+	kube      *cmdutil.KubeFlags
 	manifests manifests.InputFlags
+	server    string // one of the values of --server
 	output    cmdutil.DocumentFlag
 	strict    bool
+	quiet     bool
 	ignored   []string
 }
 
 // NewCommand returns the command lint, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{IOStreams: env.IOStreams}
+	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
 		Use:               "lint -f FILE",
 		SuggestFor:        []string{"validate"},
-		Short:             "Check manifests of Jobs, without a cluster",
+		Short:             "Check manifests of Jobs, also without a cluster",
 		Long:              lintLong,
 		Example:           lintExample,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -85,8 +84,10 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	o.manifests.AddTo(cmd)
+	o.addServer(cmd)
 	o.output.AddTo(cmd, sarifFormat)
 	cmd.Flags().BoolVar(&o.strict, "strict", false, "Exit with code 1 for warnings, too.")
+	cmd.Flags().BoolVarP(&o.quiet, "quiet", "q", false, "Report only errors, with --strict also warnings.")
 	cmd.Flags().StringSliceVar(&o.ignored, "ignore", nil, "IDs of findings not to report.")
 	cmdutil.MustCompleteFlag(cmd, "ignore", cmdutil.CompleteWords(ruleIDs()...))
 	return cmd
@@ -95,6 +96,9 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 // Validate checks arguments and flags; its errors are usage errors.
 func (o *Options) Validate(args []string) error {
 	if err := o.output.Validate(); err != nil {
+		return err
+	}
+	if err := o.validateServer(); err != nil {
 		return err
 	}
 	return o.manifests.Validate(args)
@@ -109,17 +113,27 @@ func (o *Options) Run(ctx context.Context) error {
 	debug.SetGCPercent(gcPercent)
 	objects, problems := o.manifests.Read(ctx, o.In)
 	warnUnknown(o.ErrOut, o.ignored)
-	result, unread := lintAll(ctx, objects, problems, o.ignored...)
+	client, err := o.connect(ctx)
+	if err != nil {
+		return err
+	}
+	result, unread := o.lintAll(ctx, objects, problems, client)
 	if err := ctx.Err(); err != nil {
 		return err
 	}
 	if len(objects) == 0 && len(problems) == 0 {
 		unread = []error{o.manifests.NoJobsError()}
 	}
+	if o.quiet {
+		result.keepOnly(o.strict)
+	}
+	if result.failed != nil {
+		unread = append(unread, result.failed)
+	}
 	if err := o.write(result); err != nil {
 		return err
 	}
-	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.Skipped > 0 || result.Summary.Patches > 0 {
+	if len(objects) > 0 || len(result.Findings) > 0 || result.Summary.Skipped > 0 || result.Summary.Patches > 0 || result.Summary.OtherFiles > 0 {
 		unread = append(unread, o.verdict(result.Summary))
 	}
 	return errors.Join(unread...)
@@ -127,13 +141,16 @@ func (o *Options) Run(ctx context.Context) error {
 
 // lintAll checks all objects, until ctx ends, and omits findings with the ignored IDs. A document that cannot be read
 // is a finding; a file that cannot be read is an error.
-func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, ignored ...string) (*lintResult, []error) {
-	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: ignored}
+func (o *Options) lintAll(ctx context.Context, objects []*manifest.Object, problems []error, client *manifests.Client) (*lintResult, []error) {
+	result := &lintResult{APIVersion: cmdutil.OutputAPIVersion, Kind: "LintResult", Findings: []lintFinding{}, ignored: o.ignored, client: client, creates: map[string]bool{}}
 	var unread []error
 	var unreadable []*manifest.Error
 	var files []string
 	for _, object := range objects {
 		files = append(files, object.Position("").File)
+		if object.Kind() == "Namespace" {
+			result.creates[object.Name()] = true
+		}
 	}
 	for _, problem := range problems {
 		if bad, is := errors.AsType[*manifest.Error](problem); is {
@@ -147,9 +164,13 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 		if result.skipDocument(bad) {
 			continue
 		}
-		finding := lint.Finding{ID: "not-readable", Severity: lint.Error, Rejected: true, Message: bad.Problem, Fix: bad.Fix}
-		if bad.Template {
-			finding.ID = lint.TemplateID
+		if o.manifests.IsRecursive() && mayBeAnything(bad) {
+			result.others = append(result.others, bad)
+			continue
+		}
+		finding := lint.Finding{ID: cmp.Or(bad.ID, "not-readable"), Severity: lint.Error, Rejected: !bad.Accepted, Message: bad.Problem, Fix: bad.Fix}
+		if bad.Accepted {
+			finding.Severity = lint.Warning
 		}
 		result.add(bad.Position, nil, finding)
 	}
@@ -162,13 +183,14 @@ func lintAll(ctx context.Context, objects []*manifest.Object, problems []error, 
 			result.skipPatch(file)
 			continue
 		}
-		result.lint(object)
+		result.lint(ctx, object)
 		result.checkDuplicate(object, seen)
 	}
+	result.skipOtherFiles()
 	result.dropTemplateFindings()
-	slices.SortStableFunc(result.Findings, func(a, b lintFinding) int {
-		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
-	})
+	result.reportBusyMinute()
+	result.mergeRepeated()
+	result.sort()
 	return result, unread
 }
 
@@ -193,15 +215,18 @@ func (r *lintResult) checkDuplicate(object *manifest.Object, seen map[objectKey]
 	})
 }
 
-func (r *lintResult) lint(object *manifest.Object) {
+func (r *lintResult) lint(ctx context.Context, object *manifest.Object) {
+	r.files = append(r.files, object.Position("").File)
 	if !manifest.IsBatch(object) {
 		r.Summary.Skipped++
+		r.reportContained(object)
 		return
 	}
 	r.Summary.Jobs++
 	switch manifest.BatchKind(object) {
 	case "CronJob":
 		r.Summary.cronJobs++
+		r.noteSchedule(object)
 	case "JobSet":
 		r.Summary.jobSets++
 	}
@@ -214,13 +239,16 @@ func (r *lintResult) lint(object *manifest.Object) {
 	if len(jobs) == 0 && !changed {
 		// Either names or types are invalid, or the Job is missing.
 		found := lint.CheckNames(lint.Input{Object: served.Content, Written: served.Written})
-		if len(found) == 0 {
-			path, problem, fix := manifest.WhyNoJob(served)
+		if path, problem, fix := manifest.WhyNoJob(served); len(found) == 0 && problem != "" {
 			found = []lint.Finding{{ID: "not-readable", Severity: lint.Error, Rejected: true, Field: path, Message: problem, Fix: fix}}
 		}
 		for _, finding := range found {
 			r.addAbout(object, finding)
 		}
+	}
+	sent := served
+	if r.client != nil { // lintJob removes the names of rules
+		sent = served.Copy()
 	}
 	var found []lint.Finding
 	for _, job := range jobs {
@@ -230,9 +258,11 @@ func (r *lintResult) lint(object *manifest.Object) {
 		for _, finding := range lintJob(job) {
 			if !slices.Contains(found, finding) { // All Jobs of a JobSet have its name.
 				found = append(found, finding)
-				r.addAbout(object, finding)
 			}
 		}
+	}
+	for _, finding := range r.ask(ctx, sent, found) {
+		r.addAbout(object, finding)
 	}
 	if len(found) >= lint.MaxFindings {
 		r.Summary.Incomplete++
@@ -308,7 +338,7 @@ func (o *Options) verdict(summary lintSummary) error {
 		return cmdutil.NewUserError(cmdutil.KindOther, nil, summary.text(), "")
 	}
 	fmt.Fprintln(o.ErrOut, summary.text())
-	if !o.output.IsSet() && summary.Jobs > 0 {
+	if !o.output.IsSet() && summary.Jobs > summary.asked {
 		fmt.Fprintln(o.ErrOut, notChecked)
 	}
 	return nil

@@ -24,7 +24,7 @@ const (
 func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany)
 	clitest.Golden(t, "lint/many.golden", got.Out)
-	if got.Code != cmdutil.ExitError || got.ErrOut != "error: 11 errors, 2 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
+	if got.Code != cmdutil.ExitError || got.ErrOut != "error: 11 errors, 3 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
 		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 }
@@ -65,7 +65,7 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 		{"-f " + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: warning: ", "1 warning in 1 Job\n"},
 		{"-f " + lintWarning + " --strict", cmdutil.ExitError, "testdata/lint/warning.yaml:9:21: warning: ", "error: 1 warning in 1 Job\n"},
 		{"-f " + lintFine + "," + lintWarning, cmdutil.ExitDone, "testdata/lint/warning.yaml:9:21: ", "1 warning in 2 Jobs\n"},
-		{"-f testdata/lint -f gone.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 3 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
+		{"-f testdata/lint -f gone.yaml", cmdutil.ExitError, "testdata/lint/many.yaml:", "error: the path \"gone.yaml\" does not exist\nerror: 11 errors, 4 warnings, 3 infos in 3 Jobs; 1 object of other kinds skipped\n"},
 		{"-f gone.yaml", cmdutil.ExitError, "", "error: the path \"gone.yaml\" does not exist\n"},
 		{"", cmdutil.ExitUsage, "", "error: name a file with -f, or - for standard input, or a kustomization with -k; see: kubectl batchjob lint --help\n"},
 		{"job.yaml", cmdutil.ExitUsage, "", `error: unexpected argument "job.yaml"; name files with -f; see: kubectl batchjob lint --help` + "\n"},
@@ -84,7 +84,7 @@ func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
 		text, out, errOut string
 	}{
 		{"", "", "error: no Jobs, CronJobs or JobSets in PATH; check the files given with -f\n"},
-		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [not-readable]", "error: 1 error\n"},
+		{`{"a": 1, "a": "\/"}`, "PATH:1:10: error: duplicate field \"a\", first used in line 1 [field-twice]\n    fix: remove one of them\n", "error: 2 errors\n"},
 		{"a: [", "PATH:1:4: error: not readable as YAML: \"[\" is not closed [not-readable]\n    fix: add ]\n", "error: 1 error\n"},
 		{"{\"apiVersion\": \"batch/v1\",\n \"kind\": \"Job\",,}", "PATH:2:16: error: not readable as JSON: there are two commas [not-readable]\n", "error: 1 error\n"},
 		{"\x00", "PATH: error: not a text file in UTF-8 [not-readable]\n", "error: 1 error\n"},
@@ -172,23 +172,26 @@ func TestTheChartOfATemplateIsNamed(t *testing.T) {
 	}
 }
 
+// jobSet is clitest.JobSet for a controller that supports the names of its rules.
+var jobSet = strings.Replace(clitest.JobSet, "values: [2]}}]}\n", "values: [2]}}]}\n        managedBy: batchjob.dev/controller\n", 1)
+
 // The templates of a JobSet are checked like the Jobs that it creates (issue 17).
 func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
-		{clitest.JobSet, "", "no findings in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: JobSet/train: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: JobSet/train: spec.replicatedJobs[1].template.spec.parallelism is the text \"two\", but the API expects an integer", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: JobSet/train: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:16:42: error: JobSet/train: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "{name: train}", "{}", 1), "PATH:3:1: error: JobSet: the object has no name [name-missing]\n    fix: add metadata.name or metadata.generateName\n", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "train", long+"xx", 1), "PATH:3:18: error: JobSet/" + long + "xx: the pod of the last index cannot have the host name \"" + long + "xx-workers-3-1\"", "error: 1 error in 1 JobSet\n"},
-		{strings.Replace(clitest.JobSet, "train", long+"xxxx", 1), "PATH:3:18: error: JobSet/" + long + "xxxx: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
-		{clitest.JobSet + "---\n" + clitest.JobSet, "PATH:20:18: warning: JobSet/train: the JobSet is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
-		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: JobSet/a: a JobSet needs spec.replicatedJobs [not-readable]\n", "error: 1 error in 1 JobSet\n"},
-		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no container", "error: 2 errors in 1 JobSet"},
+		{jobSet, "", "no findings in 1 JobSet\n"},
+		{strings.Replace(jobSet, "v1alpha2", "v1", 1), "", "no findings in 1 JobSet\n"},
+		{strings.Replace(jobSet, "backoffLimit: 0\n", "backofLimit: 0\n", 1), "PATH:14:22: error: JobSet/train: batch/v1 has no field spec.replicatedJobs[1].template.spec.backofLimit, did you mean backoffLimit [unknown-field]\n    fix: write backoffLimit, or remove it\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "parallelism: 2", "parallelism: two", 1), "PATH:13:22: error: JobSet/train: spec.replicatedJobs[1].template.spec.parallelism is the text \"two\", but the API expects an integer", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "values: [2]", "values: [0]", 1), "PATH:15:", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "name: Broken", "name: a-b", 1), "PATH:15:43: error: JobSet/train: rule 0 \"a-b\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "restartPolicy: Never", "restartPolicy: OnFailure", 1), "PATH:17:42: error: JobSet/train: podFailurePolicy needs restartPolicy Never", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "{name: train}", "{}", 1), "PATH:3:1: error: JobSet: the object has no name [name-missing]\n    fix: add metadata.name or metadata.generateName\n", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "train", long+"xx", 1), "PATH:3:18: error: JobSet/" + long + "xx: the pod of the last index cannot have the host name \"" + long + "xx-workers-3-1\"", "error: 1 error in 1 JobSet\n"},
+		{strings.Replace(jobSet, "train", long+"xxxx", 1), "PATH:3:18: error: JobSet/" + long + "xxxx: the pod of the last index cannot have the host name \"" + long + "xxxx-driver-0-0\"", "error: 3 errors in 1 JobSet\n"},
+		{jobSet + "---\n" + jobSet, "PATH:21:18: warning: JobSet/train: the JobSet is already defined at PATH:3:18", "1 warning in 2 JobSets\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: 3}\n", "PATH:4:24: error: JobSet/a: spec.replicatedJobs has no templates [not-readable]\n", "error: 1 error in 1 JobSet\n"},
+		{"apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: a}\nspec: {replicatedJobs: [{name: b, template: 3}, 4]}\n", "PATH:4:45: error: JobSet/a: the template has no containers", "error: 2 errors in 1 JobSet"},
 		{"apiVersion: jobset.x-k8s.io/v2\nkind: JobSet\n", "PATH:1:13: error: JobSet: there is no JobSet in jobset.x-k8s.io/v2 [api-version-wrong]\n    fix: write apiVersion: jobset.x-k8s.io/v1alpha2, kind: JobSet\n", "error: 1 error in 1 JobSet\n"},
 		{"apiVersion: example.com/v1\nkind: JobSet\n", "", "no findings; 1 object of other kinds skipped\n"},
 	} {
@@ -204,8 +207,8 @@ func TestJobSetsAreChecked_CLI_05(t *testing.T) {
 // JobSet adds the volumes of its volumeClaimPolicies to the pods.
 // Requirements: LNT-01
 func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
-	mount := strings.Replace(clitest.JobSet, "name: main,", "name: main, volumeMounts: [{name: data, mountPath: /data}],", 1)
-	if mount == clitest.JobSet {
+	mount := strings.Replace(jobSet, "name: main,", "name: main, volumeMounts: [{name: data, mountPath: /data}],", 1)
+	if mount == jobSet {
 		t.Fatalf("no container main in %s", mount)
 	}
 	claimed := strings.Replace(mount, "spec:\n", "spec:\n  volumeClaimPolicies: [{templates: [{metadata: {name: data}, spec: {accessModes: [ReadWriteOnce]}}]}]\n", 1)
@@ -277,7 +280,7 @@ func TestLintIsInterrupted(t *testing.T) {
 	objects, problems := manifest.Parse("f", []byte(clitest.PlainJob+"---\n"+clitest.PlainJob))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if result, _ := lintAll(ctx, objects, problems); result.Summary.Jobs != 0 {
+	if result, _ := (&Options{}).lintAll(ctx, objects, problems, nil); result.Summary.Jobs != 0 {
 		t.Errorf("looked at %d Jobs", result.Summary.Jobs)
 	}
 }

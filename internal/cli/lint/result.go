@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -20,7 +21,13 @@ type lintResult struct {
 	// Findings are sorted by file, line and column. It is never null.
 	Findings []lintFinding `json:"findings"`
 
+	client    *manifests.Client // nil without an API server
+	failed    error             // of the client, after which it is not used
+	creates   map[string]bool   // namespaces in the manifests
 	patches   patches
+	files     []string          // of objects
+	others    []*manifest.Error // documents without an object, which may be files for other programs
+	early     []*manifest.Object
 	skipped   map[string]bool // files
 	ignored   []string
 	documents map[*manifest.Comment]*ignores // cache of ignoresOf, by first comment
@@ -34,6 +41,8 @@ type lintSummary struct {
 	Skipped int `json:"skipped"`
 	// Patches is the number of files that are not checked because they are patches of a kustomization.
 	Patches int `json:"patches"`
+	// OtherFiles is the number of files that are not checked because they have no Kubernetes objects; only with -R.
+	OtherFiles int `json:"otherFiles,omitempty"`
 	// Ignored is the number of findings that are not reported because of a comment or --ignore.
 	Ignored  int `json:"ignored"`
 	Errors   int `json:"errors"`
@@ -44,6 +53,7 @@ type lintSummary struct {
 	Infos      int `json:"infos"`
 
 	cronJobs, jobSets int // included in Jobs, for the text
+	asked             int // Jobs that the API server checked, too
 }
 
 // lintFinding is a finding with its position.
@@ -178,6 +188,9 @@ func (s lintSummary) text() string {
 	}
 	if s.Skipped > 0 {
 		text += "; " + wording.Plural(s.Skipped, "object", "objects") + " of other kinds skipped"
+	}
+	if s.OtherFiles > 0 {
+		text += "; " + wording.Plural(int64(s.OtherFiles), "file", "files") + " without Kubernetes objects skipped"
 	}
 	if s.Patches > 0 {
 		text += "; " + wording.Plural(s.Patches, "patch", "patches") + " of kustomizations skipped, check the result: kubectl batchjob lint -k DIR"

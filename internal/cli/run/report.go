@@ -187,7 +187,7 @@ func (o *outcome) failure(index int32) *junit.Problem {
 		p.Text = strings.Join(append([]string{fmt.Sprintf("Pod %s: %s", pod.Name, p.Message)}, o.tails[pod.Name]...), "\n")
 	}
 	if index == noIndex && o.report != nil {
-		p.Type, p.Message = cmp.Or(o.report.Verdict.Reason, p.Type), cmdutil.OneLine(o.report.Verdict.WithReason())
+		p.Type, p.Message = cmp.Or(o.report.Verdict.Reason, p.Type), cmdutil.OneLine(o.report.Verdict.Why)
 	}
 	return p
 }
@@ -202,7 +202,7 @@ func (c *cases) whySkipped(a *outcome, pod *explain.PodInfo) string {
 	case a.job.End == reconcile.OutcomeComplete:
 		return what + ": the Job is complete without it"
 	case a.job.End == reconcile.OutcomeFailed && a.report != nil:
-		return what + ": the Job failed: " + cmdutil.OneLine(a.report.Verdict.WithReason())
+		return what + ": the Job failed: " + cmdutil.OneLine(a.report.Verdict.Why)
 	case c.unfinished != nil:
 		return what + ": " + c.unfinished.Message
 	}

@@ -72,7 +72,7 @@ func ended(end reconcile.Outcome, completions int32, completed, failed string, p
 	job.Spec.CompletionMode, job.Spec.Completions = ptr.To(batchv1.IndexedCompletion), &completions
 	job.Status.CompletedIndexes, job.Status.FailedIndexes = completed, &failed
 	report := &explain.Report{Pods: pods, Job: explain.Job{DurationSeconds: ptr.To[int64](5)}}
-	report.Verdict = explain.Verdict{Reason: "FailJob", Why: "rule 0 matched"}
+	report.Verdict = explain.Verdict{End: explain.End{Reason: "FailJob"}, Why: "FailJob: rule 0 matched"}
 	return &attempt{job: &follow.Job{Job: job, End: end}, report: report}
 }
 

@@ -42,7 +42,7 @@ func (o *Options) read(ctx context.Context) (*batchv1.Job, error) {
 		return nil, errors.Join(bad...)
 	}
 	job := &batchv1.Job{}
-	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name, chosen.Name())), job)
+	return job, runtime.DefaultUnstructuredConverter.FromUnstructured(chosen.AsJob(cmp.Or(o.name[strings.LastIndexByte(o.name, '/')+1:], chosen.Name())), job)
 }
 
 // printWarnings prints problems that would keep the Job from running in a cluster, but not in the simulation; and which rules
@@ -58,16 +58,25 @@ func (o *Options) printWarnings(job *manifest.Job) {
 func (o *Options) readAll(ctx context.Context) (jobs []*manifest.Job, problems []error) {
 	objects, problems := o.manifests.Read(ctx, o.In)
 	for _, object := range objects {
+		if manifest.IsBatch(object) { // lint reports a wrong version or kind
+			object, _ = manifest.AsServed(object)
+		}
 		jobs = append(jobs, object.Jobs()...)
 	}
 	return jobs, problems
 }
 
-// choose returns the named Job, or the only one.
+// choose returns the named Job, or the only one. A name may have a kind, such as cronjob/NAME.
 func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
 	matching := all
 	if o.name != "" {
-		matching = slices.DeleteFunc(slices.Clone(all), func(job *manifest.Job) bool { return !job.Creates(o.name) })
+		kind, name, hasKind := strings.Cut(o.name, "/")
+		if !hasKind {
+			kind, name = "", o.name
+		}
+		matching = slices.DeleteFunc(slices.Clone(all), func(job *manifest.Job) bool {
+			return !job.Creates(name) || hasKind && !strings.EqualFold(job.Object.Kind(), kind)
+		})
 	}
 	switch len(matching) {
 	case 1:
@@ -75,8 +84,12 @@ func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
 	case 0:
 		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listJobs(all)), "")
 	}
+	what, first := "the name of the one to simulate", matching[0]
+	if o.name != "" && slices.ContainsFunc(matching, func(job *manifest.Job) bool { return job.Object.Kind() != first.Object.Kind() }) {
+		what = "its kind, as in " + strings.ToLower(first.Object.Kind()) + "/" + first.Name()
+	}
 	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listJobs(matching)),
-		"add the name of the one to simulate, or use a file with one Job")
+		"add "+what+", or use a file with one Job")
 }
 
 func listJobs(jobs []*manifest.Job) string {

@@ -210,6 +210,17 @@ func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
 		}
 	}
 	twice := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+clitest.PlainJob)
+	// A Job and a CronJob may have the same name, and an old API version.
+	cron := "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: \"@daily\"\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}\n"
+	both := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+cron)
+	if got := program.Run(t, nil, "simulate", "-f", both, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add its kind, as in job/a, or use a file with one Job\n" {
+		t.Errorf("stderr %q", got.ErrOut)
+	}
+	for _, name := range []string{"job/a", "cronjob/a"} {
+		if r := simulated(t, both, name); r.Job.Name != "a" || r.Verdict.Reason != "CompletionsReached" {
+			t.Errorf("%s: %+v", name, r.Verdict)
+		}
+	}
 	if got := program.Run(t, nil, "simulate", "-f", twice, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add the name of the one to simulate, or use a file with one Job\n" {
 		t.Errorf("stderr %q", got.ErrOut)
 	}

@@ -85,8 +85,8 @@ func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, says ...st
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
 	wantSaid(t, r, says...)
-	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(r.Verdict.Sentence, strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
-		t.Errorf("the list has %+v, and the verdict is: %s", stall, r.Verdict.Sentence)
+	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(verdict(r), strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
+		t.Errorf("the list has %+v, and the verdict is: %s", stall, verdict(r))
 	}
 }
 
@@ -136,7 +136,7 @@ func TestContainerThatStillWorksIsNoStall(t *testing.T) {
 		f := factsOf(asTemplate(tc.pod), podOf("a", tc.pod))
 		r := report(f)
 		if r.Verdict.Stalled || analysis.StallOf(listed(f)) != nil || hasProblem(r, explain.ProblemContainerEnded) != tc.problem {
-			t.Errorf("%s: %s %+v", name, r.Verdict.Sentence, r.Problems)
+			t.Errorf("%s: %s %+v", name, verdict(r), r.Problems)
 		}
 	}
 }
@@ -170,7 +170,7 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 		job := asTemplate(pod)
 		job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
 		wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemCrashLoop,
-			"The Job is stalled: init container wait-for-db (2 of 2) fails repeatedly and is restarted in its pod (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
+			"The Job is stalled: init container wait-for-db (2 of 2) exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure).", "kubectl logs a -c wait-for-db --previous -n ns")
 	}
 }
 
@@ -192,8 +192,8 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
 				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, so only activeDeadlineSeconds ends it.",
 				"kubectl logs a -c sidecar-cache")
-			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(r.Verdict.Sentence, "OnFailure") {
-				t.Error(r.Verdict.Sentence)
+			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(verdict(r), "OnFailure") {
+				t.Error(verdict(r))
 			}
 		})
 	}
@@ -210,14 +210,14 @@ func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
 		pod    func(*corev1.Pod)
 		change func(*corev1.PodSpec)
 	}{
-		"container main fails repeatedly and is restarted in its pod (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
-		"container main fails repeatedly and is restarted in its pod (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
+		"container main exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
+		"container main exited with code 1 after 1m, restarted 3 times (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{}}
 		}},
-		"container main fails repeatedly and is restarted in its pod (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
+		"container main exited with code 1 after 1m, restarted 3 times (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 		}},
-		"sidecar sidecar-log fails repeatedly and is restarted in its pod (its own restartPolicy is Always); its restarts do not count towards backoffLimit": {beside, func(*corev1.PodSpec) {}},
+		"sidecar sidecar-log exited with code 1 after 1m, restarted 3 times (its own restartPolicy is Always); its restarts do not count towards backoffLimit": {beside, func(*corev1.PodSpec) {}},
 	} {
 		job := asTemplate(tc.pod)
 		tc.change(&job.Spec.Template.Spec)

@@ -198,7 +198,7 @@ func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 		t.Error("it says that all four indexes are to come, while two pods are active")
 	}
 	if r.Verdict.Stalled {
-		t.Errorf("it says that the Job does not go on, while two pods are ready: %s", r.Verdict.Sentence)
+		t.Errorf("it says that the Job does not go on, while two pods are ready: %s", verdict(r))
 	}
 	f = factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Status.Failed = rules(2), 1
@@ -230,8 +230,8 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 	if r.FailuresWithoutPod != 1 {
 		t.Errorf("%d failures are told by nothing, want 14-7-4-2", r.FailuresWithoutPod)
 	}
-	if !strings.Contains(r.Verdict.Sentence, "mostly (7 of the 13 with a known cause)") {
-		t.Errorf("%s", r.Verdict.Sentence)
+	if !strings.Contains(verdict(r), "mostly (7 of the 13 with a known cause)") {
+		t.Errorf("%s", verdict(r))
 	}
 	for _, c := range r.Causes {
 		if c.Source == explain.SourceEvents && (len(c.Pods) != 1 || c.Pods[0] != "long-gone") {
@@ -340,7 +340,7 @@ func TestEventOfOtherCauses_CLI_04(t *testing.T) {
 func TestCauseInAnyScript_CLI_04(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
 	f.Events = []input.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
-	if s := report(f).Verdict.Sentence; !strings.Contains(s, "; ärger im Pod") {
+	if s := verdict(report(f)); !strings.Contains(s, "; ärger im Pod") {
 		t.Errorf("%q", s)
 	}
 }

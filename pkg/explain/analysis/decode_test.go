@@ -96,7 +96,7 @@ func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
 func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
 	for _, reason := range []string{"FutureReason", "PodFailurePolicies"} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, reason, "the stars\nwere wrong") })))
-		if s := r.Verdict.Sentence; !strings.Contains(s, reason) || !strings.Contains(s, "the stars") {
+		if s := verdict(r); !strings.Contains(s, reason) || !strings.Contains(s, "the stars") {
 			t.Errorf("%s: %q", reason, s)
 		}
 		if r.Verdict.Rule != nil || r.Verdict.Reason != reason || r.Verdict.Message != "the stars\nwere wrong" {

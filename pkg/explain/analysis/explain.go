@@ -49,7 +49,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 	given.Now = given.Now.Truncate(time.Second) // As all times of the API: remaining and elapsed time add up.
 
 	// 1. The facts and the failures, of the whole Job and of the part that is shown.
-	in := facts.Establish(given)
+	in := facts.Of(given)
 	failed := failures.Find(in, explain.Options{})
 	counted := account.Of(in, failed, explain.Options{})
 	shown, shownCounted := failed, counted
@@ -85,15 +85,15 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 	words.FillIn(&r, in.Spec)
 
 	// 4. The conclusions: the verdict, its evidence, the timeline and next steps, and the advice.
-	r.Verdict = verdict.Reach(in, failed, &verdict.Values{
+	r.Verdict = verdict.Of(in, failed, &verdict.Values{
 		Accounting: counted, Completed: r.Counts.Completed, DurationSeconds: r.Job.DurationSeconds, Success: r.SuccessPolicy,
 		Reconciler: &r.Reconciler, Problems: r.Problems, Blocker: blocker, Family: r.Family,
 	})
 	advice.AddCommands(in, shown, r.Causes)
-	r.Evidence = evidence.Chain(in, shown, &evidence.Values{Accounting: shownCounted, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, o)
+	r.Evidence = evidence.Links(in, shown, &evidence.Values{Accounting: shownCounted, Limit: words.LimitEvidence(&r), Policy: r.FailurePolicy}, o)
 	whole := r.Evidence
 	if o.IsNarrow() {
-		whole = evidence.Chain(in, failed, &evidence.Values{Accounting: counted, Completed: r.Counts.Completed, Success: r.SuccessPolicy}, explain.Options{})
+		whole = evidence.Links(in, failed, &evidence.Values{Accounting: counted, Policy: r.FailurePolicy}, explain.Options{})
 	}
 	r.Verdict.Cause = decidingCause(&r.Verdict, whole)
 	r.Timeline = timeline.Moments(in, shown, o)
@@ -101,7 +101,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,
 	})
 	r.Advice = advice.Collect(in, shown, &advice.Values{
-		Accounting: shownCounted, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
+		Accounting: shownCounted, End: &r.Verdict.End, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
 	}, o)
 	return r
 }
@@ -109,16 +109,20 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 // LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first. Their
 // pods exist; their logs may not.
 func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
+	in := facts.Of(given)
 	var targets []input.LogTarget
-	for _, f := range failures.Find(facts.Establish(given), o).Examples {
-		if len(targets) == n {
-			break
+	add := func(p *input.Pod, c *input.Container) {
+		if len(targets) < n && c != nil && p.Node != "" && !c.NeverStarted() && (c.Waiting == "" || c.Before) {
+			targets = append(targets, input.LogTarget{Pod: p.Name, Container: c.Name, Previous: c.Before})
 		}
-		c := f.Container()
-		if c == nil || f.Pod.Node == "" || c.NeverStarted() || c.Waiting != "" && !c.Before {
-			continue
+	}
+	for _, f := range failures.Find(in, o).Examples {
+		add(f.Pod, f.Container())
+	}
+	for _, p := range in.Active {
+		if o.HasPod(p) {
+			add(p, in.CrashLoop(p))
 		}
-		targets = append(targets, input.LogTarget{Pod: f.Pod.Name, Container: c.Name, Previous: c.Before})
 	}
 	return targets
 }

@@ -169,7 +169,7 @@ func TestFamiliesInParts_RTY_21(t *testing.T) {
 		if len(f.Members) != c.members || f.Text != c.text || f.Missing != c.missing || f.Complete != c.complete || f.RootGone == c.first || !slices.Equal(histories, c.histories) {
 			t.Errorf("%s: %+v\n%q", name, f, histories)
 		}
-		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(r.Verdict.Sentence, "rest") {
+		if c.clause != "" && !slices.Contains(r.Verdict.Clauses, c.clause) || c.clause == "" && strings.Contains(verdict(r), "rest") {
 			t.Errorf("%s: %q", name, r.Verdict.Clauses)
 		}
 	}
@@ -268,8 +268,8 @@ func TestNoFamily_RTY_22(t *testing.T) {
 	for name, f := range map[string]input.Input{
 		"no retry": alone(all[0], unchanged), "retries of another Job of the name": replaced, "unread": unread, "unread retry": unreadRetry,
 	} {
-		if r := report(f); r.Family != nil || strings.Contains(r.Verdict.Sentence, "rest") {
-			t.Errorf("%s: %+v, %s", name, r.Family, r.Verdict.Sentence)
+		if r := report(f); r.Family != nil || strings.Contains(verdict(r), "rest") {
+			t.Errorf("%s: %+v, %s", name, r.Family, verdict(r))
 		}
 	}
 }

@@ -105,7 +105,7 @@ func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
 		r := &reports[i]
 		bad := r.Verdict.Stalled || r.Verdict.Outcome.Fails()
 		if n := grouped[r.Job.Namespace+"/"+r.Job.Name]; n > 1 || bad && n == 0 || r.Verdict.Outcome == reconcile.OutcomeComplete && n > 0 {
-			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, r.Verdict.Sentence)
+			t.Errorf("%s/%s is in %d groups: %s", r.Job.Namespace, r.Job.Name, n, verdict(*r))
 		}
 	}
 	for i, g := range list.Groups {

@@ -87,8 +87,8 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			continue
 		}
 		hold := r.Problems[0].Hold
-		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(r.Verdict.Sentence, tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
-			t.Errorf("%s: %+v, %s %+v", name, hold, r.Verdict.Sentence, r.Advice)
+		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(verdict(r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
+			t.Errorf("%s: %+v, %s %+v", name, hold, verdict(r), r.Advice)
 		}
 	}
 }
@@ -105,8 +105,8 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 		stopped := jobEvent("Stopped", "Preempted", 1, time.Minute)
 		stopped.Source = "batch/job-kueue-controller"
 		in.Events = []input.Event{stopped}
-		if r := report(in); r.Verdict.Sentence != "Kueue keeps the Job suspended (queue team-a): preempted." {
-			t.Errorf("%s: %s", name, r.Verdict.Sentence)
+		if r := report(in); verdict(r) != "Kueue keeps the Job suspended (queue team-a): preempted." {
+			t.Errorf("%s: %s", name, verdict(r))
 		}
 	}
 }

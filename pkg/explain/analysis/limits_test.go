@@ -80,7 +80,7 @@ func TestLimitThatWasRaisedSince_CLI_04(t *testing.T) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](4), 2
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	})))
-	if want := "The Job failed: its failures exceeded backoffLimit, which is 4 now."; r.Verdict.Sentence != want {
-		t.Errorf("%q, want %q", r.Verdict.Sentence, want)
+	if want := "The Job failed: its failures exceeded backoffLimit, which is 4 now."; verdict(r) != want {
+		t.Errorf("%q, want %q", verdict(r), want)
 	}
 }

@@ -105,7 +105,7 @@ func familyOf(in *facts.Facts, failed *failures.Failures) *explain.Family {
 			members[i] = memberOf(in, failed)
 			continue
 		}
-		relative := facts.Establish(inputs[job])
+		relative := facts.Of(inputs[job])
 		members[i] = memberOf(relative, failures.Find(relative, explain.Options{}))
 	}
 	return family.Of(in.Job, all, members)

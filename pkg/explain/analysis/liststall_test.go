@@ -50,7 +50,7 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	stall := analysis.StallOf(listed(f))
 	if !r.Verdict.Stalled {
 		if stall != nil {
-			t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, r.Verdict.Sentence)
+			t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, verdict(r))
 		}
 		return ""
 	}
@@ -59,7 +59,7 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	case unlisted[p.Kind] && stall == nil:
 		return ""
 	case stall == nil || stall.Kind != p.Kind:
-		t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, r.Verdict.Sentence)
+		t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, verdict(r))
 	case stall.Reason == "" || stall.Text != p.Text:
 		t.Errorf("%s: %+v, want %s", name, stall, p.Text)
 	}

@@ -19,7 +19,7 @@ import (
 
 // says returns the sentences of a report.
 func says(r explain.Report) string {
-	all := []string{r.Verdict.Sentence}
+	all := []string{verdict(r)}
 	for _, p := range r.Problems {
 		all = append(all, p.Text)
 	}
@@ -135,8 +135,8 @@ func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
 	}), podOf("good", onIndex(0, 1, exits(7, "Error", 20*time.Minute))), podOf("bad", onIndex(2, 4, exits(9, "Error", 11*time.Minute))))
 	whole := report(f)
 	r := analysis.Explain(f, explain.Options{Indexes: indexset.Of(0)})
-	if r.Verdict.Sentence != whole.Verdict.Sentence || !strings.Contains(r.Verdict.Sentence, "code 9") {
-		t.Errorf("%s; of all: %s", r.Verdict.Sentence, whole.Verdict.Sentence)
+	if verdict(r) != verdict(whole) || !strings.Contains(verdict(r), "code 9") {
+		t.Errorf("%s; of all: %s", verdict(r), verdict(whole))
 	}
 	if len(r.Causes) != 1 || *r.Causes[0].ExitCode != 7 || len(r.Pods) != 1 || len(r.Indexes.Details) != 1 {
 		t.Errorf("%+v", r)
@@ -357,7 +357,10 @@ func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
 		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2
 		ended(j, batchv1.JobReasonFailedIndexes, "")
 	})))
-	if want := "2 of its 6 indexes failed (4,5); 4 of 6 indexes succeeded."; !strings.HasSuffix(r.Verdict.Sentence, want) || strings.Contains(r.Verdict.Why, "succeeded") {
-		t.Errorf("%s, why %s", r.Verdict.Sentence, r.Verdict.Why)
+	if want := "2 of its 6 indexes failed (4,5); 4 of 6 indexes succeeded."; !strings.HasSuffix(verdict(r), want) || r.Verdict.Why+"." != "FailedIndexes: "+want {
+		t.Errorf("%s, why %s", verdict(r), r.Verdict.Why)
 	}
 }
+
+// verdict returns the clauses of the verdict as one sentence, however long it is.
+func verdict(r explain.Report) string { return strings.Join(r.Verdict.Clauses, "; ") + "." }

@@ -19,8 +19,8 @@ func TestTerminatingIndexMayBeInBackoff_CLI_04(t *testing.T) {
 	}))
 	r := report(factsOf(indexedJob(2, nil), evicted, podOf("train-1-b", onIndex(1, 1, nil))))
 	x := r.Indexes
-	if x.BackingOff != "0" || x.TerminatingCount != 0 || !strings.Contains(r.Verdict.Sentence, "1 index is in back-off, the first is retried in 5s") {
-		t.Errorf("%+v: %s", x, r.Verdict.Sentence)
+	if x.BackingOff != "0" || x.TerminatingCount != 0 || !strings.Contains(verdict(r), "1 index is in back-off, the first is retried in 5s") {
+		t.Errorf("%+v: %s", x, verdict(r))
 	}
 	if c := r.Counts; *c.TerminatingPods != 1 || c.AwaitReplacement != 0 {
 		t.Errorf("a pod that has not failed awaits nothing as a failure: %+v", c)
@@ -56,7 +56,7 @@ func TestCompletionsAreCountedOnce_CLI_01_CLI_04(t *testing.T) {
 	})
 	ends := withFinalizer(exits(0, "Completed", 2*time.Second))
 	r := report(factsOf(job, podOf("train-a", exits(0, "Completed", time.Hour)), podOf("train-b", ends), podOf("train-c", ends)))
-	if r.Counts.Completed != 3 || !strings.Contains(r.Verdict.Sentence, "3 of 3 pods succeeded") {
-		t.Errorf("%+v: %s", r.Counts, r.Verdict.Sentence)
+	if r.Counts.Completed != 3 || !strings.Contains(verdict(r), "3 of 3 pods succeeded") {
+		t.Errorf("%+v: %s", r.Counts, verdict(r))
 	}
 }

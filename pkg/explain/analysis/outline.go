@@ -40,7 +40,7 @@ func Status(job *batchv1.Job) string {
 func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outline {
 	spec, status := &job.Spec, &job.Status
 	end := facts.DecisionOf(job)
-	if end.ByRule() {
+	if end.EndedBy == explain.EndedByRule {
 		names, _ := reconcile.RuleNames(job, ruleNames)
 		end = end.WithRule(job, names)
 	}
@@ -58,6 +58,7 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	if decisive != nil {
 		o.Reason = decisive.Reason
 	}
+	o.EndedBy = end.EndedBy
 	o.Rule, o.RuleName = end.FailedBy()
 	o.Retry = retryOf(job)
 	return o
@@ -80,7 +81,7 @@ func StallOf(input input.Input) *explain.Stall {
 	if !MayStall(input.Job) {
 		return nil
 	}
-	in := facts.Establish(input)
+	in := facts.Of(input)
 	who := reconciler.Identify(in)
 	p := problems.Blocker(in, problems.Detect(in, &who))
 	if p == nil || p.Kind == explain.ProblemSuspended {
@@ -130,7 +131,7 @@ func WhyOf(input input.Input) *explain.Why {
 	if !HasFailures(input.Job) {
 		return nil
 	}
-	in := facts.Establish(input)
+	in := facts.Of(input)
 	counted := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 	why := &explain.Why{Failed: counted.Seen(), Partial: !input.PodsRead}
 	left := why.Failed

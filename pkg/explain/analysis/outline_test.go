@@ -31,7 +31,7 @@ func TestOutlineHasWhatTheJobSays(t *testing.T) {
 	want := explain.Outline{
 		Namespace: "ns", Name: "train", UID: "job-uid", Status: "Failed", Outcome: reconcile.OutcomeFailed, Indexed: true,
 		Completions: ptr.To[int32](10), Parallelism: ptr.To[int32](2), Active: 1, Ready: ptr.To[int32](1), Terminating: ptr.To[int32](3), Succeeded: 2, Failed: 5,
-		FailedIndexes: ptr.To("1,4-6"), FailedIndexCount: 4, Reason: "PodFailurePolicy_OutOfMemory", Rule: ptr.To[int32](1), RuleName: "OutOfMemory",
+		FailedIndexes: ptr.To("1,4-6"), FailedIndexCount: 4, Reason: "PodFailurePolicy_OutOfMemory", EndedBy: explain.EndedByRule, Rule: ptr.To[int32](1), RuleName: "OutOfMemory",
 		ManagedBy: "batchjob.dev/controller", Created: ptr.To(ago(time.Hour)), Started: ptr.To(ago(time.Hour)), Finished: ptr.To(ago(9 * time.Minute)),
 	}
 	if got := analysis.OutlineOf(job, nil, noon); !reflect.DeepEqual(got, want) {

@@ -22,7 +22,7 @@ func podInfos(in *facts.Facts, failed *failures.Failures, o explain.Options) ([]
 	all := 0
 	for _, p := range in.Pods {
 		if o.HasPod(p) {
-			rank := podRank(p)
+			rank := podRank(in, p)
 			shown[rank] = append(shown[rank], p)
 			all++
 		}
@@ -59,7 +59,7 @@ func comparePods(x, y *input.Pod) int {
 // podRanks is the number of results of podRank.
 const podRanks = 5
 
-func podRank(p *input.Pod) int {
+func podRank(in *facts.Facts, p *input.Pod) int {
 	switch {
 	case p.Phase == corev1.PodFailed:
 		return 0
@@ -67,7 +67,7 @@ func podRank(p *input.Pod) int {
 		return 2
 	case p.Phase == corev1.PodSucceeded:
 		return 4
-	case p.Phase == corev1.PodRunning && facts.CrashLoop(p) == nil:
+	case p.Phase == corev1.PodRunning && in.CrashLoop(p) == nil:
 		return 3
 	}
 	return 1

@@ -83,8 +83,8 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has no memory limit of its own", ""},
 	} {
 		r := oomKilled(tc.template, tc.pod)
-		if !strings.Contains(r.Verdict.Sentence, tc.verdict) {
-			t.Errorf("%s: verdict %q, want %q", name, r.Verdict.Sentence, tc.verdict)
+		if !strings.Contains(verdict(r), tc.verdict) {
+			t.Errorf("%s: verdict %q, want %q", name, verdict(r), tc.verdict)
 		}
 		if !hasAdvice(r, tc.advice) || tc.retry != "" && !hasAdvice(r, tc.retry) || tc.retry == "" && hasAdvice(r, "--limits memory") {
 			t.Errorf("%s: advice %+v", name, r.Advice)

@@ -42,8 +42,8 @@ func succeeded(name, reason string, change func(*corev1.Pod)) *input.Pod {
 
 func wantSentence(t *testing.T, r explain.Report, want string) {
 	t.Helper()
-	if r.Verdict.Sentence != want {
-		t.Errorf("verdict\n%s\nwant\n%s", r.Verdict.Sentence, want)
+	if verdict(r) != want {
+		t.Errorf("verdict\n%s\nwant\n%s", verdict(r), want)
 	}
 }
 
@@ -70,8 +70,8 @@ func TestSidecarThatIsOOMKilledIsNamed(t *testing.T) {
 			Terminated: &corev1.ContainerStateTerminated{ExitCode: 137, Reason: cause.OOMKilled, StartedAt: ago(3 * time.Minute), FinishedAt: ago(2 * time.Minute)},
 		}}}
 	})))
-	if want := "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(r.Verdict.Sentence, want) {
-		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
+	if want := "sidecar logs exited with code 137 for lack of memory (OOMKilled, memory limit 32Mi"; !strings.Contains(verdict(r), want) {
+		t.Errorf("%s, want %s", verdict(r), want)
 	}
 }
 
@@ -96,12 +96,12 @@ func TestDeletionWithoutPodsNamesWhatHoldsIt(t *testing.T) {
 	}
 	const why = "he Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer foregroundDeletion"
 	r := report(factsOf(completeJob(held)))
-	if !strings.HasPrefix(r.Verdict.Sentence, "The Job is complete: 1 of 1 pod succeeded in 59m; t"+why+"; an admission policy or webhook may reject that") {
-		t.Error(r.Verdict.Sentence)
+	if !strings.HasPrefix(verdict(r), "The Job is complete: 1 of 1 pod succeeded in 59m; t"+why+"; an admission policy or webhook may reject that") {
+		t.Error(verdict(r))
 	}
 	r = report(factsOf(jobWith(held)))
-	if !strings.HasPrefix(r.Verdict.Sentence, "T"+why+"; an admission policy or webhook may reject that") {
-		t.Error(r.Verdict.Sentence)
+	if !strings.HasPrefix(verdict(r), "T"+why+"; an admission policy or webhook may reject that") {
+		t.Error(verdict(r))
 	}
 	if !hasAdvice(r, "kubectl annotate job train dry-run=true --dry-run=server -n ns") || !hasAdvice(r, "garbage collector", "kube-controller-manager") || hasAdvice(r, "pods are left") {
 		t.Errorf("%+v", r.Advice)
@@ -122,8 +122,8 @@ func TestDeletionWaitsForPodsUnlessThereAreNone(t *testing.T) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{"foregroundDeletion"}
 		}))
 		change(&f)
-		if r := report(f); !strings.HasPrefix(r.Verdict.Sentence, "The Job is being deleted, and has waited 1m for its pods to be deleted first (foreground deletion).") {
-			t.Errorf("%s: %s", name, r.Verdict.Sentence)
+		if r := report(f); !strings.HasPrefix(verdict(r), "The Job is being deleted, and has waited 1m for its pods to be deleted first (foreground deletion).") {
+			t.Errorf("%s: %s", name, verdict(r))
 		}
 	}
 }
@@ -161,7 +161,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 
 // said returns the texts of the report.
 func said(r explain.Report) string {
-	text := r.Verdict.Sentence
+	text := verdict(r)
 	for _, e := range r.Evidence {
 		text += "\n" + e.Text
 	}
@@ -182,14 +182,14 @@ func TestDeadlineOfPodsThatMayHaveStartedIsNotSaidToBeSpentPending(t *testing.T)
 		"nothing is known of it":   deadlineOf(),
 		"another one is not known": deadlineOf(warning, other),
 	} {
-		if r := report(f); !strings.HasPrefix(r.Verdict.Sentence, "The Job failed: it ran longer than its activeDeadlineSeconds (1m)") || !hasAdvice(r, "give the Job more time") {
-			t.Errorf("%s: %s", name, r.Verdict.Sentence)
+		if r := report(f); !strings.HasPrefix(verdict(r), "The Job failed: it ran longer than its activeDeadlineSeconds (1m)") || !hasAdvice(r, "give the Job more time") {
+			t.Errorf("%s: %s", name, verdict(r))
 		}
 	}
 	f := deadlineOf(warning)
 	f.Job.Status.Failed = 2 // One of them no longer has an event.
-	if r := report(f); strings.Contains(r.Verdict.Sentence, "never started") {
-		t.Error(r.Verdict.Sentence)
+	if r := report(f); strings.Contains(verdict(r), "never started") {
+		t.Error(verdict(r))
 	}
 }
 
@@ -201,8 +201,8 @@ func TestPendingPodThatStillExistsShowsWhyTheDeadlineWasSpent(t *testing.T) {
 		p.DeletionTimestamp = ptr.To(ago(10 * time.Minute))
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: unschedulable}}
 	})}
-	if r := report(f); !strings.Contains(r.Verdict.Sentence, "its pods never started, as no node could take them: 3 Insufficient cpu") {
-		t.Error(r.Verdict.Sentence)
+	if r := report(f); !strings.Contains(verdict(r), "its pods never started, as no node could take them: 3 Insufficient cpu") {
+		t.Error(verdict(r))
 	}
 }
 
@@ -231,8 +231,8 @@ func TestKueueHoldsAJobForItsOwnReason(t *testing.T) {
 	} {
 		f := factsOf(job)
 		f.Events = tc.events
-		if r := report(f); r.Verdict.Sentence != tc.want {
-			t.Errorf("%s: %s, want %s", name, r.Verdict.Sentence, tc.want)
+		if r := report(f); verdict(r) != tc.want {
+			t.Errorf("%s: %s, want %s", name, verdict(r), tc.want)
 		}
 	}
 	if stall := analysis.StallOf(listed(factsOf(job))); stall != nil {
@@ -272,8 +272,8 @@ func TestFinalizerThatHoldsADeletedJobIsNamed(t *testing.T) {
 			"waits for the finalizers example.com/x and kueue.x-k8s.io/resource-in-use (of Kueue).",
 		},
 	} {
-		if r := report(factsOf(tc.job)); !strings.HasSuffix(r.Verdict.Sentence, tc.want) || r.Verdict.Problem == nil {
-			t.Errorf("%s: %s", name, r.Verdict.Sentence)
+		if r := report(factsOf(tc.job)); !strings.HasSuffix(verdict(r), tc.want) || r.Verdict.Problem == nil {
+			t.Errorf("%s: %s", name, verdict(r))
 		}
 	}
 	r := report(factsOf(completeJob(held(time.Minute, "orphan", hook))))
@@ -291,8 +291,8 @@ func TestDeletionOfAnEndedJobMayTakeAWhile(t *testing.T) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(d)), []string{"foregroundDeletion"}
 		}))
 		f.Pods = []*input.Pod{podOf("train-x", exits(0, "", time.Hour))}
-		if r := report(f); strings.Contains(r.Verdict.Sentence, "is being deleted") != want {
-			t.Errorf("after %s: %s", d, r.Verdict.Sentence)
+		if r := report(f); strings.Contains(verdict(r), "is being deleted") != want {
+			t.Errorf("after %s: %s", d, verdict(r))
 		}
 	}
 }

@@ -128,7 +128,7 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
 			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main last exited with code 7",
-			"find out why container main exits with code 7",
+			"the last lines of container main before it exited with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (OOMKilled)",
@@ -216,7 +216,7 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events
-		if s := report(f).Verdict.Sentence; !strings.Contains(s, tc.want) {
+		if s := verdict(report(f)); !strings.Contains(s, tc.want) {
 			t.Errorf("%s: %q, want %q", name, s, tc.want)
 		}
 	}

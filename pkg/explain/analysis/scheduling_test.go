@@ -31,7 +31,7 @@ func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
 	f := factsOf(gangJob(ptr.To(recorded.OurName)))
 	for _, f.PodsRead = range []bool{true, false} {
 		r := report(f)
-		if p := problem(t, r, explain.ProblemNoPodGroup); !p.Blocks || !r.Verdict.Stalled || r.Verdict.Sentence != sentence+recorded.OurName+" does not support." {
+		if p := problem(t, r, explain.ProblemNoPodGroup); !p.Blocks || !r.Verdict.Stalled || verdict(r) != sentence+recorded.OurName+" does not support." {
 			t.Errorf("pods read: %t, %+v, %+v", f.PodsRead, p, r.Verdict)
 		}
 		wantSaid(t, r, "without managedBy", "named in spec.template.spec.schedulingGroup", "scheduled one by one")

@@ -65,7 +65,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 			if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != prefix+tc.message || p.Count != 2 {
 				t.Errorf("%+v, want it to say %q", p, tc.says)
 			}
-			if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled: "+p.Text) {
+			if !r.Verdict.Stalled || !strings.Contains(verdict(r), "is stalled: "+p.Text) {
 				t.Errorf("%+v", r.Verdict)
 			}
 		}

@@ -30,22 +30,22 @@ func TestVerdictGoesByThePods(t *testing.T) {
 	f := factsOf(indexedJob(5, stale),
 		podOf("a", onIndex(0, 1, tracked(exits(0, "Completed", time.Second)))), podOf("b", onIndex(1, 1, tracked(exits(0, "Completed", time.Second)))), podOf("c", onIndex(2, 1, nil)))
 	r := report(f)
-	if want := "The Job is running: 2 of 5 indexes succeeded, 1 pod is active."; r.Verdict.Sentence != want || r.Indexes.CompletedCount != 2 {
-		t.Errorf("%s (%d completed), want %s", r.Verdict.Sentence, r.Indexes.CompletedCount, want)
+	if want := "The Job is running: 2 of 5 indexes succeeded, 1 pod is active."; verdict(r) != want || r.Indexes.CompletedCount != 2 {
+		t.Errorf("%s (%d completed), want %s", verdict(r), r.Indexes.CompletedCount, want)
 	}
 	if r.Counts.Active != 5 || r.Counts.Succeeded != 0 {
 		t.Errorf("the counts are no more those of the status: %+v", r.Counts)
 	}
 	f.PodsRead, f.Pods = false, nil
-	if want := "The Job is running: 0 of 5 indexes succeeded, 5 pods are active."; report(f).Verdict.Sentence != want {
-		t.Errorf("without pods: %s, want %s", report(f).Verdict.Sentence, want)
+	if want := "The Job is running: 0 of 5 indexes succeeded, 5 pods are active."; verdict(report(f)) != want {
+		t.Errorf("without pods: %s, want %s", verdict(report(f)), want)
 	}
 	queue := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Status.Active, j.Status.Succeeded = nil, 3, 1
 		j.Status.UncountedTerminatedPods.Succeeded = []types.UID{"uid-b", "uid-gone"}
 	}), podOf("a", exits(0, "Completed", time.Minute)), podOf("b", tracked(exits(0, "Completed", time.Second))), podOf("c", tracked(exits(0, "Completed", time.Second))), podOf("d", nil))
-	if want := "The Job is running: 4 pods succeeded, 1 pod is active."; report(queue).Verdict.Sentence != want {
-		t.Errorf("a work queue: %s, want one counted, two recorded, one of neither: %s", report(queue).Verdict.Sentence, want)
+	if want := "The Job is running: 4 pods succeeded, 1 pod is active."; verdict(report(queue)) != want {
+		t.Errorf("a work queue: %s, want one counted, two recorded, one of neither: %s", verdict(report(queue)), want)
 	}
 }
 
@@ -57,8 +57,8 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, podOf("old", onIndex(5, 1, exits(2, "Error", time.Minute))))
 	r := report(f)
-	if want := "7 failed (3 in the status); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(r.Verdict.Sentence, want) {
-		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
+	if want := "7 failed (3 in the status); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(verdict(r), want) {
+		t.Errorf("%s, want %s", verdict(r), want)
 	}
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {
 		t.Errorf("%d without a pod of 3 that are counted and 1 that is there; %d wait", r.FailuresWithoutPod, r.Counts.AwaitReplacement)
@@ -69,8 +69,8 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 		t.Errorf("%d without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}
 	f.Events, f.Pods = nil, f.Pods[4:]
-	if r = report(f); !strings.Contains(r.Verdict.Sentence, "3 failed; container") || strings.Contains(r.Verdict.Sentence, "counted") {
-		t.Errorf("all are counted: %s", r.Verdict.Sentence)
+	if r = report(f); !strings.Contains(verdict(r), "3 failed; container") || strings.Contains(verdict(r), "counted") {
+		t.Errorf("all are counted: %s", verdict(r))
 	}
 }
 
@@ -105,16 +105,16 @@ func TestIndexWaitsForItsBackoffWithoutRoom_BLI_22(t *testing.T) {
 			t.Errorf("its back-off has ended, and there is no room: %+v", info)
 		}
 	}
-	if want := "3 indexes are in back-off, the first may be retried in 1s"; !strings.Contains(r.Verdict.Sentence, want) {
-		t.Errorf("%s, want %s", r.Verdict.Sentence, want)
+	if want := "3 indexes are in back-off, the first may be retried in 1s"; !strings.Contains(verdict(r), want) {
+		t.Errorf("%s, want %s", verdict(r), want)
 	}
 	if w := r.Waits[0]; w.Kind != explain.WaitIndexBackoff || w.Indexes != "1,3,4" || !strings.Contains(w.Text, "if parallelism allows it") {
 		t.Errorf("%+v", w)
 	}
 	f.Job.Spec.Parallelism = ptr.To[int32](2)
 	r = report(f)
-	if x := r.Indexes; x.BackingOff != "1,3,4" || strings.Contains(r.Waits[0].Text, "parallelism") || !strings.Contains(r.Verdict.Sentence, "the first is retried in 1s") {
-		t.Errorf("with room: in back-off %q, %s, %+v", x.BackingOff, r.Verdict.Sentence, r.Waits)
+	if x := r.Indexes; x.BackingOff != "1,3,4" || strings.Contains(r.Waits[0].Text, "parallelism") || !strings.Contains(verdict(r), "the first is retried in 1s") {
+		t.Errorf("with room: in back-off %q, %s, %+v", x.BackingOff, verdict(r), r.Waits)
 	}
 	f.Job.Spec.Suspend = ptr.To(true)
 	for _, w := range report(f).Waits {

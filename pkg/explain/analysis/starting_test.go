@@ -112,7 +112,7 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets"},
 		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
-		"stopped": {"cannot be pulled: “stopped”; this does not count", "resolve what the message names"},
+		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
 	} {
 		// Kubelets before 1.31 report the reason only in an event, and the last event has none.
 		old := factsOf(jobOfOne(), pendingPod("ImagePullBackOff", `Back-off pulling image "train:1"`))

@@ -109,6 +109,9 @@ type Container struct {
 	StartedAt     time.Time
 	EndedAt       time.Time
 	Restarts      int32
+	// Running reports whether the container runs, since RunsSince.
+	Running   bool
+	RunsSince time.Time
 	// Image and Memory come from the pod, as admission may have changed the values of the Job's template. Image is "" if the
 	// container is only known from its status or from an event.
 	Image  string

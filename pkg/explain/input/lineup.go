@@ -2,7 +2,6 @@ package input
 
 import (
 	"slices"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -18,9 +17,6 @@ type Member struct {
 	// Sidecar reports whether this is an init container with restartPolicy Always: the next container starts when it has
 	// started, and it does not keep the pod from ending.
 	Sidecar bool
-	// Running reports whether the container runs, since RunsSince.
-	Running   bool
-	RunsSince time.Time
 	// Started reports whether the container runs and its startup probe, if any, has succeeded.
 	Started bool
 }
@@ -83,9 +79,7 @@ func (l Lineup) appendStatus(name string, all []corev1.ContainerStatus, init boo
 	}
 	c, _ := containerOf(&all[i], init)
 	m := Member{Container: c}
-	if run := all[i].State.Running; run != nil {
-		m.Running, m.RunsSince, m.Started = true, KnownTime(run.StartedAt), all[i].Ready || all[i].Started != nil && *all[i].Started
-	}
+	m.Started = c.Running && (all[i].Ready || all[i].Started != nil && *all[i].Started)
 	return append(l, m)
 }
 

@@ -134,6 +134,9 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 
 func containerOf(status *corev1.ContainerStatus, init bool) (Container, bool) {
 	c := Container{Name: shared(status.Name), Init: init, Restarts: status.RestartCount}
+	if run := status.State.Running; run != nil {
+		c.Running, c.RunsSince = true, KnownTime(run.StartedAt)
+	}
 	end := status.State.Terminated
 	if w := status.State.Waiting; w != nil {
 		c.Waiting, c.WaitingMessage = w.Reason, CutText(w.Message)

@@ -98,7 +98,7 @@ var endings = []endRow{
 			if e.Reason == "NodeAffinity" {
 				return "compare the pod's node selector and affinity with the labels of the node"
 			}
-			return "check what the message names on the node; the pod never ran, so it has no log"
+			return "the kubelet of the node refused the pod, which never ran and has no log; another node may take it"
 		},
 	},
 	{

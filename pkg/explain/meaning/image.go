@@ -161,7 +161,7 @@ var images = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "image",
 		text:     "cannot be pulled",
-		advice:   "resolve what the message names; the kubelet retries automatically",
+		advice:   "the events of the pod have the whole message; the kubelet retries automatically",
 	},
 }
 

@@ -48,7 +48,7 @@ const (
 const (
 	correctTemplate = "read the message, and recreate the Job with a corrected pod template (it is immutable)"
 	thenRetried     = "; the controller then retries automatically"
-	resolveIt       = "resolve what the message names; the controller then retries automatically; to change the pod template, recreate the Job"
+	resolveIt       = "if the pod template is at fault, recreate the Job; otherwise the controller creates the pods once nothing refuses them"
 	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
 

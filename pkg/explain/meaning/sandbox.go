@@ -93,7 +93,7 @@ var sandboxes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "sandbox",
 		text:     "its sandbox cannot be created",
-		advice:   "resolve what the message names on the node; the kubelet retries automatically",
+		advice:   "look for the error in the logs of the network plugin and of the container runtime on the node; the kubelet retries automatically",
 	},
 }
 

@@ -206,7 +206,7 @@ var volumes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "volume",
 		text:     "{volume} cannot be attached or mounted",
-		advice:   "resolve what the message names; mounting is retried automatically",
+		advice:   "the events of the pod have the whole message; mounting is retried automatically",
 	},
 }
 

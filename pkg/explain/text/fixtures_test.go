@@ -11,7 +11,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -88,13 +87,15 @@ func fixtures() map[string]explain.Report {
 func stateOf(r *explain.Report) string {
 	switch v := &r.Verdict; {
 	case v.Outcome != reconcile.OutcomeOpen:
-		return words.OutcomeState(v.Outcome)
+		return map[reconcile.Outcome]string{
+			reconcile.OutcomeFailed: "failed", reconcile.OutcomeFailing: "is failing", reconcile.OutcomeComplete: "completed", reconcile.OutcomeSucceeding: "has succeeded",
+		}[v.Outcome]
 	case v.Stalled && r.Job.Suspend:
-		return words.StateSuspended
+		return "is suspended"
 	case v.Stalled:
-		return words.StateStalled
+		return "is stalled"
 	}
-	return words.StateRunning
+	return "is running"
 }
 
 // limitFailures compares the failures of the status with the backoffLimit, as explain does.
@@ -263,7 +264,7 @@ func imagePull() explain.Report {
 func failureTarget() explain.Report {
 	r := baseReport("migrate", 75)
 	ours(&r)
-	r.Verdict = explain.Verdict{Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Reason: "DeadlineExceeded", WaitsFor: "2 terminating pods"}
+	r.Verdict = explain.Verdict{Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, End: explain.End{Reason: "DeadlineExceeded", WaitsFor: &explain.WaitsFor{Terminating: 2}}}
 	r.Verdict.Sentence = "The Job is going to fail: it ran longer than activeDeadlineSeconds, 60s, allows; it waits for 2 terminating pods."
 	r.Job.ActiveDeadlineSeconds = ptr.To(int64(60))
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(2)), Succeeded: 3, Completed: 3, Failed: 0, UncountedFailed: 1, Pods: ptr.To(int32(6)), Finalizers: ptr.To(int32(3))}
@@ -286,7 +287,7 @@ func failureTarget() explain.Report {
 func successCriteria() explain.Report {
 	r := baseReport("search", 130)
 	ours(&r)
-	r.Verdict = explain.Verdict{Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Reason: "SuccessPolicy", WaitsFor: "3 terminating pods"}
+	r.Verdict = explain.Verdict{Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, End: explain.End{Reason: "SuccessPolicy", WaitsFor: &explain.WaitsFor{Terminating: 3}}}
 	r.Verdict.Sentence = "The Job has succeeded: 5 of 5 of indexes 1-9 succeeded; it waits for 3 terminating pods."
 	r.Job.CompletionMode = "Indexed"
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(3)), Succeeded: 5, Completed: 5}

@@ -105,7 +105,7 @@ func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:
-		return cmp.Or(r.Verdict.Mechanism, g.Text)
+		return cmp.Or(words.Mechanism(r), g.Text)
 	}
 	at := slices.IndexFunc(own, func(c explain.Cause) bool { return g.Failure != nil && c.Failure != nil && *c.Failure == *g.Failure })
 	c := &own[max(0, at)]
@@ -113,7 +113,7 @@ func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	if rule := section.CauseRule(c); rule != "" {
 		sentence += " (" + rule + ")"
 	}
-	return wording.Join(". ", strings.TrimRight(r.Verdict.EndedBy, "."), sentence)
+	return wording.Join(". ", strings.TrimRight(words.EndHeadline(&r.Verdict), "."), sentence)
 }
 
 // groupSteps returns the fix and one command, for the newest Job, as all Jobs have the same cause.

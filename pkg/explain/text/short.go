@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -73,6 +72,7 @@ func (v *short) time() string {
 	if r.Job.DurationSeconds != nil {
 		took = wording.Seconds(*r.Job.DurationSeconds)
 	}
+	inBackoff := slices.IndexFunc(r.Waits, func(w explain.Wait) bool { return w.Kind == explain.WaitBackoff && v.pods.Active == 0 })
 	switch named := v.named(); {
 	case !r.Job.Finished.IsZero():
 		ago := " (" + v.frame.When(r.Job.Finished) + ")"
@@ -82,12 +82,8 @@ func (v *short) time() string {
 		return ago
 	case named != nil && !named.Since.IsZero():
 		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
-	case r.Verdict.State == words.StateBackoff:
-		for i := range r.Waits {
-			if w := &r.Waits[i]; w.Kind == explain.WaitBackoff {
-				return " for another " + wording.Age(w.Until.Sub(v.frame.Now))
-			}
-		}
+	case inBackoff >= 0:
+		return " for another " + wording.Age(r.Waits[inBackoff].Until.Sub(v.frame.Now))
 	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:
 		return " for " + took
 	}

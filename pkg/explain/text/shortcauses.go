@@ -17,7 +17,7 @@ func (v *short) answer() {
 	if p := v.named(); p != nil {
 		v.sentence(layout.Plain, p.Text)
 	}
-	if ended := v.report.Verdict.EndedBy; ended != "" {
+	if ended := words.EndHeadline(&v.report.Verdict); ended != "" {
 		v.sentence(layout.Plain, ended)
 	}
 	if v.isSingle() && v.report.Verdict.Outcome.Fails() { // The number of failures is not worth a line.

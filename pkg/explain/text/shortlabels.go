@@ -85,7 +85,7 @@ func labelOf(label string, style layout.Style, text string) []labeled {
 
 // why returns the limit or the rule behind the end of the Job.
 func (v *short) why() []labeled {
-	return labelOf("Why", layout.Plain, v.report.Verdict.Mechanism)
+	return labelOf("Why", layout.Plain, words.Mechanism(v.report))
 }
 
 // pod returns the pod that failed last if there is a single cause, or an example of the pods with the problem.
@@ -136,7 +136,7 @@ func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
 // log returns the last lines of the log of that pod, or why they could not be read.
 func (v *short) log() []labeled {
 	if link := v.evidence(explain.EvidenceLogs); link != nil {
-		if !v.isSingle() {
+		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
 		return []labeled{{label: "Log", quote: link.Lines[max(0, len(link.Lines)-shortLines):]}}
@@ -160,7 +160,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0 || p.Exit != nil
+	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood { // Details that the text explains would only repeat it.
 		return nil
 	}
@@ -192,8 +192,8 @@ func (v *short) others() (out []labeled) {
 // waits returns the condition that the Job waits for, or the next steps.
 func (v *short) waits() (out []labeled) {
 	r := v.report
-	if r.Verdict.WaitsFor != "" {
-		return labelOf("Waits", layout.Plain, "for "+r.Verdict.WaitsFor)
+	if w := r.Verdict.WaitsFor; w != nil {
+		return labelOf("Waits", layout.Plain, "for "+words.WaitsForText(w))
 	}
 	for _, step := range first(v.steps(), shortSteps) {
 		out = append(out, labeled{label: "Next", text: step})

@@ -164,5 +164,5 @@ func StartAdvice(container string) string {
 
 // FindExit returns advice on a restarted container whose exit code has no advice of its own.
 func FindExit(e *cause.Exit) string {
-	return fmt.Sprintf("find out why container %s exits with %s", e.Container, e.Code())
+	return fmt.Sprintf("the last lines of container %s before it exited with %s may say why", e.Container, e.Code())
 }

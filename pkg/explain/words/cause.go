@@ -91,11 +91,6 @@ func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {
 		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), exited(c.ExitCode, c.Reason))
 }
 
-// HiddenClause returns a clause on the failure that is hidden by the rule that failed the Job.
-func HiddenClause(hidden *explain.Hidden) string {
-	return fmt.Sprintf("container %s %s, and the rule does not look at it", hidden.Container, exited(hidden.ExitCode, hidden.Reason))
-}
-
 // hidingTexts are the effects of a rule on the failure that it hides, by action.
 var hidingTexts = map[batchv1.PodFailurePolicyAction]string{
 	batchv1.PodFailurePolicyActionIgnore:    "ignores it",

@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -67,14 +66,13 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 	return text
 }
 
-// OutlivedText describes a container that had ended while others kept its pod running until the Job's deadline; exit is nil
-// if it is unknown.
-func OutlivedText(pod, ended string, exit *cause.Exit, running []string) string {
+// outlivedText describes a container that had ended while others kept its pod running until the Job's deadline.
+func outlivedText(o *explain.Outlived) string {
 	how := "ended"
-	if exit != nil {
-		how = exited(exit.ExitCode, exit.Reason)
+	if o.Exit != nil {
+		how = exited(o.Exit.ExitCode, o.Exit.Reason)
 	}
-	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", ended, pod, how, ContainersText(running))
+	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", o.Ended, o.Pod, how, ContainersText(o.Running))
 }
 
 func sidecarsText(names []string) string {
@@ -145,14 +143,36 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Ending != nil {
 		return probeLoopText(p)
 	}
-	kind, name := "container ", p.Container
+	text, by := "container "+p.Container, restarters[p.RestartedBy]
 	switch {
 	case p.RestartedBy == explain.RestartedBySidecar:
-		kind = "sidecar "
+		text = "sidecar " + p.Container
 	case p.Place > 0:
-		kind, name = "init container ", placed(p)
+		text = "init container " + placed(p)
 	}
-	return wording.Join(" ", kind+name+" fails repeatedly and is restarted in its pod", restarters[p.RestartedBy]) + said(p.Error, "")
+	if p.Exit == nil {
+		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
+	}
+	text += " " + exited(p.Exit.ExitCode, p.Exit.Reason) + limitClause(p.MemoryLimit)
+	switch {
+	case p.Count > 1:
+		text += " in " + wording.Count(p.Count, "pods")
+	case p.RanSeconds != nil:
+		text += " after " + wording.Seconds(*p.RanSeconds)
+	}
+	text = wording.Join(" ", text+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
+	if p.Error != nil {
+		return text + said(p.Error, "")
+	}
+	return wording.Join(": ", text, wording.Shorten(p.LastLine, maxUnquoted))
+}
+
+// crashLoopsText describes a container that is restarted repeatedly in several Jobs.
+func crashLoopsText(p *explain.Problem, now time.Time) string {
+	if p.Ending != nil || p.Exit == nil {
+		return crashLoopText(p, now)
+	}
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + said(p.Error, "")
 }
 
 // restarters are the fields that make the kubelet restart a container.

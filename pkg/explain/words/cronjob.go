@@ -13,16 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// maxFirst is the maximum length of the first sentence about a CronJob or JobSet, in characters.
-const maxFirst = 160
-
 // firstSentence returns the first clause with as many of the next ones as fit, and the others as notes, all with full stops.
 func firstSentence(clauses []string) (sentence string, notes []string) {
-	sentence = wording.Cut(clauses[0], maxFirst-1)
+	sentence = wording.Cut(clauses[0], maxSentence-1)
 	for _, clause := range clauses[1:] {
 		switch longer := Clauses([]string{sentence, clause}); {
 		case clause == "":
-		case len(notes) == 0 && utf8.RuneCountInString(longer) < maxFirst:
+		case len(notes) == 0 && utf8.RuneCountInString(longer) < maxSentence:
 			sentence = longer
 		default:
 			notes = append(notes, wording.Sentence(clause)+".")
@@ -65,7 +62,7 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 		return "could not be read"
 	case explain.CronJobCreationRefused:
 		const text = "cannot create its Jobs: "
-		return text + causeWithin(r.Refusal.Text(), maxFirst-len("CronJob "+r.Name+" "+text)-1)
+		return text + causeWithin(r.Refusal.Text(), maxSentence-len("CronJob "+r.Name+" "+text)-1)
 	case explain.CronJobOverlap:
 		return overlapText(r, now)
 	case explain.CronJobPileUp:
@@ -170,7 +167,7 @@ func pileUpText(r *explain.CronJobReport, now time.Time) string {
 	default:
 		text = fmt.Sprintf("has %s at once, %d of them stalled: ", wording.Count(r.Running, "Jobs"), r.Stalled)
 	}
-	return text + causeWithin(r.Oldest.Cause, maxFirst-len("CronJob "+r.Name+" "+text)-2)
+	return text + causeWithin(r.Oldest.Cause, maxSentence-len("CronJob "+r.Name+" "+text)-2)
 }
 
 // pileUpNotes says why the Jobs of a CronJob pile up.
@@ -294,7 +291,7 @@ const (
 	FixReplacement      = "find out why the Job cannot be deleted: a missing permission, or an admission webhook"
 	FreeJobQuota        = "check the quota, and free up some of it or raise it: delete Jobs that are not needed, or set ttlSecondsAfterFinished in the template to have finished Jobs deleted"
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
-	RetriedCreation     = "resolve what the message names; the creation is retried automatically"
+	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
 	DeleteStalledJobs   = "delete the Jobs that cannot end"

@@ -18,12 +18,6 @@ func EndingText(c *explain.Cause) string {
 	return text
 }
 
-// RestartedByProbeText describes the end of a container that the kubelet restarted because of a probe.
-func RestartedByProbeText(e *meaning.Ending, message string) string {
-	c := explain.Cause{Ending: e, Message: message}
-	return LowerFirst(e.Text()) + endingSays(&c)
-}
-
 // endingClause turns the text of an Ending into a clause.
 func endingClause(text string) string {
 	if strings.HasPrefix(text, "pod ") {

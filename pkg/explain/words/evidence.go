@@ -3,7 +3,6 @@ package words
 import (
 	"fmt"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -23,54 +22,9 @@ func ConditionEvidence(c *batchv1.JobCondition) string {
 	return text
 }
 
-// BackoffLimitEvidence returns the backoffLimit and the number of failed pods.
-func BackoffLimitEvidence(limit, failed int32) string {
-	return fmt.Sprintf("backoffLimit %d: %s", limit, wording.Plural(failed, "pod failed", "pods failed"))
-}
-
-// RestartsEvidence returns the backoffLimit of a Job whose restarts count, the number of known restarts (0 for too few to
-// explain the failure), and the number of pods that count as failed.
-func RestartsEvidence(limit, restarts, failed int32) string {
-	known := ""
-	if restarts > 0 {
-		known = fmt.Sprintf(" (%s)", wording.Plural(restarts, "restart", "restarts"))
-	}
-	return fmt.Sprintf("backoffLimit %d: with restartPolicy OnFailure, container restarts count too%s; %s", limit, known, wording.Plural(failed, "pod counts as failed", "pods count as failed"))
-}
-
-// DeadlineEvidence returns activeDeadlineSeconds and how long the Job ran; ran is nil if it is unknown.
-func DeadlineEvidence(deadline int64, ran *time.Duration) string {
-	text := fmt.Sprintf("activeDeadlineSeconds %d", deadline)
-	if ran != nil {
-		text += ": the Job had run for " + wording.Age(*ran)
-	}
-	return text
-}
-
-// MaxFailedIndexesEvidence returns maxFailedIndexes and the failed indexes.
-func MaxFailedIndexesEvidence(limit, failed int32, list string) string {
-	return fmt.Sprintf("maxFailedIndexes %d: %s failed (%s)", limit, wording.Plural(failed, "index", "indexes"), crop(list))
-}
-
-// FailedIndexesEvidence returns the failed indexes, and the number of attempts that each index may have.
-func FailedIndexesEvidence(failed int32, list string, completions, attempts, limitPerIndex int32) string {
-	return fmt.Sprintf("%s of %s failed (%s); each may have %s (backoffLimitPerIndex %d)", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"), crop(list),
-		wording.Plural(attempts, "attempt", "attempts"), limitPerIndex)
-}
-
-// SuccessRuleEvidence describes a rule of the successPolicy that is met.
-func SuccessRuleEvidence(r *explain.SuccessRule) string {
-	return fmt.Sprintf("rule %d of the successPolicy: %s succeeded", r.Index, r.Text)
-}
-
-// CompletionsEvidence returns completions and the number of succeeded pods.
-func CompletionsEvidence(completions, succeeded int32) string {
-	return fmt.Sprintf("completions %d: %s", completions, wording.Count(succeeded, "succeeded"))
-}
-
 // RuleEvidence describes a rule of the podFailurePolicy.
-func RuleEvidence(index int32, name string, rule *batchv1.PodFailurePolicyRule) string {
-	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(index, name), rule.Action, requirement(rule))
+func RuleEvidence(rule *explain.FailureRule, name string) string {
+	return fmt.Sprintf("%s of the podFailurePolicy: %s if %s", RuleLabel(rule.Index, name), rule.Action, rule.Requirement)
 }
 
 // PodEvidence describes a failed pod: its index, the number of its attempt out of attempts (0 for no limit), its node, and

@@ -4,72 +4,68 @@ import (
 	"cmp"
 	"fmt"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// States of a Job that may still succeed or fail; they follow its name.
+// stateText returns the state of the Job, which follows its name.
+func stateText(a *Answer) string {
+	switch b := a.Blocker; {
+	case a.Outcome != reconcile.OutcomeOpen:
+		return outcomeStates[a.Outcome]
+	case a.RetryOf != "":
+		return "is an interrupted retry"
+	case b != nil:
+		return cmp.Or(problems[b.Kind].state, "is stalled")
+	case a.Deleting:
+		return stateDeleting
+	case a.inBackoff():
+		return "is in back-off"
+	}
+	return "is running"
+}
+
+// States of a Job that problems block.
 const (
-	StateRunning     = "is running"
-	StateBackoff     = "is in back-off"
-	StateStalled     = "is stalled"
-	StateSuspended   = "is suspended"
-	StateDeleting    = "is being deleted"
-	StateInterrupted = "is an interrupted retry"
+	stateSuspended = "is suspended"
+	stateDeleting  = "is being deleted"
 )
 
-// OutcomeState returns the state of a Job whose outcome is decided.
-func OutcomeState(outcome reconcile.Outcome) string {
-	switch outcome {
-	case reconcile.OutcomeFailed:
-		return "failed"
-	case reconcile.OutcomeFailing:
-		return "is failing"
-	case reconcile.OutcomeComplete:
-		return "completed"
+var outcomeStates = map[reconcile.Outcome]string{
+	reconcile.OutcomeFailed: "failed", reconcile.OutcomeFailing: "is failing",
+	reconcile.OutcomeComplete: "completed", reconcile.OutcomeSucceeding: "has succeeded",
+}
+
+// summary returns the progress of the Job. For a Job with one completion, the state is sufficient.
+func summary(a *Answer) string {
+	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
+	progress := progressText(&a.Progress)
+	switch {
+	case a.Blocker != nil && a.Completed == 0, fails && one:
+		return ""
+	case a.Outcome == reconcile.OutcomeOpen:
+		if one {
+			progress = ""
+		}
+		running := "no pod is active"
+		if a.Active > 0 {
+			running = wording.Plural(a.Active, "pod is", "pods are") + " active"
+		}
+		return wording.Join(", ", progress, running) + failedText(a.Failures, a.InStatus)
+	case a.Failed > 0:
+		text := fmt.Sprintf("%s of %s failed", wording.Thousands(a.Failed), wording.Plural(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
+		if a.Progress.Done > 0 {
+			text += ", " + wording.Count(a.Progress.Done, "succeeded")
+		}
+		return text
+	case fails && a.Completed == 0:
+		return ""
 	}
-	return "has succeeded"
-}
-
-// BlockedState returns the state of a Job that a problem blocks.
-func BlockedState(kind explain.ProblemKind) string { return cmp.Or(problems[kind].state, StateStalled) }
-
-// OpenSummary returns the progress of a Job whose outcome is open; progress may be "".
-func OpenSummary(progress string, active, failures, counted int32) string {
-	running := "no pod is active"
-	if active > 0 {
-		running = wording.Plural(active, "pod is", "pods are") + " active"
-	}
-	return wording.Join(", ", progress, running) + FailedText(failures, counted)
-}
-
-// FailedIndexesSummary returns how many indexes failed and succeeded.
-func FailedIndexesSummary(failed, completions, succeeded int32) string {
-	text := fmt.Sprintf("%s of %s failed", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"))
-	if succeeded > 0 {
-		text += ", " + wording.Count(succeeded, "succeeded")
-	}
-	return text
-}
-
-// MaxFailedIndexesMechanism returns the limit that failed indexes exceeded.
-func MaxFailedIndexesMechanism(failed, limit int32) string {
-	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", wording.Plural(failed, "index failed", "indexes failed"), wording.Thousands(limit))
-}
-
-// PerIndexMechanism returns how many attempts an index may have.
-func PerIndexMechanism(attempts, limitPerIndex int32) string {
-	if limitPerIndex == 0 {
-		return "backoffLimitPerIndex 0 allows an index no retries"
-	}
-	return fmt.Sprintf("an index fails after %s (backoffLimitPerIndex %d)", wording.Plural(attempts, "attempt", "attempts"), limitPerIndex)
-}
-
-// FailIndexMechanism names the rule that fails an index without a retry.
-func FailIndexMechanism(rule int32, name string) string {
-	return fmt.Sprintf("%s of its podFailurePolicy fails an index at once", RuleLabel(rule, name))
+	return progress
 }
 
 // CauseSentence returns the cause with the message of the program, or of the component that ended the pod, or with its

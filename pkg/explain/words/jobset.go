@@ -47,7 +47,7 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
 			u := &r.Unlimited[0]
 			return text + fmt.Sprintf("container %s requests %s without equal limits", u.Container, u.Resource)
 		}
-		return text + causeWithin(r.Refusal.Text(), maxFirst-used-len(text)-1)
+		return text + causeWithin(r.Refusal.Text(), maxSentence-used-len(text)-1)
 	case explain.JobSetJobsSuspended:
 		text := "is not suspended, but its Job " + r.Job.Name + " "
 		return text + runText(r.Job, now, used+len(text))
@@ -64,7 +64,7 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
 	case r.Job != nil:
 		text += "; its Job " + r.Job.Name + " "
 	case r.State == explain.JobSetFailed && r.Message != "":
-		return text + ": " + causeWithin(r.Message, maxFirst-used-len(text)-2)
+		return text + ": " + causeWithin(r.Message, maxSentence-used-len(text)-2)
 	default:
 		return text
 	}

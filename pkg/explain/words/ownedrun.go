@@ -20,10 +20,11 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
-		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), cmp.Or(v.EndedBy, v.Why)
+		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
 		if v.Cause != nil {
-			run.Cause = v.Cause.Text
+			run.Cause = wording.Join("; ", run.Cause, v.Cause.Text)
 		}
+		run.Cause = cmp.Or(run.Cause, v.Why)
 	case v.Outcome.Succeeds():
 		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
 	case r.Job.Suspend:
@@ -53,7 +54,7 @@ func runText(run *explain.OwnedRun, now time.Time, used int) string {
 	if run.Cause == "" {
 		return text
 	}
-	return text + ": " + causeWithin(run.Cause, maxFirst-used-len(text)-3)
+	return text + ": " + causeWithin(run.Cause, maxSentence-used-len(text)-3)
 }
 
 // causeWithin returns the cause in at most so many characters, and no fewer than say anything.

@@ -24,7 +24,7 @@ type problemWords struct {
 	// brief is for a narrow column. column replaces the reason of Kubernetes in the column WHY.
 	brief  clause
 	column string
-	// state is the state of a Job that the problem blocks, "" for StateStalled. plain is set if the verdict is only what.
+	// state is the state of a Job that the problem blocks, "" for "is stalled". plain is set if the verdict is only what.
 	state string
 	plain bool
 	// advice is for pods with the problem, unless their values lead to better advice.
@@ -37,12 +37,17 @@ type clause func(p *explain.Problem, now time.Time) string
 // always returns a clause without variable parts.
 func always(text string) clause { return func(*explain.Problem, time.Time) string { return text } }
 
-// uncountedNote is the note on containers that have not started.
-const uncountedNote = "this does not count as a failure, so no retry limit ends it"
+// endlessNote is the note on containers that do not start, which no retry limit counts.
+func endlessNote(p *explain.Problem, _ time.Time) string {
+	if p.Endless {
+		return "the Job waits forever"
+	}
+	return ""
+}
 
 // problems are the words for each kind of problem, in the order of the kinds.
 var problems = map[explain.ProblemKind]problemWords{
-	explain.ProblemSuspended: {what: suspendedText, state: StateSuspended, plain: true},
+	explain.ProblemSuspended: {what: suspendedText, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
@@ -50,18 +55,18 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemCreationRefused: {what: creationRefusedText, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
-	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: StateDeleting, plain: true},
+	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
 	explain.ProblemUnschedulable: {
 		what: unschedulableText, note: autoscalerText, brief: unfitsBriefly, column: noNode,
 		advice: "compare what the pod requests with what the nodes offer",
 	},
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
-		what: imageText, note: always(uncountedNote),
-		advice: "find out why in the events of the pod; then make the image available, or run another one with kubectl batchjob retry --replace --image",
+		what: imageText, note: endlessNote,
+		advice: "make the image available, or run another one with kubectl batchjob retry --replace --image",
 	},
-	explain.ProblemContainerConfig: {what: unstartableText, note: always(uncountedNote)},
-	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, advice: "read its log from before the last restart"},
+	explain.ProblemContainerConfig: {what: unstartableText, note: endlessNote},
+	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
 	explain.ProblemInitRunning:     {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, note: restartsNote, brief: sidecarNotStartedBriefly,
@@ -371,6 +376,9 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
+	if p.Exit != nil {
+		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Exit.ExitCode, wording.Plural(p.Restarts, "time", "times"))
+	}
 	if p.ProbeMessage != "" {
 		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}

@@ -47,8 +47,8 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Trouble.Advice(volumeText(p))
 }
 
-// NeverStartedText explains why no pod of the Job ever started, by the problem of one of them.
-func NeverStartedText(p *explain.Problem) string {
+// neverStartedText explains why no pod of the Job ever started, by the problem of one of them.
+func neverStartedText(p *explain.Problem) string {
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
 		return wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
@@ -58,14 +58,6 @@ func NeverStartedText(p *explain.Problem) string {
 		return "its pods never started because " + startCause(p)
 	}
 	return wording.Join(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
-}
-
-// DeadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
-func DeadlinePassed(deadline *int64) string {
-	if deadline == nil {
-		return "meanwhile, its activeDeadlineSeconds passed"
-	}
-	return fmt.Sprintf("meanwhile, its activeDeadlineSeconds (%s) passed", wording.Seconds(*deadline))
 }
 
 // NoneStartedText describes pods that never started and no longer exist.

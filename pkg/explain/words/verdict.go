@@ -2,7 +2,10 @@ package words
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"k8s.io/utils/ptr"
 
@@ -13,225 +16,271 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// Answer has the values of a verdict, besides the fields that stay in it.
+type Answer struct {
+	*explain.Verdict
+	Now time.Time
+	// Progress is how much has succeeded, Completed the number in the report's Counts, and Completions that of the spec.
+	Progress    Progress
+	Completed   int32
+	Completions *int32
+	// Failed is the number of failed indexes.
+	Failed int32
+
+	// The rest of this part is about a Job whose outcome is open. RetryOf is the first Job of the family if the Job is a retry
+	// whose creation was interrupted.
+	RetryOf string
+	// Blocker is the problem that blocks the Job, and Beside one that blocks a pod while others run.
+	Blocker, Beside *explain.Problem
+	Deleting        bool
+	// Backoff is the time until the back-off of the Job ends, nil if there is none.
+	Backoff *time.Duration
+	// Active is the number of active pods. Failures is the number of failures, of which the status counts InStatus.
+	Active, Failures, InStatus int32
+	// WillFail reports whether the Job can no longer succeed.
+	WillFail     bool
+	IndexBackoff *IndexBackoff
+	Mostly       *Mostly
+
+	// The rest is about a Job whose outcome is decided: the pod that a rule matched, and the failure that this hides; the
+	// duration of a complete Job, and the rule of the successPolicy that is met.
+	Matched     *Matched
+	Hidden      *explain.Hidden
+	Seconds     *int64
+	SuccessRule *explain.SuccessRule
+	// IsQueue reports whether the Job had to wait for all pods to end, because it has no completions.
+	IsQueue bool
+	// Rest is the family whose retries run the rest of a failed Job.
+	Rest *explain.Family
+	// Reservations are the problems of a Job whose outcome is decided.
+	Reservations []*explain.Problem
+}
+
+// Progress is how many indexes, or pods of a NonIndexed Job, have succeeded; Of is nil if the Job has no completions.
+type Progress struct {
+	Done    int32
+	Of      *int32
+	Indexed bool
+}
+
+// IndexBackoff is the back-off of indexes: the time until the first retry, which is certain or possible.
+type IndexBackoff struct {
+	Indexes int32
+	Left    time.Duration
+	Certain bool
+}
+
+// Mostly is the most frequent cause. Causes is the number of known causes, Failures the number of their failures; Partly is
+// whether other failures have an unknown cause.
+type Mostly struct {
+	Cause            *explain.Cause
+	Causes, Failures int32
+	Partly           bool
+}
+
+// Matched is the pod that a rule matched, by its condition or else by the exit of a container. Index is -1 if it has none, or
+// if it is unknown.
+type Matched struct {
+	Pod       string
+	Index     int32
+	Condition string
+	// Cause is the cause of the pod's failure, nil if it is unknown.
+	Cause *explain.Cause
+	Exit  cause.Exit
+	// Message is the termination message, and Error the error that it or the log reports, if its meaning is known.
+	Message string
+	Error   *meaning.KnownError
+}
+
+// FillInVerdict makes the texts of the verdict.
+func FillInVerdict(a *Answer) {
+	v := a.Verdict
+	v.State, v.Summary = stateText(a), summary(a)
+	isEmpty := func(clause string) bool { return clause == "" }
+	clauses := slices.DeleteFunc(answer(a), isEmpty)
+	progress := ""
+	if v.Outcome.Fails() && a.Completed > 0 {
+		progress = progressText(&a.Progress)
+	}
+	if v.Outcome != reconcile.OutcomeOpen {
+		v.Why = Clauses(append(slices.Clone(clauses), progress))
+		if v.EndedBy != explain.EndedByOther {
+			v.Why = v.Reason + ": " + v.Why
+		}
+		clauses[0] = decidedTexts[v.Outcome] + clauses[0]
+	}
+	clauses = append(clauses, progress)
+	if a.Rest != nil {
+		clauses = append(clauses, RestText(a.Rest))
+	}
+	for _, p := range a.Reservations {
+		clauses = append(clauses, p.Text)
+	}
+	if v.WaitsFor != nil {
+		clauses = append(clauses, "it waits for "+WaitsForText(v.WaitsFor))
+	}
+	v.Clauses = slices.DeleteFunc(clauses, isEmpty)
+	v.Sentence = sentencesOf(v.Clauses)
+}
+
+// maxSentence is the maximum length of a sentence that is read at one look, in characters.
+const maxSentence = 160
+
+// sentencesOf joins clauses to sentences. A clause that makes a sentence too long begins the next one.
+func sentencesOf(clauses []string) string {
+	var all []string
+	for _, clause := range clauses {
+		if last := len(all) - 1; last >= 0 && utf8.RuneCountInString(all[last]+"; "+clause+".") <= maxSentence {
+			all[last] += "; " + clause
+			continue
+		}
+		all = append(all, clause)
+	}
+	for i := range all {
+		all[i] = FullStop(wording.Sentence(all[i]))
+	}
+	return strings.Join(all, " ")
+}
+
 // decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.
 var decidedTexts = map[reconcile.Outcome]string{
 	reconcile.OutcomeFailed: "The Job failed: ", reconcile.OutcomeFailing: "The Job is going to fail: ",
 	reconcile.OutcomeComplete: "The Job is complete: ", reconcile.OutcomeSucceeding: "The Job has succeeded: ",
 }
 
-// DecidedText returns the first clause of the verdict on a Job whose outcome is decided.
-func DecidedText(outcome reconcile.Outcome, why string) string { return decidedTexts[outcome] + why }
+// answer returns the clauses on why the outcome is decided, or on what happens.
+func answer(a *Answer) []string {
+	switch {
+	case a.Outcome.Fails():
+		return endSentence(a)
+	case a.Outcome.Succeeds():
+		return []string{completeText(a)}
+	case a.RetryOf != "":
+		return []string{InterruptedText(a.RetryOf)}
+	case a.Blocker != nil:
+		return []string{blockedText(a.Blocker, a.Now), ProblemNote(a.Blocker)}
+	case a.Deleting:
+		return []string{"The Job is being deleted"}
+	}
+	progress, failed := progressText(&a.Progress), failedText(a.Failures, a.InStatus)
+	if a.inBackoff() {
+		return []string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed), MostlyText(a.Mostly)}
+	}
+	clauses := []string{
+		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed), MostlyText(a.Mostly),
+	}
+	if a.WillFail {
+		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
+	}
+	if b := a.IndexBackoff; b != nil {
+		retried := "may be retried"
+		if b.Certain {
+			retried = "is retried"
+		}
+		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
+	}
+	if a.Beside != nil {
+		clauses = append(clauses, "but "+a.Beside.Text)
+	}
+	return clauses
+}
 
-// BlockedText returns the first clause of the verdict on a Job that a problem blocks.
-func BlockedText(p *explain.Problem, now time.Time) string {
+// inBackoff reports whether no pod runs until the back-off of the Job ends.
+func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }
+
+// blockedText returns the first clause of the verdict on a Job that a problem blocks.
+func blockedText(p *explain.Problem, now time.Time) string {
 	if problems[p.Kind].plain {
 		return UpperFirst(ProblemWhat(p, now))
 	}
 	return "The Job is stalled: " + ProblemWhat(p, now)
 }
 
-// BeingDeleted is the verdict on a Job that is being deleted.
-const BeingDeleted = "The Job is being deleted"
-
-// WaitsForText returns what the terminal condition waits for: pods that run or terminate, ended pods that are not in the
-// status, or else the controller.
-func WaitsForText(running, terminating, ended int32, controller string) string {
+// WaitsForText returns what the terminal condition waits for.
+func WaitsForText(w *explain.WaitsFor) string {
 	var parts []string
-	if running > 0 {
-		parts = append(parts, wording.Plural(running, "running pod", "running pods"))
+	if w.Running > 0 {
+		parts = append(parts, wording.Plural(w.Running, "running pod", "running pods"))
 	}
-	if terminating > 0 {
-		parts = append(parts, wording.Plural(terminating, "terminating pod", "terminating pods"))
+	if w.Terminating > 0 {
+		parts = append(parts, wording.Plural(w.Terminating, "terminating pod", "terminating pods"))
 	}
-	if ended > 0 {
-		parts = append(parts, wording.Plural(ended, "ended pod to be recorded", "ended pods to be recorded"))
+	if w.Ended > 0 {
+		parts = append(parts, wording.Plural(w.Ended, "ended pod to be recorded", "ended pods to be recorded"))
 	}
 	if len(parts) == 0 {
-		return ControllerWord(controller) + " to record it"
+		return ControllerWord(w.Controller) + " to record it"
 	}
 	return wording.Enumerate(parts, "and")
 }
 
-// WaitsClause returns the verdict's clause with a WaitsForText.
-func WaitsClause(waitsFor string) string { return "it waits for " + waitsFor }
-
-// BackoffLimitMechanism returns the number of failures and of the retries that the backoffLimit allows.
-func BackoffLimitMechanism(failed, limit int32) string {
-	if limit == 0 && failed == 1 {
-		return "backoffLimit 0 allows no retries"
-	}
-	return BackoffLimitText(failed, limit)
-}
-
-// BackoffLimitText explains that the Job failed by its backoffLimit. The limit may have been lower than it is now.
-func BackoffLimitText(failed, limit int32) string {
-	switch {
-	case failed <= limit:
-		return fmt.Sprintf("its failures exceeded backoffLimit, which is %d now", limit)
-	case limit == 0:
-		return wording.Plural(failed, "pod failed", "pods failed") + ", and backoffLimit 0 allows no retries"
-	}
-	return fmt.Sprintf("%s, and backoffLimit %d allows %s", wording.Plural(failed, "pod failed", "pods failed"), limit, wording.Plural(limit, "retry", "retries"))
-}
-
-// Restarts are the restarts that used up the backoffLimit: at least Count, exactly if Exact. Container and Pod are set if
-// only one container was restarted.
-type Restarts struct {
-	Count          int32
-	Exact          bool
-	Container, Pod string
-}
-
-// RestartsText explains that the Job failed by restarts.
-func RestartsText(r *Restarts, limit int32) string {
-	who, often := "containers of its pods were", wording.Plural(r.Count, "time", "times")
-	if r.Container != "" {
-		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
-	}
-	if !r.Exact {
-		often = "at least " + often
-	}
-	if limit == 0 {
-		return fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
-	}
-	return fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
-}
-
-// LastExitText describes the exit of a container before its last restart. message is its termination message; known is the
-// error that the message or the log reports, or nil.
-func LastExitText(e *cause.Exit, message string, known *meaning.KnownError) string {
-	return fmt.Sprintf("container %s last %s%s", e.Container, exited(e.ExitCode, e.Reason), said(known, message))
-}
-
-// DeadlineText explains that the Job failed by its activeDeadlineSeconds, which may be unset now.
-func DeadlineText(deadline *int64) string {
-	value := "no longer set"
-	if deadline != nil {
-		value = wording.Seconds(*deadline)
-	}
-	return fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value)
-}
-
-// MaxFailedIndexesText explains that the Job failed by its maxFailedIndexes.
-func MaxFailedIndexesText(failed int32, list string, limit int32) string {
-	return fmt.Sprintf("%s (%s), and maxFailedIndexes allows %d", wording.Plural(failed, "index failed", "indexes failed"), crop(list), limit)
-}
-
-// FailedIndexesText explains that the Job failed after all its indexes ended.
-func FailedIndexesText(failed int32, list string, completions int32) string {
-	return fmt.Sprintf("%s of its %s failed (%s)", wording.Thousands(failed), wording.Plural(completions, "index", "indexes"), crop(list))
-}
-
-// OtherReasonText returns a reason of the Job's failure that this project does not know.
-func OtherReasonText(reason, message string) string {
-	if message != "" {
-		return reason + ", " + wording.Quoted(message)
-	}
-	return "reason " + reason
-}
-
-// RuleText explains that the Job failed by a rule of its podFailurePolicy. which is -1 and name is "" if unknown; matched
-// is a clause on the pod, or ""; message is the condition's message.
-func RuleText(which int32, name, matched, message string) string {
-	rule := "a rule of its podFailurePolicy"
-	switch {
-	case which >= 0:
-		rule = RuleLabel(which, name) + " of its podFailurePolicy"
-	case name != "":
-		rule = fmt.Sprintf("rule %q of its podFailurePolicy", name)
+// matchedText describes the pod that a rule matched.
+func matchedText(m *Matched) string {
+	pod := "pod " + m.Pod
+	if m.Index >= 0 {
+		pod += fmt.Sprintf(" (index %d)", m.Index)
 	}
 	switch {
-	case matched != "":
-		return rule + " matched " + matched
-	case message != "":
-		return rule + " matched, " + wording.Quoted(message)
+	case m.Condition == "":
+		return fmt.Sprintf("%s: its container %s %s%s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason), said(m.Error, m.Message))
+	case m.Cause == nil || m.Cause.Ending == nil:
+		return pod + ": it has condition " + m.Condition
 	}
-	return rule + " matched"
+	return fmt.Sprintf("%s (condition %s): %s%s", pod, m.Condition, endingOfIt(m.Cause), endingSays(m.Cause))
 }
 
-// MatchedByCondition describes the pod with the condition that a rule matched; index is -1 if there is none or it is
-// unknown. c is the cause of the pod's failure, or nil.
-func MatchedByCondition(pod string, index int32, condition string, c *explain.Cause) string {
-	if c == nil || c.Ending == nil {
-		return podLabel(pod, index) + ": it has condition " + condition
+// MostlyText returns a clause on the most frequent cause, "" if none is known.
+func MostlyText(m *Mostly) string {
+	if m == nil {
+		return ""
 	}
-	return fmt.Sprintf("%s (condition %s): %s%s", podLabel(pod, index), condition, endingOfIt(c), endingSays(c))
-}
-
-// MatchedByExit describes the pod with the exit code that a rule matched. message is a termination message; known is the
-// error that the message or the log reports, or nil.
-func MatchedByExit(pod string, index int32, e *cause.Exit, message string, known *meaning.KnownError) string {
-	return fmt.Sprintf("%s: its container %s %s%s", podLabel(pod, index), e.Container, exited(e.ExitCode, e.Reason), said(known, message))
-}
-
-func podLabel(pod string, index int32) string {
-	if index < 0 {
-		return "pod " + pod
-	}
-	return fmt.Sprintf("pod %s (index %d)", pod, index)
-}
-
-// MostlyText returns a clause on the most frequent cause. causes is the number of known causes, failures the number of
-// their failures; partly is whether other failures have an unknown cause.
-func MostlyText(c *explain.Cause, causes int, failures int32, partly bool) string {
+	c := m.Cause
 	text := LowerFirst(c.Text)
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
 		text += limitClause(c.MemoryLimit) + said(c.Error, c.Message)
 	}
-	if causes == 1 {
+	if m.Causes == 1 {
 		return text
 	}
-	of := wording.Of(c.Count, failures)
-	if partly {
-		of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(failures))
+	of := wording.Of(c.Count, m.Failures)
+	if m.Partly {
+		of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(m.Failures))
 	}
-	if 2*c.Count > failures {
+	if 2*c.Count > m.Failures {
 		return fmt.Sprintf("mostly (%s) %s", of, text)
 	}
 	return of + ": " + text
 }
 
-// ProgressText returns how many indexes, or pods of a NonIndexed Job, have succeeded; completions is nil if the Job has none.
-func ProgressText(succeeded int32, indexed bool, completions *int32) string {
+func progressText(p *Progress) string {
 	switch {
-	case indexed:
-		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(succeeded), wording.Plural(ptr.Deref(completions, 0), "index", "indexes"))
-	case completions != nil:
-		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(succeeded), wording.Plural(*completions, "pod", "pods"))
+	case p.Indexed:
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(p.Done), wording.Plural(ptr.Deref(p.Of, 0), "index", "indexes"))
+	case p.Of != nil:
+		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(p.Done), wording.Plural(*p.Of, "pod", "pods"))
 	}
-	return wording.Plural(succeeded, "pod succeeded", "pods succeeded")
+	return wording.Plural(p.Done, "pod succeeded", "pods succeeded")
 }
 
-// CompleteText explains why the Job is complete. rule is the successPolicy rule that is met, nil if the whole Job
-// succeeded; seconds is the Job's duration, nil if unknown; noneRuns is whether the Job had to wait for other pods to end.
-func CompleteText(progress string, rule *explain.SuccessRule, seconds *int64, noneRuns bool) string {
+// completeText explains why the Job is complete.
+func completeText(a *Answer) string {
 	took := ""
-	if seconds != nil {
-		took = " in " + wording.Seconds(*seconds)
+	if a.Seconds != nil {
+		took = " in " + wording.Seconds(*a.Seconds)
 	}
-	if rule != nil {
+	if rule := a.SuccessRule; rule != nil {
 		return fmt.Sprintf("rule %d of its successPolicy is met, %s succeeded%s", rule.Index, rule.Text, took)
 	}
-	if noneRuns {
+	if a.IsQueue {
 		took += ", and none is still running"
 	}
-	return progress + took
+	return progressText(&a.Progress) + took
 }
 
-// BackoffText returns the verdict on a Job in back-off.
-func BackoffText(left time.Duration, progress, failed string) string {
-	return fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(left), progress, failed)
-}
-
-// RunningText returns the verdict on a Job that is running.
-func RunningText(progress string, active int32, failed string) string {
-	return fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(active, "pod is", "pods are"), failed)
-}
-
-// FailedText returns the end of such a verdict: the number of failures, and the number that the status counts if it differs.
-func FailedText(failures, counted int32) string {
+// failedText returns the number of failures, and the number that the status counts if it differs.
+func failedText(failures, counted int32) string {
 	switch failures {
 	case 0:
 		return ""
@@ -243,20 +292,3 @@ func FailedText(failures, counted int32) string {
 
 // InStatus returns how many failures the status counts: the others are ignored, or not recorded yet.
 func InStatus(counted int32) string { return wording.Thousands(counted) + " in the status" }
-
-// WillFailText returns a clause on a Job that can no longer succeed.
-func WillFailText(failed int32) string {
-	return fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(failed, "index has", "indexes have"))
-}
-
-// IndexBackoffText returns a clause on indexes in back-off. left is the time until the first retry, which is certain or possible.
-func IndexBackoffText(indexes int32, left time.Duration, certain bool) string {
-	retried := "may be retried"
-	if certain {
-		retried = "is retried"
-	}
-	return fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(indexes, "index is", "indexes are"), retried, wording.Age(left))
-}
-
-// ButText returns a clause on a problem of a Job that is running nevertheless.
-func ButText(p *explain.Problem) string { return "but " + p.Text }

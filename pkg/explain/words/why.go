@@ -6,8 +6,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -21,8 +19,8 @@ func Why(o *explain.Outline, now time.Time) string {
 	switch {
 	case o.Stalled != nil:
 		return wording.Cut(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
-	case o.Reason == batchv1.JobReasonDeadlineExceeded:
-		return "deadline exceeded"
+	case o.EndedBy == explain.EndedByDeadline:
+		return deadlineExceeded
 	case o.Why != nil:
 		return WhyFailed(o.Why, now)
 	case o.Neglected:
@@ -44,10 +42,8 @@ func whyDecided(o *explain.Outline) string {
 		return fmt.Sprintf("rule %d", *o.Rule)
 	case o.FailedIndexCount > 0:
 		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
-	case o.Reason == batchv1.JobReasonBackoffLimitExceeded:
-		return "backoffLimit exceeded"
 	}
-	return wording.Cut(o.Reason, WhyWidth)
+	return wording.Cut(cmp.Or(ends[o.EndedBy].column, o.Reason), WhyWidth)
 }
 
 // WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the

@@ -26,8 +26,8 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	unnamed := exit(42, 1, "")
 	unnamed.Rule = ptr.To[int32](1)
 	ended := func(e meaning.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
-	failed := func(reason string, causes ...explain.Cause) explain.Outline {
-		o := explain.Outline{Outcome: reconcile.OutcomeFailed, Reason: reason}
+	failed := func(by explain.EndedBy, causes ...explain.Cause) explain.Outline {
+		o := explain.Outline{Outcome: reconcile.OutcomeFailed, EndedBy: by, Reason: "Future"}
 		if len(causes) > 0 {
 			o.Why = &explain.Why{Causes: causes}
 		}
@@ -37,24 +37,25 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	backoff.Why.RetryAt = explain.TimeOf(now.Add(40 * time.Second))
 	partial := failed("", exit(1, 3, ""))
 	partial.Why.Partial = true
-	indexes := failed("FailedIndexes")
+	indexes := failed(explain.EndedByFailedIndexes)
 	indexes.FailedIndexCount = 3
-	rule := failed("PodFailurePolicy")
+	rule := failed(explain.EndedByRule)
 	rule.Rule = ptr.To[int32](2)
 	for want, o := range map[string]explain.Outline{
-		"OOMKilled ×2":                   failed("BackoffLimitExceeded", oom),
+		"OOMKilled ×2":                   failed(explain.EndedByBackoffLimit, oom),
 		"OOMKilled ×2, exit 3 ×5":        failed("", oom, exit(3, 5, "")),
 		"exit 1: learning rate must be…": failed("", exit(1, 1, "Traceback\nValueError: learning rate must be positive\n")),
 		"exit 1 ×3, retry in 40s":        backoff,
 		"exit 1":                         partial,
-		"rule BadInput: exit 42":         failed("PodFailurePolicy_BadInput", byRule),
-		"rule 1: exit 42":                failed("PodFailurePolicy", unnamed),
+		"rule BadInput: exit 42":         failed(explain.EndedByRule, byRule),
+		"rule 1: exit 42":                failed(explain.EndedByRule, unnamed),
 		"liveness probe failed":          failed("", ended(meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness"})),
 		"rejected: OutOfcpu":             failed("", ended(meaning.Ending{Kind: meaning.EndRejected, Reason: "OutOfcpu"})),
 		"evicted":                        failed("", ended(meaning.Ending{Kind: meaning.EndEvicted})),
-		"deadline exceeded":              failed("DeadlineExceeded", oom),
-		"backoffLimit exceeded":          failed("BackoffLimitExceeded"),
+		"deadline exceeded":              failed(explain.EndedByDeadline, oom),
+		"backoffLimit exceeded":          failed(explain.EndedByBackoffLimit),
 		"3 indexes failed":               indexes,
+		"Future":                         failed(explain.EndedByOther),
 		"rule 2":                         rule,
 		"no controller":                  {Neglected: true},
 		"ImagePullBackOff":               {Stalled: &explain.Stall{Kind: explain.ProblemImagePull, Reason: "ImagePullBackOff"}},

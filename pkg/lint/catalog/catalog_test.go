@@ -11,16 +11,18 @@ import (
 
 // uses match the forms in which the code names the ID of a finding.
 var uses = []*regexp.Regexp{
-	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:found, |(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z-]+)"`),
-	regexp.MustCompile(`\bID: +"([a-z-]+)"`),
-	regexp.MustCompile(`\b(?:id|id, fix, message|RuleMatchesSidecars|ignoreUnknown|MisspelledManagedBy|TemplateID) += "([a-z-]+)"`),
+	regexp.MustCompile(`\b(?:reject|add|oneOf|checkLabels|checkTopologyKey|checkRelative)\((?:found, |(?:lint\.)?(?:Error|Warning|Info|severity), )?"([a-z0-9-]+)"`),
+	regexp.MustCompile(`\bID: +"([a-z0-9-]+)"`),
+	regexp.MustCompile(`[")], "([a-z0-9]+(?:-[a-z0-9]+)+)",\s+[a-zA-Z]`), // a row of podspec's table
+	regexp.MustCompile(`(?:\.as\(|enum\{)"([a-z0-9-]+)"`),                // values of the schema
+	regexp.MustCompile(`\b(?:id|id, fix, message|RuleMatchesSidecars|ignoreUnknown|serverRejects|serverWarns|MisspelledManagedBy|TemplateID) += "([a-z0-9-]+)"`),
 }
 
 // source returns the code of the packages that have checks.
 func source(t *testing.T) string {
 	t.Helper()
 	var all strings.Builder
-	for _, root := range []string{"..", "../../../internal/cli/lint"} {
+	for _, root := range []string{"..", "../../../internal/cli/lint", "../../../internal/manifest", "../../../internal/cli/shared/manifests"} {
 		if err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") || strings.Contains(path, "catalog") {
 				return err

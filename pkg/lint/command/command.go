@@ -144,6 +144,30 @@ func StopsServers(c *corev1.Container, sharedProcesses bool) bool {
 	return stops.MatchString(text) || sharedProcesses && strings.Contains(text, "kill")
 }
 
+var (
+	runsShell = regexp.MustCompile(`(?i)\b(?:ba|da|z|k|a|fi|power)?sh\b|\bcmd\b|\bentrypoint|\beval\b|\bxargs\b|\bfind\b|\btest\b|^\[`)
+	operator  = regexp.MustCompile(`^(?:&&|\|\|?|;|&|[12]?>>?|2>&1|<)$`)
+)
+
+// ShellSyntax returns the position and the text of an operator of a shell in a command that runs no shell, or of a program's
+// name that contains its arguments; "" if there is none.
+func ShellSyntax(c *corev1.Container) (Place, string) {
+	if len(c.Command) == 0 || runsShell.MatchString(commandLine(c)) {
+		return Place{}, ""
+	}
+	if strings.Contains(c.Command[0], " ") {
+		return Place{"command", 0}, c.Command[0]
+	}
+	place, found := find(c, operator.MatchString)
+	switch {
+	case !found:
+		return Place{}, ""
+	case place.Field == "command":
+		return place, c.Command[place.Index]
+	}
+	return place, c.Args[place.Index]
+}
+
 const (
 	indexVariable   = "JOB_COMPLETION_INDEX"
 	indexAnnotation = "job-completion-index"

@@ -11,7 +11,6 @@ package podspec
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 
@@ -20,7 +19,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -33,16 +31,17 @@ type Problem struct {
 	Message, Fix string
 }
 
-// Check returns all problems of a template at this path, except problems of its restartPolicy, for which a Job has
-// stricter rules.
+// Check returns the problems of a template at this path, except problems of its restartPolicy, for which a Job has stricter
+// rules. content is the template in JSON, without defaults.
 //
 // volumes are the names of volumes that a controller adds to the pods, as JobSet does for its volumeClaimPolicies.
-func Check(template *corev1.PodTemplateSpec, path *field.Path, volumes []string) []Problem {
+func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field.Path, volumes []string) []Problem {
 	spec, at := &template.Spec, path.Child("spec")
 	found := &problems{}
 	checkMetadata(found, &template.ObjectMeta, path.Child("metadata"))
-	checkVolumes(found, spec.Volumes, at.Child("volumes"))
-	checkContainers(found, spec, at, volumeNames(spec.Volumes, volumes))
+	inner, _ := content["spec"].(map[string]any)
+	apply(found, inner, at)
+	checkContainers(found, spec, at, volumes)
 	checkPod(found, spec, at)
 	checkScheduling(found, spec, at)
 	return *found
@@ -55,29 +54,11 @@ func (p *problems) add(id string, path *field.Path, fix, message string, args ..
 	*p = append(*p, Problem{ID: id, Path: path, Fix: fix, Message: fmt.Sprintf(message, args...)})
 }
 
-// oneOf adds a problem if the value is not allowed. It accepts an empty value, which the API server replaces by a
-// default.
-func oneOf[T ~string](found *problems, id string, path *field.Path, value T, allowed ...T) {
-	if value == "" || slices.Contains(allowed, value) {
-		return
-	}
-	names := make([]string, len(allowed))
-	for i := range allowed {
-		names[i] = string(allowed[i])
-	}
-	found.add(id, path, "use one of: "+strings.Join(names, ", "), "there is no %s %q", phrase.Last(path), shorten(string(value)))
-}
-
 // shorten keeps messages that quote the template readable.
 func shorten(text string) string { return wording.Cut(text, 60) }
 
 // maxAnnotations is the maximum size of an object's annotations, in bytes.
 const maxAnnotations = 256 << 10
-
-const (
-	keyFix   = "use at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends; a prefix is a DNS name and '/'"
-	valueFix = "use at most 63 letters, digits, '-', '_' and '.', with a letter or digit at both ends, or an annotation"
-)
 
 // CheckMetadata returns the problems of the labels and annotations of any object.
 func CheckMetadata(meta *metav1.ObjectMeta, path *field.Path) []Problem {
@@ -113,44 +94,39 @@ func checkLabels(found *problems, id string, labels map[string]string, path *fie
 	}
 }
 
-// checkPod checks the fields of the pod itself.
+// checkPod checks conditions between fields of the pod.
 func checkPod(found *problems, spec *corev1.PodSpec, path *field.Path) {
-	if deadline := spec.ActiveDeadlineSeconds; deadline != nil && (*deadline < 1 || *deadline > math.MaxInt32) {
-		found.add("pod-deadline-invalid", path.Child("activeDeadlineSeconds"), "use 1 to 2147483647, or remove it", "activeDeadlineSeconds of the pod template is %d", *deadline)
-	}
-	oneOf(found, "dns-policy-unknown", path.Child("dnsPolicy"), spec.DNSPolicy, corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone)
 	if spec.DNSPolicy == corev1.DNSNone && (spec.DNSConfig == nil || len(spec.DNSConfig.Nameservers) == 0) {
 		found.add("dns-without-servers", path.Child("dnsConfig"), "add dnsConfig.nameservers", "dnsPolicy None needs at least one nameserver in dnsConfig")
 	}
-	checkPodNames(found, spec, path)
-	if context := spec.SecurityContext; context != nil {
-		checkPodSecurity(found, context, path.Child("securityContext"))
-	}
-	if spec.ShareProcessNamespace != nil && *spec.ShareProcessNamespace && spec.HostPID {
+	if isTrue(spec.ShareProcessNamespace) && spec.HostPID {
 		found.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
 	}
-	for i, alias := range spec.HostAliases {
-		if len(validation.IsValidIP(nil, alias.IP)) > 0 {
-			found.add("host-alias-invalid", path.Child("hostAliases").Index(i).Child("ip"), "use an IP address", "%q is not an IP address", shorten(alias.IP))
+	if spec.HostUsers != nil && !*spec.HostUsers && (spec.HostNetwork || spec.HostPID || spec.HostIPC) {
+		found.add("process-namespaces", path.Child("hostUsers"), "remove one of them", "a pod with hostUsers: false cannot have hostNetwork, hostPID or hostIPC")
+	}
+	if spec.HostnameOverride != nil && (spec.HostNetwork || isTrue(spec.SetHostnameAsFQDN) || len(*spec.HostnameOverride) > 64) {
+		found.add("hostname-invalid", path.Child("hostnameOverride"), "remove it, or the other field", "hostnameOverride must have at most 64 characters, and cannot be used with hostNetwork or setHostnameAsFQDN")
+	}
+	checkVolumeClaims(found, spec, path)
+}
+
+// checkVolumeClaims checks the sizes of volumes, and the claims that the pods make.
+func checkVolumeClaims(found *problems, spec *corev1.PodSpec, path *field.Path) {
+	for i := range spec.Volumes {
+		at := path.Child("volumes").Index(i)
+		if of := spec.Volumes[i].EmptyDir; of != nil && of.SizeLimit != nil && of.SizeLimit.Sign() < 0 {
+			found.add("volume-incomplete", at.Child("emptyDir", "sizeLimit"), "use 0 or more", "sizeLimit is %s", of.SizeLimit)
+		}
+		if of := spec.Volumes[i].Ephemeral; of != nil && of.VolumeClaimTemplate != nil {
+			claim, in := of.VolumeClaimTemplate, at.Child("ephemeral", "volumeClaimTemplate")
+			checkMetadata(found, &claim.ObjectMeta, in.Child("metadata"))
+			checkLabelSelector(found, claim.Spec.Selector, in.Child("spec", "selector"))
+			if storage, set := claim.Spec.Resources.Requests[corev1.ResourceStorage]; !set || storage.Sign() <= 0 {
+				found.add("resource-negative", in.Child("spec", "resources", "requests").Key("storage"), "use more than 0", "the storage is %s", &storage)
+			}
 		}
 	}
 }
 
-// checkPodNames checks the DNS names of the pod, and the names of objects that it refers to.
-func checkPodNames(found *problems, spec *corev1.PodSpec, path *field.Path) {
-	for _, f := range []struct{ name, value string }{{"hostname", spec.Hostname}, {"subdomain", spec.Subdomain}} {
-		if f.value != "" && len(validation.IsDNS1123Label(f.value)) > 0 {
-			found.add("hostname-invalid", path.Child(f.name), labelFix, "%q cannot be a %s", shorten(f.value), f.name)
-		}
-	}
-	for _, f := range []struct{ name, value string }{
-		{"serviceAccountName", spec.ServiceAccountName}, {"nodeName", spec.NodeName}, {"priorityClassName", spec.PriorityClassName},
-	} {
-		if f.value != "" {
-			checkObjectName(found, f.value, path.Child(f.name))
-		}
-	}
-	if name := spec.RuntimeClassName; name != nil {
-		checkObjectName(found, *name, path.Child("runtimeClassName"))
-	}
-}
+func isTrue(value *bool) bool { return value != nil && *value }

@@ -32,6 +32,49 @@ func checkResources(found *problems, spec *corev1.PodSpec, r *corev1.ResourceReq
 	checkClaims(found, spec, r.Claims, path.Child("claims"))
 }
 
+// checkPodResources checks the resources of the pod itself, which are for all of its containers together.
+func checkPodResources(found *problems, spec *corev1.PodSpec, path *field.Path) {
+	if spec.Resources == nil {
+		return
+	}
+	for _, list := range []struct {
+		name string
+		is   corev1.ResourceList
+	}{{"limits", spec.Resources.Limits}, {"requests", spec.Resources.Requests}} {
+		for _, name := range slices.Sorted(maps.Keys(list.is)) {
+			value, at := list.is[name], path.Child(list.name).Key(string(name))
+			limit, limited := spec.Resources.Limits[name]
+			switch least := aggregate(spec, name); {
+			case name != corev1.ResourceCPU && name != corev1.ResourceMemory && !isHugePages(name):
+				found.add("resource-unknown", at, "move it to the resources of a container", "pods have no resource %q, only containers", shorten(string(name)))
+			case value.Sign() < 0:
+				found.add("resource-negative", at, "use 0 or more", "%s is %s", shorten(string(name)), &value)
+			case list.name == "requests" && limited && value.Cmp(limit) > 0:
+				found.add("request-above-limit", at, "lower the request, or raise the limit", "the request of %s, %s, is above the limit, %s", shorten(string(name)), &value, &limit)
+			case list.name == "requests" && least.Cmp(value) > 0:
+				found.add("request-above-limit", at, "raise it", "the pod requests %s of %s, but its containers %s", &value, shorten(string(name)), &least)
+			}
+		}
+	}
+	if len(spec.Resources.Claims) > 0 {
+		found.add("claim-unknown", path.Child("claims"), "move them to the resources of a container", "pods have no resource claims here")
+	}
+}
+
+// aggregate returns what the containers and sidecars request together.
+func aggregate(spec *corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
+	var total resource.Quantity
+	for i := range spec.Containers {
+		total.Add(spec.Containers[i].Resources.Requests[name])
+	}
+	for i := range spec.InitContainers {
+		if IsSidecar(&spec.InitContainers[i]) {
+			total.Add(spec.InitContainers[i].Resources.Requests[name])
+		}
+	}
+	return total
+}
+
 // isNative reports whether Kubernetes itself defines the resource, and nodes overcommit it.
 func isNative(name corev1.ResourceName) bool {
 	return (!strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)) && !isHugePages(name)

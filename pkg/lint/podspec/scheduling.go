@@ -1,8 +1,6 @@
 package podspec
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -15,7 +13,9 @@ func checkScheduling(found *problems, spec *corev1.PodSpec, path *field.Path) {
 	for i := range spec.Tolerations {
 		checkToleration(found, &spec.Tolerations[i], path.Child("tolerations").Index(i))
 	}
-	checkSpreads(found, spec.TopologySpreadConstraints, path.Child("topologySpreadConstraints"))
+	for i := range spec.TopologySpreadConstraints {
+		checkLabelSelector(found, spec.TopologySpreadConstraints[i].LabelSelector, path.Child("topologySpreadConstraints").Index(i).Child("labelSelector"))
+	}
 	affinity, at := spec.Affinity, path.Child("affinity")
 	if affinity == nil {
 		return
@@ -33,8 +33,6 @@ func checkScheduling(found *problems, spec *corev1.PodSpec, path *field.Path) {
 
 func checkToleration(found *problems, t *corev1.Toleration, path *field.Path) {
 	const id = "toleration-invalid"
-	oneOf(found, id, path.Child("operator"), t.Operator, corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt)
-	oneOf(found, id, path.Child("effect"), t.Effect, corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute)
 	equal := t.Operator == "" || t.Operator == corev1.TolerationOpEqual
 	switch {
 	case t.Key == "" && t.Operator != corev1.TolerationOpExists:
@@ -51,36 +49,6 @@ func checkToleration(found *problems, t *corev1.Toleration, path *field.Path) {
 	}
 }
 
-func checkSpreads(found *problems, constraints []corev1.TopologySpreadConstraint, path *field.Path) {
-	const id = "spread-invalid"
-	for i := range constraints {
-		constraint, at := &constraints[i], path.Index(i)
-		if constraint.MaxSkew < 1 {
-			found.add(id, at.Child("maxSkew"), "use 1 or more", "maxSkew is %d", constraint.MaxSkew)
-		}
-		checkTopologyKey(found, id, constraint.TopologyKey, at)
-		if constraint.WhenUnsatisfiable == "" {
-			found.add(id, at.Child("whenUnsatisfiable"), "use DoNotSchedule or ScheduleAnyway", "whenUnsatisfiable is missing")
-		}
-		oneOf(found, id, at.Child("whenUnsatisfiable"), constraint.WhenUnsatisfiable, corev1.DoNotSchedule, corev1.ScheduleAnyway)
-		checkLabelSelector(found, constraint.LabelSelector, at.Child("labelSelector"))
-		if slices.ContainsFunc(constraints[:i], func(earlier corev1.TopologySpreadConstraint) bool {
-			return earlier.TopologyKey == constraint.TopologyKey && earlier.WhenUnsatisfiable == constraint.WhenUnsatisfiable
-		}) {
-			found.add(id, at.Child("topologyKey"), "remove one of them", "there is already a constraint for %s with %s", shorten(constraint.TopologyKey), shorten(string(constraint.WhenUnsatisfiable)))
-		}
-	}
-}
-
-func checkTopologyKey(found *problems, id, key string, path *field.Path) {
-	switch {
-	case key == "":
-		found.add(id, path.Child("topologyKey"), "add it, such as kubernetes.io/hostname", "topologyKey is missing")
-	case len(validation.IsQualifiedName(key)) > 0:
-		found.add(id, path.Child("topologyKey"), keyFix, "%q cannot be the key of a label", shorten(key))
-	}
-}
-
 func checkLabelSelector(found *problems, selector *metav1.LabelSelector, path *field.Path) {
 	if _, err := metav1.LabelSelectorAsSelector(selector); err != nil {
 		found.add("label-selector-invalid", path, "correct its keys, values and operators", "the selector is not valid: %s", shorten(err.Error()))
@@ -89,28 +57,18 @@ func checkLabelSelector(found *problems, selector *metav1.LabelSelector, path *f
 
 func checkNodeAffinity(found *problems, affinity *corev1.NodeAffinity, path *field.Path) {
 	if required := affinity.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
-		at := path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms")
-		if len(required.NodeSelectorTerms) == 0 {
-			found.add("affinity-invalid", at, "add a term, or remove the affinity", "there are no nodeSelectorTerms")
-		}
 		for i := range required.NodeSelectorTerms {
-			checkNodeTerm(found, &required.NodeSelectorTerms[i], at.Index(i))
+			checkNodeTerm(found, &required.NodeSelectorTerms[i], path.Child("requiredDuringSchedulingIgnoredDuringExecution", "nodeSelectorTerms").Index(i), true)
 		}
 	}
 	for i := range affinity.PreferredDuringSchedulingIgnoredDuringExecution {
-		term, at := &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i], path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
-		checkWeight(found, term.Weight, at)
-		checkNodeTerm(found, &term.Preference, at.Child("preference"))
+		at := path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
+		checkNodeTerm(found, &affinity.PreferredDuringSchedulingIgnoredDuringExecution[i].Preference, at.Child("preference"), false)
 	}
 }
 
-func checkWeight(found *problems, weight int32, path *field.Path) {
-	if weight < 1 || weight > 100 {
-		found.add("affinity-invalid", path.Child("weight"), "use 1 to 100", "the weight is %d", weight)
-	}
-}
-
-func checkNodeTerm(found *problems, term *corev1.NodeSelectorTerm, path *field.Path) {
+// checkNodeTerm checks a term; the API server checks the values of required terms only.
+func checkNodeTerm(found *problems, term *corev1.NodeSelectorTerm, path *field.Path, required bool) {
 	for i := range term.MatchExpressions {
 		e, at := &term.MatchExpressions[i], path.Child("matchExpressions").Index(i)
 		if len(validation.IsQualifiedName(e.Key)) > 0 {
@@ -134,7 +92,7 @@ func checkNodeTerm(found *problems, term *corev1.NodeSelectorTerm, path *field.P
 			found.add("affinity-invalid", at.Child("operator"), "use one of: In, NotIn, Exists, DoesNotExist, Gt, Lt", "there is no operator %q", shorten(string(e.Operator)))
 		}
 		for j, value := range e.Values {
-			if len(validation.IsValidLabelValue(value)) > 0 {
+			if required && len(validation.IsValidLabelValue(value)) > 0 {
 				found.add("affinity-invalid", at.Child("values").Index(j), valueFix, "%q cannot be the value of a label", shorten(value))
 			}
 		}
@@ -142,15 +100,17 @@ func checkNodeTerm(found *problems, term *corev1.NodeSelectorTerm, path *field.P
 }
 
 func checkPodTerms(found *problems, required []corev1.PodAffinityTerm, preferred []corev1.WeightedPodAffinityTerm, path *field.Path) {
+	check := func(term *corev1.PodAffinityTerm, at *field.Path) {
+		checkLabelSelector(found, term.LabelSelector, at.Child("labelSelector"))
+		checkLabelSelector(found, term.NamespaceSelector, at.Child("namespaceSelector"))
+		if term.LabelSelector == nil && len(term.MatchLabelKeys)+len(term.MismatchLabelKeys) > 0 {
+			found.add("affinity-invalid", at.Child("labelSelector"), "add it", "matchLabelKeys and mismatchLabelKeys need a labelSelector")
+		}
+	}
 	for i := range required {
-		at := path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i)
-		checkTopologyKey(found, "affinity-invalid", required[i].TopologyKey, at)
-		checkLabelSelector(found, required[i].LabelSelector, at.Child("labelSelector"))
+		check(&required[i], path.Child("requiredDuringSchedulingIgnoredDuringExecution").Index(i))
 	}
 	for i := range preferred {
-		at := path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i)
-		checkWeight(found, preferred[i].Weight, at)
-		checkTopologyKey(found, "affinity-invalid", preferred[i].PodAffinityTerm.TopologyKey, at.Child("podAffinityTerm"))
-		checkLabelSelector(found, preferred[i].PodAffinityTerm.LabelSelector, at.Child("podAffinityTerm", "labelSelector"))
+		check(&preferred[i].PodAffinityTerm, path.Child("preferredDuringSchedulingIgnoredDuringExecution").Index(i).Child("podAffinityTerm"))
 	}
 }

@@ -248,10 +248,10 @@ func (w *walk) checkItems(s *Schema, value any) (any, bool) {
 	return items, true
 }
 
-// checkText checks a text whose values the API enumerates. An empty text is accepted, because a default replaces it, or
-// another check reports it as missing.
+// checkText checks a text whose values the API enumerates. In most fields, an empty text is accepted, because a default
+// replaces it, or another check reports it as missing.
 func (w *walk) checkText(s *Schema, value string) (any, bool) {
-	if value == "" || s.allowed == nil || slices.Contains(s.allowed, value) {
+	if value == "" && !s.strict || s.allowed == nil || slices.Contains(s.allowed, value) {
 		return value, true
 	}
 	fix := "use " + phrase.Or(s.allowed)
@@ -261,7 +261,7 @@ func (w *walk) checkText(s *Schema, value string) (any, bool) {
 			fix, corrected, keep = "write "+allowed, allowed, true
 		}
 	}
-	w.report(Problem{ID: "value-unknown", Path: w.path(), Fix: fix, Message: w.subject() + " is " + quoted(value) + ", which the API does not know"})
+	w.report(Problem{ID: s.id, Path: w.path(), Fix: fix, Message: w.subject() + " is " + quoted(value) + ", which the API does not know"})
 	if !keep {
 		w.remove()
 	}

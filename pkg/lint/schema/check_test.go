@@ -60,6 +60,11 @@ func TestFieldsThatAreCertainAreMoved(t *testing.T) {
 		{job, "spec: {template: {containers: [{name: a}]}}", "spec.template.containers: batch/v1 has no field spec.template.containers, did you mean spec.template.spec.containers; move it to spec.template.spec, or remove it", "spec:map[containers:[map[name:a]]]"},
 		{job, "spec: {template: {spec: {containers: [{name: a}], image: i}}}", "spec.template.spec.image: batch/v1 has no field spec.template.spec.image, did you mean spec.template.spec.containers[0].image; move it to spec.template.spec.containers[0], or remove it", "map[image:i name:a]"},
 		{job, "spec: {template: {spec: {containers: [{name: a, volumes: []}]}}}", "spec.template.spec.containers[0].volumes: batch/v1 has no field spec.template.spec.containers[0].volumes, did you mean spec.template.spec.volumes; move it to spec.template.spec, or remove it", "volumes:[]"},
+		{job, "spec: {template: {labels: {a: b}}}", "spec.template.labels: batch/v1 has no field spec.template.labels, did you mean spec.template.metadata.labels; move it to spec.template.metadata, or remove it", "metadata:map[labels:map[a:b]]"},
+		{job, "metadata: {name: a}\nspec: {metadata: {labels: {a: b}}, template: {}}", "spec.metadata: batch/v1 has no field spec.metadata, did you mean spec.template.metadata; move it to spec.template, or remove it", "template:map[metadata:map[labels:map[a:b]]]"},
+		{job, "spec: {template: {spec: {volumes: [{name: v, optional: true, secret: {secretName: s}}]}}}", "spec.template.spec.volumes[0].optional: batch/v1 has no field spec.template.spec.volumes[0].optional, did you mean spec.template.spec.volumes[0].secret.optional; move it to spec.template.spec.volumes[0].secret, or remove it", "secret:map[optional:true secretName:s]"},
+		{job, "spec: {template: {spec: {containers: [{name: a, env: [{name: A, valueFrom: {secretRef: {name: s, key: k}}}]}]}}}", "spec.template.spec.containers[0].env[0].valueFrom.secretRef: batch/v1 has no field spec.template.spec.containers[0].env[0].valueFrom.secretRef, did you mean secretKeyRef; write secretKeyRef, or remove it", "secretKeyRef:map[key:k name:s]"},
+		{job, "spec: {template: {spec: {resourceClaims: [{name: c, source: {resourceClaimName: d}}]}}}", "spec.template.spec.resourceClaims[0].source: batch/v1 has no field spec.template.spec.resourceClaims[0].source: what it contains belongs into spec.template.spec.resourceClaims[0] itself; write resourceClaimName here, without source", "name:c resourceClaimName:d"},
 		{job, "template: {}", "template: batch/v1 has no field template, did you mean spec.template; move it to spec, or remove it", "spec:map[template:map[]]"},
 		{cronJob, "spec: {template: {spec: {}}}", "spec.template: batch/v1 has no field spec.template, did you mean spec.jobTemplate.spec.template; move it to spec.jobTemplate.spec, or remove it", "jobTemplate:map[spec:map[template:map[spec:map[]]]]"},
 		{cronJob, "spec: {jobTemplate: {spec: {schedule: x}}}", "spec.jobTemplate.spec.schedule: batch/v1 has no field spec.jobTemplate.spec.schedule, did you mean spec.schedule; move it to spec, or remove it", "schedule:x"},
@@ -80,7 +85,9 @@ func TestFieldsThatAreNotCertainAreGuessesOrNothing(t *testing.T) {
 		"spec: {backofLimit: 3, " + pod + "}":                                      "backoffLimit 1",
 		"spec: {completion: 3, " + pod + "}":                                       "completions 1",
 		"spec: {flavor: sweet, " + pod + "}":                                       " 0",
-		"spec: {template: {spec: {containers: [{name: a, image: i, enc: []}]}}}":   " 0",
+		"spec: {template: {spec: {containers: [{name: a, image: i, evn: []}]}}}":   "env 1",
+		"spec: {template: {spec: {containers: [{name: a, iamge: i}]}}}":            "image 1",
+		"spec: {template: {spec: {containers: [{name: a, image: i, en: []}]}}}":    " 0",
 		"spec: {labels: {a: b}, " + pod + "}":                                      " 0",
 		"spec: {name: b, " + pod + "}":                                             " 0",
 		"spec: {template: {spec: {volumes: [{name: v, secretName: s}]}}}":          " 0",
@@ -157,4 +164,49 @@ func FuzzCheck(f *testing.F) {
 			}
 		}
 	})
+}
+
+// The values of enumerated texts come from the API; another case is corrected, and a pointer to an empty text has no default.
+// Requirements: LNT-01
+func TestValuesOfEnumeratedTexts(t *testing.T) {
+	for fields, want := range map[string]string{
+		"containers: [{name: a, imagePullPolicy: always}]":                     "pull-policy-unknown write Always",
+		"containers: [{name: a, terminationMessagePolicy: logs}]":              "message-policy-unknown use File or FallbackToLogsOnError",
+		"containers: [{name: a, ports: [{containerPort: 80, protocol: tcp}]}]": "protocol-unknown write TCP",
+		"dnsPolicy: none": "dns-policy-unknown write None",
+		"tolerations: [{key: a, operator: exists}]": "toleration-invalid write Exists",
+		"preemptionPolicy: ''":                      "value-unknown use PreemptLowerPriority or Never",
+		"dnsPolicy: ''":                             "",
+	} {
+		_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), "spec: {template: {spec: {"+fields+"}}}")
+		got := ""
+		for _, p := range result.Problems {
+			got += p.ID + " " + p.Fix
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", fields, got, want)
+		}
+	}
+}
+
+// A command that was written as one text becomes a list that runs the same program: args continue command.
+// Requirements: LNT-06
+func TestAListOfACommandRunsTheSameProgram(t *testing.T) {
+	for fields, want := range map[string]string{
+		`command: ["/bin/sh", "-c"], args: "make && echo ok"`: `write a list: ["make && echo ok"]`,
+		`command: [bash, -euxc], args: "make"`:                `write a list: ["make"]`,
+		`command: [/bin/sh], args: "-c 'make && echo ok'"`:    `write a list: ["-c", "make && echo ok"]`,
+		`command: [/bin/sh], args: "make && echo ok"`:         `write a list: ["-c", "make && echo ok"]`,
+		`command: [python, run.py], args: "--all"`:            `write a list: ["--all"]`,
+		`command: [python, run.py], args: "--name 'a b'"`:     `write a list with an item for each argument`,
+		`args: "make && echo ok"`:                             `write a list with an item for each argument; for a script, add command: ["sh", "-c"] and write args: ["make && echo ok"]`,
+		`command: "make && echo ok"`:                          `write a list: ["sh", "-c", "make && echo ok"]`,
+		`command: "sh -c 'make && echo ok'"`:                  `write a list: ["sh", "-c", "make && echo ok"]`,
+		`command: "python run.py --all"`:                      `write a list: ["python", "run.py", "--all"]`,
+	} {
+		_, result, _ := check(t, reflect.TypeFor[batchv1.Job](), "spec: {template: {spec: {containers: [{name: a, "+fields+"}]}}}")
+		if len(result.Problems) != 1 || result.Problems[0].Fix != want {
+			t.Errorf("%s\n got %+v\nwant %s", fields, result.Problems, want)
+		}
+	}
 }

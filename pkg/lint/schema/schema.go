@@ -39,8 +39,11 @@ type Schema struct {
 	elem *Schema
 	// bits is the size of an integer.
 	bits int
-	// allowed are the valid values of a text, nil if the API does not enumerate them.
+	// allowed are the valid values of a text, nil if the API does not enumerate them; id is the ID of the finding about others.
+	// An empty text is invalid if strict is set: it is no default.
 	allowed []string
+	id      string
+	strict  bool
 }
 
 // special are the types with their own JSON decoding.
@@ -81,12 +84,12 @@ func (c compiler) schema(t reflect.Type) *Schema {
 	case reflect.Map:
 		s.kind, s.elem = dictionary, c.schema(t.Elem())
 	case reflect.Slice:
-		s.kind, s.elem = list, c.schema(t.Elem())
+		s.kind, s.elem = list, c.schema(t.Elem()).withoutEmpty()
 		if t.Elem().Kind() == reflect.Uint8 { // base64
 			s.kind, s.elem = text, nil
 		}
 	case reflect.String:
-		s.kind, s.allowed = text, enums[t]
+		s.kind, s.allowed, s.id = text, enums[t].values, enums[t].id
 	case reflect.Int, reflect.Int32, reflect.Int64:
 		s.kind, s.bits = integer, t.Bits()
 	case reflect.Float64:
@@ -95,6 +98,17 @@ func (c compiler) schema(t reflect.Type) *Schema {
 		s.kind = boolean
 	}
 	return s
+}
+
+// withoutEmpty returns the Schema of a text that must not be empty if it has enumerated values, unlike a plain field, which may
+// have a default.
+func (s *Schema) withoutEmpty() *Schema {
+	if s.allowed == nil {
+		return s
+	}
+	strict := *s
+	strict.strict = true
+	return &strict
 }
 
 func (c compiler) fields(t reflect.Type) map[string]*Schema {
@@ -106,6 +120,9 @@ func (c compiler) fields(t reflect.Type) map[string]*Schema {
 			maps.Copy(fields, c.fields(f.Type))
 		case name != "" && name != "-":
 			fields[name] = c.schema(f.Type)
+			if f.Type.Kind() == reflect.Pointer {
+				fields[name] = fields[name].withoutEmpty()
+			}
 		}
 	}
 	return fields
@@ -134,28 +151,47 @@ func (s *Schema) String() string {
 	return "text"
 }
 
-// enums are the values that the API server accepts for string types, except for types that packages lint and podspec
-// check.
-var enums = map[reflect.Type][]string{
-	reflect.TypeFor[corev1.MountPropagationMode]():        textsOf(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional),
-	reflect.TypeFor[corev1.PersistentVolumeAccessMode]():  textsOf(corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod),
-	reflect.TypeFor[corev1.PersistentVolumeMode]():        textsOf(corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem),
-	reflect.TypeFor[corev1.PreemptionPolicy]():            textsOf(corev1.PreemptLowerPriority, corev1.PreemptNever),
-	reflect.TypeFor[corev1.NodeInclusionPolicy]():         textsOf(corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore),
-	reflect.TypeFor[corev1.SeccompProfileType]():          textsOf(corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined, corev1.SeccompProfileTypeLocalhost),
-	reflect.TypeFor[corev1.AppArmorProfileType]():         textsOf(corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined, corev1.AppArmorProfileTypeLocalhost),
-	reflect.TypeFor[corev1.ProcMountType]():               textsOf(corev1.DefaultProcMount, corev1.UnmaskedProcMount),
-	reflect.TypeFor[corev1.PodFSGroupChangePolicy]():      textsOf(corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways),
-	reflect.TypeFor[corev1.SupplementalGroupsPolicy]():    textsOf(corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict),
-	reflect.TypeFor[corev1.OSName]():                      textsOf(corev1.Linux, corev1.Windows),
-	reflect.TypeFor[corev1.ResourceResizeRestartPolicy](): textsOf(corev1.NotRequired, corev1.RestartContainer),
-	reflect.TypeFor[corev1.HostPathType]():                textsOf(corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev),
+// enum has the values of a text, and the ID of the finding about another one.
+type enum struct {
+	id     string
+	values []string
 }
 
-func textsOf[T ~string](values ...T) []string {
-	texts := make([]string, len(values))
-	for i := range values {
-		texts[i] = string(values[i])
-	}
-	return texts
+// enums are the values that the API server accepts for string types, except for types that packages lint and podspec
+// check.
+var enums = map[reflect.Type]enum{
+	reflect.TypeFor[corev1.MountPropagationMode]():          values(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional),
+	reflect.TypeFor[corev1.RecursiveReadOnlyMode]():         values(corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyIfPossible, corev1.RecursiveReadOnlyEnabled),
+	reflect.TypeFor[corev1.PersistentVolumeAccessMode]():    values(corev1.ReadWriteOnce, corev1.ReadOnlyMany, corev1.ReadWriteMany, corev1.ReadWriteOncePod),
+	reflect.TypeFor[corev1.PersistentVolumeMode]():          values(corev1.PersistentVolumeBlock, corev1.PersistentVolumeFilesystem),
+	reflect.TypeFor[corev1.PreemptionPolicy]():              values(corev1.PreemptLowerPriority, corev1.PreemptNever),
+	reflect.TypeFor[corev1.NodeInclusionPolicy]():           values(corev1.NodeInclusionPolicyHonor, corev1.NodeInclusionPolicyIgnore),
+	reflect.TypeFor[corev1.SeccompProfileType]():            values(corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined, corev1.SeccompProfileTypeLocalhost),
+	reflect.TypeFor[corev1.AppArmorProfileType]():           values(corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined, corev1.AppArmorProfileTypeLocalhost),
+	reflect.TypeFor[corev1.ProcMountType]():                 values(corev1.DefaultProcMount, corev1.UnmaskedProcMount),
+	reflect.TypeFor[corev1.PodFSGroupChangePolicy]():        values(corev1.FSGroupChangeOnRootMismatch, corev1.FSGroupChangeAlways),
+	reflect.TypeFor[corev1.PodSELinuxChangePolicy]():        values(corev1.SELinuxChangePolicyRecursive, corev1.SELinuxChangePolicyMountOption),
+	reflect.TypeFor[corev1.SupplementalGroupsPolicy]():      values(corev1.SupplementalGroupsPolicyMerge, corev1.SupplementalGroupsPolicyStrict),
+	reflect.TypeFor[corev1.OSName]():                        values(corev1.Linux, corev1.Windows),
+	reflect.TypeFor[corev1.HostPathType]():                  values(corev1.HostPathUnset, corev1.HostPathDirectoryOrCreate, corev1.HostPathDirectory, corev1.HostPathFileOrCreate, corev1.HostPathFile, corev1.HostPathSocket, corev1.HostPathCharDev, corev1.HostPathBlockDev),
+	reflect.TypeFor[corev1.AzureDataDiskCachingMode]():      values(corev1.AzureDataDiskCachingNone, corev1.AzureDataDiskCachingReadOnly, corev1.AzureDataDiskCachingReadWrite),
+	reflect.TypeFor[corev1.AzureDataDiskKind]():             values(corev1.AzureSharedBlobDisk, corev1.AzureDedicatedBlobDisk, corev1.AzureManagedDisk),
+	reflect.TypeFor[corev1.PullPolicy]():                    values(corev1.PullAlways, corev1.PullIfNotPresent, corev1.PullNever).as("pull-policy-unknown"),
+	reflect.TypeFor[corev1.TerminationMessagePolicy]():      values(corev1.TerminationMessageReadFile, corev1.TerminationMessageFallbackToLogsOnError).as("message-policy-unknown"),
+	reflect.TypeFor[corev1.Protocol]():                      values(corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP).as("protocol-unknown"),
+	reflect.TypeFor[corev1.DNSPolicy]():                     values(corev1.DNSClusterFirst, corev1.DNSClusterFirstWithHostNet, corev1.DNSDefault, corev1.DNSNone).as("dns-policy-unknown"),
+	reflect.TypeFor[corev1.URIScheme]():                     values(corev1.URISchemeHTTP, corev1.URISchemeHTTPS).as("probe-invalid"),
+	reflect.TypeFor[corev1.TolerationOperator]():            values(corev1.TolerationOpEqual, corev1.TolerationOpExists, corev1.TolerationOpLt, corev1.TolerationOpGt).as("toleration-invalid"),
+	reflect.TypeFor[corev1.TaintEffect]():                   values(corev1.TaintEffectNoSchedule, corev1.TaintEffectPreferNoSchedule, corev1.TaintEffectNoExecute).as("toleration-invalid"),
+	reflect.TypeFor[corev1.UnsatisfiableConstraintAction](): values(corev1.DoNotSchedule, corev1.ScheduleAnyway).as("spread-invalid"),
 }
+
+func values[T ~string](allowed ...T) enum {
+	texts := make([]string, len(allowed))
+	for i := range allowed {
+		texts[i] = string(allowed[i])
+	}
+	return enum{"value-unknown", texts}
+}
+
+func (e enum) as(id string) enum { return enum{id, e.values} }

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -20,7 +21,11 @@ var synonyms = map[string]string{
 	"successfulhistorylimit": "successfulJobsHistoryLimit", "failedhistorylimit": "failedJobsHistoryLimit",
 	"failurepolicy": "podFailurePolicy", "restart": "restartPolicy", "pullpolicy": "imagePullPolicy", "pullsecrets": "imagePullSecrets",
 	"environment": "env", "envs": "env", "envvars": "env", "cmd": "command", "entrypoint": "command", "arguments": "args", "mounts": "volumeMounts",
+	"secretref": "secretKeyRef", "configmapref": "configMapKeyRef", "secretkeyref": "secretRef", "configmapkeyref": "configMapRef",
 }
+
+// ofCronJob are the fields of a CronJob's spec, which a Job does not have.
+var ofCronJob = []string{"schedule", "timeZone", "concurrencyPolicy", "startingDeadlineSeconds", "successfulJobsHistoryLimit", "failedJobsHistoryLimit", "jobTemplate"}
 
 // searchedAtMost is the number of problems in an object above which the meaning of unknown fields is no longer
 // searched.
@@ -46,11 +51,36 @@ func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
 	} else if to, right := findCertain(around, name); right != "" {
 		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.move(here, name, to, right, path)
+	} else if inner := here.unwrap(name); inner != nil {
+		problem.Message += ": what it contains belongs into " + cmp.Or(pathOf(w.Prefix, here.steps), "the object") + " itself"
+		problem.Fix = "write " + phrase.And(inner) + " here, without " + name
+		for _, field := range inner {
+			w.result.Moved[pathOf(w.Prefix, append(slices.Clone(here.steps), step{name: field}))] = path + "." + field
+		}
+	} else if slices.Contains(ofCronJob, name) {
+		problem.Message = path + " is a field of a CronJob, and this is a Job"
+		problem.Fix = "write kind: CronJob, with the spec of the Job in spec.jobTemplate.spec, or remove it"
 	} else if to, right := findSimilar(around, name); right != "" {
 		problem.Message += ", did you mean " + to.fieldName(w.Prefix, here, right)
 		problem.Fix = w.guess(here, name, to, right)
 	}
 	w.report(problem)
+}
+
+// unwrap moves the fields of an unknown object into the object that contains it, if that has all of them and none is set, and
+// returns their names.
+func (p place) unwrap(name string) []string {
+	inner, _ := p.content[name].(map[string]any)
+	for field := range inner {
+		if _, set := p.content[field]; set || p.schema.fields[field] == nil {
+			return nil
+		}
+	}
+	maps.Copy(p.content, inner)
+	if len(inner) > 0 {
+		delete(p.content, name)
+	}
+	return slices.Sorted(maps.Keys(inner))
 }
 
 // checkEmpty finds fields that are siblings of the field they belong to, because of missing indentation.
@@ -164,11 +194,14 @@ func (p place) create() map[string]any {
 		return p.content
 	}
 	last := p.steps[len(p.steps)-1]
+	if last.name == "" {
+		return nil
+	}
 	parent := last.object
 	if parent == nil {
 		parent = place{schema: last.schema, steps: p.steps[:len(p.steps)-1]}.create()
 	}
-	if parent == nil || last.name == "" {
+	if parent == nil {
 		return nil
 	}
 	if parent[last.name] == nil {
@@ -190,13 +223,14 @@ func normalize(name string) string {
 // is none, or if there are several at the same distance.
 func findCertain(around []place, name string) (place, string) {
 	wanted := normalize(name)
-	if to, right := findNearest(around, wanted); right != "" {
+	synonym := strings.ToLower(synonyms[wanted])
+	if here := around[0].schema; slices.Contains(here.lower, synonym) {
+		return around[0], here.names[slices.Index(here.lower, synonym)]
+	}
+	if to, right := findNearest(around, wanted); right != "" || synonym == "" {
 		return to, right
 	}
-	if synonym := synonyms[wanted]; synonym != "" {
-		return findNearest(around, strings.ToLower(synonym))
-	}
-	return place{}, ""
+	return findNearest(around, synonym)
 }
 
 // findNearest returns the only field, among the nearest ones, with this name in lower case.
@@ -207,11 +241,12 @@ func findNearest(around []place, lower string) (found place, name string) {
 			break
 		}
 		i := slices.Index(p.schema.lower, lower)
+		isInside := p.content != nil && len(p.steps) == len(around[0].steps)+1 || p.distance == 1 && p.isMetadata()
 		switch {
-		case i < 0, p.distance > 0 && slices.Contains(generic, p.schema.names[i]):
-		case name == "" || found.content == nil && p.content != nil:
+		case i < 0, p.distance > 0 && slices.Contains(generic, p.schema.names[i]) && !isInside:
+		case name == "" || p.fits(lower) > found.fits(lower):
 			found, name, several = p, p.schema.names[i], false
-		case found.content == nil || p.content != nil:
+		case p.fits(lower) == found.fits(lower):
 			several = true
 		}
 	}
@@ -219,6 +254,22 @@ func findNearest(around []place, lower string) (found place, name string) {
 		return place{}, ""
 	}
 	return found, name
+}
+
+func (p place) isMetadata() bool {
+	return len(p.steps) > 0 && p.steps[len(p.steps)-1].name == "metadata"
+}
+
+// fits returns 2 for an object without the field, 1 for one that already has it, and 0 for one that is missing.
+func (p place) fits(lower string) int {
+	i := slices.Index(p.schema.lower, lower)
+	switch _, set := p.content[p.schema.names[i]]; {
+	case p.content == nil:
+		return 0
+	case set:
+		return 1
+	}
+	return 2
 }
 
 // maxDistance is the maximum number of objects between a field and the object it belongs to.
@@ -276,11 +327,11 @@ func (p place) appendInside(all []place, seen map[string]bool) []place {
 			content, _ := p.content[name].(map[string]any)
 			all = place{schema: s, content: content, steps: steps, distance: p.distance + 1}.appendInside(all, seen)
 		case list:
-			items, _ := p.content[name].([]any)
-			if len(items) != 1 || s.elem.kind != object {
+			items, set := p.content[name].([]any)
+			if len(items) != 1 && (set || p.distance > 0) || s.elem.kind != object { // of a missing list, only one that belongs here
 				continue
 			}
-			content, _ := items[0].(map[string]any)
+			content, _ := append(items, nil)[0].(map[string]any)
 			all = place{schema: s.elem, content: content, steps: append(steps, step{schema: s}), distance: p.distance + 1}.appendInside(all, seen)
 		}
 	}
@@ -296,12 +347,15 @@ func (p place) isLikely() bool {
 }
 
 // findSimilar returns the field with the most similar name, in the same object or in one around it: a guess. There is none
-// if a third of the letters differ.
+// if more than one edit is needed for each three letters. Short names are similar to many, so they are searched only here.
 func findSimilar(around []place, name string) (found place, right string) {
 	wanted := normalize(name)
-	least := (len(wanted) + 2) / 3
+	if len(wanted) < 3 {
+		return place{}, ""
+	}
+	least := max((len(wanted)+2)/3, 2)
 	for _, p := range around {
-		if !p.isLikely() {
+		if !p.isLikely() || p.distance > 0 && len(wanted) < 5 {
 			continue
 		}
 		for i, known := range p.schema.names {

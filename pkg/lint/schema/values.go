@@ -3,6 +3,7 @@ package schema
 import (
 	"fmt"
 	"math"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -143,7 +144,7 @@ func (w *walk) rewriteFix(s *Schema, value any) string {
 // listFix returns how to replace a value by a list.
 func (w *walk) listFix(s *Schema, value any) string {
 	if _, isObject := value.(map[string]any); !isObject && s.elem.kind == text {
-		return "write a list: [" + strings.Join(w.quoteWords(fmt.Sprint(value)), ", ") + "]"
+		return w.textsFix(fmt.Sprint(value))
 	}
 	if _, named := s.elem.fields["name"]; named {
 		return `write a list of objects, each with a name: start each with "- "`
@@ -151,20 +152,73 @@ func (w *walk) listFix(s *Schema, value any) string {
 	return `write a list: start each item with "- "`
 }
 
-// quoteWords quotes the items of a list that was written as one text. A command becomes its arguments, or an argument of sh
-// -c if it uses shell syntax.
-func (w *walk) quoteWords(given string) []string {
-	if len(w.steps) == 0 || w.steps[len(w.steps)-1].name != "command" && w.steps[len(w.steps)-1].name != "args" {
-		return []string{quoted(given)}
+var (
+	// script matches sh -c and its script, or the script and -c as arguments of sh.
+	script  = regexp.MustCompile(`(?s)^(?:(\S*\b(?:ba|da|z|k)?sh)\s+)?(-[a-z]*c)\s+(.+?)\s*$`)
+	shell   = regexp.MustCompile(`\b(?:ba|da|z|k)?sh$`)
+	optionC = regexp.MustCompile(`^-[a-z]*c$`)
+)
+
+// textsFix returns how to replace one text by a list of texts. A command becomes its arguments, or a script of the shell that
+// runs it, if it uses shell syntax. It is the same program as the user wrote: args are added to command.
+func (w *walk) textsFix(given string) string {
+	list := func(items ...string) string {
+		for i := range items {
+			items[i] = quoted(items[i])
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	}
-	if strings.ContainsAny(given, "|&;<>$`'\"\\*\n") {
-		return []string{`"sh"`, `"-c"`, quoted(given)}
+	here := w.steps[len(w.steps)-1]
+	if here.name != "command" && here.name != "args" {
+		return "write a list: " + list(given)
 	}
-	words := strings.Fields(given)
-	for i := range words {
-		words[i] = quoted(words[i])
+	var before []string // the words that precede args
+	if here.name == "args" {
+		before = wordsOf(here.object["command"])
+	}
+	last := ""
+	if len(before) > 0 {
+		last = before[len(before)-1]
+	}
+	found := script.FindStringSubmatch(given)
+	switch isScript := strings.ContainsAny(given, "|&;<>$`'\"\\*\n"); {
+	case optionC.MatchString(last):
+		return "write a list: " + list(given)
+	case found != nil && found[1] != "" && last == "":
+		return "write a list: " + list(found[1], found[2], unquote(found[3]))
+	case found != nil && found[1] == "" && shell.MatchString(last):
+		return "write a list: " + list(found[2], unquote(found[3]))
+	case !isScript:
+		return "write a list: " + list(strings.Fields(given)...)
+	case shell.MatchString(last):
+		return "write a list: " + list("-c", given)
+	case here.name == "command":
+		return "write a list: " + list("sh", "-c", given)
+	case last == "":
+		return `write a list with an item for each argument; for a script, add command: ["sh", "-c"] and write args: ` + list(given)
+	}
+	return "write a list with an item for each argument"
+}
+
+// wordsOf returns the words of a command, which may be a text by mistake.
+func wordsOf(command any) []string {
+	if written, isText := command.(string); isText {
+		return strings.Fields(written)
+	}
+	items, _ := command.([]any)
+	var words []string
+	for _, item := range items {
+		words = append(words, fmt.Sprint(item))
 	}
 	return words
+}
+
+// unquote removes quotes around a script.
+func unquote(text string) string {
+	if inner := strings.Trim(text, text[:1]); strings.ContainsAny(text[:1], `'"`) && !strings.Contains(inner, text[:1]) {
+		return inner
+	}
+	return text
 }
 
 // isInSeconds reports whether the field at the current place is measured in seconds.

@@ -29,6 +29,9 @@ type KubeFlags struct {
 	loader      clientcmd.ClientConfig
 }
 
+// OwnFlag is an annotation of a flag of a verb with the name, and not the meaning, of a flag of kubectl.
+const OwnFlag = "own"
+
 // NewKubeFlags returns kubectl's connection flags.
 func NewKubeFlags() *KubeFlags {
 	return &KubeFlags{Overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults}}

@@ -117,7 +117,7 @@ func (s *Set) EndLine(j *Job) string {
 // WhyFailed returns why a Job has failed: the verdict, or else its condition.
 func (j *Job) WhyFailed() string {
 	if j.Verdict.Why != "" {
-		return j.Verdict.WithReason()
+		return j.Verdict.Why
 	}
 	failed := reconcile.TrueCondition(j.Job, batchv1.JobFailed)
 	return wording.Join(": ", jobprinter.OrNone(failed.Reason), failed.Message)

@@ -73,6 +73,9 @@ func Finish(root *cobra.Command, groups []Group) {
 		cmd.InitDefaultHelpFlag()
 		cmd.Flags().Lookup("help").Usage = "Show this help."
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if f.Annotations[cmdutil.OwnFlag] != nil {
+				return
+			}
 			if text, ok := words[f.Name]; ok {
 				f.Usage = text
 			}

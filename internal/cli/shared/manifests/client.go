@@ -1,10 +1,11 @@
 package manifests
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
+	"io"
 	"strings"
 	"time"
 
@@ -26,6 +27,7 @@ type Client struct {
 	client    dynamic.Interface
 	kube      kube.Interface
 	now       func() time.Time
+	warned    *warnings
 	namespace string // of objects that do not name one
 	options   metav1.CreateOptions
 	resources map[schema.GroupVersionKind]resource // cache for other kinds
@@ -41,6 +43,10 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	warned := &warnings{}
+	if f.warnings == io.Discard {
+		config.WarningHandler = warned
+	}
 	options := metav1.CreateOptions{FieldManager: f.FieldManager, FieldValidation: f.fieldValidation}
 	if dryRun {
 		options.DryRun = []string{metav1.DryRunAll}
@@ -53,7 +59,47 @@ func (f *Flags) Client(dryRun bool, now func() time.Time) (*Client, error) {
 	if err != nil {
 		return nil, cmdutil.ExplainConfigError(err)
 	}
-	return &Client{flags: f, client: client, kube: typed, now: now, namespace: namespace, options: options, resources: map[schema.GroupVersionKind]resource{}}, nil
+	return &Client{flags: f, client: client, kube: typed, now: now, warned: warned, namespace: namespace, options: options, resources: map[schema.GroupVersionKind]resource{}}, nil
+}
+
+// NewDryRun returns a client for Try, which stores nothing.
+func NewDryRun(flags *cmdutil.KubeFlags, now func() time.Time) (*Client, error) {
+	f := &Flags{kube: flags, warnings: io.Discard, FieldManager: "kubectl-batchjob", fieldValidation: metav1.FieldValidationStrict}
+	return f.Client(true, now)
+}
+
+// Ping returns an error if the API server does not answer.
+func (c *Client) Ping(ctx context.Context) error {
+	return c.kube.CoreV1().RESTClient().Get().AbsPath("/version").Do(ctx).Error()
+}
+
+// warnings collects the warnings of an API server about one object.
+type warnings []string
+
+// HandleWarningHeader implements rest.WarningHandler.
+func (w *warnings) HandleWarningHeader(code int, _, text string) {
+	const warning = 299
+	if code == warning && text != "" {
+		*w = append(*w, text)
+	}
+}
+
+// Try asks the API server about an object, as Create would send it.
+func (c *Client) Try(ctx context.Context, object *manifest.Object) (Verdict, error) {
+	sent := object.Copy()
+	for _, job := range sent.Jobs() {
+		if len(job.MoveNames()) > 0 { // lint reports the problems
+			job.RemoveNames()
+		}
+	}
+	*c.warned = nil
+	_, err := c.Create(ctx, &unstructured.Unstructured{Object: sent.Content})
+	if ctx.Err() != nil {
+		return Verdict{}, ctx.Err()
+	}
+	verdict, err := VerdictOf(err)
+	verdict.Findings = append(verdict.Findings, warningsOf(*c.warned)...)
+	return verdict, err
 }
 
 // Create creates an object, and returns it as stored.
@@ -71,45 +117,42 @@ func ConcernsObject(err error) bool {
 	return errors.As(err, &answer) && !apierrors.IsUnauthorized(err) || meta.IsNoMatchError(err)
 }
 
-// An API server names the field in one of these ways; the first is from Go's decoder, for a value of the wrong type.
-var (
-	wrongType    = regexp.MustCompile(`Go struct field \w+\.(\S+) of type`)
-	unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
-)
-
-// Locate adds the position in the manifest to an error of the API server.
+// Locate adds the position in the manifest to an error of the API server, and our words for its reasons.
 func Locate(object *manifest.Object, err error) []error {
 	if _, is := errors.AsType[*meta.NoKindMatchError](err); is {
 		return []error{cmdutil.NewUserError(cmdutil.KindOther, err,
 			fmt.Sprintf("%s: the cluster has no kind %s in %s", object.Position("kind"), object.Kind(), object.APIVersion()),
 			"install its CustomResourceDefinition, or use another context")}
 	}
-	var answer apierrors.APIStatus
-	if !ConcernsObject(err) || !errors.As(err, &answer) {
+	if !apierrors.IsInvalid(err) && !apierrors.IsBadRequest(err) {
+		return locateOther(object, err)
+	}
+	verdict, other := VerdictOf(err)
+	if other != nil {
 		return []error{err}
 	}
-	status := answer.Status()
-	if apierrors.IsInvalid(err) && status.Details != nil && len(status.Details.Causes) > 0 {
-		var all []error
-		for _, cause := range status.Details.Causes {
-			all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err,
-				fmt.Sprintf("%s: the API server rejected %s: %s", object.Position(cause.Field), cause.Field, cause.Message), ""))
+	var all []error
+	for _, f := range verdict.rejections(object) {
+		what := f.Message
+		if f.ID != serverRejects {
+			what = "the API server rejects this: " + what
 		}
-		return all
+		all = append(all, cmdutil.NewUserError(cmdutil.KindServerFailed, err, object.Position(f.Field).String()+": "+strings.Replace(what, "rejects it: ", "rejected "+cmp.Or(f.Field, "it")+": ", 1), f.Fix))
 	}
-	path := ""
-	for _, pattern := range [...]*regexp.Regexp{wrongType, unknownField} {
-		if found := pattern.FindStringSubmatch(status.Message); found != nil {
-			path = found[1]
-			break
-		}
+	return all
+}
+
+// locateOther adds the position of the object to an error that is not about its fields.
+func locateOther(object *manifest.Object, err error) []error {
+	if !ConcernsObject(err) {
+		return []error{err}
 	}
 	explained := cmdutil.ExplainError(err)
 	what, hint := explained.Error(), ""
 	if known, is := errors.AsType[*cmdutil.UserError](explained); is {
 		what, hint = known.What, known.Hint
 	}
-	return []error{cmdutil.NewUserError(cmdutil.KindOf(explained), err, object.Position(path).String()+": "+what, hint)}
+	return []error{cmdutil.NewUserError(cmdutil.KindOf(explained), err, object.Position("").String()+": "+what, hint)}
 }
 
 // MayExist returns an error if the object may be stored although its creation failed, nil if it is not.

@@ -71,6 +71,9 @@ func (f *InputFlags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Obj
 	return manifest.Read(ctx, manifest.Options{Files: f.files, Recursive: f.recursive, Stdin: stdin, Verb: f.verb})
 }
 
+// IsRecursive reports whether the folders in a folder are read, too, which may have files of any program.
+func (f *InputFlags) IsRecursive() bool { return f.recursive }
+
 // NoJobsError returns the error for manifests without any object.
 func (f *InputFlags) NoJobsError() error {
 	if f.kustomize != "" {
@@ -85,7 +88,7 @@ func (f *InputFlags) NoJobsError() error {
 
 // LintInput returns the part of the manifest that lint checks for this Job.
 func LintInput(job *manifest.Job) lint.Input {
-	input := lint.Input{Object: job.Object.Content, Written: job.Object.Written}
+	input := lint.Input{Object: job.Object.Content, Written: job.Object.Written, Rendered: job.Object.Source() != ""}
 	if job.Object.Kind() == "JobSet" {
 		input.Object, input.Path, input.Volumes = job.AsJob(job.LastName()), job.Path, job.Object.ClaimedVolumes()
 	}

@@ -111,6 +111,9 @@ func listOf(objects []*manifest.Object) string {
 func (f *Flags) prepareOther(object *manifest.Object) []error {
 	if manifest.IsBatch(object) {
 		path, problem, fix := manifest.WhyNoJob(object)
+		if problem == "" {
+			return nil
+		}
 		return []error{object.Errorf(path, "%s; %s", problem, fix)}
 	}
 	switch err := f.checkNamespace(object); {

@@ -28,7 +28,7 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		in := facts.Establish(randomInput(t))
+		in := facts.Of(randomInput(t))
 		a := account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 		sum := int32(0)
 		for name, n := range map[string]int32{
@@ -87,7 +87,7 @@ func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
 
 func checkParts(t *testing.T, given input.Input, want account.Accounting) {
 	t.Helper()
-	in := facts.Establish(given)
+	in := facts.Of(given)
 	got := *account.Of(in, failures.Find(in, explain.Options{}), explain.Options{})
 	if got.Causes = nil; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, want %+v", got, want)

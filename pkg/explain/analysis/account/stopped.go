@@ -40,7 +40,7 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range killedCauses(in, fs.EventEnds, a.Unexplained) {
 		add(c)
 	}
-	if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded && a.Unexplained <= jobspec.Parallelism(in.Spec) {
+	if in.Decision.EndedBy == explain.EndedByDeadline && a.Unexplained <= jobspec.Parallelism(in.Spec) {
 		c := stoppedCause(explain.StoppedAtDeadline)
 		c.Source, c.Count = explain.SourceCondition, a.Unexplained
 		add(c)

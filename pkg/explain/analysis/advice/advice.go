@@ -25,6 +25,7 @@ import (
 // Values are the inputs of the advice besides the facts and the failures.
 type Values struct {
 	Accounting *account.Accounting
+	End        *explain.End
 	// IgnoredFailures is the number in the report's Counts.
 	IgnoredFailures int32
 	Problems        []explain.Problem
@@ -42,7 +43,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
 		out = appendNew(out, onFailures(in, failed, v, o))
 		if !o.IsNarrow() {
-			out = appendNew(out, onLimit(in, failed))
+			out = appendNew(out, onLimit(in, failed, v.End))
 		}
 	}
 	if in.Finished() {

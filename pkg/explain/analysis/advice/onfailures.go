@@ -7,7 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
-	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
@@ -127,7 +126,7 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 		return onGoneEnding(in, &v.Accounting.Causes[ended])
 	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
 		return advise(words.FindDeleter, "")
-	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Decision.Reason == batchv1.JobReasonDeadlineExceeded:
+	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Decision.EndedBy == explain.EndedByDeadline:
 		return nil
 	case failed.Restarts.MayHaveFailedJob:
 		return advise(words.KeepFailedPods, "")
@@ -148,27 +147,25 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 }
 
 // onLimit returns advice on the limit that ended the Job.
-func onLimit(in *facts.Facts, failed *failures.Failures) []explain.Advice {
-	switch in.Decision.Reason {
-	case batchv1.JobReasonDeadlineExceeded:
-		if n := failed.NeverStarted; n != nil {
-			return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(n.Pod)))
-		}
-		if o := failed.Outlived; o != nil {
+func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []explain.Advice {
+	switch end.EndedBy {
+	case explain.EndedByNeverStarting:
+		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
+	case explain.EndedByDeadline:
+		if o := end.Outlived; o != nil {
 			return endWithMain(in, o.Running, o.Ended)
 		}
 		if in.Spec.ActiveDeadlineSeconds == nil {
 			return proposeFix(in, words.GiveMoreTime, nil)
 		}
 		return proposeFix(in, words.GiveMoreTime, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
-	case batchv1.JobReasonBackoffLimitExceeded:
-		if failed.Restarts.FailedJob {
-			return advise(words.KeepFailedPods, "")
-		}
+	case explain.EndedByRestarts:
+		return advise(words.KeepFailedPods, "")
+	case explain.EndedByBackoffLimit:
 		if failed.Example != nil && retriesInVain(in, failed.Example) {
 			return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 		}
-	case batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded:
+	case explain.EndedByFailedIndexes, explain.EndedByMaxFailedIndexes:
 		if failed.HaveLogs() {
 			return adviseLogs(words.ReadLogsOfFailed, logsOfFailed(in.Job))
 		}

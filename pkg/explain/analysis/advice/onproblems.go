@@ -153,7 +153,7 @@ func startAdvice(p *explain.Problem) string {
 // loopOf returns the container that is restarted repeatedly in a ProblemCrashLoop, or nil.
 func loopOf(in *facts.Facts, p *explain.Problem) *input.Container {
 	if pod := activePod(in, p.Pods[0]); pod != nil && p.Kind == explain.ProblemCrashLoop {
-		return facts.CrashLoop(pod)
+		return in.CrashLoop(pod)
 	}
 	return nil
 }

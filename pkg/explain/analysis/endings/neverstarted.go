@@ -3,7 +3,6 @@ package endings
 import (
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -42,7 +41,7 @@ func whyWaits(pod, reason, message string) *NeverStarted {
 // started container.
 func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	status := &in.Job.Status
-	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded || status.Succeeded > 0 || status.Failed == 0 {
+	if in.Decision.EndedBy != explain.EndedByDeadline || status.Succeeded > 0 || status.Failed == 0 {
 		return nil
 	}
 	warnings, started := eventsOfStart(in)

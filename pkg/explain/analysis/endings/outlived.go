@@ -4,30 +4,18 @@ import (
 	"slices"
 	"strings"
 
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
-// Outlived is a pod of a Job that passed its deadline: a container of its template had ended, and others kept the pod
-// running until the controller deleted it.
-type Outlived struct {
-	Pod string
-	// Ended is the container that had ended. Exit is its exit, nil if only events of the pod are left.
-	Ended string
-	Exit  *cause.Exit
-	// Running are the names of the other containers.
-	Running []string
-}
-
-// FindOutlived returns the first such pod that pods and events show, nil if there is none.
-func FindOutlived(in *facts.Facts) *Outlived {
-	if in.Decision.Reason != batchv1.JobReasonDeadlineExceeded {
+// FindOutlived returns the first pod that was kept running until the deadline of the Job by containers other than the one that
+// had ended, as pods and events show; nil if there is none.
+func FindOutlived(in *facts.Facts) *explain.Outlived {
+	if in.Decision.EndedBy != explain.EndedByDeadline {
 		return nil
 	}
 	known := map[string]bool{"": true} // no pod means the Job
@@ -41,11 +29,11 @@ func FindOutlived(in *facts.Facts) *Outlived {
 }
 
 // outlivedPod checks a pod that exists.
-func outlivedPod(in *facts.Facts, p *input.Pod) *Outlived {
+func outlivedPod(in *facts.Facts, p *input.Pod) *explain.Outlived {
 	if !p.Deleting || p.DeletedAt.Before(in.Decision.Since) {
 		return nil
 	}
-	o := &Outlived{Pod: p.Name}
+	o := &explain.Outlived{Pod: p.Name}
 	for i := range p.Containers {
 		c := &p.Containers[i]
 		switch {
@@ -65,7 +53,7 @@ func outlivedPod(in *facts.Facts, p *input.Pod) *Outlived {
 
 // outlivedGonePod finds such a pod from events alone. A kubelet reports each container that it stops: a container without
 // that event had ended.
-func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
+func outlivedGonePod(in *facts.Facts, known map[string]bool) *explain.Outlived {
 	if !in.PodsRead || !in.EventsRead {
 		return nil
 	}
@@ -90,7 +78,7 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *Outlived {
 	for _, pod := range pods {
 		for i := range in.Spec.Template.Spec.Containers {
 			if name := in.Spec.Template.Spec.Containers[i].Name; !slices.Contains(stopped[pod], name) && !in.OnlyServes(name) {
-				return &Outlived{Pod: pod, Ended: name, Running: stopped[pod]}
+				return &explain.Outlived{Pod: pod, Ended: name, Running: stopped[pod]}
 			}
 		}
 	}

@@ -4,7 +4,6 @@ package evidence
 
 import (
 	"cmp"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -15,29 +14,28 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Values are the inputs of the chain besides the facts and the failures.
 type Values struct {
 	Accounting *account.Accounting
-	// Completed is the number in the report's Counts.
-	Completed int32
-	Success   *explain.SuccessPolicy
+	// Limit describes the limit of the spec that ended the Job, "" if it is unknown.
+	Limit  string
+	Policy *explain.FailurePolicy
 }
 
-// Chain returns the chain. A report on a part of the Job, or on a running Job with failures, has only the lower part: pods,
+// Links returns the links of the chain. A report on a part of the Job, or on a running Job with failures, has only the lower part: pods,
 // containers and events.
-func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
+func Links(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Evidence {
 	var chain []explain.Evidence
 	end := &in.Decision
 	if !o.IsNarrow() {
 		chain = conditionEvidence(in)
-		if text := limitText(in, failed, v); text != "" {
-			chain = append(chain, explain.Evidence{Kind: explain.EvidenceLimit, Text: text})
+		if v.Limit != "" {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceLimit, Text: v.Limit})
 		}
-		if policy := in.Spec.PodFailurePolicy; end.Failing() && policy != nil && end.HasRule() && int(end.Rule) < len(policy.Rules) {
-			chain = append(chain, ruleEvidence(in, end.Rule))
+		if end.Failing() && end.HasRule() {
+			chain = append(chain, ruleLink(in, &v.Policy.Rules[end.Rule]))
 		}
 	}
 	if end.Decided() && !end.Failing() {
@@ -45,13 +43,16 @@ func Chain(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Opti
 	}
 	example := failed.Example
 	if example == nil {
+		if loop := loopLinks(in, o); len(loop) > 0 && !end.Decided() {
+			return append(chain, loop...)
+		}
 		if end.Failing() || in.Job.Status.Failed > 0 {
 			chain = append(chain, missingEvidence(in, failed, v.Accounting, o)...)
 		}
 		return chain
 	}
 	if example.Matched() && example.Match.Rule != end.Rule {
-		chain = append(chain, ruleEvidence(in, example.Match.Rule))
+		chain = append(chain, ruleLink(in, &v.Policy.Rules[example.Match.Rule]))
 	}
 	return append(chain, podEvidence(in, example)...)
 }
@@ -67,49 +68,11 @@ func conditionEvidence(in *facts.Facts) []explain.Evidence {
 	return nil
 }
 
-// limitText returns the limit of the spec that was exceeded, "" if none was, or if it is unknown.
-func limitText(in *facts.Facts, failed *failures.Failures, v *Values) string {
-	spec, counted, lost := in.Spec, in.CountedFailures(), in.Plan.Findings.FailedIndexes
-	switch in.Decision.Reason {
-	case batchv1.JobReasonBackoffLimitExceeded:
-		limit := jobspec.BackoffLimit(spec)
-		if !in.RestartsCount() {
-			return words.BackoffLimitEvidence(limit, v.Accounting.Exceeding(limit))
-		}
-		restarts := failed.Restarts.Count
-		if restarts < max(limit, 1) {
-			restarts = 0
-		}
-		return words.RestartsEvidence(limit, restarts, counted)
-	case batchv1.JobReasonDeadlineExceeded:
-		var ran *time.Duration
-		if start := in.Job.Status.StartTime; !start.IsZero() && !in.Decision.Since.IsZero() {
-			ran = ptr.To(in.Decision.Since.Sub(start.Time))
-		}
-		if spec.ActiveDeadlineSeconds != nil {
-			return words.DeadlineEvidence(*spec.ActiveDeadlineSeconds, ran)
-		}
-	case batchv1.JobReasonMaxFailedIndexesExceeded:
-		return words.MaxFailedIndexesEvidence(ptr.Deref(spec.MaxFailedIndexes, 0), int32(lost.Len()), lost.String())
-	case batchv1.JobReasonFailedIndexes:
-		return words.FailedIndexesEvidence(int32(lost.Len()), lost.String(), ptr.Deref(spec.Completions, 0), in.AllowedAttempts(0), ptr.Deref(spec.BackoffLimitPerIndex, 0))
-	case batchv1.JobReasonSuccessPolicy:
-		if r := v.Success.MetRule(); r != nil {
-			return words.SuccessRuleEvidence(r)
-		}
-	case batchv1.JobReasonCompletionsReached:
-		if spec.Completions != nil {
-			return words.CompletionsEvidence(*spec.Completions, v.Completed)
-		}
-	}
-	return ""
-}
-
-func ruleEvidence(in *facts.Facts, index int32) explain.Evidence {
-	rule := &in.Spec.PodFailurePolicy.Rules[index]
-	name := in.Names.Name(index)
-	if index == in.Decision.Rule {
+// ruleLink describes a rule of the podFailurePolicy, by the name that it had when it failed the Job.
+func ruleLink(in *facts.Facts, rule *explain.FailureRule) explain.Evidence {
+	name := rule.Name
+	if rule.Index == in.Decision.Rule {
 		name = cmp.Or(name, in.Decision.RuleName)
 	}
-	return explain.Evidence{Kind: explain.EvidenceRule, Rule: ptr.To(index), RuleName: name, Text: words.RuleEvidence(index, name, rule)}
+	return explain.Evidence{Kind: explain.EvidenceRule, Rule: ptr.To(rule.Index), RuleName: name, Text: words.RuleEvidence(rule, name)}
 }

@@ -25,10 +25,7 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	if in.PerIndex() {
 		attempts = max(in.AllowedAttempts(p.Ignored), p.Attempt)
 	}
-	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
-	if p.Index >= 0 {
-		link.Index = ptr.To(p.Index)
-	}
+	link := podLink(p, attempts)
 	if p.Disruption != "" {
 		link.Lines = words.LastLines(p.DisruptionMessage)
 	}
@@ -43,22 +40,46 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	return append(chain, containerChain(in, f, c)...)
 }
 
+// podLink describes a pod with its attempt out of attempts, 0 for no limit.
+func podLink(p *input.Pod, attempts int32) explain.Evidence {
+	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	return link
+}
+
 // containerChain returns how the container of a failed pod ended, and the end of its log.
 func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Evidence {
 	p := f.Pod
 	// The end of the pod already explains a signal.
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
-	for _, tail := range in.Logs {
-		if tail.Pod == p.Name && tail.Container == c.Name && len(tail.Lines) > 0 {
-			chain = append(chain, explain.Evidence{
-				Kind: explain.EvidenceLogs, Pod: p.Name, Container: c.Name, Lines: tail.Lines, Text: words.LogEvidence(len(tail.Lines)),
-			})
-		}
-	}
+	chain = append(chain, logLinks(in, p.Name, c.Name)...)
 	for _, other := range f.Others() {
 		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
 	}
 	return chain
+}
+
+// logLinks returns the end of the container's log, as far as it was read.
+func logLinks(in *facts.Facts, pod, container string) (links []explain.Evidence) {
+	if lines := in.LogOf(pod, container); len(lines) > 0 {
+		links = append(links, explain.Evidence{
+			Kind: explain.EvidenceLogs, Pod: pod, Container: container, Lines: lines, Text: words.LogEvidence(len(lines)),
+		})
+	}
+	return links
+}
+
+// loopLinks returns how the container of the first pod in a crash loop ended last, and the end of its log; nil if there is none.
+func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
+	for _, p := range in.Active {
+		if c := in.CrashLoop(p); c != nil && c.Ended && o.HasPod(p) {
+			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
+			return append(chain, logLinks(in, p.Name, c.Name)...)
+		}
+	}
+	return nil
 }
 
 // containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of

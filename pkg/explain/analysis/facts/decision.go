@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -20,6 +21,8 @@ import (
 // Decision is how the Job ends, and why, according to its conditions.
 type Decision struct {
 	reconcile.Outcome
+	// EndedBy follows from the Reason alone: it is neither EndedByRestarts nor EndedByNeverStarting.
+	EndedBy explain.EndedBy
 	// Reason and Message are from the latest condition; Since is when the outcome was decided.
 	Reason, Message string
 	Since           time.Time
@@ -63,11 +66,6 @@ func (o *Decision) FailedBy() (rule *int32, name string) {
 	return rule, o.RuleName
 }
 
-// ByRule reports whether a rule failed the Job according to the reason; WithRule then finds the rule.
-func (o *Decision) ByRule() bool {
-	return o.Reason == batchv1.JobReasonPodFailurePolicy || strings.HasPrefix(o.Reason, rulename.ReasonPrefix)
-}
-
 // DecisionOf returns the decision according to the conditions, without the rule.
 func DecisionOf(job *batchv1.Job) Decision {
 	o := Decision{Outcome: reconcile.OutcomeOpen, Rule: failurepolicy.NoRule}
@@ -89,7 +87,30 @@ func DecisionOf(job *batchv1.Job) Decision {
 		}
 		o.Outcome, o.Reason, o.Message = t.outcome, c.Reason, c.Message
 	}
+	if o.Decided() {
+		o.EndedBy = endedBy(o.Fails(), o.Reason)
+	}
 	return o
+}
+
+// reasons are the reasons of conditions of the Job, and what they mean.
+var reasons = map[string]explain.EndedBy{
+	batchv1.JobReasonBackoffLimitExceeded: explain.EndedByBackoffLimit, batchv1.JobReasonDeadlineExceeded: explain.EndedByDeadline,
+	batchv1.JobReasonMaxFailedIndexesExceeded: explain.EndedByMaxFailedIndexes, batchv1.JobReasonFailedIndexes: explain.EndedByFailedIndexes,
+	batchv1.JobReasonPodFailurePolicy: explain.EndedByRule,
+	batchv1.JobReasonSuccessPolicy:    explain.EndedBySuccessPolicy, batchv1.JobReasonCompletionsReached: explain.EndedByCompletions,
+}
+
+// endedBy returns what ended a Job, by the reason of its condition.
+func endedBy(fails bool, reason string) explain.EndedBy {
+	by := reasons[reason]
+	switch succeeds := by == explain.EndedBySuccessPolicy || by == explain.EndedByCompletions; {
+	case fails && strings.HasPrefix(reason, rulename.ReasonPrefix):
+		return explain.EndedByRule
+	case by == "" || succeeds == fails:
+		return explain.EndedByOther
+	}
+	return by
 }
 
 // ruleMessage matches the message that both controllers write when a rule fails the Job (PFP-10).
@@ -98,7 +119,7 @@ var ruleMessage = regexp.MustCompile(`^(?:Container (\S+) for pod ([^/\s]+)/(\S+
 // WithRule adds the rule behind the reason PodFailurePolicy, or PodFailurePolicy_{name or index} (KEP-4443). The index
 // comes from the message, and the name from the reason: the annotation may have changed since.
 func (o Decision) WithRule(job *batchv1.Job, names rulename.Names) Decision {
-	if !o.ByRule() {
+	if o.EndedBy != explain.EndedByRule {
 		return o
 	}
 	suffix := strings.TrimPrefix(strings.TrimPrefix(o.Reason, batchv1.JobReasonPodFailurePolicy), "_")

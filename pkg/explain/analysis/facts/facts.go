@@ -42,8 +42,8 @@ type Facts struct {
 	Deletions []Deletion
 }
 
-// Establish returns the facts about the Job of the input, which it does not change.
-func Establish(given input.Input) *Facts {
+// Of returns the facts about the Job of the input, which it does not change.
+func Of(given input.Input) *Facts {
 	in := &Facts{Input: given, Spec: &given.Job.Spec, Uncounted: uncountedPods(given.Job), Decision: DecisionOf(given.Job)}
 
 	// Events about earlier pods of the same name are left out, for example of an earlier Job with the same name.
@@ -143,6 +143,16 @@ func (in *Facts) CountedFailures() int32 {
 // recorded to be counted.
 func (in *Facts) NotRecorded(p *input.Pod) bool {
 	return p.Finalizer && in.Uncounted[p.UID] == ""
+}
+
+// LogOf returns the last lines of a container's log, nil if it was not read.
+func (in *Facts) LogOf(pod, container string) []string {
+	for i := range in.Logs {
+		if tail := &in.Logs[i]; tail.Pod == pod && tail.Container == container {
+			return tail.Lines
+		}
+	}
+	return nil
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.

@@ -55,7 +55,7 @@ func (in *Facts) StopReason(at time.Time) explain.StopReason {
 	suspended := reconcile.TrueCondition(in.Job, batchv1.JobSuspended)
 	switch {
 	case in.Decision.Decided() && !at.Before(in.Decision.Since.Add(-time.Second)):
-		if in.Decision.Reason == batchv1.JobReasonDeadlineExceeded {
+		if in.Decision.EndedBy == explain.EndedByDeadline {
 			return explain.StoppedAtDeadline
 		}
 		return explain.StoppedAtEnd
@@ -78,9 +78,6 @@ func undoLastDeletions(in *Facts) {
 		}
 	}
 }
-
-// CrashLoop returns the container of the pod that is restarted repeatedly, or nil.
-func CrashLoop(p *input.Pod) *input.Container { return p.WaitingFor("CrashLoopBackOff") }
 
 // IsStopped reports whether a signal ended the container, as when its pod is deleted.
 func IsStopped(c *input.Container) bool {

@@ -78,12 +78,7 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	if known := facts.EndErrorIn(c); known != nil {
 		return known
 	}
-	for i := range in.Logs {
-		if tail := &in.Logs[i]; tail.Pod == f.Pod.Name && tail.Container == c.Name {
-			return meaning.KnownErrorIn(c.ExitCode, tail.Lines...)
-		}
-	}
-	return nil
+	return meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...)
 }
 
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.

@@ -59,7 +59,7 @@ type Failures struct {
 	// NeverStarted is set if the deadline of the Job passed before any of its pods started.
 	NeverStarted *endings.NeverStarted
 	// Outlived is a pod that only some of its containers kept running until the deadline of the Job, or nil.
-	Outlived *endings.Outlived
+	Outlived *explain.Outlived
 	// Groups are All by cause, the most frequent first, and consequences of the end of the Job last.
 	Groups []*Group
 	// Decisive are the groups of the failures that failed the Job, if the Job's reason distinguishes them from others.
@@ -107,13 +107,13 @@ func Find(in *facts.Facts, o explain.Options) *Failures {
 	}
 	fs.Groups = group(all)
 	fs.lastOfIndexes = lastOfIndexes(in, fs.All)
-	reason := in.Decision.Reason
-	if reason == batchv1.JobReasonFailedIndexes || reason == batchv1.JobReasonMaxFailedIndexesExceeded {
+	ended := in.Decision.EndedBy
+	if ended == explain.EndedByFailedIndexes || ended == explain.EndedByMaxFailedIndexes {
 		fs.Decisive = group(fs.lastOfIndexes)
 	}
 	fs.Examples = examples(in, fs, o)
 	// A stopped pod may explain the failure of the Job if it ran at the deadline, or if its containers had been restarted.
-	stopsExplain := reason == batchv1.JobReasonDeadlineExceeded || in.RestartsCount()
+	stopsExplain := ended == explain.EndedByDeadline || in.RestartsCount()
 	if len(fs.Examples) > 0 && (!fs.Examples[0].Consequence || o.IsNarrow() || stopsExplain) {
 		fs.Example = fs.Examples[0]
 	}
@@ -158,7 +158,7 @@ func IsConsequence(in *facts.Facts, p *input.Pod) bool {
 
 // ExplainedWithoutDeletions reports whether failures other than deletions explain the end of the Job.
 func ExplainedWithoutDeletions(in *facts.Facts, fs *Failures) bool {
-	return in.Decision.Reason != batchv1.JobReasonBackoffLimitExceeded || fs.Own > jobspec.BackoffLimit(in.Spec) || restartsExceeded(in, fs)
+	return in.Decision.EndedBy != explain.EndedByBackoffLimit || fs.Own > jobspec.BackoffLimit(in.Spec) || restartsExceeded(in, fs)
 }
 
 // own returns the number of failures that are not a consequence of the end of the Job.

@@ -1,7 +1,6 @@
 package failures
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -73,7 +72,7 @@ func restartedByProbe(in *facts.Facts, r *Restarts) (*meaning.Ending, string) {
 }
 
 func mayHaveFailedJob(in *facts.Facts) bool {
-	return in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded && in.RestartsCount()
+	return in.Decision.EndedBy == explain.EndedByBackoffLimit && in.RestartsCount()
 }
 
 // restartsExceeded returns the value of Restarts.FailedJob.

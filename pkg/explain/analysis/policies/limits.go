@@ -3,8 +3,6 @@ package policies
 import (
 	"math"
 
-	batchv1 "k8s.io/api/batch/v1"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -33,7 +31,7 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 	if in.Decision.Decided() {
 		// Pods that were stopped after the outcome was decided did not use up the limit.
 		u.Used = a.CountedOwn()
-		if in.Decision.Reason == batchv1.JobReasonBackoffLimitExceeded {
+		if in.Decision.EndedBy == explain.EndedByBackoffLimit {
 			u.Used = a.Exceeding(u.Limit)
 		}
 		u.Left = max(u.Limit-u.Used+1, 0)

@@ -36,6 +36,9 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for _, detect := range detectors {
 		out = append(out, detect(in)...)
 	}
+	for i := range out {
+		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
+	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {
 		switch {
 		case x.Blocks == y.Blocks:
@@ -59,15 +62,15 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 		if !p.Blocks {
 			continue
 		}
-		if p.HoldsJob || !moves(in) {
+		if p.HoldsJob || !anyRuns(in) {
 			return p
 		}
 	}
 	return nil
 }
 
-// moves reports whether a pod runs without trouble.
-func moves(in *facts.Facts) bool {
+// anyRuns reports whether a pod runs without trouble.
+func anyRuns(in *facts.Facts) bool {
 	if !in.PodsRead {
 		// Active pods that the list did not read count as running.
 		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && (in.Job.Status.Active > int32(len(in.Active)) || anyWorks(in))
@@ -81,7 +84,7 @@ func anyWorks(in *facts.Facts) bool {
 		if p.Phase != corev1.PodRunning {
 			return false
 		}
-		loop, ended := facts.CrashLoop(p), podproblems.EndedContainer(in, p)
+		loop, ended := in.CrashLoop(p), podproblems.EndedContainer(in, p)
 		return (loop == nil || podproblems.IsBeside(p, loop)) && (ended == nil || !ended.WorkIsOver)
 	})
 }

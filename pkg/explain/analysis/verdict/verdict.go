@@ -1,4 +1,4 @@
-// Package verdict explains in one sentence what happens to a Job, and why.
+// Package verdict decides what the answer about a Job is: what happens to it, and why. Package words puts that into a sentence.
 package verdict
 
 import (
@@ -32,71 +32,66 @@ type Values struct {
 	Family   *explain.Family
 }
 
-// Reach returns the verdict.
-func Reach(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
+// Of returns the verdict.
+func Of(in *facts.Facts, failed *failures.Failures, v *Values) explain.Verdict {
 	status, _ := facts.StatusOf(in.Job)
-	out := explain.Verdict{Status: status, Outcome: in.Decision.Outcome, Reason: in.Decision.Reason, Message: in.Decision.Message, Stalled: v.Blocker != nil}
-	out.Rule, out.RuleName = in.Decision.FailedBy()
-	progress := progressOf(in, v.Completed)
-
-	// The answer: why the outcome is decided, or what happens.
-	var why []string
-	switch {
-	case in.Decision.Failing():
-		why = whyFailed(in, failed, v)
-		out.ReasonFirst = !knowsReason(&in.Decision) && in.Decision.Message != ""
-	case in.Decision.Decided():
-		why = []string{whyComplete(in, v, progress)}
-	default:
-		out.Clauses, out.Problem = whatHappens(in, failed, v, progress)
+	out := explain.Verdict{Status: status, Outcome: in.Decision.Outcome, Stalled: v.Blocker != nil}
+	a := &words.Answer{
+		Verdict: &out, Now: in.Now, Progress: progressOf(in, v.Completed), Completed: v.Completed, Completions: in.Spec.Completions,
+		Failed: int32(in.Plan.Findings.FailedIndexes.Len()), Blocker: v.Blocker,
 	}
-	if len(why) > 0 {
-		out.Why, out.Clauses = words.Clauses(why), slices.Clone(why)
-		out.Clauses[0] = words.DecidedText(in.Decision.Outcome, out.Clauses[0])
+	if in.Decision.Decided() {
+		out.End = endOf(in, failed, v)
+		addEnd(in, failed, v, a)
+	} else {
+		addPresent(in, failed, v, a)
 	}
-
-	// Additions.
-	if in.Decision.Failing() && v.Completed > 0 {
-		out.Progress = progress
-		out.Clauses = append(out.Clauses, progress)
-	}
-	if in.Decision.Failing() && in.Finished() {
-		out.Clauses = append(out.Clauses, restInFamily(in, v.Family))
-	}
-	addReservations(in, &out, v.Problems)
-	if in.Decision.Decided() && !in.Finished() {
-		out.WaitsFor = waitsFor(in, v.Reconciler)
-		out.Clauses = append(out.Clauses, words.WaitsClause(out.WaitsFor))
-	}
-
-	out.Clauses = slices.DeleteFunc(out.Clauses, func(c string) bool { return c == "" })
-	out.Sentence = words.FullStop(words.Clauses(out.Clauses))
-	addHeadline(in, failed, v, &out)
+	words.FillInVerdict(a)
 	return out
 }
 
-// whatHappens returns the verdict on a Job whose outcome is open, and the position of the problem that it names.
-func whatHappens(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
-	switch b := v.Blocker; {
-	case retry.IsPending(in.Job):
-		return []string{words.InterruptedText(retry.RootOf(in.Job))}, nil
-	case b != nil:
-		return []string{words.BlockedText(b, in.Now), words.ProblemNote(b)}, placeOf(b, v.Problems)
-	case in.Job.DeletionTimestamp != nil:
-		return []string{words.BeingDeleted}, nil
+// progressOf returns how much of the Job has succeeded: for a retry, how much of its own indexes.
+func progressOf(in *facts.Facts, completed int32) words.Progress {
+	if runs, done := retry.Progress(in.Job); runs > 0 {
+		return words.Progress{Done: done, Of: &runs, Indexed: true}
 	}
-	return whatRuns(in, failed, v, progress)
+	return words.Progress{Done: completed, Of: in.Spec.Completions, Indexed: in.Indexed()}
 }
 
-// addReservations adds problems of a Job whose outcome is decided: its doubtful result if it succeeded, or its deletion.
-// out.Problem is the position of the last of them.
-func addReservations(in *facts.Facts, out *explain.Verdict, all []explain.Problem) {
-	for i := 0; in.Decision.Decided() && i < len(all); i++ {
-		p := &all[i]
-		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Decision.Failing()
-		if doubtful || jobproblems.HoldsEndedJob(in, p) {
-			out.Clauses, out.Problem = append(out.Clauses, p.Text), ptr.To(int32(i))
-		}
+// addPresent adds what happens to a Job whose outcome is open, and the position of the problem that the verdict names.
+func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
+	a.Active, a.Failures, a.InStatus = in.Job.Status.Active, v.Accounting.Seen(), v.Accounting.CountedOwn()
+	if in.PodsRead {
+		a.Active = int32(len(in.Active))
+	}
+	if f := in.Plan.Findings.Backoff; f != nil {
+		a.Backoff = ptr.To(f.Until.Sub(in.Now))
+	}
+	a.Deleting = in.Job.DeletionTimestamp != nil
+	switch {
+	case retry.IsPending(in.Job):
+		a.RetryOf = retry.RootOf(in.Job)
+		return
+	case a.Blocker != nil:
+		a.Problem = placeOf(a.Blocker, v.Problems)
+		return
+	case a.Deleting:
+		return
+	}
+
+	// Pods run, or there is a back-off.
+	if a.Failures > 0 {
+		a.Mostly = mostly(in, failed, v.Accounting)
+	}
+	if a.Backoff != nil && a.Active == 0 {
+		return
+	}
+	a.WillFail = policies.WillFail(in, v.Success)
+	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() {
+		a.IndexBackoff = &words.IndexBackoff{Indexes: int32(b.Indexes.Len()), Left: b.Until.Sub(in.Now), Certain: !b.NoRoom}
+	}
+	if i := slices.IndexFunc(v.Problems, func(p explain.Problem) bool { return p.Blocks }); i >= 0 {
+		a.Beside, a.Problem = &v.Problems[i], ptr.To(int32(i))
 	}
 }
 
@@ -110,54 +105,43 @@ func placeOf(p *explain.Problem, all []explain.Problem) *int32 {
 	return nil
 }
 
-// whatRuns returns the verdict on a Job that is running.
-func whatRuns(in *facts.Facts, failed *failures.Failures, v *Values, progress string) (clauses []string, problem *int32) {
-	active := in.Job.Status.Active
-	if in.PodsRead {
-		active = int32(len(in.Active))
-	}
-	seen, mostlyFailed := v.Accounting.Seen(), ""
-	if seen > 0 {
-		mostlyFailed = mostly(in, failed, v.Accounting)
-	}
-	failedText := words.FailedText(seen, v.Accounting.CountedOwn())
-	if f := in.Plan.Findings.Backoff; f != nil && active == 0 {
-		return []string{words.BackoffText(f.Until.Sub(in.Now), progress, failedText), mostlyFailed}, nil
+// addEnd adds what explains the end of a Job whose outcome is decided, besides its End.
+func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
+	if in.Decision.Failing() {
+		a.Matched = matchedPod(in, failed)
+		if a.EndedBy != explain.EndedByRestarts && a.EndedBy != explain.EndedByOther { // No pod failure explains these.
+			a.Mostly = mostly(in, failed, v.Accounting)
+		}
+		if f := failed.Example; f != nil && f.Kind.Hidden.Container != "" {
+			a.Hidden = &f.Kind.Hidden
+		}
+		if in.Finished() && continues(in, v.Family) {
+			a.Rest = v.Family
+		}
+	} else {
+		a.IsQueue = !in.Indexed() && in.Spec.Completions == nil
+		if in.Decision.Outcome == reconcile.OutcomeComplete {
+			a.Seconds = v.DurationSeconds
+		}
+		if a.EndedBy == explain.EndedBySuccessPolicy {
+			a.SuccessRule = v.Success.MetRule()
+		}
 	}
 
-	clauses = []string{words.RunningText(progress, active, failedText), mostlyFailed}
-	if policies.WillFail(in, v.Success) {
-		clauses = append(clauses, words.WillFailText(int32(in.Plan.Findings.FailedIndexes.Len())))
+	// Problems of such a Job: its doubtful result if it succeeded, or its deletion. The verdict names the last of them.
+	for i := range v.Problems {
+		p := &v.Problems[i]
+		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Decision.Failing()
+		if doubtful || jobproblems.HoldsEndedJob(in, p) {
+			a.Reservations, a.Problem = append(a.Reservations, p), ptr.To(int32(i))
+		}
 	}
-	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() {
-		clauses = append(clauses, words.IndexBackoffText(int32(b.Indexes.Len()), b.Until.Sub(in.Now), !b.NoRoom))
-	}
-	blocks := func(p explain.Problem) bool { return p.Blocks }
-	if i := slices.IndexFunc(v.Problems, blocks); i >= 0 {
-		return append(clauses, words.ButText(&v.Problems[i])), ptr.To(int32(i))
-	}
-	return clauses, nil
 }
 
-// waitsFor returns what the terminal condition waits for.
-func waitsFor(in *facts.Facts, r *explain.Reconciler) string {
-	if !in.PodsRead {
-		return words.WaitsForText(in.Job.Status.Active, ptr.Deref(in.Job.Status.Terminating, 0), 0, r.Name())
-	}
-	w := ptr.Deref(in.Plan.Findings.WaitFinish, reconcile.WaitFinish{})
-	return words.WaitsForText(w.Active, w.Terminating, w.Ended, r.Name())
-}
-
-// restInFamily describes how retries run the rest of the failed Job, "" if none does.
-func restInFamily(in *facts.Facts, f *explain.Family) string {
-	if f == nil {
-		return ""
-	}
-	before := func(m explain.FamilyMember) bool {
+// continues reports whether the family's retries may run the rest of the failed Job. The Job does not count as one that was
+// continued if another of the family was complete before it: it only ran selected indexes again.
+func continues(in *facts.Facts, f *explain.Family) bool {
+	return f != nil && !slices.ContainsFunc(f.Members, func(m explain.FamilyMember) bool {
 		return m.Name == f.CompletedBy && m.Attempt < retry.AttemptOf(in.Job)
-	}
-	if slices.ContainsFunc(f.Members, before) {
-		return "" // It only ran selected indexes again.
-	}
-	return words.RestText(f)
+	})
 }

@@ -1,18 +1,22 @@
 package podproblems
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const (
@@ -119,9 +123,6 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// settled is how long a restarted container has to run until its failures are over, the same time as in the kubelet.
-const settled = 10 * time.Minute
-
 // beforeMain returns the problem of the init container or sidecar that the main containers of a pending pod wait for, if it
 // has run and takes long, is restarted, or does not start; else nil.
 func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
@@ -129,10 +130,10 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	if m == nil || pod.Phase != corev1.PodPending {
 		return nil
 	}
-	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Reason: m.Waiting, Place: place, PlaceOf: of}
+	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Place: place, PlaceOf: of}
 	p.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
 	p.Uncounted = !in.RestartsCount()
-	failing := failsRepeatedly(in, m)
+	failing := m.Ended && m.ExitCode != 0 && in.FailsRepeatedly(&m.Container)
 	late := m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 	switch {
 	case m.Sidecar && (failing || late):
@@ -145,16 +146,36 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 		return nil
 	}
 	if failing {
-		p.Exit, p.Restarts, p.Since = &cause.Exit{Container: m.Name, ExitCode: m.ExitCode, Reason: m.Reason}, m.Restarts, explain.TimeOf(pod.CreatedAt)
-		p.Details = []string{words.RestartedText(p.Exit, m.Restarts)}
-	}
-	if m.WaitingMessage != "" {
-		p.Details = append(p.Details, m.WaitingMessage)
+		p.Since = explain.TimeOf(pod.CreatedAt)
+		addLastRun(in, pod, p, &m.Container)
 	}
 	return p
 }
 
-// failsRepeatedly reports whether the container failed, and waits for a restart or has not run for long since.
-func failsRepeatedly(in *facts.Facts, m *input.Member) bool {
-	return m.Before && m.ExitCode != 0 && (m.Waiting == "CrashLoopBackOff" || m.Running && in.Now.Sub(m.RunsSince) < settled)
+// addLastRun adds how a container ended that is restarted, and how often it was. The text is the same while the container
+// waits, and while it runs again.
+func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Container) {
+	p.Container, p.Reason = c.Name, explain.CrashLoopBackOff
+	if !c.Ended {
+		return
+	}
+	p.Exit, p.Restarts, p.Details = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts, words.LastLines(c.Message)
+	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
+		p.RanSeconds = ptr.To(int64(c.EndedAt.Sub(c.StartedAt) / time.Second))
+	}
+	if c.Restarts == 1 && !c.EndedAt.IsZero() {
+		p.Since = explain.TimeOf(c.EndedAt)
+	}
+	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
+		p.MemoryLimit = &limit
+	}
+	lines := p.Details
+	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(lines) == 0 {
+		return // It did not end because of an error in its log.
+	}
+	if p.Error = facts.EndErrorIn(c); len(lines) == 0 {
+		lines = in.LogOf(pod.Name, c.Name)
+		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
+	}
+	p.LastLine = wording.LastLine(strings.Join(lines, "\n"))
 }

@@ -12,7 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // Reasons for which a container waits, as set by the kubelet.
@@ -30,6 +29,7 @@ func Pending(in *facts.Facts) []explain.Problem {
 	type key struct {
 		kind             explain.ProblemKind
 		container, gates string
+		exit             cause.Exit
 	}
 	var found byKey[key]
 	for _, pod := range in.Active {
@@ -37,7 +37,11 @@ func Pending(in *facts.Facts) []explain.Problem {
 			continue
 		}
 		if p, ok := pendingPod(in, pod, warning); ok {
-			found.add(key{p.Kind, p.Container, strings.Join(pod.Gates, ",")}, pod.Name, &p)
+			k := key{kind: p.Kind, container: p.Container, gates: strings.Join(pod.Gates, ",")}
+			if p.Kind == explain.ProblemCrashLoop && p.Exit != nil {
+				k.exit = *p.Exit
+			}
+			found.add(k, pod.Name, &p)
 		}
 	}
 	for i := range found.all {
@@ -54,7 +58,7 @@ func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
-	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), facts.CrashLoop(pod)
+	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), in.CrashLoop(pod)
 	before := beforeMain(in, pod)
 	switch {
 	case len(pod.Gates) > 0:
@@ -71,7 +75,9 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case before != nil:
 		p = *before
 	case loop != nil:
-		crashLoops(in, pod, &p, loop)
+		p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, loop), !in.RestartsCount()
+		p.RestartedBy, p.MayContinue = in.RestartedBy(loop.Name, IsBeside(pod, loop)), !p.Uncounted
+		addLastRun(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
 			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
@@ -89,20 +95,6 @@ func waitsForContainer(p *explain.Problem, c *input.Container) {
 	if c.WaitingMessage != "" {
 		p.Details = append(p.Details, c.WaitingMessage)
 	}
-}
-
-// crashLoops adds a container that is restarted repeatedly. A sidecar in that state does not block the other containers.
-func crashLoops(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Container) {
-	p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, c), !in.RestartsCount()
-	p.RestartedBy, p.MayContinue = in.RestartedBy(c.Name, IsBeside(pod, c)), !p.Uncounted
-	if c.Ended {
-		p.Exit, p.Restarts = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts
-		p.Details = []string{words.RestartedText(p.Exit, c.Restarts)}
-		if !facts.IsStopped(c) && c.Reason != cause.OOMKilled {
-			p.Error = facts.EndErrorIn(c)
-		}
-	}
-	waitsForContainer(p, c)
 }
 
 // slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.

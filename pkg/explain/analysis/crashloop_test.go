@@ -1,0 +1,94 @@
+package analysis_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+)
+
+// crashLoop returns a Job with restartPolicy OnFailure and a pod whose only container has this status, after it ran for 30s and
+// exited with code 1.
+func crashLoop(state corev1.ContainerState) input.Input {
+	last := &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", StartedAt: ago(90 * time.Second), FinishedAt: ago(time.Minute)}
+	if state.Terminated != nil {
+		state.Terminated = last
+	}
+	pod := containers(corev1.PodRunning, nil, []corev1.ContainerStatus{{
+		Name: "main", RestartCount: 3, State: state, LastTerminationState: corev1.ContainerState{Terminated: last},
+	}})
+	job := asTemplate(pod)
+	job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure
+	return factsOf(job, podOf("a", pod))
+}
+
+var (
+	backsOff   = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "CrashLoopBackOff", Message: "back-off 40s restarting failed container"}}
+	runsAgain  = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(20 * time.Second)}}
+	hasEnded   = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}
+	recovered  = corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(10 * time.Minute)}}
+	crashState = map[string]corev1.ContainerState{"waits": backsOff, "runs again": runsAgain, "ended (1.37)": hasEnded}
+)
+
+// A container that fails and is restarted is the same problem, in the same words, whatever its kubelet does at the moment.
+// Requirements: CON-05, CON-07
+func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
+	for name, state := range crashState {
+		t.Run(name, func(t *testing.T) {
+			f := crashLoop(state)
+			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "no rows for 2024-02-30", ""}}}
+			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): no rows for 2024-02-30.")
+			p := problem(t, r, explain.ProblemCrashLoop)
+			if p.Reason != explain.CrashLoopBackOff || p.Exit.ExitCode != 1 || p.Restarts != 3 || !p.Blocks {
+				t.Errorf("%+v", p)
+			}
+			wantSaid(t, r, "kubectl logs a --previous -n ns")
+			isLog := func(e explain.Evidence) bool { return e.Kind == explain.EvidenceLogs && len(e.Lines) > 0 }
+			if !slices.ContainsFunc(r.Evidence, isLog) {
+				t.Errorf("no log in the evidence: %+v", r.Evidence)
+			}
+		})
+	}
+	if r := report(crashLoop(recovered)); hasProblem(r, explain.ProblemCrashLoop) || r.Verdict.Stalled {
+		t.Errorf("it has run for long since: %s", verdict(r))
+	}
+}
+
+// Several pods with the same failure are one problem, and another failure is another problem.
+func TestCrashLoopsOfSeveralPodsAreCountedTogether(t *testing.T) {
+	f := crashLoop(backsOff)
+	f.Pods = append(f.Pods, crashLoop(runsAgain).Pods[0])
+	f.Pods[1].Name, f.Pods[1].UID = "b", "b"
+	wantFirst(t, f, "container main exited with code 1 in 2 pods, restarted 6 times (restartPolicy OnFailure)")
+}
+
+// The log of the last failure is read: of the run before the restart, or of the run that has ended.
+func TestLogOfACrashLoopIsRead(t *testing.T) {
+	for name, state := range crashState {
+		f := crashLoop(state)
+		f.Pods[0].Node = "node-1"
+		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil}}
+		if got := analysis.LogTargets(f, explain.Options{}, 3); !slices.Equal(got, want) {
+			t.Errorf("%s: %+v, want %+v", name, got, want)
+		}
+	}
+	if got := analysis.LogTargets(crashLoop(recovered), explain.Options{}, 3); len(got) > 0 {
+		t.Errorf("%+v", got)
+	}
+}
+
+// The error in the termination message or in the log is named by its meaning.
+func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
+	f := crashLoop(runsAgain)
+	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
+	r := report(f)
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Error.Text()) {
+		t.Errorf("%s %+v", verdict(r), p.Error)
+	}
+}

@@ -1,0 +1,36 @@
+package words
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+)
+
+// Every way in which Jobs end has a row, with a sentence if the Job fails.
+func TestEveryEndHasWords(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "../end.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		value, _ := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+		of, known := ends[explain.EndedBy(value)]
+		succeeds := value == string(explain.EndedBySuccessPolicy) || value == string(explain.EndedByCompletions)
+		if found++; !known || !succeeds && of.headline == nil && of.sentence == nil {
+			t.Errorf("no words for %s", value)
+		}
+		return true
+	})
+	if found != len(ends) {
+		t.Errorf("%d kinds and %d rows", found, len(ends))
+	}
+}
