@@ -61,7 +61,7 @@ type CronJobReport struct {
 	Running int32 `json:"running,omitempty"`
 	Stalled int32 `json:"stalled,omitempty"`
 	Manual  int32 `json:"manual,omitempty"`
-	// Oldest is the oldest unfinished Job that the CronJob started. Last is the Job of the last start; its name is "" if it no
+	// Oldest is the oldest unfinished Job that the CronJob started, or the oldest stalled one if any is stalled. Last is the Job of the last start; its name is "" if it no
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`

@@ -62,10 +62,11 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 			continue
 		}
 		r.Running++
-		if run.State == explain.OwnedStalled {
+		isStalled, hasStalled := run.State == explain.OwnedStalled, r.Stalled > 0
+		if isStalled {
 			r.Stalled++
 		}
-		if r.Oldest == nil || job.Created.Before(oldest.Created) {
+		if r.Oldest == nil || isStalled && !hasStalled || isStalled == hasStalled && job.Created.Before(oldest.Created) {
 			oldest, r.Oldest = *job, &run
 		}
 	}

@@ -95,20 +95,26 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		},
 		"a stalled Job blocks the next": {
 			change: active(batchv1.ForbidConcurrent, "backup-1"), jobs: []run{jobNamed("backup-1", 3*time.Hour, stalled)}, state: explain.CronJobOverlap,
-			first:   "CronJob backup starts no Job (concurrencyPolicy Forbid): its Job backup-1 has been stalled for 3h: ",
+			first:   "CronJob backup starts no Job (Forbid): its Job backup-1 is stalled for 3h: image registry.example/sync:relase-7 of container sync cannot be pulled.",
 			command: "kubectl batchjob why backup-1 -n ns",
 		},
 		"Jobs pile up": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
 			jobs:    []run{jobNamed("c", 1*time.Hour, stalled), jobNamed("a", 3*time.Hour, stalled), jobNamed("b", 2*time.Hour, stalled)},
 			first:   "CronJob backup has 3 Jobs at once, all stalled: ",
-			notes:   "concurrencyPolicy Allow adds a Job at each start, history limits remove only finished Jobs. The oldest, a, has been stalled for 3h.",
+			notes:   "concurrencyPolicy Allow adds a Job at each start, and history limits remove only finished Jobs. The oldest of them, a, is stalled for 3h.",
 			command: "kubectl edit cronjob backup -n ns",
+		},
+		"one of two is stalled": {
+			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
+			jobs:  []run{jobNamed("a", 3*time.Hour, nil), jobNamed("b", 2*time.Hour, stalled)},
+			first: "CronJob backup has 2 Jobs at once, 1 of them stalled: image registry.example/sync:relase-7 of container sync cannot be pulled.",
+			notes: "The oldest of them, b, is stalled for 2h.",
 		},
 		"Jobs run at once": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
 			jobs:    []run{jobNamed("b", 2*time.Hour, nil), jobNamed("a", 3*time.Hour, nil)},
-			first:   "CronJob backup has 2 Jobs running at once (concurrencyPolicy Allow), the oldest for 3h;",
+			first:   "CronJob backup has 2 Jobs running at once, the oldest for 3h; concurrencyPolicy Allow adds a Job at each start",
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"concurrencyPolicy":"Forbid"}}' -n ns`,
 		},
 		"Jobs by hand are not replaced": {

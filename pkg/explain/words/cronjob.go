@@ -153,19 +153,19 @@ func overlapText(r *explain.CronJobReport, now time.Time) string {
 		}
 		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
 	}
-	text := "starts no Job (concurrencyPolicy Forbid): its Job " + run.Name + " "
+	text := "starts no Job (Forbid): its Job " + run.Name + " "
 	return text + runText(run, now, len("CronJob "+r.Name+" "+text))
 }
 
 func pileUpText(r *explain.CronJobReport, now time.Time) string {
-	text := fmt.Sprintf("has %s running at once (concurrencyPolicy %s)", wording.Count(r.Running, "Jobs"), cmp.Or(r.ConcurrencyPolicy, "Allow"))
-	switch run := r.Oldest; {
-	case r.Stalled == 0 || run == nil:
-		return text + ", the oldest for " + wording.Age(now.Sub(timeOrNow(run, now)))
+	text := "has " + wording.Count(r.Running, "Jobs")
+	switch {
+	case r.Stalled == 0:
+		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now)))
 	case r.Stalled == r.Running:
-		text = fmt.Sprintf("has %s at once, all stalled: ", wording.Count(r.Running, "Jobs"))
+		text += " at once, all stalled: "
 	default:
-		text = fmt.Sprintf("has %s at once, %d of them stalled: ", wording.Count(r.Running, "Jobs"), r.Stalled)
+		text += fmt.Sprintf(" at once, %d of them stalled: ", r.Stalled)
 	}
 	return text + causeWithin(r.Oldest.Cause, maxSentence-len("CronJob "+r.Name+" "+text)-2)
 }
@@ -177,8 +177,8 @@ func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
 		more = ""
 	}
 	if run := r.Oldest; r.Stalled > 0 && run != nil {
-		more = wording.Join(", ", more, "history limits remove only finished Jobs")
-		return []string{more, fmt.Sprintf("the oldest, %s, %s", run.Name, runText(&explain.OwnedRun{State: run.State, Since: run.Since}, now, 0)), nextStartText(r, now)}
+		more = wording.Join(", and ", more, "history limits remove only finished Jobs")
+		return []string{more, fmt.Sprintf("the oldest of them, %s, %s", run.Name, runText(&explain.OwnedRun{State: run.State, Since: run.Since}, now, 0)), nextStartText(r, now)}
 	}
 	return []string{more, nextStartText(r, now)}
 }
@@ -294,9 +294,9 @@ const (
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
 	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
-	DeleteStalledJobs   = "delete the Jobs that cannot end"
-	ForbidOverlap       = "have no Job started while one runs, and end it in time: set concurrencyPolicy to Forbid, and activeDeadlineSeconds in spec.jobTemplate"
-	DeleteManualJobs    = "delete those that are not needed"
+	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
+	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
+	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
 	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )
 

@@ -55,7 +55,7 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
 	text := map[explain.JobSetState]string{
 		explain.JobSetFailed:   "failed" + ago(r.Since, now),
 		explain.JobSetStarting: "starts its Jobs in the order of its startupPolicy",
-		explain.JobSetRunning:  fmt.Sprintf("is running: %s of its Jobs succeeded", wording.Of(r.Succeeded, r.Wanted)),
+		explain.JobSetRunning:  fmt.Sprintf("is running: %d of its %s succeeded", r.Succeeded, wording.Plural(r.Wanted, "Job", "Jobs")),
 	}[r.State]
 	switch {
 	case r.Job != nil && r.State == explain.JobSetFailed:

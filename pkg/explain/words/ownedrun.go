@@ -35,7 +35,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	return run
 }
 
-// runText says what became of a Job: "has been stalled for 3h: Container main …"; the cause is shortened to fit into the rest
+// runText says what became of a Job: "is stalled for 3h: container main …"; the cause is shortened to fit into the rest
 // of a sentence that is so long already.
 func runText(run *explain.OwnedRun, now time.Time, used int) string {
 	since, ago := "", ""
@@ -45,8 +45,8 @@ func runText(run *explain.OwnedRun, now time.Time, used int) string {
 	}
 	text := map[explain.OwnedState]string{
 		explain.OwnedRunning:   "has been running" + since,
-		explain.OwnedStalled:   "has been stalled" + since,
-		explain.OwnedSuspended: "has been suspended" + since,
+		explain.OwnedStalled:   "is stalled" + since,
+		explain.OwnedSuspended: "is suspended" + since,
 		explain.OwnedSucceeded: "succeeded" + ago,
 		explain.OwnedFailed:    "failed" + ago,
 		explain.OwnedUnknown:   "no longer exists",
