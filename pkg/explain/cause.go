@@ -84,9 +84,11 @@ type Cause struct {
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
 	Ending *meaning.Ending `json:"ending,omitempty"`
 	// Message is the termination message of one of the pods, or the message of the component that ended it.
-	Message string       `json:"message,omitempty"`
-	First   *metav1.Time `json:"first,omitempty"`
-	Last    *metav1.Time `json:"last,omitempty"`
+	Message string `json:"message,omitempty"`
+	// LastLine is the last line with content of the log of one of the pods, if it has no message and its log was read.
+	LastLine string       `json:"lastLine,omitempty"`
+	First    *metav1.Time `json:"first,omitempty"`
+	Last     *metav1.Time `json:"last,omitempty"`
 }
 
 // IsStopped reports whether the Job's controller stopped the pods, so that they failed for no cause of their own.

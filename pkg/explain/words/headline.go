@@ -76,8 +76,8 @@ func CauseSentence(c *explain.Cause) string {
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
 		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
-	case c.Message != "":
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(wording.LastLine(c.Message), maxUnquoted))
+	case c.Message+c.LastLine != "":
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(wording.LastLine(cmp.Or(c.Message, c.LastLine)), maxUnquoted))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}

@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -239,7 +240,7 @@ func MostlyText(m *Mostly) string {
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + said(c.Error, c.Message)
+		text += limitClause(c.MemoryLimit) + said(c.Error, cmp.Or(c.Message, c.LastLine))
 	}
 	if m.Causes == 1 {
 		return text

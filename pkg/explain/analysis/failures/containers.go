@@ -81,6 +81,15 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 	return meaning.KnownErrorIn(c.ExitCode, in.LogOf(f.Pod.Name, c.Name)...)
 }
 
+// lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none.
+func (f *Failure) lastLine(in *facts.Facts) string {
+	c := f.Container()
+	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
+		return ""
+	}
+	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
+}
+
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
 const maxSearched = 10
 

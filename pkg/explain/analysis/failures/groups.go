@@ -156,6 +156,9 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 		if c.Message == "" {
 			c.Message = f.Message()
 		}
+		if c.Message == "" && c.LastLine == "" && i < maxSearched {
+			c.LastLine = f.lastLine(in)
+		}
 	}
 	c.Indexes = indexset.Of(indexes...).String()
 	c.IndexList = explain.ListIndexes(c.Indexes)

@@ -16,7 +16,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 const (
@@ -177,5 +176,5 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		lines = in.LogOf(pod.Name, c.Name)
 		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	}
-	p.LastLine = wording.LastLine(strings.Join(lines, "\n"))
+	p.LastLine = meaning.LastLine(lines)
 }

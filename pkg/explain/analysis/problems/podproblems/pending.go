@@ -33,7 +33,7 @@ func Pending(in *facts.Facts) []explain.Problem {
 	}
 	var found byKey[key]
 	for _, pod := range in.Active {
-		if pod.LooksWell() && !startsSlowly(in, pod) {
+		if pod.LooksWell() && !startsSlowly(in, pod) && !triesInVain(pod, warning) {
 			continue
 		}
 		if p, ok := pendingPod(in, pod, warning); ok {
@@ -53,6 +53,16 @@ func Pending(in *facts.Facts) []explain.Problem {
 // startsSlowly reports whether the pod is pending for an unusually long time.
 func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
 	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && in.Now.Sub(pod.CreatedAt) > startSlack
+}
+
+// triesInVain reports whether the kubelet has failed to start the pod more than once, and said why. Then it does not matter for
+// how long the pod has been pending.
+func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
+	if pod.Phase != corev1.PodPending || pod.Node == "" {
+		return false
+	}
+	last := warning(pod.Name)
+	return last != nil && last.Count > 1 && last.Reason != "FailedScheduling" && saysWhy(last)
 }
 
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
@@ -81,7 +91,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		if facts.IsStopped(loop) {
 			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
-	case startsSlowly(in, pod):
+	case startsSlowly(in, pod) || triesInVain(pod, warning):
 		slowStart(&p, pod, warning(pod.Name))
 	default:
 		return p, false
