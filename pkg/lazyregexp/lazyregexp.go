@@ -82,4 +82,6 @@ func (r *Regexp) ReplaceAllString(s, replacement string) string {
 func (r *Regexp) SubexpNames() []string { return r.compile().SubexpNames() }
 
 // FindAllStringSubmatch returns at most n matches, or all for -1.
-func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string { return r.compile().FindAllStringSubmatch(s, n) }
+func (r *Regexp) FindAllStringSubmatch(s string, n int) [][]string {
+	return r.compile().FindAllStringSubmatch(s, n)
+}

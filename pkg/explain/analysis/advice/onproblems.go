@@ -122,7 +122,13 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	return ""
 }
 
-// objectCommand returns the command that shows the keys of an object that lacks one, or all objects of the kind.
+// creations are the commands that create a missing object, which a user completes if it holds data.
+var creations = map[string]string{
+	"Secret": "create secret generic %s --from-file=FILE", "ConfigMap": "create configmap %s --from-file=FILE", "ServiceAccount": "create serviceaccount %s",
+}
+
+// objectCommand returns the command that shows the keys of an object that lacks one, or that creates a missing one; for
+// other kinds, all objects of the kind.
 func objectCommand(namespace, kind, name, key string) string {
 	resource := map[string]string{
 		"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc", "ServiceAccount": "serviceaccount", "SecretProviderClass": "secretproviderclass",
@@ -132,6 +138,9 @@ func objectCommand(namespace, kind, name, key string) string {
 		return ""
 	case key != "":
 		return kubectlIn(namespace, "describe %s %s", resource, shellWord(name))
+	}
+	if creation := creations[kind]; creation != "" {
+		return kubectlIn(namespace, creation, shellWord(name))
 	}
 	return kubectlIn(namespace, "get %s", resource)
 }
