@@ -25,6 +25,8 @@ const (
 	CronJobUnknownZone     CronJobState = "UnknownTimeZone"  // kube-controller-manager does not know the time zone
 	CronJobBadSchedule     CronJobState = "InvalidSchedule"  // kube-controller-manager cannot parse the schedule
 	CronJobOverdue         CronJobState = "Overdue"          // a start is due, and no event explains why it has not happened
+	CronJobPileUp          CronJobState = "JobsPileUp"       // several Jobs of the schedule run at once: concurrencyPolicy Allow
+	CronJobManualJobs      CronJobState = "ManualJobs"       // Jobs created by hand run, which concurrencyPolicy does not cover
 )
 
 // CronJobReport explains, at one moment, whether a CronJob starts Jobs.
@@ -32,8 +34,9 @@ type CronJobReport struct {
 	Namespace string       `json:"namespace"`
 	Name      string       `json:"name"`
 	State     CronJobState `json:"state"`
-	// Sentence is the answer. It ends with a full stop.
-	Sentence string `json:"sentence"`
+	// Sentence is the answer, with at most 160 characters. Notes add to it. Each ends with a full stop.
+	Sentence string   `json:"sentence"`
+	Notes    []string `json:"notes,omitempty"`
 	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds come from the spec of the CronJob.
 	Schedule                string `json:"schedule,omitempty"`
 	TimeZone                string `json:"timeZone,omitempty"`
@@ -53,10 +56,21 @@ type CronJobReport struct {
 	// Jobs is the number of the CronJob's Jobs; Active are the names of running ones, at most three.
 	Jobs   int32    `json:"jobs"`
 	Active []string `json:"active,omitempty"`
+	// Running is the number of unfinished Jobs that the CronJob started, Stalled the number of stalled ones among them, and
+	// Manual the number of unfinished Jobs that were created from it by hand.
+	Running int32 `json:"running,omitempty"`
+	Stalled int32 `json:"stalled,omitempty"`
+	Manual  int32 `json:"manual,omitempty"`
+	// Oldest is the oldest unfinished Job that the CronJob started, or the oldest stalled one if any is stalled. Last is the Job of the last start; its name is "" if it no
+	// longer exists.
+	Oldest *OwnedRun `json:"oldest,omitempty"`
+	Last   *OwnedRun `json:"last,omitempty"`
 	// Since is the time at which the state was first reported.
 	Since *metav1.Time `json:"since,omitempty"`
-	// Missed is the start that was missed (MissedStart), or that is due (Overdue).
-	Missed *metav1.Time `json:"missed,omitempty"`
+	// Missed is the start that was missed (MissedStart), or that is due (Overdue). MissedStarts is the number of starts that
+	// were missed since the last one, 0 if only an event reports it.
+	Missed       *metav1.Time `json:"missed,omitempty"`
+	MissedStarts int32        `json:"missedStarts,omitempty"`
 	// Rejected is the time zone or the schedule that kube-controller-manager does not accept. It may have been changed since.
 	Rejected string `json:"rejected,omitempty"`
 	// Refusal is the reason why the API server refuses the Jobs (CreationRefused).
@@ -68,7 +82,25 @@ type CronJobReport struct {
 	Gaps []input.Gap `json:"gaps,omitempty"`
 }
 
-// StartsJobs reports whether no obstacle to the CronJob's next start is known.
-func (r *CronJobReport) StartsJobs() bool {
-	return r.State == CronJobScheduled || r.State == CronJobUnread
+// OwnedState is the state of a Job of a CronJob or JobSet.
+type OwnedState string
+
+// The states.
+const (
+	OwnedRunning   OwnedState = "Running"
+	OwnedStalled   OwnedState = "Stalled"
+	OwnedSuspended OwnedState = "Suspended"
+	OwnedSucceeded OwnedState = "Succeeded" // or certain to succeed
+	OwnedFailed    OwnedState = "Failed"    // or certain to fail
+	OwnedUnknown   OwnedState = "Unknown"   // the Job no longer exists
+)
+
+// OwnedRun is a Job of a CronJob or JobSet in short.
+type OwnedRun struct {
+	Name  string     `json:"name,omitempty"`
+	State OwnedState `json:"state"`
+	// Since is the time at which the state began, or at which the Job was created.
+	Since *metav1.Time `json:"since,omitempty"`
+	// Cause is the reason why the Job failed, is stalled or suspended, without a full stop; "" if none is known.
+	Cause string `json:"cause,omitempty"`
 }

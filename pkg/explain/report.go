@@ -79,6 +79,8 @@ type ReportList struct {
 	metav1.TypeMeta `json:",inline"`
 	// CronJobs explain the CronJobs that own the Jobs.
 	CronJobs []CronJobReport `json:"cronJobs,omitempty"`
+	// JobSets explain the JobSets that own the Jobs.
+	JobSets []JobSetReport `json:"jobSets,omitempty"`
 	// Groups are the Jobs that need attention, by cause: failed and stalled Jobs first, then the largest groups, then the
 	// newest.
 	Groups []JobGroup `json:"groups,omitempty"`

@@ -20,7 +20,7 @@ func kindQuery(resource string) cmdutil.ObjectQuery {
 	if cmdutil.PodKinds()[resource] != "" {
 		return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
 	}
-	switch ownerKinds()[resource] {
+	switch cmdutil.OwnerKinds()[resource] {
 	case "JobSet":
 		return cmdutil.ObjectQuery{Resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}}
 	case "CronJob":

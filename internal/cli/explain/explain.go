@@ -17,7 +17,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -47,8 +49,9 @@ stalled; with -A, those of all namespaces. pod/NAME is the Job of a pod.
 Several Jobs, chosen by name, by -l, or by their owner (cronjob/NAME,
 jobset/NAME), get one line each, followed by the causes of all their failures.
 What keeps a CronJob from starting Jobs comes first: suspension, a quota, a Job
-that still runs, missed starts, an unknown time zone. Without Jobs, it is when
-the last one was started, and when the next start is.
+that still runs and why, missed starts, an unknown time zone. Otherwise, it is
+how the last Job ended, and when the next start is. A JobSet's own state comes
+first, too: the Job and the policy that ended it, or why it has no Jobs.
 Many Jobs, or some with the same cause, are grouped by cause first, with what to
 do about each: failed and stalled ones, then the most frequent, then the newest.
 
@@ -257,7 +260,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.runBundle(ctx)
 	}
 	c := o.choose(ctx)
-	if len(c.jobs)+len(c.cronJobs) == 0 && len(c.failed) > 0 {
+	if c.isEmpty() && len(c.failed) > 0 {
 		return errors.Join(c.failed...)
 	}
 	if o.single() || o.unnamed() && len(c.jobs) == 1 && !o.output.IsSet() {
@@ -266,7 +269,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.runSeveral(ctx, &c)
 }
 
-// runSeveral explains several Jobs, and the CronJobs that own them.
+// runSeveral explains several Jobs, and the CronJobs and JobSets that own them.
 func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	o.explainer.Brief = true
 	if !o.output.IsSet() {
@@ -276,14 +279,19 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	if err != nil {
 		return err
 	}
-	if len(c.jobs)+len(c.cronJobs) == 0 && !o.output.IsSet() {
+	if c.isEmpty() && !o.output.IsSet() {
 		if !o.unnamed() {
 			cmdutil.ReportNone(o.ErrOut, "jobs", o.set)
 		}
 		return nil
 	}
 	list := analysis.List(reports)
-	list.CronJobs = c.cronJobs
+	for _, cronJob := range c.cronJobs {
+		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, reports))
+	}
+	for _, jobSet := range c.jobSets {
+		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
+	}
 	if o.output.IsSet() {
 		err = o.output.Write(o.Out, list, namesOf(reports)...)
 	} else {
@@ -293,11 +301,11 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 }
 
 func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) error {
-	input, err := o.explainer.Input(ctx, job)
+	in, err := o.explainer.Input(ctx, job)
 	if err != nil {
 		return err
 	}
-	return o.explain(ctx, input)
+	return o.explain(ctx, in)
 }
 
 // runBundle explains the Job of a bundle.
@@ -361,13 +369,16 @@ func (o *Options) checkFocus(r *explain.Report) error {
 	return nil
 }
 
-// chosen holds the chosen Jobs and CronJobs, and an error for each name that does not exist. Any other error comes
+// chosen holds the chosen Jobs, CronJobs and JobSets, and an error for each name that does not exist. Any other error comes
 // last.
 type chosen struct {
 	jobs     []*unstructured.Unstructured
-	cronJobs []explain.CronJobReport
+	cronJobs []input.CronJob
+	jobSets  []input.JobSet
 	failed   []error
 }
+
+func (c *chosen) isEmpty() bool { return len(c.jobs)+len(c.cronJobs)+len(c.jobSets) == 0 }
 
 func (o *Options) choose(ctx context.Context) (c chosen) {
 	if o.unnamed() {
@@ -401,7 +412,7 @@ func (o *Options) choose(ctx context.Context) (c chosen) {
 	return c
 }
 
-// addOwner adds the Jobs of an owner, and the explanation of a CronJob.
+// addOwner adds the Jobs of an owner, and the owner.
 func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned []*unstructured.Unstructured) {
 	for _, job := range owned {
 		if !slices.ContainsFunc(c.jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
@@ -409,14 +420,22 @@ func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned
 		}
 	}
 	if owner.kind == "CronJob" {
-		report, err := o.explainCronJob(ctx, owner.name, owned)
+		cronJob, err := o.readCronJob(ctx, owner.name, owned)
 		if err != nil {
 			c.failed = append(c.failed, err)
 			return
 		}
-		c.cronJobs = append(c.cronJobs, report)
-	} else if len(owned) == 0 {
+		c.cronJobs = append(c.cronJobs, cronJob)
+		return
+	}
+	jobSet, err := o.explainer.JobSet(ctx, o.set.Namespace, owner.name, len(owned))
+	switch {
+	case err != nil:
+		c.failed = append(c.failed, err)
+	case len(owned) == 0 && jobSet.JobSet == nil:
 		c.failed = append(c.failed, o.whyNoJobs(owner))
+	default:
+		c.jobSets = append(c.jobSets, jobSet)
 	}
 }
 

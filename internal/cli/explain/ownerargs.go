@@ -26,14 +26,6 @@ const instantiateAnnotation = "cronjob.kubernetes.io/instantiate"
 // jobOwner names an object whose Jobs are explained.
 type jobOwner struct{ kind, name string }
 
-// ownerKinds returns the resources of possible owners of Jobs, with their kinds.
-func ownerKinds() map[string]string {
-	return map[string]string{
-		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
-		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
-	}
-}
-
 // ownerGroups returns the API groups of the kinds.
 func ownerGroups() map[string]string {
 	return map[string]string{"CronJob": batchv1.GroupName, "JobSet": "jobset.x-k8s.io"}
@@ -41,7 +33,7 @@ func ownerGroups() map[string]string {
 
 // splitOwnerArgs separates arguments such as cronjob/NAME from the others.
 func splitOwnerArgs(args []string) (owners []jobOwner, rest []string, err error) {
-	rest, err = cmdutil.SplitKinds(args, ownerKinds(), func(kind, name string) {
+	rest, err = cmdutil.SplitKinds(args, cmdutil.OwnerKinds(), func(kind, name string) {
 		if o := (jobOwner{kind, name}); !slices.Contains(owners, o) {
 			owners = append(owners, o)
 		}
@@ -68,29 +60,27 @@ func ofOwner(all []*unstructured.Unstructured, owner jobOwner) (jobs []*unstruct
 	return jobs
 }
 
-// explainCronJob explains the CronJob of these Jobs. Without Jobs, it returns an error if the CronJob does not exist
-// or may not be read.
-func (o *Options) explainCronJob(ctx context.Context, name string, jobs []*unstructured.Unstructured) (explain.CronJobReport, error) {
+// readCronJob reads the CronJob of these Jobs. Without Jobs, it returns an error if the CronJob does not exist or may
+// not be read.
+func (o *Options) readCronJob(ctx context.Context, name string, jobs []*unstructured.Unstructured) (input.CronJob, error) {
 	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
 		_, manual := job.GetAnnotations()[instantiateAnnotation]
-		owned[i] = input.OwnedJob{Created: job.GetCreationTimestamp().Time, Manual: manual}
+		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: manual}
 	}
-	report, err := o.explainer.CronJob(ctx, o.set.Namespace, name, owned)
+	in, err := o.explainer.CronJob(ctx, o.set.Namespace, name, owned)
 	switch {
-	case err != nil || len(jobs) > 0:
-		return report, err
-	case report.State == explain.CronJobGone:
+	case err != nil || len(jobs) > 0 || in.CronJob != nil:
+		return in, err
+	case len(in.Gaps) == 0:
 		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: o.set.Namespace, Name: name}
-		return report, call.Wrap(apierrors.NewNotFound(batchv1.Resource("cronjobs"), name))
-	case report.State == explain.CronJobUnread:
-		hint := "why, and whether it exists, could not be read"
-		if len(report.Gaps) > 0 && report.Gaps[0].Command != "" {
-			hint += " for lack of a permission: " + report.Gaps[0].Command
-		}
-		return report, cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.noJobs(jobOwner{"CronJob", name}), hint)
+		return in, call.Wrap(apierrors.NewNotFound(batchv1.Resource("cronjobs"), name))
 	}
-	return report, nil
+	hint := "why, and whether it exists, could not be read"
+	if command := in.Gaps[0].Command; command != "" {
+		hint += " for lack of a permission: " + command
+	}
+	return in, cmdutil.NewUserError(cmdutil.KindNotFound, nil, o.noJobs(jobOwner{"CronJob", name}), hint)
 }
 
 // whyNoJobs returns the error for an owner without Jobs whose kind this program has no client for.

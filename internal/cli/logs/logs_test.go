@@ -239,11 +239,12 @@ func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
 	}
 }
 
+// Requirements: CRJ-07.
 func TestLogsUsage(t *testing.T) {
 	api, _ := clitest.NewPods(t, clitest.LogsJob())
 	program.Rejects(t, api, "logs", map[string]string{
 		"":                           "name the Jobs whose logs to print, or select them with -l",
-		"cronjob/x":                  "is not a Job",
+		"cronjob/x":                  `"cronjob/x" is not a Job; for a CronJob and its Jobs, use: kubectl batchjob why cronjob/x`,
 		"pod/":                       "names no pod",
 		"train pod/x":                "name Jobs or pods, not both",
 		"train -l app=x":             "name cannot be provided when a selector is specified",

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -29,11 +31,7 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobCreationRefused:
 		return onRefusal(r)
 	case explain.CronJobOverlap:
-		replace := one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))
-		if len(r.Active) == 0 {
-			return replace
-		}
-		return append(one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0]))), replace...)
+		return onOverlap(r)
 	case explain.CronJobCannotReplace:
 		return one(words.FixReplacement, events(r))
 	case explain.CronJobMissedStart:
@@ -50,7 +48,40 @@ func adviceOn(r *explain.CronJobReport, now time.Time) []explain.Advice {
 	case explain.CronJobOverdue:
 		return one(words.CheckBuiltIn, "kubectl get pods -n kube-system -l component=kube-controller-manager")
 	}
-	return nil
+	return onRuns(r)
+}
+
+// onRuns returns the advice on the Jobs of a CronJob that starts them.
+func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
+	name := explain.ShellWord(r.Name)
+	switch last := r.Last; {
+	case r.State == explain.CronJobManualJobs:
+		return one(words.DeleteManualJobs, kubectl(r, "get jobs"))
+	case r.State == explain.CronJobPileUp:
+		if r.Stalled > 0 {
+			out = append(one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name)), one(words.DeleteStalledJobs, kubectl(r, "batchjob status --problems"))...)
+		}
+		return append(out, one(words.ForbidOverlap, patch(r, `{"spec":{"concurrencyPolicy":"Forbid"}}`))...)
+	case last == nil:
+	case last.Name == "" && last.State != explain.OwnedSucceeded && ptr.Deref(r.FailedJobsHistoryLimit, 1) == 0:
+		out = one(words.KeepFailedJobs, patch(r, `{"spec":{"failedJobsHistoryLimit":1}}`))
+	case last.State == explain.OwnedFailed || last.State == explain.OwnedStalled:
+		out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
+	}
+	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {
+		out = append(out, one(words.GiveMoreTimeToStart(*d), patch(r, moreTime))...)
+	}
+	return out
+}
+
+func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
+	if len(r.Active) > 0 {
+		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
+	}
+	if r.Oldest != nil && r.Oldest.State == explain.OwnedStalled {
+		out = append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
+	}
+	return append(out, one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)
 }
 
 func onMissedStart(r *explain.CronJobReport) []explain.Advice {

@@ -21,9 +21,10 @@ const (
 	slack = 2 * time.Minute
 )
 
-// Explain returns the report on the CronJob.
-func Explain(in input.CronJob) explain.CronJobReport {
+// Explain returns the report on the CronJob. The reports on its Jobs may be missing.
+func Explain(in input.CronJob, jobs []explain.Report) explain.CronJobReport {
 	in.Now = in.Now.Truncate(time.Second)
+	in.Jobs = withUnexpected(in.Jobs, in.Events)
 	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
 	switch {
 	case in.CronJob == nil && len(in.Gaps) > 0:
@@ -37,8 +38,10 @@ func Explain(in input.CronJob) explain.CronJobReport {
 			r.Next, r.ZoneAssumed = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed
 		}
 		decide(&r, &in, plan)
+		countRuns(&r, &in, jobs)
+		decideByRuns(&r)
 	}
-	r.Sentence = words.CronJobText(&r, in.Now)
+	r.Sentence, r.Notes = words.CronJobText(&r, in.Now)
 	r.Advice = adviceOn(&r, in.Now)
 	return r
 }
@@ -75,14 +78,39 @@ func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 		readEvent(r, e)
 		return
 	}
-	due := plan.firstAfter(laterOf(cj.CreationTimestamp.Time, timeOf(cj.Status.LastScheduleTime)))
+	due := plan.firstAfter(countedFrom(cj))
 	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || !started.Before(due) {
 		return // If a Job was created for the start that is due, the status may not show it yet.
 	}
-	if r.State = explain.CronJobOverdue; forbidsOverlap(cj) {
-		r.State = explain.CronJobOverlap
-	}
 	r.Missed = explain.TimeOf(due)
+	switch {
+	case forbidsOverlap(cj):
+		r.State = explain.CronJobOverlap
+	case cj.Spec.StartingDeadlineSeconds != nil && in.Now.Sub(due) > startingDeadline(cj):
+		r.State, r.MissedStarts = explain.CronJobMissedStart, plan.startsBetween(due, in.Now.Add(-startingDeadline(cj)))
+	default:
+		r.State = explain.CronJobOverdue
+	}
+}
+
+// countedFrom returns the time after which the controller counts starts: the last one, or else the creation of the CronJob.
+// A change of the spec since then may have moved starts, or resumed the CronJob, so only later ones are certain.
+func countedFrom(cj *batchv1.CronJob) time.Time {
+	from, created := timeOf(cj.Status.LastScheduleTime), cj.CreationTimestamp.Time
+	if from.IsZero() {
+		from = created
+	}
+	for i := range cj.ManagedFields {
+		if m := &cj.ManagedFields[i]; m.Subresource == "" && timeOf(m.Time).After(created.Add(time.Second)) {
+			from = laterOf(from, m.Time.Time)
+		}
+	}
+	return from
+}
+
+func startingDeadline(cj *batchv1.CronJob) time.Duration {
+	const year = 365 * 24 * 60 * 60 // Longer ones could overflow.
+	return time.Duration(min(max(ptr.Deref(cj.Spec.StartingDeadlineSeconds, 0), 0), year)) * time.Second
 }
 
 func suspended(cj *batchv1.CronJob) bool { return ptr.Deref(cj.Spec.Suspend, false) }

@@ -25,6 +25,14 @@ func (p plan) firstAfter(t time.Time) time.Time {
 	return p.schedule.Next(t)
 }
 
+// startsBetween counts the starts from first to end, at most 100.
+func (p plan) startsBetween(first, end time.Time) (n int32) {
+	for t := first; n < 100 && !t.IsZero() && !t.After(end); t = p.firstAfter(t) {
+		n++
+	}
+	return n
+}
+
 // planOf parses the schedule as kube-controller-manager does. Without a timeZone, the schedule is in the time zone of
 // kube-controller-manager, usually UTC.
 func planOf(cj *batchv1.CronJob) plan {

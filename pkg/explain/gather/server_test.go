@@ -42,6 +42,7 @@ type server struct {
 	claims   map[string]corev1.PersistentVolumeClaim
 	// workloads are JSON objects of Kueue, by the version of its API.
 	workloads map[string][]map[string]any
+	jobSets   map[string]any
 	logs      map[string]string
 	// refuse returns the code and the reason with which a request fails; 0 if it does not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
@@ -98,6 +99,8 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	case len(parts) > 1 && parts[len(parts)-2] == "jobsets" && s.jobSets[last] != nil:
+		write(w, http.StatusOK, s.jobSets[last])
 	case last == "workloads" && s.workloads[parts[2]] != nil:
 		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
 		var found []any

@@ -21,6 +21,7 @@ type CronJob struct {
 
 // OwnedJob is a Job that a CronJob controls.
 type OwnedJob struct {
+	Name    string
 	Created time.Time
 	// Manual is set if a user created the Job from the template, with kubectl create job --from.
 	Manual bool

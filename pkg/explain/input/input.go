@@ -239,7 +239,7 @@ type Gap struct {
 func (g *Gap) MakeCommand() {
 	g.Command = ""
 	known := slices.Contains([]string{"get", "list", "watch"}, g.Verb) &&
-		slices.Contains([]string{"cronjobs", "events", "jobs", "nodes", "persistentvolumeclaims", "pods", "pods/log", kueue.Workloads}, g.Resource)
+		slices.Contains([]string{"cronjobs", "events", "jobs", "nodes", "persistentvolumeclaims", "pods", "pods/log", kueue.Workloads, JobSets}, g.Resource)
 	switch {
 	case !known || g.Namespace != "" && len(validation.IsDNS1123Label(g.Namespace)) > 0:
 	case g.Resource == "nodes":

@@ -36,7 +36,7 @@ func cronJob(reason, message string) (kind, sentence string) {
 	}
 	r := cronjob.Explain(input.CronJob{
 		Now: now, Namespace: "batch", Name: "nightly", CronJob: cj, Events: []input.Event{{Reason: reason, Message: message, First: now, Last: now}},
-	})
+	}, nil)
 	if r.State == explain.CronJobScheduled {
 		return "quoted", r.Sentence
 	}

@@ -15,11 +15,11 @@ import (
 // jobsLimit is the maximum number of Jobs for which the advice is not shown by cause.
 const jobsLimit = 10
 
-// Explanations writes the obstacles that keep CronJobs from starting Jobs, and the problems of the Jobs by cause. With
+// Explanations writes the states of CronJobs and JobSets, and the problems of the Jobs by cause. With
 // Options.Full, it also writes the verdict on each Job, the causes of all failures together, and all advice.
 func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p := newPage(o)
-	p.cronJobs(l.CronJobs)
+	p.owners(&l)
 	if len(l.Items) == 0 {
 		return p.writeTo(w)
 	}

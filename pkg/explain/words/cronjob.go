@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"time"
+	"unicode/utf8"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -12,12 +13,31 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// CronJobText describes the state of a CronJob in a sentence with a full stop.
-func CronJobText(r *explain.CronJobReport, now time.Time) string {
+// firstSentence returns the first clause with as many of the next ones as fit, and the others as notes, all with full stops.
+func firstSentence(clauses []string) (sentence string, notes []string) {
+	sentence = wording.Cut(clauses[0], maxSentence-1)
+	for _, clause := range clauses[1:] {
+		switch longer := Clauses([]string{sentence, clause}); {
+		case clause == "":
+		case len(notes) == 0 && utf8.RuneCountInString(longer) < maxSentence:
+			sentence = longer
+		default:
+			notes = append(notes, wording.Sentence(clause)+".")
+		}
+	}
+	return FullStop(sentence), notes
+}
+
+// CronJobText describes the state of a CronJob: the answer, and what adds to it.
+func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	clauses := []string{"CronJob " + r.Name + " " + cronJobWhat(r, now)}
 	switch r.State {
 	case explain.CronJobScheduled:
-		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now))
+		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now), manualText(r))
+	case explain.CronJobPileUp:
+		clauses = append(clauses, pileUpNotes(r, now)...)
+	case explain.CronJobManualJobs:
+		clauses = append(clauses, "it neither ends them nor waits for them", nextStartText(r, now))
 	case explain.CronJobSuspended, explain.CronJobUnknownZone, explain.CronJobBadSchedule:
 		clauses = append(clauses, changedText(r), lastStartText(r, now))
 	case explain.CronJobMissedStart:
@@ -26,7 +46,7 @@ func CronJobText(r *explain.CronJobReport, now time.Time) string {
 	default:
 		clauses = append(clauses, lastStartText(r, now))
 	}
-	return Clauses(clauses) + "."
+	return firstSentence(append(clauses, shortDeadlineText(r)))
 }
 
 // cronJobWhat returns the first clause, which follows the name.
@@ -41,13 +61,15 @@ func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
 	case explain.CronJobUnread:
 		return "could not be read"
 	case explain.CronJobCreationRefused:
-		return "cannot create its Jobs: " + r.Refusal.Text()
+		const text = "cannot create its Jobs: "
+		return text + causeWithin(r.Refusal.Text(), maxSentence-len("CronJob "+r.Name+" "+text)-1)
 	case explain.CronJobOverlap:
-		running := "a Job is"
-		if n := len(r.Active); n > 0 {
-			running = wording.Enumerate(r.Active, "and") + wording.Form(n, " is", " are")
-		}
-		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
+		return overlapText(r, now)
+	case explain.CronJobPileUp:
+		return pileUpText(r, now)
+	case explain.CronJobManualJobs:
+		return fmt.Sprintf("has %s by hand; concurrencyPolicy %s covers only Jobs that it starts on its schedule",
+			wording.Plural(r.Manual, "running Job that was created", "running Jobs that were created"), r.ConcurrencyPolicy)
 	case explain.CronJobCannotReplace:
 		return "cannot replace the Job that is still running (concurrencyPolicy Replace): " + detail(r)
 	case explain.CronJobUnknownZone:
@@ -66,6 +88,14 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 	if r.State == explain.CronJobManyMissed {
 		return "has missed more than 100 starts: kube-controller-manager has not run for long, or its clock differs from that of the API server"
 	}
+	if r.MissedStarts > 0 { // No event reports it.
+		last := "has started no Job yet"
+		if r.LastSchedule != nil {
+			last = "has started no Job since " + moment(r.LastSchedule, now)
+		}
+		return fmt.Sprintf("%s and missed %s: no Job was created within startingDeadlineSeconds (%s)", last,
+			wording.Plural(r.MissedStarts, "start", "starts"), wording.Seconds(*r.StartingDeadlineSeconds))
+	}
 	start := "a start"
 	if r.Missed != nil {
 		start = "its start at " + moment(r.Missed, now)
@@ -83,15 +113,102 @@ func scheduledText(r *explain.CronJobReport, now time.Time) string {
 		return "has not started a Job yet"
 	case r.LastSchedule == nil:
 		return "has not started a Job on its schedule yet"
-	case r.Jobs == 0:
+	case r.Jobs == 0 && (r.Last == nil || r.Last.State == explain.OwnedUnknown):
 		return fmt.Sprintf("has no Jobs now; it started the last one at %s", moment(r.LastSchedule, now))
+	case r.Jobs == 0:
+		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last))
 	}
-	return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
+	starts := "starts its Jobs (schedule " + wording.Cut(r.Schedule, maxSchedule) + "); the last, "
+	switch run := r.Last; {
+	case run == nil: // The Jobs could not be read.
+		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
+	case run.Name == "":
+		return fmt.Sprintf("%sof %s, no longer exists and %s", starts, moment(r.LastSchedule, now), removedText(run))
+	default:
+		starts += run.Name + ", "
+		return starts + runText(run, now, len("CronJob "+r.Name+" "+starts))
+	}
 }
 
-// cleanedUpText explains why a CronJob has no finished Jobs, "" if its spec does not explain it.
+// maxSchedule is the maximum length of a schedule in a sentence.
+const maxSchedule = 40
+
+// removedText says how a Job ended that no longer exists.
+func removedText(run *explain.OwnedRun) string {
+	switch run.State {
+	case explain.OwnedFailed:
+		return "failed"
+	case explain.OwnedSucceeded:
+		return "succeeded"
+	}
+	return "has no recorded success"
+}
+
+func overlapText(r *explain.CronJobReport, now time.Time) string {
+	run := r.Oldest
+	if run == nil || len(r.Active) > 1 {
+		running := "a Job is"
+		if n := len(r.Active); n > 0 {
+			running = wording.Enumerate(r.Active, "and") + wording.Form(n, " is", " are")
+		}
+		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
+	}
+	text := "starts no Job (Forbid): its Job " + run.Name + " "
+	return text + runText(run, now, len("CronJob "+r.Name+" "+text))
+}
+
+func pileUpText(r *explain.CronJobReport, now time.Time) string {
+	text := "has " + wording.Count(r.Running, "Jobs")
+	switch {
+	case r.Stalled == 0:
+		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now)))
+	case r.Stalled == r.Running:
+		text += " at once, all stalled: "
+	default:
+		text += fmt.Sprintf(" at once, %d of them stalled: ", r.Stalled)
+	}
+	return text + causeWithin(r.Oldest.Cause, maxSentence-len("CronJob "+r.Name+" "+text)-2)
+}
+
+// pileUpNotes says why the Jobs of a CronJob pile up.
+func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
+	more := "concurrencyPolicy Allow adds a Job at each start"
+	if r.ConcurrencyPolicy == "Replace" {
+		more = ""
+	}
+	if run := r.Oldest; r.Stalled > 0 && run != nil {
+		more = wording.Join(", and ", more, "history limits remove only finished Jobs")
+		return []string{more, fmt.Sprintf("the oldest of them, %s, %s", run.Name, runText(&explain.OwnedRun{State: run.State, Since: run.Since}, now, 0)), nextStartText(r, now)}
+	}
+	return []string{more, nextStartText(r, now)}
+}
+
+func timeOrNow(run *explain.OwnedRun, now time.Time) time.Time {
+	if run == nil || run.Since == nil {
+		return now
+	}
+	return run.Since.Time
+}
+
+// manualText counts the running Jobs that the CronJob did not start.
+func manualText(r *explain.CronJobReport) string {
+	if r.Manual == 0 {
+		return ""
+	}
+	return wording.Plural(r.Manual, "Job that was created by hand is running", "Jobs that were created by hand are running")
+}
+
+// shortDeadlineText warns of a startingDeadlineSeconds that the controller may miss.
+func shortDeadlineText(r *explain.CronJobReport) string {
+	if d := r.StartingDeadlineSeconds; d != nil && *d < TooShortToStart {
+		return fmt.Sprintf("startingDeadlineSeconds (%s) is so short that starts may be missed", wording.Seconds(*d))
+	}
+	return ""
+}
+
+// cleanedUpText explains why the Job of the last start no longer exists, "" if the spec does not explain it.
 func cleanedUpText(r *explain.CronJobReport) string {
-	if r.LastSchedule == nil || r.Jobs > 0 {
+	if r.LastSchedule == nil || r.Last != nil && r.Last.Name != "" || r.Last == nil && r.Jobs > 0 {
 		return ""
 	}
 	succeeded := r.LastSuccess != nil && !r.LastSuccess.Before(r.LastSchedule)
@@ -137,7 +254,7 @@ func nextStartText(r *explain.CronJobReport, now time.Time) string {
 	}
 	text := fmt.Sprintf("the next start is at %s", moment(r.Next, now))
 	if r.ZoneAssumed {
-		text += ", if kube-controller-manager runs in UTC"
+		text += ", if kube-controller-manager runs in UTC: no timeZone is set"
 	}
 	return text
 }
@@ -176,12 +293,19 @@ const (
 	CorrectJobTemplate  = "correct spec.jobTemplate; the next Job then has it"
 	RetriedCreation     = "once nothing refuses it, the creation succeeds: it is retried automatically"
 	FindDeletionHolder  = "find out which finalizer keeps it"
+	CorrectRunTemplate  = "if the cause is in the pod template, correct it in spec.jobTemplate of the CronJob; Jobs that exist keep theirs"
+	DeleteStalledJobs   = "find the Jobs that cannot end, and delete them"
+	ForbidOverlap       = "start no Job while one runs: set concurrencyPolicy to Forbid; activeDeadlineSeconds in spec.jobTemplate ends Jobs that hang"
+	DeleteManualJobs    = "find the Jobs that are not needed, and delete them"
+	KeepFailedJobs      = "keep the last failed Job, with its pods and logs: set failedJobsHistoryLimit"
 )
+
+// TooShortToStart is the startingDeadlineSeconds below which the controller may miss every start.
+const TooShortToStart = 10
 
 // GiveMoreTimeToStart returns advice on a startingDeadlineSeconds that was exceeded.
 func GiveMoreTimeToStart(seconds int64) string {
-	const tooShort = 10
-	if seconds < tooShort {
+	if seconds < TooShortToStart {
 		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
 	}
 	return "raise startingDeadlineSeconds, so that a late start still counts"

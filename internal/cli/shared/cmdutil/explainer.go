@@ -19,7 +19,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -122,13 +121,14 @@ func (e *Explainer) Report(ctx context.Context, object *unstructured.Unstructure
 	return analysis.Explain(input, e.Options), ctx.Err()
 }
 
-// CronJob explains whether a CronJob starts Jobs. A CronJob that does not exist is part of the report, not an error.
-func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []input.OwnedJob) (explain.CronJobReport, error) {
-	input, err := gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
-	if err != nil {
-		return explain.CronJobReport{}, err
-	}
-	return cronjob.Explain(input), nil
+// CronJob reads a CronJob. It is nil in the result if it does not exist, which is not an error.
+func (e *Explainer) CronJob(ctx context.Context, namespace, name string, jobs []input.OwnedJob) (input.CronJob, error) {
+	return gather.CronJob(ctx, e.Client, namespace, name, jobs, e.now())
+}
+
+// JobSet reads a JobSet that has so many Jobs.
+func (e *Explainer) JobSet(ctx context.Context, namespace, name string, jobs int) (input.JobSet, error) {
+	return gather.JobSet(ctx, e.Client, namespace, name, jobs, e.now())
 }
 
 // ExplainAtOnce is the number of Jobs that are read concurrently.

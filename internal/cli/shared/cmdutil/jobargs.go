@@ -71,6 +71,14 @@ func SplitKinds(args []string, kinds map[string]string, take func(kind, name str
 	return rest, nil
 }
 
+// OwnerKinds returns the resources of possible owners of Jobs, with their kinds.
+func OwnerKinds() map[string]string {
+	return map[string]string{
+		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
+		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
+	}
+}
+
 // ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME
 // ..., without duplicates, in order. Its errors are usage errors.
 func ParseJobArgs(args []string) ([]string, error) {
@@ -84,6 +92,8 @@ func ParseJobArgs(args []string) ([]string, error) {
 			name = resource
 		}
 		switch problems := content.IsPathSegmentName(name); {
+		case qualified && OwnerKinds()[strings.ToLower(resource)] != "":
+			return nil, UsageErrorf("%q is not a Job; for a %s and its Jobs, use: kubectl batchjob why %s", arg, OwnerKinds()[strings.ToLower(resource)], arg)
 		case qualified && !isJobResource(resource):
 			return nil, UsageErrorf("%q is not a Job; use NAME or job/NAME", arg)
 		case name == "":

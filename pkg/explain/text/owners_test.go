@@ -8,24 +8,27 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
-// The obstacles that keep CronJobs from starting Jobs come first, in text that is safe for a terminal. A CronJob that starts
-// Jobs is left out if it has any.
-// Requirements: CRJ-02, CRJ-03.
-func TestCronJobsComeFirst(t *testing.T) {
+// The states of CronJobs and JobSets come first, in text that is safe for a terminal. Notes follow
+// the sentence.
+// Requirements: CRJ-02, CRJ-03, JST-01.
+func TestOwnersComeFirst(t *testing.T) {
 	list := explain.ReportList{CronJobs: []explain.CronJobReport{
-		{Name: "fine", State: explain.CronJobScheduled, Sentence: "CronJob fine started its last Job.", Jobs: 1},
+		{Name: "fine", State: explain.CronJobScheduled, Sentence: "CronJob fine started its last Job.", Notes: []string{"It is\x07 well.", "The next start is soon."}, Jobs: 1},
 		{
 			Name: "a", State: explain.CronJobCreationRefused, Sentence: "CronJob a\x1b[2J cannot create its Jobs.", Details: []string{"Error creating job: no\x07"},
 			Advice: []explain.Advice{{Text: "check the quota", Command: "kubectl describe resourcequota"}, {Text: "wait"}},
 			Gaps:   []input.Gap{{Text: "events could not be read", Command: "kubectl auth can-i list events"}},
 		},
 		{Name: "b", State: explain.CronJobScheduled, Sentence: "CronJob b has not started a Job yet."},
-	}}
+	}, JobSets: []explain.JobSetReport{{Name: "set", Sentence: "JobSet set cannot create its Jobs.", Details: []string{"no quota"}}}}
 	var out strings.Builder
 	if err := Explanations(&out, list, Options{Width: 80, ASCII: true}); err != nil {
 		t.Fatal(err)
 	}
-	const want = `CronJob a\x1b[2J cannot create its Jobs.
+	const want = `CronJob fine started its last Job.
+It is\x07 well. The next start is soon.
+
+CronJob a\x1b[2J cannot create its Jobs.
   | Error creating job: no\x07
 
 What to do
@@ -38,6 +41,9 @@ What could not be read
       $ kubectl auth can-i list events
 
 CronJob b has not started a Job yet.
+
+JobSet set cannot create its Jobs.
+  | no quota
 `
 	if out.String() != want {
 		t.Errorf("got\n%s", out.String())

@@ -1,0 +1,111 @@
+package cronjob
+
+import (
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+var (
+	// unexpected and completed match the messages of the events UnexpectedJob and SawCompletedJob.
+	unexpected = lazyregexp.New(`^Saw a job that the controller did not create or forgot: (\S+)$`)
+	completed  = lazyregexp.New(`^Saw completed job: \S+, (?:condition|status): (\w+)$`)
+	// scheduled matches the end of a name that the controller gives: the time of the start in minutes.
+	scheduled = lazyregexp.New(`-(\d{8,10})$`)
+)
+
+// withUnexpected returns the Jobs with those as Manual that the controller did not create, according to its events.
+func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJob {
+	jobs = slices.Clone(jobs)
+	for i := range events {
+		name := unexpected.Group(events[i].Message)
+		if events[i].Reason != "UnexpectedJob" || name == "" || scheduled.Group(name) != "" {
+			continue
+		}
+		for j := range jobs {
+			jobs[j].Manual = jobs[j].Manual || jobs[j].Name == name
+		}
+	}
+	return jobs
+}
+
+// countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
+func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Report) {
+	var newest, oldest input.OwnedJob
+	for i := range in.Jobs {
+		job := &in.Jobs[i]
+		isNewest := !job.Manual && !job.Created.Before(newest.Created)
+		if isNewest {
+			newest, r.Last = *job, nil
+		}
+		at := slices.IndexFunc(reports, func(report explain.Report) bool { return report.Job.Name == job.Name })
+		if at < 0 {
+			continue
+		}
+		run := words.RunOf(&reports[at], in.Now)
+		ended := run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
+		if job.Manual {
+			if !ended {
+				r.Manual++
+			}
+			continue
+		}
+		if isNewest {
+			r.Last = &run
+		}
+		if ended {
+			continue
+		}
+		r.Running++
+		isStalled, hasStalled := run.State == explain.OwnedStalled, r.Stalled > 0
+		if isStalled {
+			r.Stalled++
+		}
+		if r.Oldest == nil || isStalled && !hasStalled || isStalled == hasStalled && job.Created.Before(oldest.Created) {
+			oldest, r.Oldest = *job, &run
+		}
+	}
+	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
+		r.Last = removedRun(in.CronJob, in.Events)
+	}
+}
+
+// removedRun returns what is known about the Job of the last start, which no longer exists.
+func removedRun(cj *batchv1.CronJob, events []input.Event) *explain.OwnedRun {
+	run := &explain.OwnedRun{State: explain.OwnedUnknown, Since: cj.Status.LastScheduleTime}
+	if t := cj.Status.LastSuccessfulTime; t != nil && !t.Before(run.Since) {
+		run.State = explain.OwnedSucceeded
+	}
+	var seen *input.Event
+	for i := range events {
+		if e := &events[i]; e.Reason == "SawCompletedJob" && !e.Last.Before(run.Since.Time) && (seen == nil || e.Last.After(seen.Last)) {
+			seen = e
+		}
+	}
+	if seen != nil && completed.Group(seen.Message) == string(batchv1.JobFailed) {
+		run.State, run.Since = explain.OwnedFailed, explain.TimeOf(seen.Last)
+	}
+	return run
+}
+
+// decideByRuns sets the state of a CronJob whose Jobs hinder it, or one another.
+func decideByRuns(r *explain.CronJobReport) {
+	if r.State != explain.CronJobScheduled {
+		return
+	}
+	policy := batchv1.ConcurrencyPolicy(r.ConcurrencyPolicy)
+	stuck := r.Oldest != nil && (r.Oldest.State == explain.OwnedStalled || r.Oldest.State == explain.OwnedSuspended)
+	switch {
+	case policy == batchv1.ForbidConcurrent && stuck && slices.Contains(r.Active, r.Oldest.Name):
+		r.State = explain.CronJobOverlap
+	case policy != batchv1.ForbidConcurrent && r.Running > 1:
+		r.State = explain.CronJobPileUp
+	case policy != batchv1.AllowConcurrent && policy != "" && r.Manual > 0 && r.Running+r.Manual > 1:
+		r.State = explain.CronJobManualJobs
+	}
+}

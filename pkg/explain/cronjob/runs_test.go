@@ -1,0 +1,180 @@
+package cronjob_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+const noImage = `Back-off pulling image "registry.example/sync:relase-7": ErrImagePull: registry.example/sync:relase-7: not found`
+
+// run is a Job of the CronJob, with the report on it.
+type run struct {
+	input.OwnedJob
+	report explain.Report
+}
+
+func jobNamed(name string, age time.Duration, change func(*run)) run {
+	r := run{OwnedJob: input.OwnedJob{Name: name, Created: noon.Add(-age)}}
+	r.report.Job = explain.Job{Name: name, Created: ago(age)}
+	if change != nil {
+		change(&r)
+	}
+	return r
+}
+
+func stalled(r *run) {
+	r.report.Verdict.Stalled, r.report.Verdict.Problem = true, ptr.To[int32](0)
+	r.report.Problems = []explain.Problem{{Kind: explain.ProblemImagePull, Container: "sync", Image: "registry.example/sync:relase-7", Reason: "ImagePullBackOff", Details: []string{noImage}, Since: r.report.Job.Created}}
+}
+
+func ended(outcome reconcile.Outcome, cause string) func(*run) {
+	return func(r *run) {
+		r.report.Verdict.Outcome, r.report.Job.Finished = outcome, ago(noon.Sub(r.Created)-time.Minute)
+		if cause != "" {
+			r.report.Verdict.Cause = &explain.DecidingCause{Text: cause}
+		}
+	}
+}
+
+func byHand(r *run) { r.Manual = true }
+
+// What the Jobs of a CronJob do is in the first sentence: the last outcome, what blocks the next start, what piles up.
+// Requirements: CRJ-01, CRJ-03, CRJ-06, CRJ-07.
+func TestFirstSentenceHasTheJobs(t *testing.T) {
+	active := func(policy batchv1.ConcurrencyPolicy, names ...string) func(*batchv1.CronJob) {
+		return func(cj *batchv1.CronJob) {
+			cj.Spec.ConcurrencyPolicy, cj.Spec.Schedule, cj.Status.LastScheduleTime = policy, "0 * * * *", ago(0)
+			for _, name := range names {
+				cj.Status.Active = append(cj.Status.Active, corev1.ObjectReference{Name: name})
+			}
+		}
+	}
+	for name, tc := range map[string]struct {
+		change  func(*batchv1.CronJob)
+		jobs    []run
+		events  []input.Event
+		state   explain.CronJobState
+		first   string
+		notes   string
+		command string
+	}{
+		"the last one succeeded": {
+			jobs: []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeComplete, ""))}, state: explain.CronJobScheduled,
+			first: "CronJob backup starts its Jobs (schedule 0 3 * * *); the last, backup-1, succeeded 8h59m ago; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+		},
+		"the last one failed": {
+			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container main exited with code 1: no such table"))},
+			state:   explain.CronJobScheduled,
+			first:   "CronJob backup starts its Jobs (schedule 0 3 * * *); the last, backup-1, failed 8h59m ago: container main exited with code 1: no such table.",
+			command: "kubectl edit cronjob backup -n ns",
+		},
+		"the last one runs, and one by hand": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, nil), jobNamed("now", time.Hour, byHand)},
+			state: explain.CronJobScheduled, first: "the last, backup-1, has been running for 9h;", notes: "1 Job that was created by hand is running.",
+		},
+		"the last one failed and was removed": {
+			change:  func(cj *batchv1.CronJob) { cj.Spec.FailedJobsHistoryLimit = ptr.To[int32](0) },
+			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeComplete, ""))},
+			events:  []input.Event{event("SawCompletedJob", "Saw completed job: backup-1, condition: Failed", time.Hour)},
+			state:   explain.CronJobScheduled,
+			first:   "the last, of 03:00:00 UTC (9h ago), no longer exists and failed.",
+			notes:   "Jobs that failed are deleted at once (failedJobsHistoryLimit 0).",
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"failedJobsHistoryLimit":1}}' -n ns`,
+		},
+		"a stalled Job blocks the next": {
+			change: active(batchv1.ForbidConcurrent, "backup-1"), jobs: []run{jobNamed("backup-1", 3*time.Hour, stalled)}, state: explain.CronJobOverlap,
+			first:   "CronJob backup starts no Job (Forbid): its Job backup-1 is stalled for 3h: image registry.example/sync:relase-7 of container sync cannot be pulled.",
+			command: "kubectl batchjob why backup-1 -n ns",
+		},
+		"Jobs pile up": {
+			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
+			jobs:    []run{jobNamed("c", 1*time.Hour, stalled), jobNamed("a", 3*time.Hour, stalled), jobNamed("b", 2*time.Hour, stalled)},
+			first:   "CronJob backup has 3 Jobs at once, all stalled: ",
+			notes:   "concurrencyPolicy Allow adds a Job at each start, and history limits remove only finished Jobs. The oldest of them, a, is stalled for 3h.",
+			command: "kubectl edit cronjob backup -n ns",
+		},
+		"one of two is stalled": {
+			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
+			jobs:  []run{jobNamed("a", 3*time.Hour, nil), jobNamed("b", 2*time.Hour, stalled)},
+			first: "CronJob backup has 2 Jobs at once, 1 of them stalled: image registry.example/sync:relase-7 of container sync cannot be pulled.",
+			notes: "The oldest of them, b, is stalled for 2h.",
+		},
+		"Jobs run at once": {
+			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
+			jobs:    []run{jobNamed("b", 2*time.Hour, nil), jobNamed("a", 3*time.Hour, nil)},
+			first:   "CronJob backup has 2 Jobs running at once, the oldest for 3h; concurrencyPolicy Allow adds a Job at each start",
+			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"concurrencyPolicy":"Forbid"}}' -n ns`,
+		},
+		"Jobs by hand are not replaced": {
+			change: active(batchv1.ReplaceConcurrent), jobs: []run{jobNamed("x", time.Hour, byHand), jobNamed("y", time.Hour, nil)}, state: explain.CronJobManualJobs,
+			events: []input.Event{event("UnexpectedJob", "Saw a job that the controller did not create or forgot: y", time.Minute)},
+			first:  "CronJob backup has 2 running Jobs that were created by hand; concurrencyPolicy Replace covers only Jobs that it starts on its schedule.",
+		},
+		"starts were missed without an event": {
+			change: func(cj *batchv1.CronJob) {
+				cj.Spec.Schedule, cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = "*/30 * * * *", ptr.To[int64](9), ago(95*time.Minute)
+			},
+			state:   explain.CronJobMissedStart,
+			first:   "CronJob backup has started no Job since 10:25:00 UTC (1h35m ago) and missed 3 starts: no Job was created within startingDeadlineSeconds (9s).",
+			notes:   "startingDeadlineSeconds (9s) is so short that starts may be missed.",
+			command: "kubectl create job backup-missed --from=cronjob/backup -n ns",
+		},
+		"a short deadline": {
+			change: func(cj *batchv1.CronJob) { cj.Spec.StartingDeadlineSeconds = ptr.To[int64](5) }, state: explain.CronJobScheduled,
+			first: "has no Jobs now", notes: "startingDeadlineSeconds (5s) is so short that starts may be missed.", command: `kubectl patch cronjob backup --type merge -p '{"spec":{"startingDeadlineSeconds":600}}' -n ns`,
+		},
+	} {
+		in := given(tc.change)
+		in.Events = tc.events
+		var reports []explain.Report
+		for _, job := range tc.jobs {
+			in.Jobs, reports = append(in.Jobs, job.OwnedJob), append(reports, job.report)
+		}
+		r := cronjob.Explain(in, reports)
+		command := ""
+		if len(r.Advice) > 0 {
+			command = r.Advice[0].Command
+		}
+		if r.State != tc.state || !strings.Contains(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command && tc.command != "" {
+			t.Errorf("%s: %s, %q %q, %s", name, r.State, r.Sentence, r.Notes, command)
+		}
+		if utf8.RuneCountInString(r.Sentence) > 160 {
+			t.Errorf("%s: %d characters", name, utf8.RuneCountInString(r.Sentence))
+		}
+		if stuck := strings.Contains(r.Sentence, "stalled"); stuck && !strings.Contains(r.Sentence, "sync:relase-7") {
+			t.Errorf("%s lacks the cause: %s", name, r.Sentence)
+		}
+	}
+}
+
+// A start before the last change of the spec is not called missed: the schedule may have been another one.
+// Requirements: CRJ-04.
+func TestStartsAreCountedFromTheLastChange(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) {
+		cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = ptr.To[int64](30), ago(33*time.Hour)
+		cj.ManagedFields = append(cj.ManagedFields, fieldsOf("", ago(time.Hour)), fieldsOf("status", ago(0)))
+	})
+	if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled {
+		t.Errorf("%s, %s", r.State, r.Sentence)
+	}
+	in.CronJob.ManagedFields = in.CronJob.ManagedFields[1:]
+	if r := cronjob.Explain(in, nil); r.State != explain.CronJobMissedStart {
+		t.Errorf("changed status: %s, %s", r.State, r.Sentence)
+	}
+}
+
+func fieldsOf(subresource string, at *metav1.Time) metav1.ManagedFieldsEntry {
+	return metav1.ManagedFieldsEntry{Manager: "kubectl", Subresource: subresource, Time: at}
+}

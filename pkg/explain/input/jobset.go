@@ -1,0 +1,85 @@
+package input
+
+import (
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// JobSets is the resource of JobSets, and JobSetVersion the version of its API that is read.
+const (
+	JobSets       = "jobsets." + JobSetGroup
+	JobSetGroup   = "jobset.x-k8s.io"
+	JobSetVersion = "v1alpha2"
+)
+
+// JobSet holds the data read about a JobSet.
+type JobSet struct {
+	Now             time.Time
+	Namespace, Name string
+	// JobSet is nil if it does not exist, or if it could not be read (see Gaps).
+	JobSet *JobSetObject
+	// Events are the events about the JobSet itself. They are read only if it has no Jobs.
+	Events []Event
+	// Jobs is the number of its Jobs.
+	Jobs int
+	Gaps []Gap
+}
+
+// JobSetObject has the fields of a JobSet that explanations use.
+type JobSetObject struct {
+	Metadata metav1.ObjectMeta `json:"metadata"`
+	Spec     struct {
+		Suspend        bool            `json:"suspend"`
+		ManagedBy      string          `json:"managedBy"`
+		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
+		FailurePolicy  *struct {
+			MaxRestarts int32 `json:"maxRestarts"`
+			Rules       []struct {
+				Name   string `json:"name"`
+				Action string `json:"action"`
+			} `json:"rules"`
+		} `json:"failurePolicy"`
+		SuccessPolicy *struct {
+			Operator             string   `json:"operator"`
+			TargetReplicatedJobs []string `json:"targetReplicatedJobs"`
+		} `json:"successPolicy"`
+	} `json:"spec"`
+	Status struct {
+		Conditions           []metav1.Condition    `json:"conditions"`
+		Restarts             int32                 `json:"restarts"`
+		ReplicatedJobsStatus []ReplicatedJobStatus `json:"replicatedJobsStatus"`
+	} `json:"status"`
+}
+
+// ReplicatedJob is a template of a JobSet for a number of Jobs.
+type ReplicatedJob struct {
+	Name      string                  `json:"name"`
+	Replicas  *int32                  `json:"replicas"`
+	Template  batchv1.JobTemplateSpec `json:"template"`
+	DependsOn []struct {
+		Name   string `json:"name"`
+		Status string `json:"status"`
+	} `json:"dependsOn"`
+}
+
+// ReplicatedJobStatus counts the Jobs of a ReplicatedJob.
+type ReplicatedJobStatus struct {
+	Name      string `json:"name"`
+	Ready     int32  `json:"ready"`
+	Succeeded int32  `json:"succeeded"`
+	Failed    int32  `json:"failed"`
+	Active    int32  `json:"active"`
+	Suspended int32  `json:"suspended"`
+}
+
+// Condition returns the condition of the type if its status is True, nil otherwise.
+func (o *JobSetObject) Condition(of string) *metav1.Condition {
+	for i := range o.Status.Conditions {
+		if c := &o.Status.Conditions[i]; c.Type == of && c.Status == metav1.ConditionTrue {
+			return c
+		}
+	}
+	return nil
+}

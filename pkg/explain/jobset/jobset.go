@@ -1,0 +1,224 @@
+// Package jobset explains a JobSet: the Job and the policy that decided its end, the order in which its Jobs start, and why it
+// has none. Its Jobs are explained by package analysis. Explain is pure: the same input gives the same report.
+package jobset
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+var (
+	// firstFailed matches the Job that decided, in messages of conditions.
+	firstFailed = lazyregexp.New(`\(first failed job: ([^\s)]+)\)`)
+	// notCreated matches the beginning of messages about a Job, a Service or a claim that is not created; the group is the Job.
+	notCreated = lazyregexp.New(`^(?:job "([^"]+)" creation failed with error: |(?:services|persistentvolumeclaims) "[^"]+" is forbidden: )`)
+)
+
+// Explain returns the report on the JobSet, for all reports on Jobs; reports on others are ignored.
+func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
+	in.Now = in.Now.Truncate(time.Second)
+	r := explain.JobSetReport{Namespace: in.Namespace, Name: in.Name, Jobs: int32(in.Jobs), Gaps: in.Gaps}
+	switch {
+	case in.JobSet == nil && len(in.Gaps) > 0:
+		r.State = explain.JobSetUnread
+	case in.JobSet == nil:
+		r.State = explain.JobSetGone
+	default:
+		copyFields(&r, in.JobSet)
+		decide(&r, &in, ownRuns(&in, reports))
+	}
+	r.Sentence, r.Notes = words.JobSetText(&r, in.Now)
+	r.Advice = adviceOn(&r)
+	return r
+}
+
+func copyFields(r *explain.JobSetReport, set *input.JobSetObject) {
+	r.Restarts = set.Status.Restarts
+	if p := set.Spec.FailurePolicy; p != nil {
+		r.MaxRestarts = &p.MaxRestarts
+		for i := range p.Rules {
+			if p.Rules[i].Action == "FailJobSet" {
+				r.Rules = append(r.Rules, p.Rules[i].Name)
+			}
+		}
+	}
+	if p := set.Spec.SuccessPolicy; p != nil {
+		r.SuccessPolicy = p.TargetReplicatedJobs
+	}
+	for i := range set.Spec.ReplicatedJobs {
+		r.Wanted += ptr.Deref(set.Spec.ReplicatedJobs[i].Replicas, 1)
+	}
+	for i := range set.Status.ReplicatedJobsStatus {
+		r.Succeeded += set.Status.ReplicatedJobsStatus[i].Succeeded
+	}
+}
+
+// ownRuns returns the Jobs of the JobSet in short.
+func ownRuns(in *input.JobSet, reports []explain.Report) (runs []explain.OwnedRun) {
+	for i := range reports {
+		if o := reports[i].Job.Owner; o != nil && o.Kind == "JobSet" && o.Name == in.Name && reports[i].Job.Namespace == in.Namespace {
+			runs = append(runs, words.RunOf(&reports[i], in.Now))
+		}
+	}
+	return runs
+}
+
+// decide finds the state in the conditions, then in the spec, the events and the Jobs.
+func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) {
+	set := in.JobSet
+	r.Waits = waitsOf(set)
+	for _, known := range []struct {
+		condition string
+		state     explain.JobSetState
+	}{
+		{"Failed", explain.JobSetFailed},
+		{"Completed", explain.JobSetCompleted},
+		{"Suspended", explain.JobSetSuspended},
+		{"StartupPolicyInProgress", explain.JobSetStarting},
+	} {
+		c := set.Condition(known.condition)
+		if c == nil || known.state == explain.JobSetStarting && in.Jobs == 0 {
+			continue
+		}
+		r.State, r.Reason, r.Message, r.Since = known.state, c.Reason, c.Message, ptr.To(c.LastTransitionTime)
+		if name := firstFailed.Group(c.Message); name != "" {
+			r.Job = runNamed(runs, name)
+		}
+		if known.state == explain.JobSetStarting {
+			r.Job = firstIn(runs, explain.OwnedFailed, explain.OwnedStalled)
+		}
+		return
+	}
+	switch {
+	case set.Spec.Suspend:
+		r.State = explain.JobSetSuspended
+	case in.Jobs == 0:
+		r.State, r.Since = explain.JobSetNoJobs, &set.Metadata.CreationTimestamp
+		readEvents(r, in)
+	default:
+		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedStalled, explain.OwnedSuspended)
+		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
+			r.State = explain.JobSetJobsSuspended
+		}
+	}
+}
+
+// runNamed returns the Job of that name. If it no longer exists, the JobSet may have created it again.
+func runNamed(runs []explain.OwnedRun, name string) *explain.OwnedRun {
+	for i := range runs {
+		if runs[i].Name == name && runs[i].State == explain.OwnedFailed {
+			return &runs[i]
+		}
+	}
+	return &explain.OwnedRun{Name: name, State: explain.OwnedFailed}
+}
+
+// firstIn returns the first Job in one of the states, in the order of the states; nil if there is none.
+func firstIn(runs []explain.OwnedRun, states ...explain.OwnedState) *explain.OwnedRun {
+	for _, state := range states {
+		for i := range runs {
+			if runs[i].State == state {
+				return &runs[i]
+			}
+		}
+	}
+	return nil
+}
+
+// readEvents sets the reason why no Job is created, from the last warning.
+func readEvents(r *explain.JobSetReport, in *input.JobSet) {
+	var last *input.Event
+	for i := range in.Events {
+		if e := &in.Events[i]; strings.HasSuffix(e.Reason, "CreationFailed") && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	if last == nil {
+		return
+	}
+	message := last.Message
+	if m := notCreated.FindStringSubmatch(message); m != nil {
+		r.Refused, message = m[1], message[len(m[0]):]
+	}
+	r.State, r.Reason, r.Details, r.Refusal = explain.JobSetCreationRefused, last.Reason, []string{last.Message}, meaning.OfRefusal(message)
+	if r.Refusal.IsOfTemplate() && strings.Contains(message, ".resources.") {
+		r.Unlimited = unlimited(in.JobSet)
+	}
+}
+
+// unlimited returns the requests for resources that cannot be overcommitted, and have no equal limit.
+func unlimited(set *input.JobSetObject) (all []explain.Unlimited) {
+	for i := range set.Spec.ReplicatedJobs {
+		job := &set.Spec.ReplicatedJobs[i]
+		for _, c := range job.Template.Spec.Template.Spec.Containers {
+			for _, name := range slices.Sorted(maps.Keys(c.Resources.Requests)) {
+				asked := c.Resources.Requests[name]
+				limit, limited := c.Resources.Limits[name]
+				if strings.Contains(string(name), "/") && (!limited || limit.Cmp(asked) != 0) || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) && !limited {
+					all = append(all, explain.Unlimited{ReplicatedJob: job.Name, Container: c.Name, Resource: string(name)})
+				}
+			}
+		}
+	}
+	return all
+}
+
+// waitsOf returns the replicatedJobs without Jobs that wait for another one, as their dependsOn says.
+func waitsOf(set *input.JobSetObject) (waits []explain.ReplicatedWait) {
+	started := map[string]bool{}
+	for _, s := range set.Status.ReplicatedJobsStatus {
+		started[s.Name] = s.Ready+s.Succeeded+s.Failed+s.Active+s.Suspended > 0
+	}
+	for i := range set.Spec.ReplicatedJobs {
+		job := &set.Spec.ReplicatedJobs[i]
+		for _, d := range job.DependsOn {
+			if !started[job.Name] {
+				waits = append(waits, explain.ReplicatedWait{ReplicatedJob: job.Name, For: d.Name, Status: d.Status})
+			}
+		}
+	}
+	return waits
+}
+
+// adviceOn returns the advice on a JobSet.
+func adviceOn(r *explain.JobSetReport) []explain.Advice {
+	name := explain.ShellWord(r.Name)
+	switch {
+	case r.State == explain.JobSetSuspended:
+		return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, name))
+	case r.State == explain.JobSetJobsSuspended:
+		return one(words.FindWhoSuspends, kubectl(r, "batchjob why %s", explain.ShellWord(r.Job.Name)))
+	case r.State == explain.JobSetCreationRefused && len(r.Unlimited) > 0:
+		return one(words.SetEqualLimit(r.Unlimited[0]), kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfQuota():
+		return one(words.FreeJobQuota, kubectl(r, "describe resourcequota %s", explain.ShellWord(r.Refusal.By)))
+	case r.State == explain.JobSetCreationRefused && r.Refusal.IsOfTemplate():
+		return one(words.CorrectJobSet, kubectl(r, "get jobset %s -o yaml", name))
+	case r.State == explain.JobSetCreationRefused, r.State == explain.JobSetNoJobs:
+		return one(words.ReadEventsOfJobSet, kubectl(r, "describe jobset %s", name))
+	case r.State == explain.JobSetFailed && r.MaxRestarts == nil:
+		return one(words.AllowRestarts, kubectl(r, "get jobset %s -o yaml", name))
+	}
+	return nil
+}
+
+func one(text, command string) []explain.Advice {
+	return []explain.Advice{{Text: text, Command: command}}
+}
+
+// kubectl returns a command with the namespace of the JobSet.
+func kubectl(r *explain.JobSetReport, format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
+}

@@ -1,0 +1,120 @@
+package jobset_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+)
+
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+
+const (
+	failed = `{"type": "Failed", "status": "True", "reason": "%", "message": "jobset failed (first failed job: train-leader-0)", "lastTransitionTime": "2026-03-01T11:50:00Z"}`
+	order  = `{"type": "StartupPolicyInProgress", "status": "True", "reason": "InOrderStartupPolicyInProgress", "lastTransitionTime": "2026-03-01T11:50:00Z"}`
+	gpu    = `"replicatedJobs": [{"name": "node", "template": {"spec": {"template": {"spec": {"containers": [{"name": "trainer", "resources": {"requests": {"cpu": 1, "nvidia.com/gpu": 1}}}]}}}}}]`
+)
+
+// job returns the report on a Job of the JobSet.
+func job(name string, change func(*explain.Report)) explain.Report {
+	r := explain.Report{Job: explain.Job{Namespace: "ns", Name: name, Owner: &explain.Owner{Kind: "JobSet", Name: "train"}, Created: ptr.To(metav1.NewTime(noon.Add(-time.Hour)))}}
+	change(&r)
+	return r
+}
+
+func exited(r *explain.Report) {
+	r.Verdict.Outcome, r.Verdict.Cause = reconcile.OutcomeFailed, &explain.DecidingCause{Text: "container main exited with code 3: no data"}
+}
+
+func stalled(r *explain.Report) { r.Verdict.Stalled = true }
+
+func suspended(r *explain.Report) {
+	r.Job.Suspend, r.Verdict.Problem = true, ptr.To[int32](0)
+	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Owner: r.Job.Owner}}
+}
+
+// A JobSet is explained by its conditions, the Job that decided and the policy; without Jobs, by its events.
+// Requirements: JST-01, JST-02.
+func TestJobSetIsExplained(t *testing.T) {
+	for name, tc := range map[string]struct {
+		spec, status string
+		jobs         []explain.Report
+		event        *input.Event
+		state        explain.JobSetState
+		first, notes string
+		command      string
+	}{
+		"a failed Job, no policy": {
+			spec: `"successPolicy": {"operator": "Any", "targetReplicatedJobs": ["workers"]}`, status: strings.Replace(failed, "%", "FailedJobs", 1),
+			jobs:    []explain.Report{job("train-workers-0", func(*explain.Report) {}), job("train-leader-0", exited)},
+			state:   explain.JobSetFailed,
+			first:   "JobSet train failed 10m ago: its Job train-leader-0 failed: container main exited with code 3: no data.",
+			notes:   "It has no failurePolicy, so the first Job that fails ends it, although its successPolicy is only about workers.",
+			command: "kubectl get jobset train -o yaml -n ns",
+		},
+		"restarts used up": {
+			spec: `"failurePolicy": {"maxRestarts": 3}`, status: strings.Replace(failed, "%", "ReachedMaxRestarts", 1), state: explain.JobSetFailed,
+			jobs:  []explain.Report{job("train-leader-0", exited)},
+			notes: "Its failurePolicy allows no more restarts (maxRestarts 3). It was restarted 3 times (maxRestarts 3).",
+		},
+		"a rule fails it, and the Job is gone": {
+			spec: `"failurePolicy": {"maxRestarts": 3, "rules": [{"name": "bad", "action": "FailJobSet"}]}`, status: strings.Replace(failed, "%", "FailJobSetFailurePolicyAction", 1),
+			jobs: []explain.Report{job("train-leader-1", exited)}, state: explain.JobSetFailed,
+			first: "JobSet train failed 10m ago: its Job train-leader-0 failed; rule bad of its failurePolicy has the action FailJobSet;",
+		},
+		"in order": {
+			spec:   `"replicatedJobs": [{"name": "a"}, {"name": "b", "dependsOn": [{"name": "a", "status": "Complete"}]}]`,
+			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
+			first: "JobSet train starts its Jobs in the order of its startupPolicy; its Job train-a-0 is stalled for 1h; its replicatedJob b starts when a is Complete.",
+		},
+		"suspended":       {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
+		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; it was restarted 3 times.", command: "kubectl batchjob why train-a-0 -n ns"},
+		"running":         {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; it was restarted 3 times."},
+		"no Jobs, no one": {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
+		"invalid Jobs": {
+			spec: gpu, state: explain.JobSetCreationRefused,
+			event:   &input.Event{Reason: "JobCreationFailed", Message: `job "train-node-0" creation failed with error: Job.batch "train-node-0" is invalid: spec.template.spec.containers[0].resources.limits: Required value: Limit must be set for non overcommitable resources`},
+			first:   "JobSet train cannot create its Job train-node-0: container trainer requests nvidia.com/gpu without equal limits;",
+			command: "kubectl get jobset train -o yaml -n ns",
+		},
+		"no Service": {
+			event: &input.Event{Reason: "HeadlessServiceCreationFailed", Message: `services "train" is forbidden: exceeded quota: objects, requested: services=1, used: services=5, limited: services=5`},
+			state: explain.JobSetCreationRefused, first: "JobSet train cannot create its Jobs: ResourceQuota objects is exhausted", command: "kubectl describe resourcequota objects -n ns",
+		},
+	} {
+		in := input.JobSet{Now: noon, Namespace: "ns", Name: "train", Jobs: len(tc.jobs)}
+		text := `{"metadata": {"creationTimestamp": "2026-03-01T10:00:00Z"}, "spec": {` + tc.spec + `}, "status": {"restarts": 3, "conditions": [` + tc.status + `]}}`
+		if err := json.Unmarshal([]byte(text), &in.JobSet); err != nil {
+			t.Fatal(name, err)
+		}
+		if tc.event != nil {
+			in.Events = []input.Event{*tc.event}
+		}
+		r := jobset.Explain(in, tc.jobs)
+		command := ""
+		if len(r.Advice) > 0 {
+			command = r.Advice[0].Command
+		}
+		if r.State != tc.state || !strings.HasPrefix(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command {
+			t.Errorf("%s: %s, %q %q, %s", name, r.State, r.Sentence, r.Notes, command)
+		}
+		if utf8.RuneCountInString(r.Sentence) > 160 {
+			t.Errorf("%s: %d characters", name, utf8.RuneCountInString(r.Sentence))
+		}
+	}
+	if r := jobset.Explain(input.JobSet{Name: "train"}, nil); r.State != explain.JobSetGone || r.Sentence != "JobSet train no longer exists." {
+		t.Errorf("%+v", r)
+	}
+	if r := jobset.Explain(input.JobSet{Name: "train", Gaps: []input.Gap{{}}}, nil); r.State != explain.JobSetUnread || r.Sentence != "JobSet train could not be read." {
+		t.Errorf("%+v", r)
+	}
+}

@@ -1,0 +1,108 @@
+package words
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// JobSetText describes the state of a JobSet: the answer, and what adds to it.
+func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes []string) {
+	start := "JobSet " + r.Name + " "
+	clauses := []string{start + jobSetWhat(r, now, len(start)), decidedText(r)}
+	for _, w := range r.Waits {
+		clauses = append(clauses, fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status))
+	}
+	if r.Restarts > 0 {
+		restarts := "it was restarted " + wording.Plural(r.Restarts, "time", "times")
+		if r.MaxRestarts != nil {
+			restarts += fmt.Sprintf(" (maxRestarts %d)", *r.MaxRestarts)
+		}
+		clauses = append(clauses, restarts)
+	}
+	return firstSentence(clauses)
+}
+
+// jobSetWhat returns the first clause, which follows the name and so many other characters.
+func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
+	switch r.State {
+	case explain.JobSetCompleted:
+		return "completed" + ago(r.Since, now)
+	case explain.JobSetSuspended:
+		return "is suspended (spec.suspend), so its Jobs do not run"
+	case explain.JobSetGone:
+		return "no longer exists"
+	case explain.JobSetUnread:
+		return "could not be read"
+	case explain.JobSetNoJobs:
+		return "was created" + ago(r.Since, now) + " and has no Jobs, and no event says why"
+	case explain.JobSetCreationRefused:
+		text := "cannot create its Jobs: "
+		if r.Refused != "" {
+			text = "cannot create its Job " + r.Refused + ": "
+		}
+		if len(r.Unlimited) > 0 {
+			u := &r.Unlimited[0]
+			return text + fmt.Sprintf("container %s requests %s without equal limits", u.Container, u.Resource)
+		}
+		return text + causeWithin(r.Refusal.Text(), maxSentence-used-len(text)-1)
+	case explain.JobSetJobsSuspended:
+		text := "is not suspended, but its Job " + r.Job.Name + " "
+		return text + runText(r.Job, now, used+len(text))
+	}
+	text := map[explain.JobSetState]string{
+		explain.JobSetFailed:   "failed" + ago(r.Since, now),
+		explain.JobSetStarting: "starts its Jobs in the order of its startupPolicy",
+		explain.JobSetRunning:  fmt.Sprintf("is running: %d of its %s succeeded", r.Succeeded, wording.Plural(r.Wanted, "Job", "Jobs")),
+	}[r.State]
+	switch {
+	case r.Job != nil && r.State == explain.JobSetFailed:
+		text += ": its Job " + r.Job.Name + " "
+		return text + runText(&explain.OwnedRun{State: r.Job.State, Cause: r.Job.Cause}, now, used+len(text))
+	case r.Job != nil:
+		text += "; its Job " + r.Job.Name + " "
+	case r.State == explain.JobSetFailed && r.Message != "":
+		return text + ": " + causeWithin(r.Message, maxSentence-used-len(text)-2)
+	default:
+		return text
+	}
+	return text + runText(r.Job, now, used+len(text))
+}
+
+// decidedText says which policy decided that the JobSet failed, "" for other states.
+func decidedText(r *explain.JobSetReport) string {
+	if r.State != explain.JobSetFailed {
+		return ""
+	}
+	text := ""
+	switch {
+	case r.Reason == "FailedJobs" && r.MaxRestarts == nil:
+		text = "it has no failurePolicy, so the first Job that fails ends it"
+	case r.Reason == "ReachedMaxRestarts" && r.MaxRestarts != nil:
+		text = fmt.Sprintf("its failurePolicy allows no more restarts (maxRestarts %d)", *r.MaxRestarts)
+	case r.Reason == "FailJobSetFailurePolicyAction" && len(r.Rules) == 1 && r.Rules[0] != "":
+		text = fmt.Sprintf("rule %s of its failurePolicy has the action FailJobSet", r.Rules[0])
+	case r.Reason == "FailJobSetFailurePolicyAction":
+		text = "a rule of its failurePolicy has the action FailJobSet"
+	}
+	if text != "" && len(r.SuccessPolicy) > 0 {
+		text += fmt.Sprintf(", although its successPolicy is only about %s", wording.Enumerate(r.SuccessPolicy, "and"))
+	}
+	return text
+}
+
+// Advice on JobSets.
+const (
+	ResumeJobSet       = "resume it, unless a queue is to do so: Kueue resumes a JobSet that it admits"
+	FindWhoSuspends    = "find out what suspended the Job: the JobSet does not resume it while another manager suspends it"
+	CorrectJobSet      = "correct the template in spec.replicatedJobs, and create the JobSet again, as its templates cannot be changed"
+	ReadEventsOfJobSet = "check its events, and whether the controller of JobSets is running"
+	AllowRestarts      = "correct the Job's cause; to have all Jobs started again after a failure, set failurePolicy.maxRestarts in a new JobSet"
+)
+
+// SetEqualLimit returns advice on a container whose resource needs a limit.
+func SetEqualLimit(u explain.Unlimited) string {
+	return fmt.Sprintf("set resources.limits of %s to its request in container %s of replicatedJob %s, and create the JobSet again", u.Resource, u.Container, u.ReplicatedJob)
+}

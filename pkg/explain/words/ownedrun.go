@@ -1,0 +1,64 @@
+package words
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// RunOf returns the report on a Job of a CronJob or JobSet in short.
+func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
+	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created}
+	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
+		p := &r.Problems[*at]
+		run.Since = cmp.Or(p.Since, run.Since)
+		if p.Kind != explain.ProblemSuspended || p.Owner == nil { // The owner is the one whose report this is for.
+			run.Cause = ProblemWhat(p, now)
+		}
+	}
+	switch v := &r.Verdict; {
+	case v.Outcome.Fails():
+		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
+		if v.Cause != nil {
+			run.Cause = wording.Join("; ", run.Cause, v.Cause.Text)
+		}
+		run.Cause = cmp.Or(run.Cause, v.Why)
+	case v.Outcome.Succeeds():
+		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
+	case r.Job.Suspend:
+		run.State = explain.OwnedSuspended
+	case v.Stalled:
+		run.State = explain.OwnedStalled
+	}
+	return run
+}
+
+// runText says what became of a Job: "is stalled for 3h: container main …"; the cause is shortened to fit into the rest
+// of a sentence that is so long already.
+func runText(run *explain.OwnedRun, now time.Time, used int) string {
+	since, ago := "", ""
+	if run.Since != nil {
+		age := wording.Age(now.Sub(run.Since.Time))
+		since, ago = " for "+age, " "+age+" ago"
+	}
+	text := map[explain.OwnedState]string{
+		explain.OwnedRunning:   "has been running" + since,
+		explain.OwnedStalled:   "is stalled" + since,
+		explain.OwnedSuspended: "is suspended" + since,
+		explain.OwnedSucceeded: "succeeded" + ago,
+		explain.OwnedFailed:    "failed" + ago,
+		explain.OwnedUnknown:   "no longer exists",
+	}[run.State]
+	if run.Cause == "" {
+		return text
+	}
+	return text + ": " + causeWithin(run.Cause, maxSentence-used-len(text)-3)
+}
+
+// causeWithin returns the cause in at most so many characters, and no fewer than say anything.
+func causeWithin(cause string, most int) string {
+	const least = 40
+	return wording.Shorten(OneLine([]string{cause}), max(most, least))
+}
