@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"slices"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -36,7 +37,8 @@ func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJo
 
 // countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
 func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Report) {
-	var newest, oldest input.OwnedJob
+	var newest input.OwnedJob
+	var unfinished []created
 	for i := range in.Jobs {
 		job := &in.Jobs[i]
 		isNewest := !job.Manual && !job.Created.Before(newest.Created)
@@ -58,20 +60,34 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 		if isNewest {
 			r.Last = &run
 		}
-		if ended {
-			continue
+		if !ended {
+			unfinished = append(unfinished, created{job.Created, run})
+		}
+	}
+	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
+	countUnfinished(r, unfinished)
+	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
+		r.Last = removedRun(in.CronJob, in.Events)
+	}
+}
+
+// created is a Job with the time of its creation.
+type created struct {
+	at  time.Time
+	run explain.OwnedRun
+}
+
+// countUnfinished counts the unfinished Jobs, the oldest first.
+func countUnfinished(r *explain.CronJobReport, all []created) {
+	for i := range all {
+		isStalled := all[i].run.State == explain.OwnedStalled
+		if r.Oldest == nil || isStalled && r.Stalled == 0 {
+			r.Oldest = &all[i].run
 		}
 		r.Running++
-		isStalled, hasStalled := run.State == explain.OwnedStalled, r.Stalled > 0
 		if isStalled {
 			r.Stalled++
 		}
-		if r.Oldest == nil || isStalled && !hasStalled || isStalled == hasStalled && job.Created.Before(oldest.Created) {
-			oldest, r.Oldest = *job, &run
-		}
-	}
-	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
-		r.Last = removedRun(in.CronJob, in.Events)
 	}
 }
 

@@ -159,10 +159,10 @@ func overlapText(r *explain.CronJobReport, now time.Time) string {
 
 func pileUpText(r *explain.CronJobReport, now time.Time) string {
 	text := "has " + wording.Count(r.Running, "Jobs")
-	switch {
-	case r.Stalled == 0:
+	switch r.Stalled {
+	case 0:
 		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now)))
-	case r.Stalled == r.Running:
+	case r.Running:
 		text += " at once, all stalled: "
 	default:
 		text += fmt.Sprintf(" at once, %d of them stalled: ", r.Stalled)
