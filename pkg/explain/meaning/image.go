@@ -120,10 +120,10 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind:     CredentialsExpired,
-		patterns: re(`(?i)authorization token has expired|token (?:has|is) expired`),
+		patterns: re(`(?i)token (?:(?:has|is) )?expired`),
 		brief:    "expired credentials",
-		text:     "cannot be pulled: the credentials for its registry have expired",
-		advice:   "renew the Secret in imagePullSecrets (a token of Amazon ECR is valid for 12 hours), or let the identity of the nodes pull",
+		text:     "cannot be pulled: the credentials for its registry, usually the token of a pull secret, have expired",
+		advice:   "put a new token into the Secret in imagePullSecrets (a token of Amazon ECR is valid for 12 hours), and the kubelet retries automatically; or let the identity of the nodes pull",
 	},
 	{
 		kind:     RegistryFails,
