@@ -85,7 +85,8 @@ func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
 		return out.String(), errOut.String(), cmdutil.ExitCode(err)
 	}
 	wantErrors := []string{
-		"<stdin>:36:17: the API server rejected spec.backoffLimit: Invalid value: -1", `<stdin>:46:16: the API server answered`, `unknown field "spec.backofLimit"`,
+		"<stdin>:36:17: the API server rejects this: backoffLimit is -1; use 0 or more",
+		"<stdin>:46:16: the API server rejects this: batch/v1 has no field spec.backofLimit, did you mean backoffLimit",
 	}
 	check := func(out, errOut string, code int, suffix string) {
 		t.Helper()
