@@ -46,6 +46,8 @@ type End struct {
 	NeverStarted *Problem `json:"neverStarted,omitempty"`
 	// Outlived is a pod that only some of its containers kept running until the deadline.
 	Outlived *Outlived `json:"outlived,omitempty"`
+	// Looped is the container that failed and was restarted again and again until the deadline.
+	Looped string `json:"looped,omitempty"`
 	// FailedIndexes are the failed indexes, if they ended the Job, and IndexRule the rule that failed all of them.
 	FailedIndexes    string     `json:"failedIndexes,omitempty"`
 	FailedIndexCount int32      `json:"failedIndexCount,omitempty"`

@@ -8,9 +8,11 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
 // unstarted returns a pod change: containerd could not start the container, d ago.
@@ -91,5 +93,23 @@ func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 	wantUnsaid(t, r, "kubectl logs")
 	if r = loop(ago(2 * time.Minute)); !strings.Contains(says(r), "kubectl logs a --previous -n ns") {
 		t.Errorf("%s", says(r))
+	}
+}
+
+// Requirements: CLI-04. A container that was restarted again and again has run, although its pod and its log are gone.
+func TestDeadlineWhileAContainerIsRestartedNamesIt(t *testing.T) {
+	for message, want := range map[string]string{
+		"Back-off restarting failed container migrate in pod a_ns(1)": "it ran longer than its activeDeadlineSeconds (1m); until then, container migrate failed and was restarted again and again",
+		"Back-off restarting failed container":                        "it ran longer than its activeDeadlineSeconds (1m)",
+	} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Status.Failed, j.Spec.ActiveDeadlineSeconds = 1, ptr.To[int64](60)
+			ended(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+		})
+		f := factsOf(job)
+		f.Events = []input.Event{jobEvent("SuccessfulCreate", "Created pod: a", 1, time.Hour), about("a", "Warning", "kubelet", "BackOff", message)}
+		r := report(f)
+		wantSaid(t, r, want)
+		wantUnsaid(t, r, "never started")
 	}
 }

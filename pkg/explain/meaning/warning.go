@@ -3,6 +3,8 @@ package meaning
 import (
 	"slices"
 	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
 // SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
@@ -16,6 +18,18 @@ func SaysWhy(source, reason, message string) bool {
 		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotAttached, VolumeBusy}, t.Kind)
 	}
 	return OfAutoscaler(source, reason, message) == nil
+}
+
+// restarted matches the kubelet's event about a container that waits for its next restart.
+var restarted = lazyregexp.New(`^Back-off restarting failed container(?: (\S+) in pod )?`)
+
+// OfRestart reports whether an event of the kubelet is about a container that has failed and is restarted, and returns the name
+// of the container, which kubelets before Kubernetes 1.27 leave out.
+func OfRestart(reason, message string) (container string, is bool) {
+	if reason != "BackOff" || !restarted.MatchString(message) {
+		return "", false
+	}
+	return restarted.Group(message), true
 }
 
 // OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not

@@ -146,14 +146,17 @@ func restartsHeadline(e *explain.End) []string {
 }
 
 func deadlineHeadline(e *explain.End) []string {
-	value, outlived := "no longer set", ""
+	value, until := "no longer set", ""
 	if e.Limit != nil {
 		value = wording.Seconds(*e.Limit)
 	}
-	if e.Outlived != nil {
-		outlived = outlivedText(e.Outlived)
+	switch {
+	case e.Outlived != nil:
+		until = outlivedText(e.Outlived)
+	case e.Looped != "":
+		until = fmt.Sprintf("until then, container %s failed and was restarted again and again", e.Looped)
 	}
-	return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value), outlived}
+	return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value), until}
 }
 
 // deadlineEvidence returns activeDeadlineSeconds and how long the Job ran, if that is known.

@@ -2,6 +2,7 @@ package endings
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -91,9 +92,11 @@ func unstartedPods(in *facts.Facts, warnings map[string]*input.Event, started ma
 func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started map[string]bool) {
 	warnings, started = map[string]*input.Event{}, map[string]bool{}
 	for i := range in.Events { // In the order of time.
-		switch e := &in.Events[i]; {
+		e := &in.Events[i]
+		_, ran := meaning.OfRestart(e.Reason, e.Message)
+		switch {
 		case e.Pod == "":
-		case e.Reason == "Started":
+		case e.Reason == "Started", ran:
 			started[e.Pod] = true
 		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.SaysWhy(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
@@ -101,6 +104,21 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 	}
 	return warnings, started
 }
+
+// LoopedAtDeadline returns the container that the kubelet restarted again and again until shortly before the Job passed its
+// deadline, "" if there is none.
+func LoopedAtDeadline(in *facts.Facts) string {
+	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
+		e := &in.Events[i]
+		if name, is := meaning.OfRestart(e.Reason, e.Message); is && in.Decision.Since.Sub(e.Last) < backoffMost {
+			return name
+		}
+	}
+	return ""
+}
+
+// backoffMost is the kubelet's longest wait before a restart.
+const backoffMost = 5 * time.Minute
 
 // hasStarted reports whether a container of the pod has started, or may have.
 func hasStarted(p *input.Pod) bool {

@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -39,6 +40,8 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		e.Limit, e.Outlived = in.Spec.ActiveDeadlineSeconds, failed.Outlived
 		if n := failed.NeverStarted; n != nil {
 			e.EndedBy, e.NeverStarted, e.Outlived = explain.EndedByNeverStarting, &n.Problem, nil
+		} else if e.Outlived == nil {
+			e.Looped = endings.LoopedAtDeadline(in)
 		}
 	case explain.EndedByMaxFailedIndexes, explain.EndedByFailedIndexes:
 		set, limit := in.Plan.Findings.FailedIndexes, in.Spec.MaxFailedIndexes
