@@ -37,7 +37,7 @@ const (
 	RunWithBuiltIn        = "have the built-in controller run it: replace the Job with one without managedBy, which cannot be changed"
 	CheckBuiltIn          = "check whether kube-controller-manager is running"
 	AskKueue              = "find out why Kueue does not admit it"
-	AskOwner              = "check its owner, which resumes it"
+	AskOwner              = "check why its owner keeps it suspended"
 	Resume                = "resume it"
 	AwaitNode             = "check whether the node comes back"
 	DeleteNode            = "if the node will not come back, delete its Node object, so that its pods are removed"

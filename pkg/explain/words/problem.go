@@ -234,7 +234,7 @@ func suspendedText(p *explain.Problem, _ time.Time) string {
 	case p.Controller == explain.Kueue:
 		return "Kueue keeps the Job suspended" + stoppedByKueue(p)
 	case p.Owner != nil:
-		return fmt.Sprintf("the Job is suspended (spec.suspend), which its owner %s %s controls", p.Owner.Kind, p.Owner.Name)
+		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Manager), p.Owner.Kind, p.Owner.Name)
 	case p.Manager != "":
 		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Manager)
 	}

@@ -27,6 +27,9 @@ func Suspended(in *facts.Facts) []explain.Problem {
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Owner = in.ManagingOwner()
+		if by := in.SuspendedBy(); strings.Contains(by, "kueue") { // Of the owner's controller, the name says nothing.
+			p.Manager = by
+		}
 	default:
 		p.Manager = in.SuspendedBy()
 	}
