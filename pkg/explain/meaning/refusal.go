@@ -3,6 +3,8 @@ package meaning
 import (
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -260,6 +262,8 @@ func (r *Refusal) Text() string {
 	switch {
 	case r.Webhook != nil:
 		return r.Webhook.After("admission webhook " + r.By)
+	case r.neverFits():
+		return text + ", and the pod asks for more than the whole quota"
 	case row.saysAll:
 		return text
 	case r.Message == "without explanation":
@@ -272,10 +276,42 @@ func (r *Refusal) Text() string {
 // is a word of the command.
 func (r *Refusal) Advice(namespace string) (text, command string) {
 	text = r.fill(r.row().advice)
+	if r.neverFits() {
+		text = "recreate the Job with smaller requests, or have the quota raised; what others free up does not suffice"
+	}
 	if r.Webhook != nil {
 		text = r.Webhook.Advice("")
 	}
 	return text, strings.ReplaceAll(r.row().command, "{namespace}", namespace)
+}
+
+// neverFits reports whether a quota would refuse the object even if nothing else existed: it asks for more of a resource than the
+// whole quota has.
+func (r *Refusal) neverFits() bool {
+	if r.Kind != RefusalQuota {
+		return false
+	}
+	asked, all, _ := strings.Cut(r.Message, ", used: ")
+	_, all, _ = strings.Cut(all, "limited: ")
+	limits := quantities(all)
+	for name, quantity := range quantities(strings.TrimPrefix(asked, "requested: ")) {
+		if limit, known := limits[name]; known && quantity.Cmp(limit) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// quantities parses "pods=1,requests.cpu=2", and leaves out what it cannot parse.
+func quantities(list string) map[string]resource.Quantity {
+	all := map[string]resource.Quantity{}
+	for part := range strings.SplitSeq(list, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		if q, err := resource.ParseQuantity(value); err == nil {
+			all[name] = q
+		}
+	}
+	return all
 }
 
 // IsOfQuota reports whether a quota refuses the object.

@@ -85,3 +85,21 @@ func FuzzRefusal(f *testing.F) {
 		}
 	})
 }
+
+// Requirements: CLI-06
+func TestQuotaThatCanNeverBeMetIsNoReasonToWait(t *testing.T) {
+	t.Parallel()
+	for numbers, never := range map[string]bool{
+		"requested: memory=500Mi, used: memory=0, limited: memory=200Mi":                                true,
+		"requested: pods=1,requests.cpu=3, used: pods=1,requests.cpu=1, limited: pods=9,requests.cpu=2": true,
+		"requested: memory=200Mi, used: memory=1, limited: memory=200Mi":                                false,
+		"requested: memory=lots, used: memory=1, limited: memory=200Mi":                                 false,
+		"": false,
+	} {
+		r := OfRefusal(`pods "a" is forbidden: exceeded quota: team, ` + numbers)
+		advice, _ := r.Advice("ns")
+		if got := strings.Contains(r.Text(), "more than the whole quota"); got != never || strings.Contains(advice, "free up some") == never {
+			t.Errorf("%s: %s; %s", numbers, r.Text(), advice)
+		}
+	}
+}

@@ -44,7 +44,7 @@ var sandboxes = []row[TroubleKind]{
 		kind:     NetworkDenied,
 		patterns: re(`connection is unauthorized|\(add\): .*: Unauthorized$`),
 		brief:    "network unauthorized",
-		text:     "{network} may not read what it needs from the API server",
+		text:     "the API server rejects {network} as unauthorized",
 		advice:   "restart the pod of the network plugin on the node, which renews its token, and check the plugin's ClusterRole",
 	},
 	{
