@@ -13,7 +13,7 @@ import (
 
 // empty matches lines of a log that do not say why a program failed: commands that a shell traces, its last exit, and frames of
 // a stack trace.
-var empty = lazyregexp.New(`^(?:\++ |(?:exit|exited with) (?:status|code):? \d+|command terminated|(?:Killed|Terminated|Done|done)\.?$|at \S+\(|\.\.\. \d+ more|\W*$)`)
+var empty = lazyregexp.New(`^(?:\++ |(?:exit|exited with) (?:status|code):? \d+|command terminated|(?:Killed|Terminated|Done|done)\.?$|at \S+\(|\.\.\. \d+ more|[^\pL\pN]*$)`)
 
 // LastLine returns the last of the lines of a log that may say why a program failed, "" if there is none.
 func LastLine(lines []string) string {

@@ -17,6 +17,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"JSON":          {[]string{`{"level":"error","ts":1.5,"msg":"no shard","error":"peer 4 is gone"}`}, "no shard: peer 4 is gone"},
 		"a time":        {[]string{"2026-01-02T03:04:05.678Z cannot open data.csv"}, "cannot open data.csv"},
 		"broken JSON":   {[]string{`{"level":`}, `{"level":`},
+		"Japanese":      {[]string{"設定ファイルが見つかりません", "+ exit 1"}, "設定ファイルが見つかりません"},
 		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {

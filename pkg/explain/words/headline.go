@@ -3,11 +3,13 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -71,13 +73,14 @@ func summary(a *Answer) string {
 // CauseSentence returns the cause with the message of the program, or of the component that ended the pod, or with its
 // meaning if it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
 func CauseSentence(c *explain.Cause) string {
+	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
 	switch {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
 		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
-	case c.Message+c.LastLine != "":
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(wording.LastLine(cmp.Or(c.Message, c.LastLine)), maxUnquoted))
+	case line != "":
+		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(line, maxUnquoted))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}

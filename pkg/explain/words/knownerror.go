@@ -2,6 +2,7 @@ package words
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -28,7 +29,7 @@ func said(e *meaning.KnownError, message string) string {
 	if e != nil {
 		return ": " + e.Text()
 	}
-	if message = wording.Shorten(wording.LastLine(message), maxQuoted); message == "" {
+	if message = wording.Shorten(meaning.LastLine(strings.Split(message, "\n")), maxQuoted); message == "" {
 		return ""
 	}
 	return ", " + wording.Quoted(message)
