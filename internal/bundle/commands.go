@@ -64,7 +64,7 @@ type command struct {
 	setting bool // the next word is the value of a variable that is a secret
 }
 
-// next returns the position of the secret in the next word of a command, without quotes; it is empty if there is none.
+// next returns the range of the secret in the next word of a command, without quotes, or an empty range.
 func (c *command) next(word string) (from, to int) {
 	if p := programOf(word); p != nil {
 		*c = command{program: p, ready: p.after == "", setting: false}

@@ -37,7 +37,7 @@ var (
 	setCommand = lazyregexp.New(`(?i)(?:^|>)[ \t]*set[ \t]+"?$`)
 )
 
-// find returns the position of the value, which is empty if there is none.
+// find returns the range of the value, or an empty range.
 func (a *announced) find() (from, to int) {
 	text, i := a.text, a.value+prefix(a.text[a.value:])
 	rest := text[a.value:min(len(text), a.value+lookBack)]
@@ -244,7 +244,7 @@ func endsValue(text string, i int, c byte, quoted bool) bool {
 	return false
 }
 
-// bracket returns the position of the bracket that closes the one at i on the same line, 0 if there is none.
+// bracket returns the position of the bracket that closes the one at i on the same line, or 0.
 func (q quoting) bracket(text string, i int) int {
 	text, depth := text[:min(len(text), i+maxBlock)], 0
 	for {

@@ -68,11 +68,19 @@ func (g *Group) others() []cause.Exit {
 	return common
 }
 
-// KnownError returns the error with a known meaning in the message or log of the failed container, or nil. A container that
-// was stopped or killed did not end because of its error.
-func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
+// erring returns the failed container if it ended because of an error of its own, or nil: it was not stopped or killed.
+func (f *Failure) erring() *input.Container {
 	c := f.Container()
 	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
+		return nil
+	}
+	return c
+}
+
+// KnownError returns the error with a known meaning in the message or log of the failed container, or nil.
+func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
+	c := f.erring()
+	if c == nil {
 		return nil
 	}
 	if known := facts.EndErrorIn(c); known != nil {
@@ -83,8 +91,8 @@ func (f *Failure) KnownError(in *facts.Facts) *meaning.KnownError {
 
 // lastLine returns the last line of the log of the failed container that may say why it failed, "" if there is none.
 func (f *Failure) lastLine(in *facts.Facts) string {
-	c := f.Container()
-	if c == nil || f.Ending() != nil || f.Consequence && !c.Before || c.Reason == cause.OOMKilled || facts.IsStopped(c) {
+	c := f.erring()
+	if c == nil {
 		return ""
 	}
 	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
