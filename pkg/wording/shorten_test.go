@@ -11,7 +11,7 @@ import (
 
 // Messages of clusters keep the part that says why: the end of an error that wraps others, the numbers of a quota, the first
 // sentences of prose; no fields of values.
-func TestShortMessageSaysWhy(t *testing.T) {
+func TestShortMessageKeepsItsReason(t *testing.T) {
 	const (
 		constraints = `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group, `
 		runtime     = `failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create failed: unable to start container process: `

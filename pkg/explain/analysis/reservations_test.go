@@ -150,7 +150,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	} {
 		r := report(deadlineOf(e))
 		wantSentence(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
-		text := said(r)
+		text := textsOf(r)
 		if strings.Contains(text, "that ran") || strings.Contains(text, "give the Job more time") || !strings.Contains(text, "activeDeadlineSeconds also counts while they wait") {
 			t.Error(text)
 		}
@@ -159,8 +159,8 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	wantSentence(t, r, `The Job failed: its pods never started because Secret none, which its volume data needs, does not exist; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
-// said returns the texts of the report.
-func said(r explain.Report) string {
+// textsOf returns the texts of the report.
+func textsOf(r explain.Report) string {
 	text := verdict(r)
 	for _, e := range r.Evidence {
 		text += "\n" + e.Text

@@ -34,7 +34,7 @@ func given(change func(*batchv1.CronJob)) input.CronJob {
 }
 
 // said returns the sentence and the notes.
-func said(r *explain.CronJobReport) string {
+func textOf(r *explain.CronJobReport) string {
 	return strings.Join(append([]string{r.Sentence}, r.Notes...), " ")
 }
 
@@ -142,7 +142,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		in := given(tc.change)
 		in.Events = tc.events
 		r := cronjob.Explain(in, nil)
-		if r.State != tc.state || !strings.Contains(said(&r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
+		if r.State != tc.state || !strings.Contains(textOf(&r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
 			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
 		}
 	}
@@ -211,7 +211,7 @@ func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
 	} {
 		in := given(tc.change)
 		in.Jobs = tc.jobs
-		if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled || !strings.Contains(said(&r), tc.says) {
+		if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled || !strings.Contains(textOf(&r), tc.says) {
 			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
 		}
 	}

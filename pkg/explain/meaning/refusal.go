@@ -269,7 +269,7 @@ func (r *Refusal) Text() string {
 	case r.Message == "without explanation":
 		return text + " " + r.Message
 	}
-	return wording.Join(": ", text, r.said())
+	return wording.Join(": ", text, r.shortMessage())
 }
 
 // Advice returns advice on the refusal of a Job's pods, and the command that shows its object, "" if there is none; namespace
@@ -323,7 +323,7 @@ func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate }
 // maxWhole limits a message that is not cut, as it may come from a forged event.
 const maxWhole = 800
 
-func (r *Refusal) said() string {
+func (r *Refusal) shortMessage() string {
 	if r.row().whole {
 		return wording.Shorten(r.Message, maxWhole)
 	}
@@ -331,5 +331,5 @@ func (r *Refusal) said() string {
 }
 
 func (r *Refusal) fill(template string) string {
-	return strings.NewReplacer("{name}", r.By, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", r.said(), "{(said)}", wording.InBrackets(r.said())).Replace(template)
+	return strings.NewReplacer("{name}", r.By, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", r.shortMessage(), "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
 }

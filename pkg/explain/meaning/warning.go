@@ -7,9 +7,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// SaysWhy reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
+// GivesReason reports whether a warning explains why its pod does not start. Some warnings only report a timeout, or an error
 // that another event explains; the warnings of autoscalers are about nodes that do not exist.
-func SaysWhy(source, reason, message string) bool {
+func GivesReason(source, reason, message string) bool {
 	switch reason {
 	case "Failed", "BackOff":
 		return !strings.HasPrefix(message, "Error: ")

@@ -162,7 +162,7 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	}
 	text = wording.Join(" ", text+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
 	if p.Error != nil {
-		return text + said(p.Error, "")
+		return text + messageClause(p.Error, "")
 	}
 	return wording.Join(": ", text, wording.Shorten(p.LastLine, maxUnquoted))
 }
@@ -172,7 +172,7 @@ func crashLoopsText(p *explain.Problem, now time.Time) string {
 	if p.Ending != nil || p.Exit == nil {
 		return crashLoopText(p, now)
 	}
-	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + said(p.Error, "")
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + messageClause(p.Error, "")
 }
 
 // restarters are the fields that make the kubelet restart a container.

@@ -140,7 +140,7 @@ func restartsHeadline(e *explain.End) []string {
 	case r.Ending != nil:
 		why = LowerFirst(r.Ending.Text()) + endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message})
 	case r.Exit != nil:
-		why = fmt.Sprintf("container %s last %s%s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason), said(r.Error, r.Message))
+		why = fmt.Sprintf("container %s last %s%s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason), messageClause(r.Error, r.Message))
 	}
 	return []string{text, why}
 }

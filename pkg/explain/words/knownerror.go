@@ -24,8 +24,8 @@ func errorBriefly(c *explain.Cause) string {
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)
 }
 
-// said returns the meaning of a message as the end of a clause, or its last line in quotes, or "".
-func said(e *meaning.KnownError, message string) string {
+// messageClause returns the meaning of a message as the end of a clause, or its last line in quotes, or "".
+func messageClause(e *meaning.KnownError, message string) string {
 	if e != nil {
 		return ": " + e.Text()
 	}

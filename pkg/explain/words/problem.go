@@ -366,7 +366,7 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	switch {
 	case p.Error != nil:
-		return text + said(p.Error, "")
+		return text + messageClause(p.Error, "")
 	case len(p.Details) == 0:
 		return text
 	}

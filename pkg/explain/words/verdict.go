@@ -223,7 +223,7 @@ func matchedText(m *Matched) string {
 	}
 	switch {
 	case m.Condition == "":
-		return fmt.Sprintf("%s: its container %s %s%s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason), said(m.Error, m.Message))
+		return fmt.Sprintf("%s: its container %s %s%s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason), messageClause(m.Error, m.Message))
 	case m.Cause == nil || m.Cause.Ending == nil:
 		return pod + ": it has condition " + m.Condition
 	}
@@ -240,7 +240,7 @@ func MostlyText(m *Mostly) string {
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + said(c.Error, cmp.Or(c.Message, c.LastLine))
+		text += limitClause(c.MemoryLimit) + messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
 	}
 	if m.Causes == 1 {
 		return text

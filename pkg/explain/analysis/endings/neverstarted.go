@@ -98,7 +98,7 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 		case e.Pod == "":
 		case e.Reason == "Started", ran:
 			started[e.Pod] = true
-		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.SaysWhy(e.Source, e.Reason, e.Message)):
+		case e.Warning() && !e.IsAboutNodeSetup() && (warnings[e.Pod] == nil || meaning.GivesReason(e.Source, e.Reason, e.Message)):
 			warnings[e.Pod] = e
 		}
 	}

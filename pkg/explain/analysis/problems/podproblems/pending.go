@@ -62,7 +62,7 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 		return false
 	}
 	last := warning(pod.Name)
-	return last != nil && last.Count > 1 && last.Reason != "FailedScheduling" && saysWhy(last)
+	return last != nil && last.Count > 1 && last.Reason != "FailedScheduling" && givesReason(last)
 }
 
 // pendingPod returns the reason why an active pod does not run; warning returns the latest warning about a pod.
@@ -142,10 +142,10 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 // tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
 // reason why the pod waits, at the same stage of its start: a pod with a node is past the warnings of its scheduler.
 func tellsMore(e, last *input.Event) bool {
-	if says := saysWhy(e); says != saysWhy(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
+	if says := givesReason(e); says != givesReason(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
 		return says
 	}
 	return e.Last.After(last.Last)
 }
 
-func saysWhy(e *input.Event) bool { return meaning.SaysWhy(e.Source, e.Reason, e.Message) }
+func givesReason(e *input.Event) bool { return meaning.GivesReason(e.Source, e.Reason, e.Message) }
