@@ -19,16 +19,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 )
 
-const runLong = `Create the Jobs in a manifest, follow them until they finish, and exit with
-their result: one command for CI. Logs go to stdout, progress and the
-explanation of failures to stderr. The controller built into Kubernetes runs
-the Jobs unless the manifest or --managed-by names another.
+const runLong = `Create the Jobs in a manifest, or a copy of a Job, follow them until they
+finish, and exit with their result: one command for CI. Logs go to stdout,
+progress and the explanation of failures to stderr.
 
 Exit codes: 0 complete, 1 error, 2 wrong usage, 3 a Job has failed,
 4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
 
 // runDetails is text for the reference only.
-const runDetails = `The Jobs are created as create does. If one of them cannot be created, those
+const runDetails = `The Jobs are created as create does, also with --from.
+The controller built into Kubernetes runs them unless the manifest or
+--managed-by names another. If one of them cannot be created, those
 created before are deleted again. Objects of other kinds are skipped; with
 --all-kinds, they are created before the Jobs, and --rm deletes them, too.
 
@@ -63,8 +64,9 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml --junit report.xml --retry 2 \
     --timeout 1h --rm
 
-  # Stop the pods on Ctrl-C, but keep the Job
-  kubectl batchjob run -f job.yaml --on-cancel=suspend`
+  # Run a CronJob's Job now, with other arguments
+  kubectl batchjob run --from cronjob/nightly -- --day 2026-11-27
+`
 
 // The values of --logs.
 const (
@@ -117,7 +119,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
-		Use:               "run -f FILE",
+		Use:               "run (-f FILE | --from KIND/NAME [-- ARGS...])",
 		Short:             "Create Jobs, follow them, and exit with their result",
 		Long:              runLong,
 		Example:           runExample,
