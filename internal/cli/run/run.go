@@ -61,8 +61,7 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml
 
   # In CI: a report, two retries, and nothing left behind
-  kubectl batchjob run -f job.yaml --junit report.xml --retry 2 \
-    --timeout 1h --rm
+  kubectl batchjob run -f job.yaml --junit report.xml --retry 2 --rm
 
   # Run a CronJob's Job now, with other arguments
   kubectl batchjob run --from cronjob/nightly -- --day 2026-11-27
