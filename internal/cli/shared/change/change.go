@@ -27,7 +27,7 @@ type Flags struct {
 // Number is a flag that sets a number of the spec.
 type Number struct{ Flag, Field, Usage string }
 
-// AddTo adds the flags, with those of numbers, to a command.
+// AddTo adds the flags and a flag for each number to a command.
 func (c *Flags) AddTo(cmd *cobra.Command, numbers ...Number) {
 	flags := cmd.Flags()
 	flags.StringVarP(&c.container, "container", "c", "", "Container to change; by default all of them.\nIt is for --image, --set-env, --requests and --limits.")

@@ -51,6 +51,9 @@ func (f *Flags) AddTo(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 }
 
+// Forced reports whether --force was given.
+func (f *Flags) Forced() bool { return f.force }
+
 // Validate checks arguments and flags; its errors are usage errors.
 func (f *Flags) Validate(args []string) error {
 	args, err := f.from.validate(args)
