@@ -23,13 +23,15 @@ const patience = 2 * time.Minute
 
 // Issue 7, point 6: every command of the documentation behaves as its page says.
 func TestCommandsDoWhatThePagesSay(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared.root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := []string{"README.md", "CONTRIBUTING.md", "examples/README.md"}
-	for _, file := range files {
-		names = append(names, "docs/"+filepath.Base(file))
+	for _, folder := range []string{"docs", "docs/internals"} {
+		files, err := filepath.Glob(filepath.Join(shared.root, folder, "*.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			names = append(names, folder+"/"+filepath.Base(file))
+		}
 	}
 	for _, name := range names {
 		if !page.IsRun(name) {

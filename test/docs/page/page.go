@@ -279,5 +279,6 @@ func IsRun(path string) bool {
 		return false
 	}
 	name, found := strings.CutPrefix(path, "docs/")
+	name = strings.TrimPrefix(name, "internals/")
 	return found && !strings.Contains(name, "/") && strings.HasSuffix(name, ".md")
 }
