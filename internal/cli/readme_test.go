@@ -32,7 +32,8 @@ func TestREADMEShowsWhatIsPrinted(t *testing.T) {
 		env := clitest.NewEnv()
 		env.Terminal = func(io.Writer) int { return 80 }
 		args := append(strings.Fields(strings.ReplaceAll(m[2], "examples/", "../../examples/")), "--interactive=false")
-		if err := program.Execute(t.Context(), args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, env); err != nil {
+		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
+		if err := program.Execute(t.Context(), args, streams, env); err != nil {
 			t.Fatal(err)
 		}
 		return m[1] + strings.ReplaceAll(out.String(), "../../examples/", "examples/") + "```\n"
