@@ -62,7 +62,7 @@ func KubeletFailure(err error) string {
 // Tail reads the last count lines of a log.
 func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) ([]string, error) {
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &count,
+		Container: t.Container, Previous: t.Previous, TailLines: ptr.To(max(count, searched)),
 	}).Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -77,5 +77,5 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t input.
 	if text == "" {
 		return nil, nil
 	}
-	return strings.Split(text, "\n"), nil
+	return meaning.Tail(strings.Split(text, "\n"), int(count)), nil
 }

@@ -139,7 +139,7 @@ func (v *short) log() []labeled {
 		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
-		return []labeled{{label: "Log", quote: link.Lines[max(0, len(link.Lines)-shortLines):]}}
+		return []labeled{{label: "Log", quote: meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)}}
 	}
 	for i := range v.report.Gaps {
 		if g := &v.report.Gaps[i]; isLogGap(g) {
