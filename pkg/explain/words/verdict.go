@@ -240,7 +240,7 @@ func MostlyText(m *Mostly) string {
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
+		text += limitsClause(c) + messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
 	}
 	if m.Causes == 1 {
 		return text

@@ -135,13 +135,16 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
+		if latest.EndedByInit(in) {
+			c.Text = words.InitExitText(&g.Kind.Cause.Exit)
+		}
 		if c.Error = g.knownError(in); c.Error != nil {
 			c.Meaning = c.Error.Text()
 			if input.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
 				c.Text = words.NotStartedText(c.Container, c.Reason)
 			}
 		}
-		if c.Also = g.others(); len(c.Also) > 0 {
+		if c.Also = g.others(in); len(c.Also) > 0 {
 			c.Text += words.AlsoText(c.Also)
 		}
 	}
