@@ -74,7 +74,7 @@ func TestLogOfACrashLoopIsRead(t *testing.T) {
 	for name, state := range crashState {
 		f := crashLoop(state)
 		f.Pods[0].Node = "node-1"
-		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil}}
+		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil, Restarts: 3}}
 		if got := analysis.LogTargets(f, explain.Options{}, 3); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
@@ -101,6 +101,27 @@ func TestCrashLoopIsAdvisedByItsError(t *testing.T) {
 	r = report(f)
 	wantSaid(t, r, "so only activeDeadlineSeconds ends it")
 	wantUnsaid(t, r, "recreate the Job with restartPolicyRules")
+}
+
+// A list reports a crash loop, too, although the pod is ready while its container runs.
+// Requirements: CLI-08
+func TestListReportsACrashLoopWhileItsPodIsReady(t *testing.T) {
+	for name, state := range crashState {
+		f := crashLoop(state)
+		f.Job.Status.Ready = ptr.To[int32](1)
+		if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != explain.ProblemCrashLoop {
+			t.Errorf("%s: %+v", name, stall)
+		}
+	}
+	f := crashLoop(recovered)
+	f.Job.Status.Ready = ptr.To[int32](1)
+	if stall := analysis.StallOf(listed(f)); stall != nil {
+		t.Errorf("it works: %+v", stall)
+	}
+	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	if analysis.MayStall(f.Job) {
+		t.Error("a ready pod that is never restarted needs no request")
+	}
 }
 
 // The error in the termination message or in the log is named by its meaning.

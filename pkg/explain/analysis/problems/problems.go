@@ -72,8 +72,11 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 // anyRuns reports whether a pod runs without trouble.
 func anyRuns(in *facts.Facts, all []explain.Problem) bool {
 	if !in.PodsRead {
-		// Active pods that the list did not read count as running.
-		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && (in.Job.Status.Active > int32(len(in.Active)) || anyWorks(in))
+		// Pods that the list did not read count as running.
+		if in.Listed && in.Job.Status.Active <= int32(len(in.Active)) {
+			return anyWorks(in)
+		}
+		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed
 	}
 	stopped := int32(0)
 	for i := range all {
