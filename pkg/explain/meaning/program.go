@@ -34,6 +34,7 @@ const (
 	ErrorNoCredentials     ErrorKind = "NoCredentials"  // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"      // the program lacks a permission of the API server or a cloud
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
+	ErrorProcessKilled     ErrorKind = "ProcessKilled"  // a process of the program was killed by SIGKILL
 	ErrorHeapSize          ErrorKind = "HeapSize"       // the program refuses the size of its heap
 	ErrorProcessLimit      ErrorKind = "ProcessLimit"   // the program could start no more processes or threads
 	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the program could not allocate GPU memory

@@ -224,6 +224,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorOutOfMemory, "Java heap space", "it ran out of memory: Java heap space", "a quarter of the memory limit, which is 512Mi"},
 		{ErrorOutOfMemory, "JavaScript heap out of memory", "it ran out of memory: JavaScript heap out of memory", "--max-old-space-size"},
 		{ErrorOutOfMemory, "", "it ran out of memory", "raise the memory limit of container main, which is 512Mi"},
+		{ErrorProcessKilled, "cc1plus", "its process cc1plus was killed, usually for lack of memory", "raise the memory limit of container main, which is 512Mi"},
 		{ErrorHeapSize, "System memory 1 must be at least 2", "its heap is too small: System memory 1 must be at least 2", "raise --driver-memory (spark.driver.memory) of container main"},
 		{ErrorHeapSize, "Too small maximum heap", "its heap is too small: Too small maximum heap", "a quarter of the memory limit, which is 512Mi"},
 		{ErrorOutOfGPUMemory, "", "it ran out of GPU memory", "GPU"},

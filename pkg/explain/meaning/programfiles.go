@@ -43,6 +43,7 @@ var fileErrors = []errorRow{
 		kind: ErrorSharedMemory,
 		patterns: []errorPattern{
 			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)`), nil},
+			{"ora-00845", lazyregexp.New(`(ORA-00845: MEMORY_TARGET not supported on this system)`), nil},
 			{"bus error", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)`), nil},
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},

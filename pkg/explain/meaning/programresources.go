@@ -87,6 +87,7 @@ var resourceErrors = []errorRow{
 			{"runtime: out of memory", lazyregexp.New(`\bruntime: out of memory`), nil},
 			{"insufficient memory", lazyregexp.New(`insufficient memory for the Java Runtime`), nil},
 			{"allowed memory size", lazyregexp.New(`(Allowed memory size of \d+ bytes exhausted)`), nil},
+			{"commit_memory", lazyregexp.New(`(os::commit_memory)\(.*\bfailed`), nil},
 			{"could not reserve", lazyregexp.New(`(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
@@ -94,6 +95,29 @@ var resourceErrors = []errorRow{
 		named:    "it ran out of memory: %s",
 		text:     "it ran out of memory",
 		advise:   memoryAdvice,
+	},
+	{
+		kind: ErrorProcessKilled,
+		patterns: []errorPattern{
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(.+?)\s*$`), nil},
+			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
+			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
+			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
+			{"killed signal", lazyregexp.New(`Killed signal terminated program (\S+)`), nil},
+			{"compiler error: killed", lazyregexp.New(`internal compiler error: Killed \(program (\S+)\)`), nil},
+			{"terminated abruptly", lazyregexp.New(`process in the process pool was terminated abruptly`), nil},
+			{"daemon disappeared", lazyregexp.New(`(Gradle build daemon) disappeared unexpectedly`), nil},
+		},
+		yieldsTo: []ErrorKind{ErrorOutOfMemory},
+		brief:    "process killed",
+		named:    "its process %s was killed, usually for lack of memory",
+		text:     "one of its processes was killed, usually for lack of memory",
+		advise: func(_ *KnownError, c Container) string {
+			if c.MemoryLimit == "" {
+				return fmt.Sprintf("give container %s a memory request and a memory limit, or make it use less: the node may have run out of memory", c.Name)
+			}
+			return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less (such as fewer parallel processes)", c.Name, c.MemoryLimit)
+		},
 	},
 	{
 		kind: ErrorHeapSize,
@@ -137,11 +161,15 @@ func memoryAdvice(e *KnownError, c Container) string {
 	switch {
 	case strings.Contains(e.Subject, "Java heap"), strings.Contains(e.Subject, "GC overhead"):
 		return fmt.Sprintf("give the heap of container %s more memory (%s), or make the program use less", c.Name, javaHeap(c))
+	case strings.HasPrefix(e.Subject, "Metaspace"):
+		return fmt.Sprintf("raise -XX:MaxMetaspaceSize of container %s, or make the program load fewer classes", c.Name)
+	case strings.Contains(e.Subject, "irect buffer memory"):
+		return fmt.Sprintf("raise -XX:MaxDirectMemorySize of container %s below its memory limit%s, or make the program use fewer buffers", c.Name, limit)
 	case strings.Contains(e.Subject, "JavaScript heap"):
 		return fmt.Sprintf("raise the heap of Node.js in container %s (NODE_OPTIONS=--max-old-space-size, in MiB) below its memory limit%s, or make the program use less", c.Name, limit)
 	case strings.Contains(e.Subject, "Allowed memory size"):
 		return fmt.Sprintf("raise memory_limit of PHP in container %s, or make the program use less", c.Name)
-	case strings.Contains(e.Subject, "object heap"):
+	case strings.Contains(e.Subject, "object heap"), strings.Contains(e.Subject, "commit_memory"):
 		return fmt.Sprintf("set the heap of container %s (-Xmx) below its memory limit%s, or raise that limit", c.Name, limit)
 	}
 	return fmt.Sprintf("raise the memory limit of container %s%s, or that of its program (such as the heap size), or make it use less", c.Name, limit)
