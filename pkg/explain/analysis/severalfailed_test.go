@@ -102,6 +102,14 @@ func TestDeniedRequestIsAllowedByTheAdvice(t *testing.T) {
 		"kubectl create role runner-get-jobs-batch --verb=get --resource=jobs.batch -n prod && kubectl create rolebinding runner-get-jobs-batch --role=runner-get-jobs-batch --serviceaccount=ml:runner -n prod")
 }
 
+// Without a message and a log, the exit code of a shell says why.
+//
+// Requirements: CLI-04
+func TestExitCodeOfAShellHasAMeaningWithoutALog(t *testing.T) {
+	pod := podOf("a", failedPod(func(p *corev1.Pod) { ends(p, "main", 127, "", false) }))
+	wantFirst(t, failedOnce(pod), "container main exited with code 127: the command was not found in the image;")
+}
+
 // The Secrets of a container that could not log in are named.
 //
 // Requirements: CLI-18

@@ -11,7 +11,7 @@ import (
 
 // Access is a request that the API server denied to a program.
 type Access struct {
-	// Namespace and Account are those of a ServiceAccount; User is the name of another user.
+	// Namespace and Account name a ServiceAccount; User is the name of another user.
 	Namespace string `json:"accountNamespace,omitempty"`
 	Account   string `json:"account,omitempty"`
 	User      string `json:"user,omitempty"`
