@@ -200,7 +200,6 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 }
 
 // A container that has stopped without the knowledge of its kubelet is found by its probes.
-// Requirements: CON-02
 func TestStoppedContainerIsFoundByItsProbes(t *testing.T) {
 	stopped := func(count int32, message string) input.Input {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
@@ -232,7 +231,7 @@ func TestStoppedContainerIsFoundByItsProbes(t *testing.T) {
 }
 
 // A native sidecar that lost its restartPolicy on the way to the pod is an init container that does not end.
-// Requirements: CON-04
+// Requirements: CON-03
 func TestSidecarWithoutItsRestartPolicyIsAnInitContainer(t *testing.T) {
 	pod := containers(corev1.PodPending, []corev1.ContainerStatus{runsSince("sidecar-log", 12*time.Minute)}, []corev1.ContainerStatus{waitsFor("main", "PodInitializing")})
 	f := factsOf(asTemplate(pod), podOf("a", func(p *corev1.Pod) {

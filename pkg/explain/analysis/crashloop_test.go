@@ -104,7 +104,7 @@ func TestCrashLoopIsAdvisedByItsError(t *testing.T) {
 }
 
 // A list reports a crash loop, too, although the pod is ready while its container runs.
-// Requirements: CLI-08
+// Requirements: CON-07
 func TestListReportsACrashLoopWhileItsPodIsReady(t *testing.T) {
 	for name, state := range crashState {
 		f := crashLoop(state)
