@@ -18,9 +18,9 @@ var empty = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`\++ `, `(?:exit|exited with) (?:status|code):? \d+`, `command terminated`, `(?:Killed|Terminated|Done|done)\.?$`,
 	`[^\pL\pN]*$`,                                                                      // rulers, and the marks below a line of code
 	`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
-	`Node\.js v\d`, `npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|$)`,
+	`Node\.js v\d`, `npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |$)|npm ERR!$|npm error$`,
 	`goroutine \d+ \[`, `\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, // Go
-	`note: run with .RUST_BACKTRACE`, `from \S+:\d+:in `, `#\d+ .*(?:\{main\}|\.php\(\d+\))`, `thrown in \S+ on line`, // Rust, Ruby, PHP
+	`note: run with .RUST_BACKTRACE`, `from \S+:\d+:in `, `#\d+ .*(?:\{main\}|\.php\(\d+\))`, `thrown in \S+ on line`, `Stack trace:$`, // Rust, Ruby, PHP
 	`Execution halted`, `Calls: `, // R
 	`make(?:\[\d+\])?: \*\*\* .*Error \d+`,
 }, "|") + `)`)
