@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -118,13 +119,10 @@ func (d *document) parse() (map[string]any, error) {
 	return content, nil
 }
 
-// parseNodes returns the root node, or nil if the document is empty.
+// parseNodes returns the root node, or nil if the document is empty, or is JSON whose positions are unknown.
 func (d *document) parseNodes() (*yaml.Node, error) {
 	if d.isJSON {
-		root, err := jsonNodes(d.text)
-		if err != nil {
-			return nil, &Error{Position: d.positionOf(nil), Problem: "not readable as JSON: " + err.Error()}
-		}
+		root, _, _ := parseYAML(jsonEscape.ReplaceAllFunc(d.text, plainEscape))
 		return root, nil
 	}
 	root, rest, err := parseYAML(d.text)
@@ -135,6 +133,17 @@ func (d *document) parseNodes() (*yaml.Node, error) {
 		d.reportRest(root)
 	}
 	return root, nil
+}
+
+// jsonEscape matches the escapes of JSON that the parser of YAML does not know, \/ and halves of characters, and \\, which is none.
+var jsonEscape = regexp.MustCompile(`\\(?:\\|/|u[dD][89a-fA-F][0-9a-fA-F]{2})`)
+
+// plainEscape replaces an escape by text of the same length: nodes have the positions of values, which are read as JSON.
+func plainEscape(escape []byte) []byte {
+	if escape[1] == '\\' {
+		return escape
+	}
+	return bytes.Repeat([]byte("/"), len(escape))
 }
 
 // parseYAML returns the root node of a document, nil if it is empty. rest reports whether there is text after it, which YAML
