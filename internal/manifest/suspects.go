@@ -80,6 +80,7 @@ func (s *suspect) in(line string) *mistake {
 var (
 	lineStart  = regexp.MustCompile(`^` + dashes + `(?:-(?:[^\s-]|$))?`)
 	opensBlock = regexp.MustCompile(`(?:^` + dashes + fieldName + `|:)\s*(?: #.*)?$`)
+	opensText  = regexp.MustCompile(`[|>][-+0-9]*(?: +#.*)?$`)
 )
 
 // stub returns a line without mistakes that takes the place of another one: it has the same indentation and dashes, and opens a
@@ -93,7 +94,9 @@ func stub(line string) string {
 	switch {
 	case opensBlock.MatchString(line):
 		return start + "x:"
-	case textStart.MatchString(line) || strings.HasSuffix(line, ":|"):
+	case opensText.MatchString(line) && strings.IndexByte(line, ':') < 0: // of an item
+		return start + "|"
+	case opensText.MatchString(line):
 		return start + "x: |"
 	}
 	return start + "x: 1"

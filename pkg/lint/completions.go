@@ -1,7 +1,6 @@
 package lint
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
@@ -15,39 +14,10 @@ const (
 	maxFailedIndexes    = 100_000
 	completionsPath     = "completions"
 	parallelismPath     = "parallelism"
-	completionModePath  = "completionMode"
 	backoffPath         = "backoffLimit"
 	backoffPerIndexPath = "backoffLimitPerIndex"
 	maxFailedPath       = "maxFailedIndexes"
 )
-
-func checkNotNegative(r *review) {
-	s := r.spec
-	for _, f := range []struct {
-		name  string
-		value *int32
-	}{
-		{parallelismPath, s.Parallelism},
-		{completionsPath, s.Completions},
-		{backoffPath, s.BackoffLimit},
-		{backoffPerIndexPath, s.BackoffLimitPerIndex},
-		{maxFailedPath, s.MaxFailedIndexes},
-		{"ttlSecondsAfterFinished", s.TTLSecondsAfterFinished},
-	} {
-		if f.value != nil && *f.value < 0 {
-			r.reject("negative", r.specPath(f.name), "use 0 or more", "%s is %d", f.name, *f.value)
-		}
-	}
-	if deadline := s.ActiveDeadlineSeconds; deadline != nil && *deadline < 0 {
-		r.reject("negative", r.specPath("activeDeadlineSeconds"), "use 1 or more", "activeDeadlineSeconds is %d", *deadline)
-	}
-}
-
-func checkCompletionMode(r *review) {
-	if mode := r.spec.CompletionMode; mode != nil {
-		r.oneOf("completion-mode-unknown", r.specPath(completionModePath), string(*mode), string(batchv1.NonIndexedCompletion), string(batchv1.IndexedCompletion))
-	}
-}
 
 func checkCompletionsMissing(r *review) {
 	if r.isIndexed() && r.spec.Completions == nil && !r.hasDefaultCounts() {

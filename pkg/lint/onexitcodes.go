@@ -7,25 +7,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-)
 
-const maxExitCodes = 255
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+)
 
 func checkOnExitCodes(r *review) {
 	names := containerNames(&r.spec.Template.Spec)
 	for i, on := range r.onExitCodes() {
-		path := r.rulePath(i).Child("onExitCodes")
-		r.oneOf("operator-unknown", path.Child("operator"), string(on.Operator),
-			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
 		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
-			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container in the template",
+			r.reject("container-unknown", r.rulePath(i).Child("onExitCodes", "containerName"), "use the name of a container or init container in the template",
 				"there is no container %q; %s", *on.ContainerName, listContainers(names))
-		}
-		switch n := len(on.Values); {
-		case n == 0:
-			r.reject("no-exit-codes", path.Child("values"), "add at least one exit code", "onExitCodes has no values")
-		case n > maxExitCodes:
-			r.reject("too-many-exit-codes", path.Child("values"), "use the other operator", "there are %d values, but at most %d are allowed", n, maxExitCodes)
 		}
 	}
 }
@@ -123,7 +114,7 @@ func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
 		return false
 	}
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
-	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
+	return known && len(on.Values) > 0 && len(on.Values) <= apirules.MaxExitCodes
 }
 
 // containerNames returns the valid values of onExitCodes.containerName.

@@ -8,8 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 )
 
 // RuleMatchesSidecars is the ID of findings about rules that match the exit of a sidecar.
@@ -20,7 +20,7 @@ const RuleMatchesSidecars = "rule-matches-sidecars"
 func checkSidecarsMatch(r *review) {
 	var sidecars []string
 	for i := range r.spec.Template.Spec.InitContainers {
-		if c := &r.spec.Template.Spec.InitContainers[i]; podspec.IsSidecar(c) {
+		if c := &r.spec.Template.Spec.InitContainers[i]; apirules.IsSidecar(c) {
 			sidecars = append(sidecars, c.Name)
 		}
 	}

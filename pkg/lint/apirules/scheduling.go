@@ -1,4 +1,4 @@
-package podspec
+package apirules
 
 import (
 	corev1 "k8s.io/api/core/v1"

@@ -1,12 +1,13 @@
-// Package podspec finds problems for which the API server rejects a pod template. It has the rules of
-// k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that are common in Jobs; a test in
-// test/integration compares it with a real API server.
+// Package apirules finds problems for which the API server rejects a Job, a CronJob or a pod template. It has the rules of
+// k8s.io/kubernetes/pkg/apis/core/validation and batch/validation, as of Kubernetes 1.37, for the fields that are common in
+// Jobs; a test in test/integration compares it with a real API server.
 //
-//	pod template as written, without defaults ─► Check ─► Problems, in the order of the fields
+//	pod template as written, without defaults ─► Check ─► Problems
+//	Job or CronJob as written ─► CheckJob, CheckObject ─► Problems
 //
-// It is pure. Messages quote the template: the caller makes them safe for a terminal. Fields that few Jobs have are not
-// checked: the fields for Windows, for in-tree volumes (iscsi, rbd and others), and for security profiles.
-package podspec
+// Most rules are rows of tables: table.go has those of pod templates, jobs.go those of Jobs. The others compare fields of
+// different objects. It is pure. Messages quote the object: the caller makes them safe for a terminal.
+package apirules
 
 import (
 	"fmt"
@@ -40,7 +41,7 @@ func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field
 	found := &problems{}
 	checkMetadata(found, &template.ObjectMeta, path.Child("metadata"))
 	inner, _ := content["spec"].(map[string]any)
-	apply(found, inner, at)
+	apply(found, podPaths(), inner, "the template", at)
 	checkContainers(found, spec, at, volumes)
 	checkPod(found, spec, at)
 	checkScheduling(found, spec, at)

@@ -1,4 +1,4 @@
-package podspec
+package apirules
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 
 const add = "add it"
 
-// table returns the conditions for single fields, and for fields of one object.
-func table() []rule { return slices.Concat(containerRules(), volumeRules(), podRules()) }
+// podPaths are the conditions for single fields, and for fields of one object.
+var podPaths = pathsOf(func() []rule { return slices.Concat(containerRules(), volumeRules(), podRules()) })
 
 func containerRules() []rule {
 	return []rule{
