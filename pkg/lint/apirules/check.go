@@ -44,7 +44,7 @@ func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field
 	apply(found, podPaths(), inner, "the template", at)
 	checkContainers(found, spec, at, volumes)
 	checkPod(found, spec, at)
-	checkScheduling(found, spec, at)
+	checkLabels(found, "node-selector-invalid", spec.NodeSelector, at.Child("nodeSelector"))
 	return *found
 }
 
@@ -122,7 +122,6 @@ func checkVolumeClaims(found *problems, spec *corev1.PodSpec, path *field.Path) 
 		if of := spec.Volumes[i].Ephemeral; of != nil && of.VolumeClaimTemplate != nil {
 			claim, in := of.VolumeClaimTemplate, at.Child("ephemeral", "volumeClaimTemplate")
 			checkMetadata(found, &claim.ObjectMeta, in.Child("metadata"))
-			checkLabelSelector(found, claim.Spec.Selector, in.Child("spec", "selector"))
 			if storage, set := claim.Spec.Resources.Requests[corev1.ResourceStorage]; !set || storage.Sign() <= 0 {
 				found.add("resource-negative", in.Child("spec", "resources", "requests").Key("storage"), "use more than 0", "the storage is %s", &storage)
 			}

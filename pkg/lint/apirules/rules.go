@@ -242,6 +242,17 @@ func given(check check) check {
 	}
 }
 
+// needs rejects an object that has a field without another one.
+func needs(name, other, fix string) check {
+	return func(v *value) (string, string) {
+		if object := v.object(); isEmpty(object[name]) || !isEmpty(object[other]) {
+			return "", ""
+		}
+		v.below = []string{other}
+		return name + " needs " + other, fix
+	}
+}
+
 // between rejects numbers that are too small or too large.
 func between(least, most int64) check {
 	fix := fmt.Sprintf("use %d to %d", least, most)
