@@ -87,11 +87,13 @@ func (f *finder) window(reported int) (first, end int) {
 
 // find returns the mistake, after which the document has no other.
 func (f *finder) find(reported int) *mistake {
-	near := f.nearLines(reported)
-	for _, kinds := range [][]suspect{suspects, unpaired} {
-		if m := f.findSuspect(near, kinds, f.isReadable); m != nil {
-			return m
-		}
+	near := f.nearLines(reported, linesBefore)
+	if m := f.findSuspect(near, suspects, f.isReadable); m != nil {
+		return m
+	}
+	// A quote or a bracket without the other one is noticed at the next one, or at the end.
+	if m := f.findSuspect(f.nearLines(reported, reported), unpaired, f.isReadable); m != nil {
+		return m
 	}
 	if m := f.findIndentation(append(near, f.openingLines(near)...)); m != nil {
 		return m
@@ -100,10 +102,6 @@ func (f *finder) find(reported int) *mistake {
 		if spaces, rest := indent(f.lines[i]); f.isReadable(i, spaces+"- "+rest) {
 			return &mistake{line: i + 1, column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + wording.Cut(rest, 40)}
 		}
-	}
-	// A quote or a bracket is noticed at the next one, or at the end.
-	if m := f.findSuspect(f.linesUntil(reported), unpaired, f.isReadable); m != nil {
-		return m
 	}
 	// There is another mistake later.
 	return f.findSuspect(near, suspects, func(i int, text string) bool { return f.isLater(i, text, reported) })
@@ -149,10 +147,11 @@ type finder struct {
 	budget *int // of the file
 }
 
-// nearLines returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
-func (f *finder) nearLines(reported int) []int {
+// nearLines returns the lines to try: the reported line, so many lines before it, and lines after it, without empty lines and
+// comments.
+func (f *finder) nearLines(reported, before int) []int {
 	var near []int
-	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
+	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < before; i-- {
 		if !isBlank(f.lines[i]) {
 			near = append(near, i)
 		}
@@ -298,15 +297,4 @@ func (f *finder) isText(start, first int, until string) bool {
 	lines := slices.Concat(f.lines[:first], []string{own + "        " + indented}, f.lines[end:])
 	part := &finder{lines: lines, budget: f.budget}
 	return part.isReadable(first, lines[first])
-}
-
-// linesUntil returns the lines up to the reported one.
-func (f *finder) linesUntil(reported int) []int {
-	var all []int
-	for i := range min(reported, len(f.lines)) {
-		if !isBlank(f.lines[i]) {
-			all = append(all, i)
-		}
-	}
-	return all
 }
