@@ -34,7 +34,7 @@ func checkSidecarsMatch(r *review) {
 		}
 		severity, why := Info, "a sidecar that fails"
 		// A sidecar that does not stop on its own ends by SIGTERM, or by SIGKILL after the grace period.
-		if codes := codesOf(on); codes.has(exitTerminated) || codes.has(exitKilled) {
+		if matches(rule, "", exitTerminated) || matches(rule, "", exitKilled) {
 			severity, why = Warning, "a sidecar that is stopped at the end of its pod"
 		}
 		r.add(severity, RuleMatchesSidecars, r.rulePath(i).Child("onExitCodes"), "add containerName with the container that does the work",
