@@ -99,7 +99,7 @@ func (r *review) run() {
 	}
 	all = append(all,
 		checkCompletionsMissing, checkNoPods, checkParallelism,
-		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
+		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes,
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
 		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
