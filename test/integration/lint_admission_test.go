@@ -62,7 +62,7 @@ spec:
 `
 
 // A policy and a webhook of the cluster reject a Job once, at its first line, in their own words.
-// Requirements: LNT-13
+// Requirements: LNT-12
 func TestLintReportsPoliciesAndWebhooksOfTheCluster(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

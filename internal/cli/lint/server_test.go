@@ -131,7 +131,7 @@ func TestWithoutAnAPIServerThereIsOneError(t *testing.T) {
 }
 
 // An API server that accepts a request and never answers it does not keep --server=auto from going on: the client gives up.
-// Requirements: LNT-13
+// Requirements: LNT-12
 func TestAutoDoesNotWaitForAnAPIServerThatDoesNotAnswer(t *testing.T) {
 	gaveUp := make(chan struct{})
 	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {

@@ -5,8 +5,8 @@
 //	pod template as written, without defaults ─► Check ─► Problems
 //	Job or CronJob as written ─► CheckJob, CheckObject ─► Problems
 //
-// Most rules are rows of tables: table.go has those of pod templates, jobs.go those of Jobs. The others compare fields of
-// different objects. It is pure. Messages quote the object: the caller makes them safe for a terminal.
+// Most rules are rows of tables: table.go has the rules of pod templates, jobs.go the rules of Jobs. The others compare fields
+// of different objects. It is pure. Messages quote the object: the caller makes them safe for a terminal.
 package apirules
 
 import (
