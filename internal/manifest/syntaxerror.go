@@ -150,11 +150,12 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines that start with a
-// closing bracket; "" if there is none.
-func findBracket(text []byte) (problem string, at int) {
-	type bracket struct{ at, indentation int }
-	var open []bracket
+// bracket is a bracket of JSON outside of text, with the start and the indentation of its line.
+type bracket struct{ at, start, indentation int }
+
+// brackets returns all brackets. Text ends with its line at the latest, as a quote may be missing.
+func brackets(text []byte) []bracket {
+	var all []bracket
 	quoted, start, indentation := false, 0, 0
 	for i := 0; i < len(text); i++ {
 		switch c := text[i]; {
@@ -165,31 +166,42 @@ func findBracket(text []byte) (problem string, at int) {
 			i++
 		case c == '"':
 			quoted = !quoted
-		case quoted:
-		case c == '{', c == '[':
-			open = append(open, bracket{i, indentation})
-		case c == '}', c == ']':
-			var last bracket
-			if len(open) > 0 {
-				last = open[len(open)-1]
-			}
-			isFirst := i == start+indentation
-			if colon := lastColon(text[:start], indentation); colon >= 0 && (len(open) == 0 || isFirst && indentation > last.indentation) {
+		case !quoted && strings.IndexByte("{}[]", c) >= 0:
+			all = append(all, bracket{i, start, indentation})
+		}
+	}
+	return all
+}
+
+// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines that start with a
+// closing bracket; "" if there is none.
+func findBracket(text []byte) (problem string, at int) {
+	var open []bracket
+	for _, b := range brackets(text) {
+		if text[b.at] == '{' || text[b.at] == '[' {
+			open = append(open, b)
+			continue
+		}
+		isFirst := b.at == b.start+b.indentation
+		if len(open) == 0 || isFirst && b.indentation > open[len(open)-1].indentation {
+			if colon := lastColon(text[:b.start], b.indentation); colon >= 0 {
 				return "a bracket is missing after the colon", colon
 			}
-			if len(open) == 0 {
-				return "", 0
-			}
-			if c != text[last.at]+2 || isFirst && indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
-				return fmt.Sprintf("%q is not closed", text[last.at]), last.at
-			}
-			open = open[:len(open)-1]
 		}
+		if len(open) == 0 {
+			return "", 0
+		}
+		last := open[len(open)-1]
+		if text[b.at] != text[last.at]+2 || isFirst && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
+			break
+		}
+		open = open[:len(open)-1]
 	}
 	if len(open) == 0 {
 		return "", 0
 	}
-	return fmt.Sprintf("%q is not closed", text[open[len(open)-1].at]), open[len(open)-1].at
+	last := open[len(open)-1].at
+	return fmt.Sprintf("%q is not closed", text[last]), last
 }
 
 // lastColon returns the offset of the colon at the end of the last line that is indented no more than this, if it is indented as
