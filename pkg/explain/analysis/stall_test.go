@@ -34,7 +34,7 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 		{`pods "train-x" is forbidden: minimum memory usage per Container is 1Gi, but request is 1Mi`, "LimitRange"},
 		{`pods "train-x" is forbidden: maximum memory usage per Container is 1Gi.  No limit is specified`, "does not allow the pod template: maximum memory usage per Container is 1Gi. No limit is specified"},
 		{`pods "train-x" is forbidden: cpu max limit to request ratio per Container is 2, but provided ratio is 4.000000`, "a LimitRange of the namespace does not allow the pod template: cpu max limit to request ratio"},
-		{`pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "ServiceAccount robot does not exist"},
+		{`pods "train-x" is forbidden: error looking up service account ns/robot: serviceaccount "robot" not found`, "ServiceAccount robot in namespace ns does not exist"},
 		{`pods "train-x" is forbidden: no PriorityClass with name nope was found`, "no PriorityClass with name nope was found"},
 		{`pods "train-x" is forbidden: the integer value of priority (5) must not be provided in pod spec; priority admission controller computed 0 from the given PriorityClass name`,
 			"the integer value of priority (5) must not be provided in pod spec"},

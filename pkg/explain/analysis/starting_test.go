@@ -132,8 +132,8 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 func TestPodWithANodeSaysWhyItCannotStart(t *testing.T) {
 	for _, tc := range []struct{ reason, message, text, advice string }{
 		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node", "check that the node pod of the CSI driver runs"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls, which its volume tls needs, has no key tls.key", "add key tls.key to Secret web-tls"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls, which its volume tls needs, does not exist", "create Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls in namespace ns, which its volume tls needs, has no key tls.key", "add key tls.key to Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns, which its volume tls needs, does not exist", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out what its volume v-data (claim data) waits for"},
 		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "its volume pvc-0a1b (claim data) is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},

@@ -21,7 +21,7 @@ type Trouble struct {
 	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
-	// Namespace is the namespace of the object, "" if the message names none: the object is in that of the pod.
+	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
 	Namespace string `json:"namespace,omitempty"`
 	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.

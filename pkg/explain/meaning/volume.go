@@ -114,11 +114,12 @@ var volumes = []row[TroubleKind]{
 		advice:   "check whether the controller of the CSI driver is running; the attachment is retried automatically",
 	},
 	{
-		kind:     KeyMissing,
-		patterns: re(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`),
-		brief:    "no key {key} in {kind and name}",
-		text:     "{object, needed by its volume} has no key {key}",
-		advice:   "add key {key} to {object}; the pod then starts automatically",
+		kind: KeyMissing,
+		patterns: re(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`,
+			`couldn't find key (?P<key>[-._a-zA-Z0-9]+) in (?i:(?P<object>configmap|secret)) (?P<namespace>[-a-z0-9]+)/(?P<name>[-.a-z0-9]+)`),
+		brief:  "no key {key} in {kind and name}",
+		text:   "{object, needed by its volume} has no key {key}",
+		advice: "add key {key} to {object}; the pod then starts automatically",
 	},
 	{
 		kind: ObjectMissing,

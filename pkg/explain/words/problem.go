@@ -47,7 +47,7 @@ func endlessNote(p *explain.Problem, _ time.Time) string {
 
 // problems are the words for each kind of problem, in the order of the kinds.
 var problems = map[explain.ProblemKind]problemWords{
-	explain.ProblemSuspended: {what: suspendedText, state: stateSuspended, plain: true},
+	explain.ProblemSuspended: {what: suspendedText, note: suspendedNote, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
@@ -63,7 +63,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
 		what: imageText, note: endlessNote,
-		advice: "make the image available, or run another one with kubectl batchjob retry --replace --image",
+		advice: "make the image available, or run another one",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
@@ -118,8 +118,10 @@ func ProblemText(p *explain.Problem, now time.Time) string {
 // ProblemWhat returns the first clause of the problem's text.
 func ProblemWhat(p *explain.Problem, now time.Time) string { return problems[p.Kind].what.of(p, now) }
 
-// ProblemNote returns the consequence of the problem, "" if it is obvious.
-func ProblemNote(p *explain.Problem) string { return problems[p.Kind].note.of(p, time.Time{}) }
+// ProblemNote returns what adds to the first clause: why an object is missing, and the consequence; "" if it is obvious.
+func ProblemNote(p *explain.Problem) string {
+	return Clauses([]string{hookOrder(p), problems[p.Kind].note.of(p, time.Time{})})
+}
 
 // ProblemBrief returns, for a narrow column, the reasons why no node can take the pod, or the container that keeps it from
 // starting or ending; "" for other problems.
@@ -233,12 +235,22 @@ func suspendedText(p *explain.Problem, _ time.Time) string {
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue) + stoppedByKueue(p)
 	case p.Controller == explain.Kueue:
 		return "Kueue keeps the Job suspended" + stoppedByKueue(p)
+	case p.OwnerRuns:
+		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Manager, p.Owner.Kind, p.Owner.Name)
 	case p.Owner != nil:
 		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Manager), p.Owner.Kind, p.Owner.Name)
 	case p.Manager != "":
 		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Manager)
 	}
 	return "the Job is suspended (spec.suspend)"
+}
+
+// suspendedNote says that Kueue, which suspended the Job, does not queue it.
+func suspendedNote(p *explain.Problem, _ time.Time) string {
+	if p.OwnerRuns {
+		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
+	}
+	return ""
 }
 
 // stoppedByKueue explains why Kueue stopped a Job that it had started, "" if it did not.
@@ -365,6 +377,8 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 func unstartableText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
 	switch {
+	case p.Trouble != nil:
+		return text + ": " + p.Trouble.Text("")
 	case p.Error != nil:
 		return text + messageClause(p.Error, "")
 	case len(p.Details) == 0:
