@@ -187,7 +187,7 @@ func commandsAreAboutTheJob(a *Answer) string {
 			return c + " has no namespace"
 		}
 		for _, n := range in {
-			if name := strings.Trim(n[1], "'"); name != a.Input.Job.Namespace && name != "kube-system" && !strings.Contains(messages(a), name) {
+			if name := strings.Trim(n[1], "'"); name != a.Input.Job.Namespace && name != "kube-system" && name != "kueue-system" && !strings.Contains(messages(a), name) {
 				return fmt.Sprintf("%s is not in the namespace %s", c, a.Input.Job.Namespace)
 			}
 		}
@@ -249,7 +249,7 @@ func limitsAreTrue(a *Answer) string {
 // mostCharacters is the length of a first sentence that can be read at one look.
 const mostCharacters = 160
 
-var nextSentence = regexp.MustCompile(`\. ([A-Z“]|backoffLimit)`)
+var nextSentence = regexp.MustCompile(`\. ([A-Z“]|backoffLimit|\d+ (pods?|index(es)?|restarts?|failures?) )`)
 
 func firstSentence(text string) string {
 	if end := nextSentence.FindStringIndex(text); end != nil {

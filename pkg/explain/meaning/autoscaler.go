@@ -76,11 +76,11 @@ var autoscalerReasons = []autoscalerRow{
 	},
 }
 
-// readReason sets the kind of the reason.
-func (a *Autoscaler) readReason() {
+// readReason sets the kind of the reason in a message.
+func (a *Autoscaler) readReason(message string) {
 	for i := range autoscalerReasons {
 		r := &autoscalerReasons[i]
-		m := r.pattern.FindStringSubmatch(a.Why)
+		m := r.pattern.FindStringSubmatch(message)
 		if m == nil {
 			continue
 		}
@@ -152,7 +152,7 @@ func OfAutoscaler(source, reason, message string) *Autoscaler {
 			if a.Why = message; known.why.MatchString(message) {
 				a.Why = known.why.Group(message)
 			}
-			a.readReason()
+			a.readReason(a.Why)
 		}
 		return a
 	}
