@@ -58,13 +58,15 @@ type Problem struct {
 	MayContinue bool `json:"-"`
 	// Endless is set if no activeDeadlineSeconds ends the Job.
 	Endless bool `json:"-"`
-	// Text is one sentence, without a full stop.
+	// Text is one sentence, or several if one would have more than 160 characters, without a full stop at the end.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
 	Details []string `json:"details,omitempty"`
 	// Quoted is set if the Text includes the Details.
-	Quoted bool         `json:"-"`
-	Since  *metav1.Time `json:"since,omitempty"`
+	Quoted bool `json:"-"`
+	// Shortened is set if the Text has only a part of the message that it quotes.
+	Shortened bool         `json:"-"`
+	Since     *metav1.Time `json:"since,omitempty"`
 	// Count is the number of pods with the problem; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`

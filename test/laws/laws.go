@@ -249,7 +249,7 @@ func limitsAreTrue(a *Answer) string {
 // mostCharacters is the length of a first sentence that can be read at one look.
 const mostCharacters = 160
 
-var nextSentence = regexp.MustCompile(`\. ([A-Z“]|backoffLimit|\d+ (pods?|index(es)?|restarts?|failures?) )`)
+var nextSentence = regexp.MustCompile(`[.…] ([A-Z“]|backoffLimit|\d+ (pods?|index(es)?|restarts?|failures?) )`)
 
 func firstSentence(text string) string {
 	if end := nextSentence.FindStringIndex(text); end != nil {

@@ -34,7 +34,7 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 func TestWhatAnAutoscalerLacksIsNamed(t *testing.T) {
 	for message, want := range map[string]string{
 		"pod didn't trigger scale-up: 12 node(s) didn't match Pod's node affinity/selector, 3 max node group size reached": "3 node groups are at maximum size",
-		"pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max limit reached":                       "1 node group is at maximum size",
+		"pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max limit reached":                        "1 node group is at maximum size",
 		"pod didn't trigger scale-up: 1 max cluster cpu, memory limit reached":                                             "the cluster has its maximum of cpu, memory",
 		"pod didn't trigger scale-up: max total nodes in cluster reached":                                                  "the cluster has its maximum of nodes",
 		"pod didn't trigger scale-up: 2 in backoff after failed scale-up":                                                  "its last attempt failed (2 node groups in back-off)",

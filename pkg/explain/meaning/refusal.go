@@ -68,7 +68,7 @@ var refusals = []row[RefusalKind]{
 		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<said>.*)`),
 		saysAll:  true,
 		brief:    "quota {name} exhausted",
-		text:     "ResourceQuota {name} is exhausted{(said)}",
+		text:     "ResourceQuota {name} is exhausted",
 		advice:   "check the quota, and free up some of it or raise it",
 		whole:    true,
 		command:  "kubectl describe resourcequota -n {namespace}",
@@ -104,7 +104,7 @@ var refusals = []row[RefusalKind]{
 		kind:       RefusalLimitRange,
 		patterns:   re(`^(?P<said>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
 		brief:      "LimitRange",
-		text:       "a LimitRange of the namespace does not allow the pod template",
+		text:       "a LimitRange does not allow the pod template",
 		advice:     correctTemplate,
 		whole:      true,
 		command:    "kubectl describe limitrange -n {namespace}",
@@ -292,20 +292,44 @@ func (r *Refusal) Brief() string { return r.fill(r.row().brief) }
 
 // Text returns the refusal as a clause, with the part of the message that says why; "them" are the refused objects.
 func (r *Refusal) Text() string {
+	text, said := r.Clause()
+	switch {
+	case r.Kind == RefusalQuota:
+		return text + wording.InBrackets(said)
+	case r.Webhook != nil:
+		said = wording.Quoted(said)
+	}
+	return wording.Join(": ", text, said)
+}
+
+// Clause returns the refusal as a clause, and the part of the message that says why; "" if the clause does.
+func (r *Refusal) Clause() (text, said string) {
 	row := r.row()
-	text := r.fill(row.text)
+	text = r.fill(row.text)
 	switch {
 	case r.Webhook != nil:
-		return r.Webhook.After("admission webhook " + r.By)
+		return "admission webhook " + r.By + " " + r.Webhook.Text(""), r.Webhook.Quote()
 	case r.neverFits():
-		return text + ", and the pod asks for more than the whole quota"
+		return "a pod asks for more than ResourceQuota " + r.By + " has in all", r.shortMessage()
+	case r.Kind == RefusalQuota:
+		return text, r.shortMessage()
 	case row.saysAll:
-		return text
+		return text, ""
 	case r.Message == "without explanation":
-		return text + " " + r.Message
+		return text + " " + r.Message, ""
+	case r.Kind == RefusalPodSecurity && len(r.Message) > maxChecks:
+		return text, bracketed.ReplaceAllString(r.Message, "")
 	}
-	return wording.Join(": ", text, r.shortMessage())
+	return text, r.shortMessage()
 }
+
+// maxChecks is the maximum length of the checks of Pod Security with what each demands, which is in brackets.
+const maxChecks = 80
+
+var bracketed = lazyregexp.New(` \([^()]*\)`)
+
+// IsWhole reports whether each part of the message may be the reason.
+func (r *Refusal) IsWhole() bool { return r.row().whole }
 
 // Advice returns advice on the refusal of a Job's pods, and the command that shows its object, "" if there is none; namespace
 // is a word of the command.

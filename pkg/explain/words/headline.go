@@ -76,11 +76,11 @@ func CauseSentence(c *explain.Cause) string {
 	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
 	switch {
 	case c.Ending != nil:
-		return c.Text + killedWith(c) + endingSays(c)
+		return joined(endingSays(c).clauses(c.Text+killedWith(c), room("")))
 	case c.Error != nil:
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
+		return joined(meant(c.Error, "").clauses(c.Text+limitClause(c.MemoryLimit), room("")))
 	case line != "":
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(line, maxUnquoted))
+		return joined(plainly(line).clauses(c.Text+limitClause(c.MemoryLimit), room("")))
 	case c.MemoryLimit != nil:
 		return c.Text + ", " + LimitText(c.MemoryLimit)
 	}

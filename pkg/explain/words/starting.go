@@ -6,24 +6,34 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // imageText describes an image that is not on the node.
 func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
-		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
+		return fmt.Sprintf("the image name of container %s is invalid", p.Container)
 	}
 	text := wording.Join(" of container ", "image "+p.Image, p.Container)
 	if p.Trouble == nil {
 		return text + " cannot be pulled"
 	}
-	return p.Trouble.After(text)
+	return text + " " + p.Trouble.Text("")
 }
 
-// startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
-func startCause(p *explain.Problem) string {
-	return wording.Join(": ", p.Trouble.Text(volumeText(p)), wording.Quoted(p.Trouble.Quote()))
+func imageSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Reason == explain.InvalidImageName:
+		return plainly(p.Image)
+	case p.Trouble == nil:
+		return quotation{}
+	}
+	return inQuotes(": ", p.Trouble.Quote())
+}
+
+func imageNote(p *explain.Problem, now time.Time) string {
+	return Clauses([]string{p.Trouble.Note(), endlessNote(p, now)})
 }
 
 // volumeText names the volume, with the candidates for its claim.
@@ -47,17 +57,18 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Trouble.Advice(volumeText(p))
 }
 
-// neverStartedText explains why no pod of the Job ever started, by the problem of one of them.
-func neverStartedText(p *explain.Problem) string {
+// neverStartedClauses explain why no pod of the Job ever started, by the problem of one of them.
+func neverStartedClauses(p *explain.Problem) []string {
+	fits := room(decidedTexts[reconcile.OutcomeFailed])
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
+		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))}
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
-		return "its pods never started, as " + imageText(p, time.Time{})
+		return imageSays(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Trouble != nil:
-		return "its pods never started because " + startCause(p)
+		return append(inQuotes(": ", p.Trouble.Quote()).clauses("its pods never started because "+p.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
-	return wording.Join(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
+	return plainly(strings.Join(p.Details, "\n")).clauses("its pods never started ("+p.Reason+")", fits)
 }
 
 // NoneStartedText describes pods that never started and no longer exist.

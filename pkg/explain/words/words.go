@@ -63,9 +63,10 @@ func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		what, details := ProblemWhat(p, now), OneLine(p.Details)
-		p.Text = Clauses([]string{what, ProblemNote(p)})
-		p.Quoted = details != "" && strings.Contains(what, details)
+		p.Text = ProblemText(p, now)
+		details := OneLine(p.Details)
+		p.Quoted = details != "" && strings.Contains(p.Text, details)
+		p.Shortened = isShortened(p, now)
 	}
 }
 
