@@ -63,17 +63,17 @@ func (q quotation) clauses(text string, room int) []string {
 	return []string{text, message}
 }
 
-// isShortened reports whether the text of the problem has only a part of the message that it quotes.
-func isShortened(p *explain.Problem, now time.Time) bool {
+// shortens reports whether the text about the problem has only a part of the message that it quotes.
+func shortens(text string, p *explain.Problem, now time.Time) bool {
 	says := problems[p.Kind].says
 	if says == nil {
 		return false
 	}
 	q := says(p, now)
-	if p.Refusal != nil && p.Refusal.IsOfTemplate() && !strings.Contains(p.Text, p.Refusal.Message) {
+	if p.Refusal != nil && p.Refusal.IsOfTemplate() && !strings.Contains(text, p.Refusal.Message) {
 		return true
 	}
-	return !q.whole && !strings.Contains(p.Text, wording.Shorten(q.message, len(q.message)))
+	return !q.whole && !strings.Contains(text, wording.Shorten(q.message, len(q.message)))
 }
 
 // room is the length of a sentence that begins with these words, without them and without the full stop, in characters.

@@ -63,10 +63,8 @@ func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		p.Text = ProblemText(p, now)
-		details := OneLine(p.Details)
-		p.Quoted = details != "" && strings.Contains(p.Text, details)
-		p.Shortened = isShortened(p, now)
+		text, details := ProblemText(p, now), OneLine(p.Details)
+		p.Text, p.Quoted, p.Shortened = text, details != "" && strings.Contains(text, details), shortens(text, p, now)
 	}
 }
 
