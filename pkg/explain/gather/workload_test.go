@@ -72,7 +72,7 @@ func TestWorkloadOfTheJobIsRead(t *testing.T) {
 // Requirements: KUE-03, CLI-08.
 func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job){
-		"running":  func(j *batchv1.Job) { j.Spec.Suspend = nil },
+		"running": func(j *batchv1.Job) { j.Spec.Suspend = nil },
 		"complete": func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
 		},
