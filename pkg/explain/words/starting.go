@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -77,4 +78,64 @@ func NoneStartedText(n int32) string {
 		return "the Job's controller deleted the pod, which never started, so it has no log"
 	}
 	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", wording.Count(n, "pods"))
+}
+
+// slowStartText explains why a pod takes long to start.
+func slowStartText(p *explain.Problem, _ time.Time) string {
+	if p.Trouble != nil {
+		return "the pod cannot start because " + p.Trouble.Text(volumeText(p))
+	}
+	text := "the pod has a node but has not started"
+	switch {
+	case p.Node == "" && !p.Scheduled:
+		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
+	case p.Node == "":
+		text = "the pod has no node"
+	}
+	if p.Reason == "" {
+		return text
+	}
+	return text + " (" + p.Reason + ")"
+}
+
+func slowStartSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Trouble != nil:
+		return inQuotes(": ", p.Trouble.Quote())
+	case p.Reason == "":
+		return quotation{}
+	}
+	return inQuotes(": ", strings.Join(p.Details, "\n"))
+}
+
+// slowStartNote names the volume that needs a missing object.
+func slowStartNote(p *explain.Problem, _ time.Time) string {
+	if t := p.Trouble; t.IsAboutObject() && t.Volume != "" {
+		return "its volume " + t.Volume + " needs it"
+	}
+	return ""
+}
+
+// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
+func unstartableText(p *explain.Problem, _ time.Time) string {
+	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
+	switch {
+	case p.Trouble != nil:
+		named := ": " + p.Trouble.Text("")
+		if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
+			text = "container " + p.Container + " cannot be started"
+		}
+		return text + named
+	}
+	return text
+}
+
+func unstartableSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Trouble != nil || p.Error == nil && len(p.Details) == 0:
+		return quotation{}
+	case p.Error != nil:
+		return meant(p.Error, "")
+	}
+	return plainly(p.Details[0])
 }
