@@ -102,7 +102,7 @@ func nothingThatExistsIsGone(a *Answer) string {
 	return ""
 }
 
-var dead = regexp.MustCompile(`(controller|kubelet|autoscaler)[^.;:(]*(does not seem to be running|is not running|has stopped)`)
+var dead = regexp.MustCompile(`(controller|kubelet|autoscaler)[^.;:(\n]*(does not seem to be running|is not running|has stopped)`)
 
 // nobodyAliveIsDead: a held Lease, a status that was written after each pod's end, and uncounted pods are signs of life.
 func nobodyAliveIsDead(a *Answer) string {
