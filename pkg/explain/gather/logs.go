@@ -10,8 +10,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -59,10 +61,13 @@ func KubeletFailure(err error) string {
 	return cause
 }
 
-// Tail reads the last count lines of a log.
+// searched is how many lines from the end of a log are searched for the error: its stack trace may be longer than what is kept.
+const searched = 100
+
+// Tail reads the last count lines of a log, or those that begin with the error before its stack trace (meaning.Tail).
 func Tail(ctx context.Context, client kube.Interface, namespace string, t input.LogTarget, count int64) ([]string, error) {
 	stream, err := client.CoreV1().Pods(namespace).GetLogs(t.Pod, &corev1.PodLogOptions{
-		Container: t.Container, Previous: t.Previous, TailLines: &count,
+		Container: t.Container, Previous: t.Previous, TailLines: ptr.To(max(count, searched)),
 	}).Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -77,5 +82,5 @@ func Tail(ctx context.Context, client kube.Interface, namespace string, t input.
 	if text == "" {
 		return nil, nil
 	}
-	return strings.Split(text, "\n"), nil
+	return meaning.Tail(strings.Split(text, "\n"), int(count)), nil
 }

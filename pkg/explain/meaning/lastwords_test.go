@@ -1,6 +1,9 @@
 package meaning
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // Requirements: CLI-14
 func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
@@ -18,9 +21,41 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"a time":        {[]string{"2026-01-02T03:04:05.678Z cannot open data.csv"}, "cannot open data.csv"},
 		"broken JSON":   {[]string{`{"level":`}, `{"level":`},
 		"Japanese":      {[]string{"設定ファイルが見つかりません", "+ exit 1"}, "設定ファイルが見つかりません"},
+		".NET":          {[]string{"Unhandled exception. System.InvalidOperationException: no port", "   at App.Program.Main(String[] args) in /src/Program.cs:line 5"}, "Unhandled exception. System.InvalidOperationException: no port"},
+		"Node.js":       {[]string{"/app/a.js:5", "    throw new Error('no port');", "    ^", "", "Error: no port", "    at Object.<anonymous> (/app/a.js:5:9)", "    at node:internal/main/run_main_module:28:49", "", "Node.js v20.11.1"}, "Error: no port"},
+		"npm":           {[]string{"npm error Missing script: \"migrate\"", "npm error", "npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"}, `npm error Missing script: "migrate"`},
+		"Go":            {[]string{"panic: no port", "", "goroutine 1 [running]:", "main.(*app).run(0xc000012345, {0x1, 0x2})", "\t/src/main.go:12 +0x1d", "main.main()", "\t/src/main.go:7 +0x2b", "exit status 2"}, "panic: no port"},
+		"Rust":          {[]string{"thread 'main' panicked at src/main.rs:2:5:", "no port", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"}, "no port"},
+		"Ruby":          {[]string{"/app/a.rb:3:in `run': no port (RuntimeError)", "\tfrom /app/a.rb:7:in `<main>'"}, "/app/a.rb:3:in `run': no port (RuntimeError)"},
+		"PHP":           {[]string{"PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3", "Stack trace:", "#0 {main}", "  thrown in /app/a.php on line 3"}, "PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3"},
+		"R":             {[]string{"Error in f() : no port", "Calls: f", "Execution halted"}, "Error in f() : no port"},
+		"make's error":  {[]string{"cc: no port", "make: *** [Makefile:3: all] Error 1"}, "cc: no port"},
+		"at a place":    {[]string{"at least one shard is missing"}, "at least one shard is missing"},
 		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Requirements: CLI-14
+func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
+	t.Parallel()
+	java := []string{"start", "java.lang.IllegalStateException: no port", "\tat a.b.C(D.java:7)", "\tat a.b.E(F.java:8)", "\tat a.b.G(H.java:9)"}
+	python := []string{"Traceback (most recent call last):", `  File "a.py", line 3, in f`, "    return g()", "           ^^^", "ValueError: no port"}
+	for name, c := range map[string]struct {
+		lines []string
+		n     int
+		want  []string
+	}{
+		"a stack trace after the error":  {java, 3, java[1:4]},
+		"a stack trace before the error": {WithoutMarks(python), 3, []string{python[1], python[2], python[4]}},
+		"all lines":                      {java, 9, java},
+		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
+		"no lines":                       {nil, 3, nil},
+	} {
+		if got := Tail(c.lines, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

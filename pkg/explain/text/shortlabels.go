@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -139,11 +140,7 @@ func (v *short) log() []labeled {
 		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
-		from := max(0, len(link.Lines)-shortLines)
-		if at := link.ErrorLine; at != nil {
-			from = min(from, int(*at))
-		}
-		return []labeled{{label: "Log", quote: first(link.Lines[from:], shortLines)}}
+		return []labeled{{label: "Log", quote: shortLog(link)}}
 	}
 	for i := range v.report.Gaps {
 		if g := &v.report.Gaps[i]; isLogGap(g) {
@@ -151,6 +148,14 @@ func (v *short) log() []labeled {
 		}
 	}
 	return nil
+}
+
+// shortLog returns the lines of the log that say why, with what follows or leads to them.
+func shortLog(link *explain.Evidence) []string {
+	if at := link.ErrorLine; at != nil && int(*at) < len(link.Lines)-shortLines {
+		return first(meaning.WithoutMarks(link.Lines[*at:]), shortLines)
+	}
+	return meaning.Tail(meaning.WithoutMarks(link.Lines), shortLines)
 }
 
 func isLogGap(g *input.Gap) bool { return g.What == "logs" || g.What == "pods/log" }
