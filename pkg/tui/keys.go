@@ -10,7 +10,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
@@ -69,7 +68,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	// What is shown, and how.
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.screens.top(), slices.Concat(m.readKeys(), m.formKeys(), m.screens.leaveKeys())...)
+		m.help = newHelpScreen(m.screens.top(), slices.Concat(readKeys(m.screens.top(), &m.data, m.o.YAML != nil), m.formKeys(), m.screens.leaveKeys())...)
 	case widget.Matches(k, keyPause):
 		m.togglePause()
 	case widget.Matches(k, keyTimes):
@@ -206,17 +205,14 @@ func (m *Model) askFile() {
 		if file == "" {
 			return "not written: no file name"
 		}
-		m.answered = func() tea.Cmd { return m.save(snap, file) }
+		save := func(context.Context) func() screen.Action {
+			notice := "written to " + file
+			if err := m.o.Save(snap, file); err != nil {
+				notice = fmt.Sprintf("not written: %v", err)
+			}
+			return func() screen.Action { return screen.Action{Notice: notice} }
+		}
+		m.answered = func() tea.Cmd { return m.run(save) }
 		return ""
 	}})
-}
-
-func (m *Model) save(snap *snapshot.Snapshot, file string) tea.Cmd {
-	return m.run(func(context.Context) func() screen.Action {
-		notice := "written to " + file
-		if err := m.o.Save(snap, file); err != nil {
-			notice = fmt.Sprintf("not written: %v", err)
-		}
-		return func() screen.Action { return screen.Action{Notice: notice} }
-	})
 }

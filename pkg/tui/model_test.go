@@ -76,9 +76,9 @@ func TestEscapeGoesBack(t *testing.T) {
 		// Each screen's Focus is passed to the Source once.
 		var looked []string
 		for _, f := range b.source.looked {
-			looked = append(looked, f.Job.Name+"/"+f.Pod)
+			looked = append(looked, fmt.Sprintf("%s/%s %v", f.Job.Name, f.Pod, f.Preview))
 		}
-		if got := strings.Join(looked, " "); got != "three-causes/ /" {
+		if got := strings.Join(looked, ", "); got != "three-causes/ false, three-causes/ true" {
 			t.Errorf("looked at %q", got)
 		}
 	}

@@ -1,6 +1,8 @@
 package tui
 
 import (
+	"slices"
+
 	tea "charm.land/bubbletea/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
@@ -12,7 +14,7 @@ import (
 // keyFailedLogs and keyYAML open screens about the Job of the screen or under the cursor; keyYAML, about the pod if there is
 // one.
 var (
-	keyFailedLogs = widget.Bind("L", "logs of all failed pods", "L")
+	keyFailedLogs = widget.Bind("L", "logs of failed pods", "L")
 	keyYAML       = widget.Bind("Y", "YAML", "Y")
 )
 
@@ -21,13 +23,15 @@ type podChooser interface {
 	ChosenPod(d *screen.Data) string
 }
 
-// readKeys returns which of these keys do something now.
-func (m *Model) readKeys() (keys []widget.Binding) {
-	if _, ok := targetOf(m.screens.top(), &m.data); !ok {
+// readKeys returns which of these keys do something on a screen.
+func readKeys(top screen.Screen, d *screen.Data, hasYAML bool) (keys []widget.Binding) {
+	if _, ok := targetOf(top, d); !ok {
 		return nil
 	}
-	keys = append(keys, keyFailedLogs)
-	if m.o.YAML != nil {
+	if _, is := top.(pods.FailedLogs); !is {
+		keys = append(keys, keyFailedLogs)
+	}
+	if _, is := top.(*job.YAML); !is && hasYAML {
 		keys = append(keys, keyYAML)
 	}
 	return keys
@@ -36,9 +40,9 @@ func (m *Model) readKeys() (keys []widget.Binding) {
 // read opens the screen of a key.
 func (m *Model) read(k tea.KeyPressMsg) tea.Cmd {
 	top := m.screens.top()
-	t, ok := targetOf(top, &m.data)
+	t, _ := targetOf(top, &m.data)
 	switch {
-	case !ok || widget.Matches(k, keyYAML) && m.o.YAML == nil:
+	case !slices.ContainsFunc(readKeys(top, &m.data, m.o.YAML != nil), func(b widget.Binding) bool { return widget.Matches(k, b) }):
 		m.sayUnknown(k)
 		return nil
 	case widget.Matches(k, keyFailedLogs):

@@ -20,8 +20,8 @@ var (
 	keyPreviousMatch = widget.Bind("N", "previous match", "N")
 )
 
-// yamlScreen shows a Job or a pod as YAML, as of the time at which it was opened.
-type yamlScreen struct {
+// YAML is a screen with a Job or a pod, as of the time at which it was opened.
+type YAML struct {
 	what   string
 	focus  snapshot.Focus
 	lines  []string // nil until it was read
@@ -37,7 +37,7 @@ type yamlScreen struct {
 
 // OpenYAML opens a screen with a Job, or a pod of it. focus is the focus of the screen below, which is kept.
 func OpenYAML(job types.NamespacedName, pod string, focus snapshot.Focus, read screen.ReadYAML) screen.Action {
-	s := &yamlScreen{what: "job " + job.Name, focus: focus, search: widget.Filter{ByRegexp: true}}
+	s := &YAML{what: "job " + job.Name, focus: focus, search: widget.Filter{ByRegexp: true}}
 	if pod != "" {
 		s.what = "pod " + pod
 	}
@@ -53,13 +53,17 @@ func OpenYAML(job types.NamespacedName, pod string, focus snapshot.Focus, read s
 	}}
 }
 
-func (s *yamlScreen) Focus() snapshot.Focus { return s.focus }
+// Focus returns the focus of the screen below.
+func (s *YAML) Focus() snapshot.Focus { return s.focus }
 
-func (s *yamlScreen) Crumb() string { return "YAML" }
+// Crumb returns the same text for all objects.
+func (s *YAML) Crumb() string { return "YAML" }
 
-func (s *yamlScreen) Wheel(lines int, _ *screen.Data) { s.scroll.Move(lines) }
+// Wheel scrolls.
+func (s *YAML) Wheel(lines int, _ *screen.Data) { s.scroll.Move(lines) }
 
-func (s *yamlScreen) Keys() []widget.KeyGroup {
+// Keys returns the keys of the search.
+func (s *YAML) Keys() []widget.KeyGroup {
 	keys := []widget.Binding{keySearch}
 	if s.search.IsSet() {
 		keys = append(keys, keyNextMatch, keyPreviousMatch)
@@ -67,7 +71,8 @@ func (s *yamlScreen) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{{Title: "YAML", Bindings: keys}}
 }
 
-func (s *yamlScreen) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
+// Key handles these keys, and scrolls.
+func (s *YAML) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool) {
 	switch {
 	case s.scroll.Key(k):
 	case widget.Matches(k, keySearch):
@@ -83,7 +88,7 @@ func (s *yamlScreen) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool
 }
 
 // find sets the search, and shows its first match at or below the top of the screen.
-func (s *yamlScreen) find(text string) {
+func (s *YAML) find(text string) {
 	s.search.Set(text)
 	s.found, s.at = s.found[:0], 0
 	for i, line := range s.lines {
@@ -98,7 +103,7 @@ func (s *yamlScreen) find(text string) {
 }
 
 // show scrolls to the n-th match; the first one follows the last one.
-func (s *yamlScreen) show(n int) {
+func (s *YAML) show(n int) {
 	if len(s.found) == 0 {
 		return
 	}
@@ -106,7 +111,8 @@ func (s *yamlScreen) show(n int) {
 	s.scroll.Reveal(s.rows[s.found[s.at]])
 }
 
-func (s *yamlScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
+// Body returns the visible lines.
+func (s *YAML) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	switch {
 	case s.why != "":
 		return append([]layout.Line{nil}, p.Wrap(layout.Of(layout.Text(layout.Bad, s.what+" could not be read: "+s.why)), 0)...)
@@ -132,7 +138,7 @@ func (s *yamlScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 }
 
 // draw returns a line with its key in color, or with the matches of the search.
-func (s *yamlScreen) draw(line string, chosen bool) layout.Line {
+func (s *YAML) draw(line string, chosen bool) layout.Line {
 	key, rest, is := strings.Cut(line, ":")
 	switch {
 	case s.search.IsSet() && s.search.Matches(line):

@@ -16,25 +16,27 @@ import (
 )
 
 var (
-	keyNextPod     = widget.Bind("n", "next failed pod", "n")
-	keyPreviousPod = widget.Bind("N", "previous failed pod", "N")
+	keyNextPod     = widget.Bind("n", "next pod", "n")
+	keyPreviousPod = widget.Bind("N", "previous pod", "N")
 )
 
-// failedLogs shows the logs of all failed pods of a Job, one below the other.
-type failedLogs struct{ *logsPane }
+// FailedLogs is a screen with the logs of all failed pods of a Job, one below the other.
+type FailedLogs struct{ *logsPane }
 
 // NewFailedLogs returns a screen with the logs of all failed pods of a Job.
 func NewFailedLogs(job types.NamespacedName) screen.Screen {
 	target := snapshot.LogTarget{Failed: true}
-	return failedLogs{&logsPane{pod: &podScreen{job: job}, target: target, wraps: true, filter: widget.Filter{ByRegexp: true}}}
+	return FailedLogs{&logsPane{pod: &podScreen{job: job}, target: target, wraps: true, filter: widget.Filter{ByRegexp: true}}}
 }
 
-func (s failedLogs) Focus() snapshot.Focus {
+// Focus returns the Job and the logs; no pod is open.
+func (s FailedLogs) Focus() snapshot.Focus {
 	target := s.target
 	return snapshot.Focus{Job: s.pod.job, Log: &target}
 }
 
-func (s failedLogs) Crumb() string { return s.pod.job.Name + " failed pods" }
+// Crumb returns the name of the Job, which is below the list in the path.
+func (s FailedLogs) Crumb() string { return s.pod.job.Name + " failed pods" }
 
 // jump scrolls to the lines of the next failed pod, or with -1 of the previous one.
 func (o *logsPane) jump(by int, d *screen.Data) {
@@ -92,7 +94,8 @@ func (l *logLayout) prefix(pod string) layout.Line {
 func (o *logsPane) missing(p *widget.Paint, log *snapshot.Log, r *explain.Report) (lines []layout.Line) {
 	reasons := strings.FieldsFunc(log.Why, func(c rune) bool { return c == '\n' })
 	if r != nil && r.Counts.FailedPods != nil {
-		if gone := r.Counts.Failed - *r.Counts.FailedPods; gone > 0 {
+		counts := &r.Counts // Pods that the Job stopped have not failed.
+		if gone := counts.Failed - counts.StoppedFailures - (*counts.FailedPods - counts.StoppedPods); gone > 0 {
 			reasons = append(reasons, wording.Plural(gone, "failed pod is gone, along with its log.", "failed pods are gone, along with their logs."))
 		}
 	}

@@ -95,10 +95,11 @@ func (o *logsPane) Wheel(lines int, d *screen.Data) { o.move(lines, d) }
 
 func (o *logsPane) Keys() []widget.KeyGroup {
 	own := []widget.Binding{keyFollow, keyPrevious, keyContainer}
+	more := []widget.Binding{keyLogTimes, keyWrap}
 	if o.target.Failed {
-		own = []widget.Binding{keyNextPod, keyPreviousPod, keyFollow}
+		own, more = []widget.Binding{keyNextPod, keyPreviousPod}, append(more, keyFollow)
 	}
-	return []widget.KeyGroup{{Title: "Logs", Bindings: append(own, append(o.filter.Keys(), keyLogTimes, keyWrap)...)}}
+	return []widget.KeyGroup{{Title: "Logs", Bindings: slices.Concat(own, o.filter.Keys(), more)}}
 }
 
 // nextContainer switches to the log of the next container, or returns a notice why it cannot.

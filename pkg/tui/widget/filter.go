@@ -30,7 +30,7 @@ type Filter struct {
 func (f *Filter) Set(text string) {
 	*f = Filter{Text: text, ByRegexp: f.ByRegexp}
 	if f.ByRegexp {
-		f.compile()
+		f.compile(text)
 		return
 	}
 	for word := range strings.FieldsSeq(strings.ToLower(text)) {
@@ -44,12 +44,12 @@ func (f *Filter) Set(text string) {
 }
 
 // compile sets the pattern, or the problem.
-func (f *Filter) compile() {
-	text, inverted := strings.CutPrefix(f.Text, "!")
-	if text == "" {
+func (f *Filter) compile(text string) {
+	expression, inverted := strings.CutPrefix(text, "!")
+	if expression == "" {
 		return
 	}
-	pattern, err := regexp.Compile("(?i)" + text)
+	pattern, err := regexp.Compile("(?i)" + expression)
 	if wrong, ok := errors.AsType[*syntax.Error](err); ok {
 		f.problem = wrong.Code.String()
 		return

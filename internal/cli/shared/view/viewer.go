@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -100,11 +101,18 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
+// Simulation is a cluster that is simulated.
+type Simulation interface {
+	snapshot.Source
+	screen.Retrier
+	YAML(ctx context.Context, job types.NamespacedName, pod string) (string, error)
+}
+
 // ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is
 // a hint at what to do first, shown until a key is pressed.
-func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected types.NamespacedName, coach string) error {
+func (v *Viewer) ShowSimulation(ctx context.Context, s Simulation, selected types.NamespacedName, coach string) error {
 	return v.Show(ctx, tui.Options{
-		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
+		Source: s, Retrier: s, YAML: s.YAML, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
 		Select: selected, Coach: coach,
 	})
 }
