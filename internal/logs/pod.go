@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -35,7 +34,7 @@ type Pod struct {
 	DefaultContainer string
 	Containers       []Container // init containers first
 
-	created time.Time
+	Created time.Time // attempts of an index are in this order
 }
 
 // Container is a container of a pod, with the state of its logs.
@@ -67,7 +66,7 @@ func (r Reason) String() string {
 // NewPod returns the Pod for a pod. It shares only strings with it.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
+		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), Created: pod.CreationTimestamp.Time,
 		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
 	}
 	if p.Job != "" {
@@ -85,28 +84,6 @@ func NewPod(pod *corev1.Pod) *Pod {
 		name := pod.Spec.Containers[i].Name
 		p.DefaultContainer = cmp.Or(p.DefaultContainer, name)
 		p.Containers = append(p.Containers, newContainer(p, name, pod.Spec.RestartPolicy, pod.Status.ContainerStatuses))
-	}
-	return p
-}
-
-// PodOf returns the Pod for the data that explanations have of a pod that has started: the containers that ended or wait.
-func PodOf(pod *input.Pod, job string) *Pod {
-	p := &Pod{JobName: job, UID: pod.UID, Name: pod.Name, Node: pod.Node, Index: pod.Index, Attempt: pod.Attempt, Phase: pod.Phase, created: pod.CreatedAt}
-	for i := range pod.Containers {
-		from := &pod.Containers[i]
-		c := p.Container(from.Name)
-		if c == nil {
-			p.Containers = append(p.Containers, Container{Name: from.Name, Ended: p.IsTerminal(), HasLog: from.Ended || from.Running})
-			c = &p.Containers[len(p.Containers)-1]
-			if from.Waiting != "" {
-				c.Waiting = newReason(from.Waiting, from.WaitingMessage)
-			}
-		}
-		if failed := from.Ended && from.ExitCode != 0; from.Before {
-			c.Restarted, c.PreviousFailed = true, failed
-		} else {
-			c.Failed = failed
-		}
 	}
 	return p
 }

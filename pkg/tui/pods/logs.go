@@ -24,9 +24,9 @@ type logsPane struct {
 	wraps   bool
 	times   bool
 	// at is the pod that n or N has chosen in the logs of failed pods, until the user scrolls.
-	at string
-	place   logPlace
-	laid    logLayout
+	at    string
+	place logPlace
+	laid  logLayout
 	// paint is the Paint of the last frame, which determines how lines wrap.
 	paint *widget.Paint
 }
@@ -186,11 +186,12 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 		l = append(l, layout.Text(layout.Muted, ", "+wording.Count(log.Dropped, "earlier lines not kept")))
 	}
 	state := layout.Of(layout.Text(layout.Good, "  following "+p.Glyphs.Down))
-	if o.target.Failed && !o.follows {
+	switch {
+	case o.target.Failed && !o.follows:
 		state = o.laid.whichPod()
-	} else if !o.follows {
+	case !o.follows:
 		state = layout.Of(layout.Text(layout.Warn, "  held, G follows"))
-	} else if log.Ended || len(log.Lines) == 0 {
+	case log.Ended || len(log.Lines) == 0:
 		state = nil
 	}
 	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)

@@ -106,7 +106,7 @@ func (l *failedLogs) readLogs(ctx context.Context, failed live.FailedPods, chose
 	}
 	var pods []*logs.Pod
 	for _, pod := range failed.Pods {
-		pods = append(pods, logs.PodOf(pod, failed.Job))
+		pods = append(pods, loggedPod(pod, failed.Job))
 	}
 	l.told = sets.New[types.UID]()
 	err := logs.Read(ctx, pods, logs.Options{
@@ -173,4 +173,24 @@ func (l *failedLogs) setMissing(gap string, left int, failure error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.report(strings.Join(slices.DeleteFunc(why, func(line string) bool { return line == "" }), "\n"), true)
+}
+
+// loggedPod returns what reading the logs of a failed pod requires.
+func loggedPod(pod *input.Pod, job string) *logs.Pod {
+	p := &logs.Pod{JobName: job, UID: pod.UID, Name: pod.Name, Node: pod.Node, Index: pod.Index, Attempt: pod.Attempt, Phase: pod.Phase, Created: pod.CreatedAt}
+	for i := range pod.Containers {
+		from := &pod.Containers[i]
+		c := p.Container(from.Name)
+		if c == nil {
+			p.Containers = append(p.Containers, logs.Container{Name: from.Name, Ended: p.IsTerminal(), HasLog: from.Ended || from.Running})
+			c = &p.Containers[len(p.Containers)-1]
+			c.Waiting = logs.Reason{Reason: from.Waiting, Message: from.WaitingMessage}
+		}
+		if failed := from.Ended && from.ExitCode != 0; from.Before {
+			c.Restarted, c.PreviousFailed = true, failed
+		} else {
+			c.Failed = failed
+		}
+	}
+	return p
 }
