@@ -104,7 +104,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 	}
 }
 
-// Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/field.md quotes the first
+// Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/internals/field.md quotes the first
 // sentences.
 func TestRecordedCasesAreExplained(t *testing.T) {
 	cases, err := situation.Load(cmp.Or(*folder, "../cases"), regexp.MustCompile(*only))
@@ -148,6 +148,6 @@ func TestRecordedCasesAreExplained(t *testing.T) {
 		}
 	}
 	if *only == "" && *folder == "" {
-		clitest.Golden(t, "../../../../docs/field.md", situation.Page(cases, first))
+		clitest.Golden(t, "../../../../docs/internals/field.md", situation.Page(cases, first))
 	}
 }
