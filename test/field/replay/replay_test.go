@@ -95,7 +95,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusNotFound} {
+	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusBadRequest} {
 		answer := httptest.NewRecorder()
 		recording.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/ns/pods/a/log?"+query, nil))
 		if answer.Code != want || want == http.StatusOK && answer.Body.String() != "two\n" {
