@@ -34,7 +34,7 @@ type Pod struct {
 	DefaultContainer string
 	Containers       []Container // init containers first
 
-	created time.Time
+	Created time.Time // attempts of an index are in this order
 }
 
 // Container is a container of a pod, with the state of its logs.
@@ -66,7 +66,7 @@ func (r Reason) String() string {
 // NewPod returns the Pod for a pod. It shares only strings with it.
 func NewPod(pod *corev1.Pod) *Pod {
 	p := &Pod{
-		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), created: pod.CreationTimestamp.Time,
+		UID: pod.UID, Name: pod.Name, Job: observe.JobUID(pod), Node: pod.Spec.NodeName, Index: observe.Pod(pod).Index, Attempt: observe.Attempt(pod), Created: pod.CreationTimestamp.Time,
 		Phase: pod.Status.Phase, Why: podReason(pod), DefaultContainer: pod.Annotations[defaultContainerAnnotation],
 	}
 	if p.Job != "" {

@@ -33,7 +33,7 @@ func (s *podSet) replace(job types.UID, pods []*Pod) {
 		listed[pod.UID] = true
 	}
 	maps.DeleteFunc(s.pods, func(uid types.UID, pod *Pod) bool { return pod.Job == job && !listed[uid] })
-	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.created.Compare(y.created), cmp.Compare(x.Name, y.Name)) })
+	slices.SortFunc(pods, func(x, y *Pod) int { return cmp.Or(x.Created.Compare(y.Created), cmp.Compare(x.Name, y.Name)) })
 	for _, pod := range pods {
 		if known := s.pods[pod.UID]; !s.gone[pod.UID] && (known == nil || !known.IsTerminal() || pod.IsTerminal()) {
 			s.put(pod)
@@ -91,7 +91,7 @@ func comparePods(a, b *Pod) int {
 		}
 		return 1
 	}
-	attempts := cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.created.Compare(b.created))
+	attempts := cmp.Or(cmp.Compare(a.Attempt, b.Attempt), a.Created.Compare(b.Created))
 	if failed {
 		attempts = -attempts
 	}

@@ -23,7 +23,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			}
 		}
 	}
-	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete, keyNamespace)}}
+	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete, keyNamespace, keyAll, keyFailedLogs, keyYAML)}}
 	for _, opened := range everyScreen(t) {
 		groups = append(groups, opened().screens.top().Keys()...)
 	}

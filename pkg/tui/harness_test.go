@@ -56,8 +56,9 @@ type testbed struct {
 	t      testing.TB
 	now    time.Time
 	source *still
-	// saved is the Snapshot that was written.
-	saved *snapshot.Snapshot
+	// saved is the Snapshot that was written, and savedTo the name of its file.
+	saved   *snapshot.Snapshot
+	savedTo string
 }
 
 // open shows a Snapshot. change sets further options.
@@ -66,7 +67,8 @@ func open(t testing.TB, s *snapshot.Snapshot, at size, change func(*Options)) *t
 	b := &testbed{t: t, now: s.Time, source: &still{snap: s}}
 	o := Options{
 		Source: b.source, Now: func() time.Time { return b.now }, What: "namespace default", Color: true,
-		Save: func(s *snapshot.Snapshot) (string, error) { b.saved = s; return "batchjob-default-train.json", nil },
+		Save:     func(s *snapshot.Snapshot, file string) error { b.saved, b.savedTo = s, file; return nil },
+		FileName: func(*snapshot.Snapshot) string { return "batchjob-default-train.json" },
 	}
 	if s.Focus.Job.Name != "" {
 		o.Start, o.Job = StartJob, s.Focus.Job

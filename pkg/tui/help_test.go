@@ -38,6 +38,23 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 	for name, keys := range map[string][]string{"pod": {"1"}, "logs": {"2"}, "logs filtered": {"2", "/", "x", "enter"}, "events": {"3"}} {
 		add(name, pod, true, keys...)
 	}
+	for name, keys := range map[string][]string{"failed logs": nil, "failed logs filtered": {"/", "x", "enter"}} {
+		all[name] = func() *testbed {
+			b := open(t, s, size{160, 50}, nil)
+			b.press("L")
+			b.log(failedLog())
+			b.press(keys...)
+			return b
+		}
+	}
+	for name, keys := range map[string][]string{"yaml": nil, "yaml searched": {"/", "e", "enter"}} {
+		all[name] = func() *testbed {
+			b := open(t, s, size{160, 50}, nil)
+			b.showYAML()
+			b.press(keys...)
+			return b
+		}
+	}
 	list := *s
 	list.Focus, list.Job = snapshot.Focus{}, nil
 	add("jobs", &list, false)
@@ -113,7 +130,7 @@ func TestKeysDoNotClash(t *testing.T) {
 				claim(k)
 			}
 		}
-		for _, k := range append(globals(), keyRetry) {
+		for _, k := range append(globals(), keyRetry, keyHold, keyDelete, keyFailedLogs, keyYAML) {
 			claim(k)
 		}
 	}

@@ -24,7 +24,7 @@ var (
 	keyQ       = widget.Bind("q", "quit", "q")
 	keyPause   = widget.Bind("space", "pause", "space")
 	keyTimes   = widget.Bind("r", "relative/absolute times", "r")
-	keySave    = widget.Bind("w", "write snapshot", "w")
+	keySave    = widget.Bind("w", "write to a file", "w")
 	keyMouse   = widget.Bind("m", "mouse wheel/select text", "m")
 	keyRedraw  = widget.Bind("ctrl+l", "redraw", "ctrl+l")
 	keySuspend = widget.Bind("ctrl+z", "suspend", "ctrl+z")
@@ -45,12 +45,12 @@ func (m *Model) key(k tea.KeyPressMsg) tea.Cmd {
 			m.prompt = nil
 			m.say(notice)
 		}
-		if m.typed == nil {
+		then := m.answered
+		m.answered = nil
+		if then == nil {
 			return nil
 		}
-		namespace := *m.typed
-		m.typed = nil
-		return m.openNamespace(namespace)
+		return then()
 	case m.help != nil:
 		if done := m.help.key(k); done {
 			m.help = nil
@@ -68,7 +68,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	switch {
 	// What is shown, and how.
 	case widget.Matches(k, keyHelp):
-		m.help = newHelpScreen(m.screens.top(), slices.Concat(m.formKeys(), m.screens.leaveKeys())...)
+		m.help = newHelpScreen(m.screens.top(), slices.Concat(readKeys(m.screens.top(), &m.data, m.o.YAML != nil), m.formKeys(), m.screens.leaveKeys())...)
 	case widget.Matches(k, keyPause):
 		m.togglePause()
 	case widget.Matches(k, keyTimes):
@@ -77,7 +77,7 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		m.mouse = !m.mouse
 		m.say("mouse " + map[bool]string{true: "on: the wheel scrolls", false: "off: text can be selected"}[m.mouse])
 	case widget.Matches(k, keySave):
-		return m.save()
+		m.askFile()
 
 	// Keys for the terminal.
 	case widget.Matches(k, keySuspend):
@@ -85,13 +85,17 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keyRedraw):
 		return tea.ClearScreen
 
-	// Forms, prompts and leaving.
+	// Other screens, forms, prompts and leaving.
+	case widget.Matches(k, keyFailedLogs), widget.Matches(k, keyYAML):
+		return m.read(k)
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
 	case widget.Matches(k, keyNamespace):
 		return m.askNamespace(k)
+	case widget.Matches(k, keyAll):
+		return m.toggleAll(k)
 	case widget.Matches(k, keyBack):
 		return m.back(k)
 	default:
@@ -109,7 +113,7 @@ func (m *Model) formKeys() (keys []widget.Binding) {
 		keys = append(keys, keyHold, keyDelete)
 	}
 	if m.choosesNamespace() {
-		keys = append(keys, keyNamespace)
+		keys = append(keys, keyNamespace, keyAll)
 	}
 	return keys
 }
@@ -190,18 +194,25 @@ func (m *Model) wheel(msg tea.MouseWheelMsg) {
 	m.screens.top().Wheel(lines, &m.data)
 }
 
-func (m *Model) save() tea.Cmd {
-	save, snap := m.o.Save, m.data.Snap
-	if save == nil || !snap.IsShown() {
+// askFile asks for the file to which the Snapshot is written.
+func (m *Model) askFile() {
+	snap := m.data.Snap
+	if m.o.Save == nil || !snap.IsShown() {
 		m.say("there is nothing to write yet")
-		return nil
+		return
 	}
-	return m.run(func(context.Context) func() screen.Action {
-		name, err := save(snap)
-		notice := "written to " + name
-		if err != nil {
-			notice = fmt.Sprintf("not written: %v", err)
+	m.prompt = widget.NewPrompt(&widget.Question{Label: "write to: ", Text: m.o.FileName(snap), Answered: func(file string) string {
+		if file == "" {
+			return "not written: no file name"
 		}
-		return func() screen.Action { return screen.Action{Notice: notice} }
-	})
+		save := func(context.Context) func() screen.Action {
+			notice := "written to " + file
+			if err := m.o.Save(snap, file); err != nil {
+				notice = fmt.Sprintf("not written: %v", err)
+			}
+			return func() screen.Action { return screen.Action{Notice: notice} }
+		}
+		m.answered = func() tea.Cmd { return m.run(save) }
+		return ""
+	}})
 }

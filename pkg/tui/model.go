@@ -59,8 +59,11 @@ type Options struct {
 	Badge string
 	// Follow opens the screen for the Focus of each Snapshot, for recordings.
 	Follow bool
-	// Save writes the current Snapshot to a file, and returns the name of the file.
-	Save func(*snapshot.Snapshot) (string, error)
+	// Save writes a Snapshot to a new file. FileName returns the name that is offered for it.
+	Save     func(s *snapshot.Snapshot, file string) error
+	FileName func(*snapshot.Snapshot) string
+	// YAML reads a Job, or a pod of it if pod is not "", as YAML; nil if there is no cluster to read from.
+	YAML screen.ReadYAML
 	// Retrier creates retries of failed Jobs; nil if the view is read-only.
 	Retrier screen.Retrier
 	// Changer suspends, resumes and deletes Jobs; nil if the view is read-only.
@@ -92,9 +95,12 @@ type Model struct {
 	help     *helpScreen
 	prompt   *widget.Prompt
 	notice   notice
-	// typed is a namespace that was typed and not opened yet. before is the namespace to return to if the Jobs of the last
-	// opened one cannot be read.
-	typed, before *string
+	// answered is what the answer to a prompt leads to; nil for nothing.
+	answered func() tea.Cmd
+	// before is the namespace to return to if the Jobs of the last opened one cannot be read. single is the last namespace
+	// that was shown alone, "" for none.
+	before *string
+	single string
 	// keyed is set when a key was pressed.
 	keyed bool
 	// over is the error with which the Source ended.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -75,9 +76,9 @@ func TestEscapeGoesBack(t *testing.T) {
 		// Each screen's Focus is passed to the Source once.
 		var looked []string
 		for _, f := range b.source.looked {
-			looked = append(looked, f.Job.Name+"/"+f.Pod)
+			looked = append(looked, fmt.Sprintf("%s/%s %v", f.Job.Name, f.Pod, f.Preview))
 		}
-		if got := strings.Join(looked, " "); got != "three-causes/ /" {
+		if got := strings.Join(looked, ", "); got != "three-causes/ false, three-causes/ true" {
 			t.Errorf("looked at %q", got)
 		}
 	}
@@ -144,24 +145,40 @@ func TestTimesAreRelativeOrOfTheDay(t *testing.T) {
 	shows(b, "took 4s, 0s ago")
 }
 
-// w writes the current Snapshot, and a notice says to which file, or why it failed.
+// w asks for a file, and writes the current Snapshot; a notice says to which file, or why it failed. Esc writes nothing.
+// Requirements: VIE-11
 func TestSnapshotIsWritten(t *testing.T) {
 	s := load(t, "quota")
 	b := open(t, s, size{80, 24}, nil)
-	cmd := b.press("w")
+	b.press("w")
+	shows(b, "write to: batchjob-default-train.json")
+	b.do(b.press("esc"))
+	b.press("w")
+	b.press(slices.Repeat([]string{"backspace"}, len("batchjob-default-train.json"))...)
+	b.do(b.press("enter"))
+	shows(b, "not written: no file name")
+	b.press("w")
+	cmd := b.press("enter")
 	if b.saved != nil {
-		t.Fatal("the file is written while keys wait")
+		t.Fatal("a file is written without an answer, or while keys wait")
 	}
 	b.send(cmd())
-	if b.saved != s {
-		t.Error("something else is written")
+	if b.saved != s || b.savedTo != "batchjob-default-train.json" {
+		t.Errorf("something else is written to %q", b.savedTo)
 	}
 	shows(b, "written to batchjob-default-train.json")
+	b.press("w")
+	b.write(".old")
+	b.send(b.press("enter")())
+	if b.savedTo != "batchjob-default-train.json.old" {
+		t.Errorf("written to %q", b.savedTo)
+	}
 
 	b = open(t, s, size{80, 24}, func(o *Options) {
-		o.Save = func(*snapshot.Snapshot) (string, error) { return "", errors.New("no space left\x1b[2J") }
+		o.Save = func(*snapshot.Snapshot, string) error { return errors.New("no space left\x1b[2J") }
 	})
-	b.send(b.press("w")())
+	b.press("w")
+	b.send(b.press("enter")())
 	shows(b, `not written: no space left\x1b[2J`)
 
 	for _, change := range []func(*Options){func(o *Options) { o.Save = nil }, nil} {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"strings"
 
@@ -13,8 +14,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyNamespace chooses the namespace of the list.
-var keyNamespace = widget.Bind("N", "choose a namespace", "N")
+// keyNamespace chooses the namespace of the list; keyAll switches between all of them and the last single one.
+var (
+	keyNamespace = widget.Bind("N", "choose a namespace", "N")
+	keyAll       = widget.Bind("0", "all namespaces, or the one before", "0")
+)
 
 // Namespaces changes the namespace of the list of Jobs.
 type Namespaces interface {
@@ -49,8 +53,7 @@ func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 			case len(names) == 0:
 				m.notice = notice{}
 				return screen.Action{Ask: &widget.Question{Label: "namespace (empty for all): ", Answered: func(text string) string {
-					namespace := strings.TrimSpace(text)
-					m.typed = &namespace
+					m.answered = func() tea.Cmd { return m.openNamespace(strings.TrimSpace(text)) }
 					return ""
 				}}}
 			}
@@ -58,6 +61,21 @@ func (m *Model) askNamespace(k tea.KeyPressMsg) tea.Cmd {
 			return screen.Action{Open: joblist.NewNamespaces(names, m.o.Namespaces.Current())}
 		}
 	})
+}
+
+// toggleAll shows the Jobs of all namespaces, or those of the last single one, at first kubectl's current one.
+func (m *Model) toggleAll(k tea.KeyPressMsg) tea.Cmd {
+	switch single := cmp.Or(m.single, m.o.Namespace); {
+	case !m.choosesNamespace():
+		m.sayUnknown(k)
+	case m.o.Namespaces.Current() != "":
+		return m.openNamespace("")
+	case single == "":
+		m.say("no namespace was shown before; N chooses one")
+	default:
+		return m.openNamespace(single)
+	}
+	return nil
 }
 
 // openNamespace opens the list of a namespace in place of all screens. If its Jobs cannot be read, the previous list is
@@ -69,7 +87,7 @@ func (m *Model) openNamespace(namespace string) tea.Cmd {
 		m.say(err.Error())
 		return nil
 	}
-	m.before = &before
+	m.before, m.single = &before, cmp.Or(before, m.single)
 	m.o.Source, m.o.What, m.o.Select = source, what, types.NamespacedName{}
 	m.data = screen.Data{Snap: &snapshot.Snapshot{}, Since: m.now}
 	m.pause, m.focus, m.over = pause{}, focus{}, nil

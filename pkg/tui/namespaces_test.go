@@ -116,3 +116,32 @@ func TestNDoesNothingElsewhere(t *testing.T) {
 	b.press("N")
 	shows(b, "no key N here")
 }
+
+// 0 shows the Jobs of all namespaces, and goes back to the namespace that was shown before.
+// Requirements: VIE-12
+func TestAllNamespacesAndBack(t *testing.T) {
+	b, n := inNamespaces(t)
+	b.press("0", "0")
+	b.choose()
+	b.press("m", "l", "enter", "0", "0")
+	if want := []string{"", "etl", "ml", "", "ml"}; !slices.Equal(n.opened, want) {
+		t.Errorf("it opened %q, not %q", n.opened, want)
+	}
+}
+
+// A list that began with all namespaces has kubectl's namespace to go to, if there is one.
+// Requirements: VIE-12
+func TestOneNamespaceAfterAll(t *testing.T) {
+	b, n := inNamespaces(t)
+	n.current = ""
+	b.press("0")
+	shows(b, "no namespace was shown before; N chooses one")
+	b.o.Namespace = "default"
+	b.press("0")
+	if n.current != "default" {
+		t.Errorf("it opened %q", n.opened)
+	}
+	b = open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
+	b.press("0")
+	shows(b, "no key 0 here")
+}

@@ -19,19 +19,22 @@ func previewed(t *testing.T, name string) *snapshot.Snapshot {
 
 func startJobs(o *Options) { o.Start = StartJobs }
 
-// From 100x30 on, the Job under the cursor is shown below the list, and from 160 columns on beside it.
+// From 140 columns on, the Job under the cursor is shown beside the list; otherwise below it, if there is room for six lines.
 // Requirements: VIE-04
 func TestListShowsTheChosenJob(t *testing.T) {
 	for _, name := range []string{"three-causes", "running-success-policy", "quota"} {
-		for _, at := range []size{{100, 30}, {120, 30}, {160, 50}, {200, 50}} {
+		for _, at := range []size{{80, 24}, {100, 30}, {120, 30}, {140, 30}, {160, 50}, {200, 50}} {
 			b := open(t, previewed(t, name), at, startJobs)
 			checkFrame(t, b, at)
 			golden(t, "preview."+name+"."+at.String(), b.picture())
 			shows(b, "1 Job", name+"/"+name+" ───", "run by ")
 		}
-		for _, at := range []size{{99, 30}, {100, 29}, {80, 24}} {
+		b := open(t, previewed(t, name), size{80, 14}, startJobs)
+		checkFrame(t, b, size{80, 14})
+		golden(t, "preview."+name+".six-lines", b.picture())
+		for _, at := range []size{{99, 13}, {160, 13}} {
 			b := open(t, previewed(t, name), at, startJobs)
-			hides(b, name+"/"+name+" ───")
+			hides(b, name+"/"+name+" ")
 			if b.focus.looked.Job.Name != "" {
 				t.Errorf("%s: the list looks at %v", at, b.focus.looked)
 			}
@@ -83,7 +86,7 @@ func TestPreviewWaitsForTheCursor(t *testing.T) {
 	if got := looked(); got != "sweep?" {
 		t.Errorf("back in the list, it looks at %q", got)
 	}
-	b.send(windowSize(80, 24))
+	b.send(windowSize(80, 16))
 	if got := looked(); got != "" {
 		t.Errorf("without room for a preview, it looks at %q", got)
 	}

@@ -158,7 +158,7 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	// The other keys that fit, the most important ones first.
 	_, _, retry := m.retriable()
 	var l layout.Line
-	for _, b := range hints(m.screens.top(), retry, m.pause.on) {
+	for _, b := range hints(m.screens.top(), readKeys(m.screens.top(), &m.data, m.o.YAML != nil), retry, m.pause.on) {
 		hint := p.KeyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)
@@ -167,8 +167,8 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	return append(l, tail...)
 }
 
-// hints returns the keys for the last line, the most important ones first.
-func hints(s screen.Screen, retry, paused bool) []widget.Binding {
+// hints returns the keys for the last line, the most important ones first. read are the keys that open other screens.
+func hints(s screen.Screen, read []widget.Binding, retry, paused bool) []widget.Binding {
 	var all []widget.Binding
 	if retry {
 		all = append(all, keyRetry)
@@ -187,7 +187,7 @@ func hints(s screen.Screen, retry, paused bool) []widget.Binding {
 	if paused {
 		pause = widget.Bind("space", "resume", "space")
 	}
-	return append(all, pause, widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
+	return append(append(append(all, pause), read...), widget.Bind("r", "times", "r"), widget.Bind("w", "write", "w"))
 }
 
 // windowTitle returns a title with the open Job, if there is one.

@@ -19,7 +19,7 @@ func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 		width int
 		want  string
 	}{
-		{160, "e explain  1-6 tab  l logs  space pause  r times  w write  ? help  q quit"}, {60, "e explain  1-6 tab  l logs  space pause  ? help  q quit"},
+		{160, "e explain  1-6 tab  l logs  space pause  L logs of failed pods  r times  w write  ? help  q quit"}, {60, "e explain  1-6 tab  l logs  space pause  ? help  q quit"},
 		{40, "e explain  1-6 tab  ? help  q quit"}, {20, "? help  q quit"},
 	} {
 		b := open(t, s, size{tc.width, 20}, nil)

@@ -63,6 +63,8 @@ func TestWatchInATerminal(t *testing.T) {
 		term.Shows("Logs", "? help")
 	}
 	term.Press("w")
+	term.Shows("write to: ")
+	term.Press("Enter")
 	term.Shows("written to batchjob-" + ns + "-" + job.Name)
 	written, err := filepath.Glob(filepath.Join(term.dir, "batchjob-*.json"))
 	if err != nil || len(written) != 1 {

@@ -26,8 +26,8 @@ pod, one completes early by a successPolicy, one backs off, one has 3,000
 indexes, one finds no node, and one is suspended. Nothing is read from or
 created in any cluster.
 
-Keys: Enter opens a Job, e explains it, 1 to 6 show its indexes, policies,
-failures, pods and timeline, ? shows all keys, and q quits.
+Keys: Enter opens a Job, e explains it, R retries it, 1 to 6 show its indexes,
+policies, failures, pods and timeline, ? shows all keys, and q quits.
 
 Without a terminal, the simulation runs to its end at once, and the command
 prints how the Jobs ended.`

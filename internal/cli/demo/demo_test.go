@@ -168,3 +168,63 @@ func TestDemoBeginsWithSomethingToSee(t *testing.T) {
 		t.Errorf("%d of 3,000 indexes succeeded, causes %+v", done, s.Job.Report.Causes)
 	}
 }
+
+// R works in the demo: the simulation runs what failed again, with the indexes of the retry only, and the view shows both as
+// one family.
+// Requirements: DEM-07
+func TestDemoRetriesWhatFailed(t *testing.T) {
+	v := newViewed(t)
+	v.after(3*time.Minute, on("sweep"))
+	for job, want := range map[string]string{"train": "0-3", "sweep": "7,23,41", "import": "", "finetune": ""} {
+		found, err := v.Find(t.Context(), on(job).Job)
+		if err != nil {
+			t.Fatalf("%s: %v", job, err)
+		}
+		plan, err := found.Plan(nil)
+		if err != nil || plan.Name != job+"-retry-1" || plan.Indexes.String() != want || found.Replaces != (job == "finetune") {
+			t.Fatalf("%s: %+v, %v", job, plan, err)
+		}
+		if err := plan.Create(t.Context()); err != nil {
+			t.Fatalf("%s: %v", job, err)
+		}
+	}
+	if gone := v.after(0, on("finetune")).Job; !gone.Gone {
+		t.Errorf("finetune was replaced: %+v", gone)
+	}
+	s := v.after(3*time.Minute, on("sweep-retry-1"))
+	for job, want := range map[string]string{"train-retry-1": "Complete", "sweep-retry-1": "Failed", "import-retry-1": "Complete", "finetune-retry-1": "Running"} {
+		if got := outline(t, s, job); got.Status != want || got.Retry == nil {
+			t.Errorf("%s is %s, %+v", job, got.Status, got.Retry)
+		}
+	}
+	if got := outline(t, s, "sweep-retry-1"); got.Succeeded != 59 || got.FailedIndexCount != 1 {
+		t.Errorf("sweep-retry-1: %d succeeded, %d failed", got.Succeeded, got.FailedIndexCount)
+	}
+	if report := s.Job.Report; report.Family == nil {
+		t.Errorf("no family in %+v", report.Verdict)
+	}
+	if _, err := v.Find(t.Context(), on("absent").Job); err == nil {
+		t.Error("a Job that does not exist can be retried")
+	}
+}
+
+// L and Y have something to show in the demo.
+// Requirements: DEM-02
+func TestDemoHasLogsOfFailedPodsAndYAML(t *testing.T) {
+	v := newViewed(t)
+	focus := on("sweep")
+	focus.Log = &snapshot.LogTarget{Failed: true}
+	log := v.after(2*time.Minute, focus).Log
+	pods := map[string]bool{}
+	for _, line := range log.Lines {
+		pods[line.Pod] = true
+	}
+	if !pods["[index 7 attempt 2]"] || len(pods) < 6 {
+		t.Errorf("logs of %v", pods)
+	}
+	for pod, want := range map[string]string{"": "kind: Job", v.after(0, focus).Job.Report.Pods[0].Name: "kind: Pod"} {
+		if text, err := v.YAML(t.Context(), focus.Job, pod); err != nil || !strings.Contains(text, want) || !strings.Contains(text, "solver") {
+			t.Errorf("%s, %v", text, err)
+		}
+	}
+}

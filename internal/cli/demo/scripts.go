@@ -49,23 +49,23 @@ func scripts() map[string]script {
 	}
 }
 
-// train is preempted, which does not count, and then ends by the rule BadConfig.
+// train is preempted, which does not count, and then ends by the rule BadConfig. Its retry succeeds.
 func train(pod sim.PodKey) sim.Act {
 	act := sim.Act{Delay: time.Second, Run: 90 * time.Second, TerminateExit: 143, Terminate: 2 * time.Second}
 	switch {
 	case pod.Index == 1 && pod.Nth == 1:
 		act.Run, act.Exit, act.Conditions = 12*time.Second, 143, disrupted("PreemptionByScheduler")
-	case pod.Index == 2:
+	case pod.Index == 2 && pod.Nth < ofRetry:
 		act.Run, act.Exit = 40*time.Second, 42
 	}
 	return act
 }
 
-// sweep has three indexes that fail for good, and one that succeeds at the second attempt.
+// sweep has three indexes that fail for good, and one that succeeds at the second attempt. In a retry, one fails again.
 func sweep(pod sim.PodKey) sim.Act {
 	act := sim.Act{Delay: 500 * time.Millisecond, Run: vary(pod, 4, 8)}
 	switch {
-	case pod.Index == 7, pod.Index == 23, pod.Index == 41, pod.Index == 12 && pod.Nth == 1:
+	case pod.Index == 7, pod.Nth < ofRetry && (pod.Index == 23 || pod.Index == 41), pod.Index == 12 && pod.Nth == 1:
 		act.Ends = []sim.ContainerEnd{{Name: "solver", Exit: 137, Reason: "OOMKilled"}}
 	}
 	return act
@@ -95,8 +95,13 @@ func mpi(pod sim.PodKey) sim.Act {
 	return act
 }
 
-// importing fails until its backoffLimit.
-func importing(sim.PodKey) sim.Act { return sim.Act{Run: 3 * time.Second, Exit: 1} }
+// importing fails until its backoffLimit. Its retry succeeds.
+func importing(pod sim.PodKey) sim.Act {
+	if pod.Nth >= ofRetry {
+		return sim.Act{Run: 8 * time.Second}
+	}
+	return sim.Act{Run: 3 * time.Second, Exit: 1}
+}
 
 // montecarlo is large; one pod in 97 fails.
 func montecarlo(pod sim.PodKey) sim.Act {

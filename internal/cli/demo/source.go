@@ -2,7 +2,9 @@ package demo
 
 import (
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -33,6 +35,10 @@ const (
 	maxLines  = 500
 	tails     = 2
 	tailLines = 5
+	// stopped is the exit code of containers that are stopped, also by a preemption.
+	stopped = 143
+	// failedLines is how many lines of each failed pod are read together.
+	failedLines = 50
 )
 
 // Source is a simulated cluster that follows a clock. It implements snapshot.Source.
@@ -129,14 +135,30 @@ func (s *Source) snapshot() *snapshot.Snapshot {
 			s.addFocus(shown, job)
 		}
 	}
+	if s.focus.Job.Name != "" && shown.Job == nil { // A retry has replaced it.
+		report := &explain.Report{Job: explain.Job{Namespace: s.focus.Job.Namespace, Name: s.focus.Job.Name}}
+		report.Verdict.Sentence = "The Job was replaced by its retry."
+		shown.Job = &snapshot.Job{Report: report, Gone: true}
+	}
 	return shown
 }
 
 // addFocus adds the Job in focus, and its pod and log.
 func (s *Source) addFocus(shown *snapshot.Snapshot, job *batchv1.Job) {
 	pods := s.pods(job)
-	report := s.explain(s.given(job, pods), explain.Options{MaxPods: -1})
+	given := s.given(job, pods)
+	for _, member := range s.family(job) {
+		if member.UID != job.UID {
+			given.Relatives = append(given.Relatives, input.Input{Job: member, PodsRead: true, Pods: inputsOf(s.pods(member))})
+		}
+	}
+	given.RelativesRead = true
+	report := s.explain(given, explain.Options{MaxPods: -1})
 	shown.Job = &snapshot.Job{Report: &report}
+	if target := s.focus.Log; target != nil && target.Failed {
+		shown.Log = s.failedLogs(job, pods)
+		return
+	}
 	i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == s.focus.Pod })
 	if i < 0 {
 		return
@@ -158,14 +180,19 @@ func (s *Source) given(job *batchv1.Job, pods []*corev1.Pod) input.Input {
 		Events: s.eventsOf(job.Name),
 		Lease:  &input.Lease{Holder: "the simulation", Renewed: s.world.Now(), Duration: time.Minute},
 	}
-	for _, pod := range pods {
-		given.Pods = append(given.Pods, input.PodOf(pod))
-	}
+	given.Pods = inputsOf(pods)
 	for _, target := range analysis.LogTargets(given, explain.Options{}, tails) {
 		i := slices.IndexFunc(pods, func(pod *corev1.Pod) bool { return pod.Name == target.Pod })
 		given.Logs = append(given.Logs, s.tail(job.Name, pods[i]))
 	}
 	return given
+}
+
+func inputsOf(pods []*corev1.Pod) (inputs []*input.Pod) {
+	for _, pod := range pods {
+		inputs = append(inputs, input.PodOf(pod))
+	}
+	return inputs
 }
 
 // eventsOf returns the controller's events about a Job.
@@ -266,7 +293,7 @@ func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 	index, until, failed := max(observe.CompletionIndex(pod), 0), s.world.Now(), false
 	for _, status := range pod.Status.ContainerStatuses {
 		if ended := status.State.Terminated; ended != nil {
-			until, failed = ended.FinishedAt.Time, ended.ExitCode != 0 && pod.DeletionTimestamp == nil
+			until, failed = ended.FinishedAt.Time, ended.ExitCode != 0 && ended.ExitCode != stopped && pod.DeletionTimestamp == nil
 		}
 	}
 	last := int(until.Sub(started) / time.Second)
@@ -279,6 +306,26 @@ func (s *Source) log(job string, pod *corev1.Pod) (lines []snapshot.LogLine) {
 		}
 	}
 	return lines
+}
+
+// failedLogs returns the last lines of the pods that failed, the latest first.
+func (s *Source) failedLogs(job *batchv1.Job, pods []*corev1.Pod) *snapshot.Log {
+	log := &snapshot.Log{Target: *s.focus.Log, Ended: true}
+	for _, pod := range pods {
+		if pod.Status.Phase != corev1.PodFailed || pod.DeletionTimestamp != nil {
+			continue
+		}
+		name := fmt.Sprintf("[%s]", strings.TrimPrefix(pod.Name, job.Name+"-"))
+		if index := observe.CompletionIndex(pod); index >= 0 {
+			name = fmt.Sprintf("[index %d attempt %d]", index, observe.Attempt(pod))
+		}
+		lines := s.log(job.Name, pod)
+		for _, line := range lines[max(0, len(lines)-failedLines):] {
+			line.Pod = name
+			log.Lines = append(log.Lines, line)
+		}
+	}
+	return log
 }
 
 // tail returns the end of a log, for the evidence.

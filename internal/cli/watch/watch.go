@@ -189,7 +189,7 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
-		options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: tui.StartJobs, What: live.What(), Namespace: live.CurrentNamespace()}
+		options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), YAML: live.YAML, Start: tui.StartJobs, What: live.What(), Namespace: live.CurrentNamespace()}
 		if key := live.Single(); key.Name != "" {
 			options.Start, options.Job = tui.StartJob, key
 		}

@@ -74,10 +74,12 @@ func (s *Source) apply(focus snapshot.Focus, first int) (run [parts]func(context
 			run[partPod] = s.pod.run
 		}
 	}
-	if s.pod != nil && focus.Log != nil {
-		s.log = s.OpenLog(focus.Job.Namespace, *focus.Log, s.touch)
-		s.log.SetPod(s.pod.state)
+	if focus.Log != nil && (s.pod != nil || s.job != nil && focus.Log.Failed) {
+		s.log = s.OpenLog(focus.Job.Namespace, *focus.Log, s.failedPods, s.touch)
 		run[partLog] = s.log.Run
+	}
+	if s.pod != nil && s.log != nil {
+		s.log.SetPod(s.pod.state)
 	}
 	return run
 }

@@ -19,7 +19,7 @@ func (l *noLog) Snapshot() *snapshot.Log   { return nil }
 func TestFocusForgetsWhatIsNotLookedAt(t *testing.T) {
 	log := &noLog{}
 	config := testConfig()
-	config.OpenLog = func(string, snapshot.LogTarget, func()) Log { return log }
+	config.OpenLog = func(string, snapshot.LogTarget, func() FailedPods, func()) Log { return log }
 	s := NewSource(config)
 	job := types.NamespacedName{Namespace: "ns1", Name: "train"}
 	s.apply(snapshot.Focus{Job: job, Pod: "train-a"}, partJob)

@@ -183,6 +183,7 @@ func (j *openJob) setGone() {
 	}
 	now := j.source.Now()
 	j.gone, j.goneAt = true, &now
+	j.source.podsChanged()
 	switch {
 	case j.related != nil:
 		j.related.touch(j.source)

@@ -139,7 +139,7 @@ func (p *openPod) setDetail(detail explain.PodDetail, state PodState) {
 type Log interface {
 	// Run reads until ctx is done.
 	Run(context.Context) error
-	// SetPod updates the state of the log's pod.
+	// SetPod updates the state of the log's pod. Of the logs of failed pods, it only says that the pods have changed.
 	SetPod(PodState)
 	// Snapshot returns the current log, nil until there is something to show, and the previous value if nothing has changed.
 	Snapshot() *snapshot.Log

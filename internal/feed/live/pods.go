@@ -44,6 +44,7 @@ func (w *podWatch) list(ctx context.Context) (string, error) {
 		r.pods, r.podsRead = pods, true
 		r.events[1].matchEarly(w.source.Now(), r.hasPod)
 		notify(r.podsListed)
+		w.source.podsChanged()
 		if w.source.pod != nil {
 			notify(w.source.pod.changes)
 		}
@@ -69,6 +70,7 @@ func (w *podWatch) onEvent(kind watch.EventType, pod *corev1.Pod) {
 		w.related.pods.remove(pod.Name)
 	}
 	w.source.podChanged(pod.Name)
+	w.source.podsChanged()
 	w.related.touch(w.source)
 }
 
@@ -92,4 +94,43 @@ func (w *podWatch) onRefusal(r *feed.Refusal) {
 	}
 	w.related.setPodsTried()
 	w.related.touch(w.source)
+	w.source.podsChanged()
+}
+
+// FailedPods are the pods of the open Job that have failed, or in which a container has.
+type FailedPods struct {
+	Job  string
+	Pods []*input.Pod
+	// Read is set if Pods is complete; otherwise, Gap is why it is not, "" if the pods are not read yet.
+	Read bool
+	Gap  string
+}
+
+// podsChanged tells the open logs of failed pods that pods have changed. The caller holds s.mu.
+func (s *Source) podsChanged() {
+	if s.pod == nil && s.log != nil {
+		s.log.SetPod(PodState{})
+	}
+}
+
+// failedPods returns the failed pods, without those that the Job's controller stopped.
+func (s *Source) failedPods() (failed FailedPods) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.job == nil || s.job.related == nil {
+		failed.Read = s.job != nil && s.job.gone
+		return failed
+	}
+	r := s.job.related
+	failed.Job = s.job.key.Name
+	failed.Read = r.podsRead || s.job.gone
+	if r.podsGap != nil {
+		failed.Gap = r.podsGap.Text
+	}
+	for _, pod := range r.pods.rows {
+		if pod.LastFailure() != nil || pod.Phase == corev1.PodFailed && (!pod.Deleting || pod.EndedBeforeDeletion()) {
+			failed.Pods = append(failed.Pods, pod)
+		}
+	}
+	return failed
 }

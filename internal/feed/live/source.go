@@ -24,8 +24,9 @@ type Config struct {
 	Client kube.Interface                         // client for all other objects, without a rate limit of its own
 	// LogLines is how many lines from the end of each log are read as evidence; 0 for none.
 	LogLines int64
-	// OpenLog returns a Log of a container of a pod in the namespace. The Log calls changed when its Snapshot has changed.
-	OpenLog func(namespace string, target snapshot.LogTarget, changed func()) Log
+	// OpenLog returns a Log of a container of a pod in the namespace, or of the failed pods of the open Job. The Log calls
+	// changed when its Snapshot has changed.
+	OpenLog func(namespace string, target snapshot.LogTarget, failed func() FailedPods, changed func()) Log
 	// Leases finds the Lease of a Job's controller. OurName is the managedBy value of our controller.
 	Leases  gather.Leases
 	OurName string

@@ -72,10 +72,7 @@ func (s *explanation) choose(n int) {
 		return
 	}
 	s.command = (n + len(s.commands)) % len(s.commands)
-	if at := s.commands[s.command]; at < s.scroll.Top || at >= s.scroll.Top+s.scroll.Height {
-		s.scroll.Top = at - s.scroll.Height/2
-		s.scroll.Move(0)
-	}
+	s.scroll.Reveal(s.commands[s.command])
 }
 
 // chosen returns the chosen command without its prompt.

@@ -24,7 +24,7 @@ var (
 	keyLookUp   = widget.Bind("N", "previous problem", "N")
 	keyZoomIn   = widget.Bind("+", "zoom in", "+", "=")
 	keyZoomOut  = widget.Bind("-", "zoom out", "-", "_")
-	keyZoomFit  = widget.Bind("0", "fit all", "0")
+	keyZoomFit  = widget.Bind("a", "all indexes", "a")
 	keyGoTo     = widget.Bind("/", "go to an index", "/")
 )
 

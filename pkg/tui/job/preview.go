@@ -5,10 +5,14 @@ import (
 
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
+
+// headerFrom is the height from which a preview has the header of the Job.
+const headerFrom = 10
 
 // Preview shows a Job in a part of the screen: its header, and the parts of the Overview that fit.
 func Preview(p *widget.Paint, d *screen.Data, job types.NamespacedName) []layout.Line {
@@ -19,13 +23,21 @@ func Preview(p *widget.Paint, d *screen.Data, job types.NamespacedName) []layout
 	}
 	part := p.Sized(p.Width, p.Height)
 	part.Now = j.AsOf(p.Now)
-	lines = append(lines, header(part, j)...)
+	if p.Height < headerFrom {
+		lines[0] = p.Title(job.Namespace+"/"+job.Name, section.StatusWord(&j.Verdict))
+	} else {
+		lines = append(lines, header(part, j)...)
+	}
 	lines = append(lines, brief(part.Sized(p.Width, max(1, p.Height-len(lines))), j)...)
 	return lines[:min(len(lines), p.Height)]
 }
 
-// brief shows the Overview in the given height: the last blocks that do not fit are omitted.
+// brief shows the Overview in the given height: the last blocks that do not fit are omitted. Of very few lines, the verdict and
+// the causes have all.
 func brief(p *widget.Paint, j *screen.Job) []layout.Line {
+	if p.Height < headerFrom { // A part of the causes says more than what fits of the other blocks.
+		return widget.Stack(storyBlocks(p, j), p.Height)
+	}
 	if p.Width < columnsFrom {
 		story := storyBlocks(p, j)
 		blocks := fitting(slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)}), p.Height)

@@ -57,6 +57,14 @@ func (s *jobScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool)
 	return screen.Action{}, false
 }
 
+// ChosenPod returns the pod under the cursor of the tab Pods, "" in other tabs.
+func (s *jobScreen) ChosenPod(d *screen.Data) string {
+	if list, is := s.tabs.Pane().(interface{ ChosenPod(*screen.Data) string }); is {
+		return list.ChosenPod(d)
+	}
+	return ""
+}
+
 func (s *jobScreen) Wheel(lines int, d *screen.Data) { s.tabs.Pane().Wheel(lines, d) }
 
 func (s *jobScreen) Keys() []widget.KeyGroup {

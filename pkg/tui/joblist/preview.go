@@ -3,29 +3,66 @@ package joblist
 import (
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// A terminal of 100x30 has room for a preview below the list, and one of 160 columns beside it; leastList is the minimum
-// width of the list.
+// A terminal of 100x30 has room for a preview below the list, and one of 140 columns beside it, with two thirds of the
+// columns; a list with namespaces keeps leastNamespaces. On a smaller terminal, the preview has the lines that the list
+// leaves, if these are leastPreview; aboveList is the maximum number of lines above the rows.
 const (
-	previewWidth  = 100
-	previewHeight = 30 - 2
-	besideWidth   = 160
-	besideGap     = 3
-	leastList     = fullWhyFrom
+	previewWidth    = 100
+	previewHeight   = 30 - 2
+	besideWidth     = 140
+	besideGap       = 3
+	leastNamespaces = 70
+	leastPreview    = 6
+	aboveList       = 7
 )
 
-// hasPreview reports whether a screen of this size has room for a preview.
-func hasPreview(width, height int) bool { return width >= previewWidth && height >= previewHeight }
+// isBeside reports whether the preview is beside the list.
+func isBeside(d *screen.Data) bool { return d.Width >= besideWidth && d.Height >= previewHeight }
+
+// besideList returns the width of a list with a preview beside it.
+func besideList(width int, jobs []explain.Outline) int {
+	third := (width - besideGap) / 3
+	if len(jobs) > 0 && jobs[0].Namespace != jobs[len(jobs)-1].Namespace {
+		return max(third, leastNamespaces)
+	}
+	return third
+}
+
+// previewLines returns the minimum height of the preview, 0 for none.
+func (s *listScreen) previewLines(d *screen.Data) int {
+	if d.Snap.Jobs == nil || s.previewed(d).Name == "" {
+		return 0
+	}
+	s.arrange(d.Snap.Jobs, d.Snap.AsOf())
+	above := aboveList
+	if s.table.Filter.Text == "" {
+		above--
+	}
+	if len(d.Snap.Jobs.Gaps) == 0 {
+		above -= 2
+	}
+	switch {
+	case isBeside(d):
+		return d.Height
+	case d.Width >= previewWidth && d.Height >= previewHeight:
+		return d.Height - d.Height*9/20 - 1
+	case d.Height-above-s.table.Len()-1 >= leastPreview:
+		return leastPreview
+	}
+	return 0
+}
 
 // Follow sets the preview to the Job under the cursor.
 func (s *listScreen) Follow(d *screen.Data) {
 	s.preview = types.NamespacedName{}
-	if hasPreview(d.Width, d.Height) {
+	if s.previewLines(d) > 0 {
 		s.preview = s.previewed(d)
 	}
 }
@@ -46,15 +83,16 @@ func (s *listScreen) previewed(d *screen.Data) (key types.NamespacedName) {
 
 // withPreview returns the list, with the preview if there is room.
 func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line {
-	if !hasPreview(d.Width, d.Height) || s.previewed(d).Name == "" {
+	height := s.previewLines(d)
+	switch {
+	case height == 0:
 		return s.list(p, d)
-	}
-	if p.Width >= besideWidth {
-		list := p.Sized(max(leastList, p.Width*11/20), p.Height)
+	case isBeside(d):
+		list := p.Sized(besideList(p.Width, d.Snap.Jobs.Items), p.Height)
 		lines := s.list(list, d) // This moves the cursor to the current row of its Job.
 		preview := job.Preview(p.Sized(p.Width-list.Width-besideGap, p.Height), d, s.previewed(d))
 		return layout.Beside(lines, list.Width, besideGap, preview, p.Glyphs.Ellipsis)
 	}
-	lines := append(s.list(p.Sized(p.Width, p.Height*9/20), d), nil)
-	return append(lines, job.Preview(p.Sized(p.Width, p.Height-len(lines)), d, s.previewed(d))...)
+	lines := append(s.list(p.Sized(p.Width, max(1, p.Height-height-1)), d), nil)
+	return append(lines, job.Preview(p.Sized(p.Width, max(1, p.Height-len(lines))), d, s.previewed(d))...)
 }

@@ -65,6 +65,14 @@ func (o *listPane) chosen(d *screen.Data) *explain.PodInfo {
 	return o.table.Chosen()
 }
 
+// ChosenPod returns the name of the pod under the cursor, "" if there is none.
+func (o *listPane) ChosenPod(d *screen.Data) string {
+	if pod := o.chosen(d); pod != nil {
+		return pod.Name
+	}
+	return ""
+}
+
 func (o *listPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	r := d.Job.Report
 	o.stats.derive(r, p)

@@ -32,6 +32,10 @@ type logLayout struct {
 	filter string
 	// shown are the lines that match the filter, computed once for each log and filter.
 	shown []int32
+	// starts are the places of shown at which the lines of another pod begin, and widest is the width of the widest name of a
+	// pod, in the logs of failed pods.
+	starts []int
+	widest int
 }
 
 func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
@@ -39,9 +43,15 @@ func (o *logsPane) layout(p *widget.Paint, log *snapshot.Log) *logLayout {
 	if l.log != log || l.filter != o.filter.Text {
 		*l = logLayout{pane: o, log: log, filter: o.filter.Text, shown: make([]int32, 0, len(log.Lines))}
 		for i := range log.Lines {
-			if !o.filter.IsSet() || o.filter.Matches(log.Lines[i].Text) {
-				l.shown = append(l.shown, int32(i))
+			line := &log.Lines[i]
+			l.widest = max(l.widest, len(line.Pod))
+			if o.filter.IsSet() && !o.filter.Matches(line.Text) {
+				continue
 			}
+			if line.Pod != "" && (len(l.shown) == 0 || log.Lines[l.shown[len(l.shown)-1]].Pod != line.Pod) {
+				l.starts = append(l.starts, len(l.shown))
+			}
+			l.shown = append(l.shown, int32(i))
 		}
 	}
 	l.p = p
@@ -134,6 +144,10 @@ func (l *logLayout) parts(i int) []layout.Line {
 			stamp = line.Time.In(l.p.Location).Format(logTime)
 		}
 		out = layout.Of(layout.Text(layout.Muted, stamp)).Pad(hang)
+	}
+	if line.Pod != "" {
+		out = append(out, l.prefix(line.Pod)...)
+		hang = out.Width()
 	}
 	out = append(out, l.pane.filter.Highlight(text, layout.Plain)...)
 	if more > 0 {

@@ -23,8 +23,10 @@ type logsPane struct {
 	follows bool
 	wraps   bool
 	times   bool
-	place   logPlace
-	laid    logLayout
+	// at is the pod that n or N has chosen in the logs of failed pods, until the user scrolls.
+	at    string
+	place logPlace
+	laid  logLayout
 	// paint is the Paint of the last frame, which determines how lines wrap.
 	paint *widget.Paint
 }
@@ -49,6 +51,12 @@ func (o *logsPane) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool) 
 	switch {
 	case widget.Matches(k, keyFollow):
 		o.toggle(d)
+	case o.target.Failed && widget.Matches(k, keyNextPod):
+		o.jump(1, d)
+	case o.target.Failed && widget.Matches(k, keyPreviousPod):
+		o.jump(-1, d)
+	case o.target.Failed && (widget.Matches(k, keyPrevious) || widget.Matches(k, keyContainer)):
+		return screen.Action{}, false
 	case widget.Matches(k, keyPrevious):
 		o.reset(snapshot.LogTarget{Container: o.target.Container, Previous: !o.target.Previous})
 	case widget.Matches(k, keyContainer):
@@ -74,7 +82,7 @@ func (o *logsPane) scrollKey(k tea.KeyPressMsg, d *screen.Data) (screen.Action, 
 	case !known:
 		return screen.Action{}, false
 	case widget.Matches(k, widget.KeyTop):
-		o.follows, o.place = false, logPlace{}
+		o.follows, o.place, o.at = false, logPlace{}, ""
 	case widget.Matches(k, widget.KeyBottom):
 		o.follows = true
 	default:
@@ -86,7 +94,12 @@ func (o *logsPane) scrollKey(k tea.KeyPressMsg, d *screen.Data) (screen.Action, 
 func (o *logsPane) Wheel(lines int, d *screen.Data) { o.move(lines, d) }
 
 func (o *logsPane) Keys() []widget.KeyGroup {
-	return []widget.KeyGroup{{Title: "Logs", Bindings: append([]widget.Binding{keyFollow, keyPrevious, keyContainer}, append(o.filter.Keys(), keyLogTimes, keyWrap)...)}}
+	own := []widget.Binding{keyFollow, keyPrevious, keyContainer}
+	more := []widget.Binding{keyLogTimes, keyWrap}
+	if o.target.Failed {
+		own, more = []widget.Binding{keyNextPod, keyPreviousPod}, append(more, keyFollow)
+	}
+	return []widget.KeyGroup{{Title: "Logs", Bindings: slices.Concat(own, o.filter.Keys(), more)}}
 }
 
 // nextContainer switches to the log of the next container, or returns a notice why it cannot.
@@ -132,30 +145,37 @@ func (o *logsPane) move(by int, d *screen.Data) {
 	}
 	l := o.layout(o.paint, log)
 	o.place = l.moved(l.start(), by)
-	o.follows = false
+	o.follows, o.at = false, ""
 }
 
 func (o *logsPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	log := o.log(d)
 	switch {
-	case o.pod.pod == "":
+	case log == nil && o.target.Failed:
+		return d.Waiting(p, "Reading the logs of the failed pods")
+	case o.pod.pod == "" && !o.target.Failed:
 		return o.pod.noPod(p, o.pod.report(d))
 	case log == nil:
 		return d.Waiting(p, "Reading the log of pod "+o.pod.pod)
 	}
-	above := []layout.Line{o.head(p, log)}
+	var above, below []layout.Line
 	if l := o.filter.Line(p, len(o.layout(p, log).shown), len(log.Lines), "lines"); l != nil {
 		above = append(above, l)
 	}
-	below := o.end(p, log)
-	text := p.Sized(p.Width, max(1, p.Height-len(above)-len(below)))
-	o.paint = text
-	return append(append(above, o.layout(text, log).lines()...), below...)
+	if below = o.end(p, log); o.target.Failed {
+		below = o.missing(p, log, o.pod.report(d))
+	}
+	o.paint = p.Sized(p.Width, max(1, p.Height-1-len(above)-len(below)))
+	lines := o.layout(o.paint, log).lines()
+	return slices.Concat([]layout.Line{o.head(p, log)}, above, lines, below)
 }
 
 // head returns the line that describes the log and how much of it is kept.
 func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 	l := layout.Of(layout.Text(layout.Muted, "container "), layout.Text(layout.Bold, log.Container))
+	if o.target.Failed {
+		l = layout.Of(layout.Text(layout.Muted, "logs of failed pods"))
+	}
 	if log.Target.Previous {
 		l = append(l, layout.Text(layout.Warn, ", previous run"))
 	}
@@ -166,9 +186,12 @@ func (o *logsPane) head(p *widget.Paint, log *snapshot.Log) layout.Line {
 		l = append(l, layout.Text(layout.Muted, ", "+wording.Count(log.Dropped, "earlier lines not kept")))
 	}
 	state := layout.Of(layout.Text(layout.Good, "  following "+p.Glyphs.Down))
-	if !o.follows {
+	switch {
+	case o.target.Failed && !o.follows:
+		state = o.laid.whichPod()
+	case !o.follows:
 		state = layout.Of(layout.Text(layout.Warn, "  held, G follows"))
-	} else if log.Ended || len(log.Lines) == 0 {
+	case log.Ended || len(log.Lines) == 0:
 		state = nil
 	}
 	return layout.Spread(p.Width, l, state, p.Glyphs.Ellipsis)

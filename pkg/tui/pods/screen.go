@@ -56,7 +56,7 @@ func NewLogs(job types.NamespacedName) screen.Screen {
 
 func newScreen(job types.NamespacedName, pod string, index *int32) *podScreen {
 	s := &podScreen{job: job, pod: pod, index: index}
-	s.logs = &logsPane{pod: s, follows: true, wraps: true}
+	s.logs = &logsPane{pod: s, follows: true, wraps: true, filter: widget.Filter{ByRegexp: true}}
 	s.tabs = screen.Tabs{Panes: []screen.Tab{
 		{Name: "Pod", Pane: &screen.TextPane{Lines: s.podText}},
 		{Name: "Logs", Pane: s.logs},

@@ -40,6 +40,10 @@ type Follower interface{ Follow(d *Data) }
 // returns in Update, like Key. The context ends with the view.
 type Task func(ctx context.Context) (then func() Action)
 
+// ReadYAML reads a Job, or a pod of it if pod is not "", as YAML without managedFields. It sends a request to the API server;
+// its errors are for users.
+type ReadYAML func(ctx context.Context, job types.NamespacedName, pod string) (string, error)
+
 // Action tells the Model what to do for a pane. The zero value does nothing.
 type Action struct {
 	// Close closes this screen first. Leave closes a screen only if it is still on top, and is for Actions returned by a

@@ -53,8 +53,10 @@ func (f Focus) Equal(g Focus) bool {
 	return f.Log == nil || *f.Log == *g.Log
 }
 
-// LogTarget identifies a log of the open pod.
+// LogTarget identifies a log of the open pod, or the logs of the failed pods of the open Job.
 type LogTarget struct {
+	// Failed selects the logs of all failed pods of the Job, one after the other; no pod is open then.
+	Failed bool `json:"failed,omitempty"`
 	// Container is "" for the pod's default container.
 	Container string `json:"container,omitempty"`
 	// Previous selects the run before the last restart.
@@ -133,12 +135,15 @@ type Log struct {
 	Dropped int `json:"dropped,omitempty"`
 	// Ended is set if no more lines will arrive.
 	Ended bool `json:"ended,omitempty"`
-	// Why is the reason why there are no lines, or no more: one line, "" if there is no problem.
+	// Why is the reason why there are no lines, or no more; "" if there is no problem. It is one line; of the logs of failed
+	// pods, a line for each reason.
 	Why string `json:"why,omitempty"`
 }
 
 // LogLine is one line.
 type LogLine struct {
+	// Pod names the pod, and the container if there are several, in the logs of failed pods; otherwise "".
+	Pod string `json:"pod,omitempty"`
 	// Time is when the line was written; zero if it is unknown.
 	Time time.Time `json:"time,omitzero"`
 	Text string    `json:"text"`

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -46,6 +47,45 @@ func TestMatchesAreMarked(t *testing.T) {
 		}
 		if got := l.String(); !strings.HasPrefix(text, "\xff") && got != text {
 			t.Errorf("%q became %q", text, got)
+		}
+	}
+}
+
+// A filter for logs is a regular expression, which ignores case and may be inverted; text that is none selects everything,
+// and the line of the filter says why.
+// Requirements: VIE-13
+func TestFilterByRegularExpression(t *testing.T) {
+	for _, c := range []struct {
+		filter, text string
+		want         bool
+		marked       string
+	}{
+		{"err(or)?:", "x ERR: y", true, "ERR:"}, {"^warn", "a warn", false, ""}, {"!^warn", "a warn", true, ""}, {"!warn", "a WARN", false, ""},
+		{"a b", "xa by", true, "a b"}, {"a b", "b a", false, ""}, {"", "x", true, ""}, {"!", "x", true, ""}, {"x*", "axx", true, "xx"},
+	} {
+		f := Filter{ByRegexp: true}
+		f.Set(c.filter)
+		if got := !f.IsSet() || f.Matches(c.text); got != c.want {
+			t.Errorf("%q of %q: %v", c.filter, c.text, got)
+		}
+		marked, all := "", f.Highlight(c.text, layout.Plain)
+		for _, s := range all {
+			if s.Style()&layout.Reverse != 0 {
+				marked += s.String()
+			}
+		}
+		if c.want && marked != c.marked || all.String() != c.text {
+			t.Errorf("%q of %q marks %q in %q", c.filter, c.text, marked, all)
+		}
+	}
+	for text, want := range map[string]string{
+		"[a": "missing closing ]", "!a(": "missing closing )", "*": "missing argument to repetition operator", "(a{999}){999}": "invalid repeat count",
+	} {
+		f := Filter{ByRegexp: true}
+		f.Set(text)
+		p := &Paint{Frame: section.Frame{Width: 100, Glyphs: layout.NewGlyphs(false)}}
+		if got := f.Line(p, 1, 1, "lines").String(); f.IsSet() || got != "/"+text+"  no regular expression: "+want {
+			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

@@ -49,6 +49,14 @@ func (s *Scroll) Page(p *Paint, lines []layout.Line) []layout.Line {
 // Move scrolls down by the given number of lines.
 func (s *Scroll) Move(by int) { s.Top = max(0, min(s.Top+by, s.Len-s.Height)) }
 
+// Reveal scrolls to a line if it is not visible, so that it is in the middle.
+func (s *Scroll) Reveal(line int) {
+	if line < s.Top || line >= s.Top+s.Height {
+		s.Top = line - s.Height/2
+		s.Move(0)
+	}
+}
+
 // Key handles the scroll keys. It returns false for other keys.
 func (s *Scroll) Key(k tea.KeyPressMsg) bool {
 	by, known := StepOf(k, s.Len, s.Height)

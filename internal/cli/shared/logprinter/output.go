@@ -124,12 +124,12 @@ func (p *Output) reserveColumns(sources []logs.Source) {
 		p.Containers = p.Containers || (known && first != s.Container)
 	}
 	for _, s := range sources {
-		p.width = max(p.width, utf8.RuneCountInString(p.label(s)))
+		p.width = max(p.width, utf8.RuneCountInString(p.Label(s)))
 	}
 }
 
-// label returns the prefix without padding and color.
-func (p *Output) label(s logs.Source) string {
+// Label returns the prefix without padding and color.
+func (p *Output) Label(s logs.Source) string {
 	var b strings.Builder
 	b.WriteByte('[')
 	if p.Jobs {
@@ -155,7 +155,7 @@ func (p *Output) OnLine(s logs.Source, line logs.Line) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.Prefix {
-		label := p.label(s)
+		label := p.Label(s)
 		columns := utf8.RuneCountInString(label)
 		p.width = max(p.width, columns)
 		padding := strings.Repeat(" ", p.width-columns+1)

@@ -37,7 +37,9 @@ type liveLog struct {
 	changed   func()        // requests a Snapshot
 	news      chan struct{} // signals a change of the pod
 
-	line []byte // incomplete last line; only the reading goroutine uses it
+	// Only the reading goroutine uses these: the incomplete last line, and the name of its pod in the logs of failed pods.
+	line   []byte
+	prefix string
 
 	mu        sync.Mutex
 	pod       live.PodState
@@ -53,10 +55,14 @@ type liveLog struct {
 	cached    *snapshot.Log // nil if something has changed
 }
 
-// openLiveLog returns a function that creates the log of a container.
-func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func()) live.Log {
-	return func(namespace string, target snapshot.LogTarget, changed func()) live.Log {
-		return &liveLog{client: client, env: env, namespace: namespace, target: target, changed: changed, news: make(chan struct{}, 1)}
+// openLiveLog returns a function that creates the log of a container, or the logs of the failed pods.
+func openLiveLog(client kube.Interface, env cmdutil.Env) func(string, snapshot.LogTarget, func() live.FailedPods, func()) live.Log {
+	return func(namespace string, target snapshot.LogTarget, failed func() live.FailedPods, changed func()) live.Log {
+		log := &liveLog{client: client, env: env, namespace: namespace, target: target, changed: changed, news: make(chan struct{}, 1)}
+		if target.Failed {
+			return newFailedLogs(log, failed)
+		}
+		return log
 	}
 }
 
@@ -227,7 +233,7 @@ func (l *liveLog) add(at time.Time, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.dropStale()
-	l.lines = append(l.lines, snapshot.LogLine{Time: at, Text: text})
+	l.lines = append(l.lines, snapshot.LogLine{Pod: l.prefix, Time: at, Text: text})
 	l.bytes += len(text)
 	for len(l.lines) > maxLiveLines || l.bytes > maxLiveLog {
 		l.bytes -= len(l.lines[0].Text)

@@ -184,3 +184,81 @@ func TestLiveLogIsBounded(t *testing.T) {
 		t.Errorf("a long line has %d bytes and ends with %q", len(text), text[len(text)-10:])
 	}
 }
+
+// The logs of all failed pods are read one after the other, each once, with at most ten requests at a time, and those of later
+// failures follow. A line says for each reason why logs are missing.
+// Requirements: VIE-13
+func TestLogsOfFailedPods(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.WithLog(clitest.FailedPod("b", 2, 1), "two", "2 more")
+	api.pods.WithLog(clitest.FailedPod("a", 1, 1), "one")
+	api.pods.WithLog(clitest.FailedPod("quiet", 3, 1))
+	api.pods.Put(clitest.RunningPod("runs", 4, 1))
+	for i := range 2 {
+		away := clitest.FailedPod(fmt.Sprint("away", i), 5+i, 1)
+		away.Spec.NodeName = "node-1"
+		api.pods.Put(away)
+		api.pods.Refuse[away.Name] = &clitest.Status{Code: 500, Reason: "InternalError", Message: "Get \"https://10.0.0.1:10250/containerLogs/ns1\": dial tcp"}
+	}
+	s := startLiveWith(t, api, 0)
+	target := snapshot.LogTarget{Failed: true}
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &target})
+	got := s.untilLog("all are read", func(l *snapshot.Log) bool { return l.Ended && len(l.Lines) > 0 })
+	want := "Cannot read the logs of 2 pods: their nodes do not answer (node-1).\n1 failed pod has no lines in its log."
+	if all := prefixed(got); all != "[index 1 attempt 1] one|[index 2 attempt 1] two|[index 2 attempt 1] 2 more" || got.Why != want {
+		t.Errorf("%s, because %s", all, got.Why)
+	}
+	if n := api.requests("/log?"); n != 5 {
+		t.Errorf("%d requests for 5 logs", n)
+	}
+	api.pods.WithLog(clitest.FailedPod("runs", 4, 1), "four")
+	got = s.untilLog("a later one follows", func(l *snapshot.Log) bool { return l.Ended && len(l.Lines) == 4 })
+	if all := prefixed(got); !strings.HasSuffix(all, "|[index 4 attempt 1] four") || got.Why != want {
+		t.Errorf("%s, because %s", all, got.Why)
+	}
+	if n := api.requests("/log?"); n != 6 {
+		t.Errorf("%d requests for 6 logs", n)
+	}
+	s.end()
+}
+
+func prefixed(log *snapshot.Log) string {
+	var lines []string
+	for _, line := range log.Lines {
+		lines = append(lines, line.Pod+" "+line.Text)
+	}
+	return strings.Join(lines, "|")
+}
+
+// Of very many failed pods, only the latest are read, and a line says so.
+// Requirements: VIE-13
+func TestLogsOfFailedPodsAreBounded(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	for i := range maxFailedRuns + 20 {
+		api.pods.WithLog(clitest.FailedPod(fmt.Sprint("p", i), i, 1), fmt.Sprint("line ", i))
+	}
+	s := startLiveWith(t, api, 0)
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &snapshot.LogTarget{Failed: true}})
+	got := s.untilLog("they are read", func(l *snapshot.Log) bool { return l.Ended })
+	if len(got.Lines) != maxFailedRuns || got.Why != "20 failed pods are not read: only the latest 100 are." {
+		t.Errorf("%d lines, %s", len(got.Lines), got.Why)
+	}
+	s.end()
+}
+
+// Without the permission, the reason is shown once, and the logs are read when they may be.
+// Requirements: VIE-13, CLI-08
+func TestForbiddenLogsOfFailedPods(t *testing.T) {
+	api := newFakeLive(t, clitest.LogsJob())
+	api.pods.WithLog(clitest.FailedPod("a", 1, 1), "one")
+	api.pods.WithLog(clitest.FailedPod("b", 2, 1), "two")
+	api.rest.RefusePath("/log", http.StatusForbidden, "Forbidden")
+	s := startLiveWith(t, api, 0)
+	s.source.Look(snapshot.Focus{Job: types.NamespacedName{Namespace: "ns1", Name: "train"}, Log: &snapshot.LogTarget{Failed: true}})
+	s.untilLog("it is refused", func(l *snapshot.Log) bool {
+		return strings.HasSuffix(l.Why, "no permission to get pods/log in namespace ns1") && !strings.Contains(l.Why, "\n")
+	})
+	api.api.SetRefuse(nil)
+	s.until("they are read", func(got *snapshot.Snapshot) bool { return logText(got) == "one two" && got.Log.Why == "" })
+	s.end()
+}

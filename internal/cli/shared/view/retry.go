@@ -50,6 +50,13 @@ func (r *retrier) Find(ctx context.Context, job types.NamespacedName) (*screen.R
 	if err != nil {
 		return nil, cmdutil.ExplainError(err)
 	}
+	return NewRetryable(found, func(ctx context.Context, plan *retry.Plan, replaces bool) error {
+		return r.create(ctx, client, found, plan, replaces)
+	}), nil
+}
+
+// NewRetryable returns a Retryable for a Job. create creates a retry, which replaces a Job that has not finished.
+func NewRetryable(found *rerun.Candidate, create func(ctx context.Context, plan *retry.Plan, replaces bool) error) *screen.Retryable {
 	replaces := !reconcile.IsFinished(found.Job)
 	return &screen.Retryable{Indexed: jobspec.IsIndexed(&found.Job.Spec), Replaces: replaces, Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
 		plan, err := found.Plan(retry.Request{Indexes: indexes, Replace: replaces})
@@ -60,9 +67,9 @@ func (r *retrier) Find(ctx context.Context, job types.NamespacedName) (*screen.R
 		for _, dropped := range plan.Dropped {
 			shown.Warnings = append(shown.Warnings, rerun.DroppedText(dropped))
 		}
-		shown.Create = func(ctx context.Context) error { return r.create(ctx, client, found, plan, replaces) }
+		shown.Create = func(ctx context.Context) error { return create(ctx, plan, replaces) }
 		return shown, nil
-	}}, nil
+	}}
 }
 
 // create also prints the result if it was interrupted: the view may have ended before.

@@ -301,10 +301,11 @@ func TestViewReportsWhatIsLeft_RTY_33(t *testing.T) {
 	}
 }
 
-// allKeys returns all keys that a keyboard has in a terminal, except R and the keys that end or suspend the program.
+// allKeys returns all keys that a keyboard has in a terminal, except R, the keys that end or suspend the program, and 0, after
+// which the list is read anew.
 func allKeys() (keys []string) {
 	for c := byte(' '); c <= '~'; c++ {
-		if c != 'R' && c != 'q' {
+		if c != 'R' && c != 'q' && c != '0' {
 			keys = append(keys, string(c))
 		}
 	}
@@ -324,6 +325,7 @@ func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
 		}
 	}
 	s.pressUntil("R", func() bool { return api.formOpened() }) // All earlier keys have had their effect.
+	s.press(escape + escape + "0")
 	s.end()
 	if api.requests("metadata.name%3Dsweep") == 0 {
 		t.Error("the Job was not opened")

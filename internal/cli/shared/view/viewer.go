@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -51,7 +52,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 	waiting, cancel := context.WithCancel(ctx)
 	defer cancel()
 	o.Context, o.Color, o.ASCII, o.Location = waiting, v.Display.Color, v.Display.ASCII, v.Now().Location()
-	o.Save, o.Mouse, o.Source = v.save, true, explained{o.Source}
+	o.Save, o.FileName, o.Mouse, o.Source = save, fileName, true, explained{o.Source}
 	if o.Now == nil {
 		o.Now = v.Now
 	}
@@ -100,11 +101,18 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
+// Simulation is a cluster that is simulated.
+type Simulation interface {
+	snapshot.Source
+	screen.Retrier
+	YAML(ctx context.Context, job types.NamespacedName, pod string) (string, error)
+}
+
 // ShowSimulation opens the interactive view of Jobs that are in no cluster, with the cursor on one of them. coach is
 // a hint at what to do first, shown until a key is pressed.
-func (v *Viewer) ShowSimulation(ctx context.Context, source snapshot.Source, selected types.NamespacedName, coach string) error {
+func (v *Viewer) ShowSimulation(ctx context.Context, s Simulation, selected types.NamespacedName, coach string) error {
 	return v.Show(ctx, tui.Options{
-		Source: source, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
+		Source: s, Retrier: s, YAML: s.YAML, Start: tui.StartJobs, What: "a simulation without a cluster", Badge: "simulation",
 		Select: selected, Coach: coach,
 	})
 }
@@ -120,22 +128,26 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), Start: start, Job: live.Single(), What: live.What(), Namespace: live.CurrentNamespace()})
+		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), YAML: live.YAML, Start: start, Job: live.Single(), What: live.What(), Namespace: live.CurrentNamespace()})
 	})
 }
 
-// save writes a Snapshot into a new file in the working directory, readable only by its owner, as it contains logs.
-func (v *Viewer) save(s *snapshot.Snapshot) (string, error) {
+// fileName returns the name that is offered for the file of a Snapshot.
+func fileName(s *snapshot.Snapshot) string {
 	name := "batchjob"
 	if opened := s.Focus.Opened().Job; opened.Name != "" {
 		name += "-" + sanitize.FileName(opened.Namespace) + "-" + sanitize.FileName(opened.Name)
 	}
-	name += "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
+	return name + "-" + s.Time.UTC().Format("20060102T150405.000Z") + ".json"
+}
+
+// save writes a Snapshot into a new file, readable only by its owner, as it contains logs.
+func save(s *snapshot.Snapshot, name string) error {
 	file, err := CreateFile(name)
 	if err != nil {
-		return "", err
+		return err
 	}
-	return name, errors.Join(snapshot.Write(file, s), file.Close())
+	return errors.Join(snapshot.Write(file, s), file.Close())
 }
 
 // explained is a Source whose errors are explained for users.
