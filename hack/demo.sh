@@ -110,7 +110,7 @@ kill "$watcher" 2>/dev/null && wait "$watcher" 2>/dev/null || true
 watcher=''
 
 say 'kubectl batchjob why training-workers-0 nightly-suites tf-training mpi-benchmark'
-"$binary" explain-failure training-workers-0 nightly-suites tf-training mpi-benchmark
+"$binary" why training-workers-0 nightly-suites tf-training mpi-benchmark
 
 say 'One pod, from kubectl batchjob run to Complete, on each controller:'
 # race runs a Job with one pod, and prints how long that takes.
@@ -137,5 +137,5 @@ if [ -t 0 ] && [ -t 1 ]; then
 	"$binary" watch nightly-suites || [ $? -eq 130 ]
 else
 	say 'kubectl batchjob why nightly-suites'
-	"$binary" explain-failure nightly-suites
+	"$binary" why nightly-suites
 fi

@@ -38,8 +38,8 @@ var measuredVerbs = []struct {
 	{"status", 0},
 	{"status -w", 1},
 	{"status NAME", 0},
-	{"explain-failure NAME", 0},
-	{"explain-failure -l team=ml", 0},
+	{"why NAME", 0},
+	{"why -l team=ml", 0},
 	{"watch --plain", 1},
 	{"watch NAME --plain", 4},
 	{"wait NAME", 0},
@@ -48,8 +48,8 @@ var measuredVerbs = []struct {
 	{"retry NAME --failed-only --dry-run=client", 0},
 	{"what-if NAME --set backoffLimitPerIndex=0", 0},
 	{"bundle NAME -o FILE", 0},
-	{"__complete explain-failure ''", 0},
-	{"__complete explain-failure NAME --pod ''", 0},
+	{"__complete why ''", 0},
+	{"__complete why NAME --pod ''", 0},
 }
 
 // cost is a verb's load on the API server: the number of different requests, since the number of polls depends on time,

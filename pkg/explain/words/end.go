@@ -183,15 +183,15 @@ func deadlinePassed(e *explain.End) string {
 }
 
 func maxFailedIndexesMechanism(r *explain.Report) string {
-	return maxFailedIndexesText(&r.Verdict.End, "")
+	return maxFailedIndexesText(&r.Verdict.End)
 }
 
 func maxFailedIndexesSentence(a *Answer) []string {
-	return []string{maxFailedIndexesText(&a.End, " ("+crop(a.FailedIndexes)+")"), MostlyText(a.Mostly)}
+	return []string{maxFailedIndexesText(&a.End), MostlyText(a.Mostly)}
 }
 
-func maxFailedIndexesText(e *explain.End, list string) string {
-	return fmt.Sprintf("%s%s, and maxFailedIndexes allows %s", wording.Plural(e.FailedIndexCount, "index failed", "indexes failed"), list, wording.Thousands(limitOf(e)))
+func maxFailedIndexesText(e *explain.End) string {
+	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", wording.Plural(e.FailedIndexCount, "index failed", "indexes failed"), wording.Thousands(limitOf(e)))
 }
 
 func maxFailedIndexesEvidence(r *explain.Report) string {
@@ -219,7 +219,7 @@ func attemptsText(limitPerIndex int32) string {
 
 func failedIndexesSentence(a *Answer) []string {
 	completions := wording.Plural(ptr.Deref(a.Completions, 0), "index", "indexes")
-	return []string{fmt.Sprintf("%s of its %s failed (%s)", wording.Thousands(a.FailedIndexCount), completions, crop(a.FailedIndexes)), MostlyText(a.Mostly)}
+	return []string{fmt.Sprintf("%s of its %s failed", wording.Thousands(a.FailedIndexCount), completions), MostlyText(a.Mostly)}
 }
 
 func failedIndexesEvidence(r *explain.Report) string {

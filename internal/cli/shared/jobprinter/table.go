@@ -81,7 +81,7 @@ func (t *Table) columns(follow bool) []column {
 	}
 	statusWidth, whyWidth := 0, 0
 	if follow {
-		statusWidth, whyWidth = len(batchv1.JobSuccessCriteriaMet), words.WhyWidth
+		statusWidth, whyWidth = len("Terminating"), words.WhyWidth
 	}
 	columns := []column{
 		{Header: "NAMESPACE", Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},

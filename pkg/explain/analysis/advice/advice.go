@@ -49,8 +49,8 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
-	if !o.IsNarrow() && needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family))
+	if needsRetry(in, v.Family) {
+		out = appendNew(out, toRetry(in, failed, v.Family, o))
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {

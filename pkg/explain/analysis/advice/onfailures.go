@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -194,8 +195,9 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 	return !in.Indexed() || !retry.Family{in.Job}.Missing(in.Job).IsEmpty()
 }
 
-// toRetry returns advice on running the missing part of a failed Job.
-func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []explain.Advice {
+// toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
+// covers.
+func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o explain.Options) []explain.Advice {
 	last := in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {
@@ -205,6 +207,13 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 	text, flags := words.RerunMissing, ""
 	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
 		text, flags = words.RerunWithMoreMemory, memory
+	}
+	if in.Indexed() && o.IsNarrow() {
+		missing := covered(in, f, o)
+		if missing.IsEmpty() {
+			return nil
+		}
+		flags += " --indexes " + missing.String()
 	}
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
 }
@@ -226,4 +235,20 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 		flag = " -c " + shellWord(c.Name)
 	}
 	return flag + " --limits memory=" + memory.String()
+}
+
+// covered returns the missing indexes that the report covers.
+func covered(in *facts.Facts, f *explain.Family, o explain.Options) indexset.Set {
+	missing := retry.Family{in.Job}.Missing(in.Job)
+	if f != nil {
+		missing, _ = indexset.Parse(f.Missing)
+	}
+	if o.Pod == "" {
+		return missing.Intersection(o.Indexes)
+	}
+	at := slices.IndexFunc(in.Pods, func(p *input.Pod) bool { return p.Name == o.Pod })
+	if at < 0 || !missing.Contains(in.Pods[at].Index) {
+		return indexset.Set{}
+	}
+	return indexset.Of(in.Pods[at].Index)
 }
