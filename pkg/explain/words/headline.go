@@ -97,6 +97,9 @@ func UnknownText(failures int32, unread, others bool) string {
 	return wording.Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
 }
 
+// PodsGone describes Jobs whose failed pods no longer exist.
+const PodsGone = "their failed pods are gone, and nothing recorded why they failed"
+
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
 func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcome, others bool) string {
 	other := ""

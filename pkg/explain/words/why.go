@@ -80,6 +80,9 @@ func timesText(c *explain.Cause, partial bool) string {
 	return " ×" + wording.Thousands(c.Count)
 }
 
+// CauseBriefly returns a cause in two or three words, with the number of pods: "exit 3 ×5".
+func CauseBriefly(c *explain.Cause) string { return causeBriefly(c) + timesText(c, false) }
+
 // causeBriefly returns a cause in two or three words, after the rule that matched.
 func causeBriefly(c *explain.Cause) string {
 	brief := failureBriefly(c)
