@@ -79,6 +79,7 @@ func TestLimitsSayWhatIsLeft(t *testing.T) {
 	limit, most := int32(3), int32(1)
 	deadline := int64(3600)
 	r.Job.BackoffLimitPerIndex, r.Job.MaxFailedIndexes, r.Job.ActiveDeadlineSeconds = &limit, &most, &deadline
+	r.Indexes.Failed, r.Indexes.FailedCount = "", 0
 	r.Indexes.Details = []explain.IndexInfo{{Index: 1, Failures: 3}, {Index: 2, Failures: 1}}
 	r.SuccessPolicy = &explain.SuccessPolicy{Rules: []explain.SuccessRule{
 		{Index: 0, Have: 1, Need: 1, Text: "1 of 1 of index 0", Met: true}, {Index: 1, Have: 0, Need: 1, Text: "0 of 1 of index 2", Impossible: true},
