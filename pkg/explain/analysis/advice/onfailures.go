@@ -2,6 +2,7 @@ package advice
 
 import (
 	"cmp"
+	"math"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -156,10 +157,14 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 		if o := end.Outlived; o != nil {
 			return endWithMain(in, o.Running, o.Ended)
 		}
-		if in.Spec.ActiveDeadlineSeconds == nil {
-			return proposeFix(in, words.GiveMoreTime, nil)
+		text := words.GiveMoreTime
+		if jobspec.Parallelism(in.Spec) < ptr.Deref(in.Spec.Completions, math.MaxInt32) {
+			text = words.GiveMoreTimeOrPods
 		}
-		return proposeFix(in, words.GiveMoreTime, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
+		if in.Spec.ActiveDeadlineSeconds == nil {
+			return proposeFix(in, text, nil)
+		}
+		return proposeFix(in, text, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
