@@ -151,7 +151,7 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
 		t.Fatalf("%+v", stall)
 	}
-	if why := words.Why(&explain.Outline{Stalled: stall}, noon); why != "1 Insufficient nvidia.com/gpu…" {
+	if why := words.Why(&explain.Outline{Stalled: stall}, noon, words.WhyWidth); why != "1 Insufficient nvidia.com/gpu…" {
 		t.Errorf("%q", why)
 	}
 }
