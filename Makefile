@@ -206,7 +206,7 @@ mutants-prove: ## Plant the bugs that make prove is to find, one at a time, and 
 	$(GO) run ./hack/mutants -prove -table hack/mutants/subtle.txt
 
 .PHONY: mutants-doc
-mutants-doc: ## The same, and write what caught each into docs/proof/known-bugs.md: more than an hour
+mutants-doc: ## The same, and write what caught each into docs/internals/proof/known-bugs.md: more than an hour
 	rm -f hack/mutants/results.json
 	$(GO) run ./hack/mutants -results hack/mutants/results.json
 	$(GO) test ./hack/mutants -run HasTheKnownBugs -rewrite

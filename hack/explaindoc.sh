@@ -1,7 +1,6 @@
 #!/bin/sh
-# make explain-doc: run the failing examples and the Job of README.md on a cluster of their own, and put what the plugin
-# prints about them into docs/explain.md and README.md. A block is regenerated if the line before it is
-# <!-- output of: VERB [ARGUMENTS] -->.
+# make explain-doc: run the failing examples on a cluster of their own, and put what the plugin prints about them into
+# docs/explain.md. A block is regenerated if the line before it is <!-- output of: VERB [ARGUMENTS] -->.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -33,12 +32,6 @@ kubectl apply -f examples/ -f examples/stories/ -f examples/failures/ -f example
 # Jobs of examples/stalls never end; the others do within a minute.
 "$binary" wait --quiet -l '!batchjob.dev/stalls' --timeout 3m >/dev/null || [ $? -eq 3 ]
 
-# README's Job, as its reader creates it.
-kubectl create namespace readme >/dev/null
-awk '/^<!-- file: train.yaml -->$/ { found = 1; next } found && /^```$/ { exit } found && !/^```/' README.md |
-	kubectl create -n readme -f - >/dev/null
-"$binary" wait --quiet -n readme train --timeout 1m >/dev/null || [ $? -eq 3 ]
-
 # regenerate DOC writes its outputs anew, as on a terminal of 80 columns, or 100 for --full: only there are lines wrapped.
 regenerate() {
 	rm -rf "$dir/out"
@@ -63,5 +56,3 @@ regenerate() {
 }
 
 regenerate docs/explain.md
-kubectl config set-context --current --namespace readme >/dev/null
-regenerate README.md

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// regression is a row of docs/requirements.md about a bug of the built-in controller.
+// regression is a row of docs/internals/requirements.md about a bug of the built-in controller.
 type regression struct{ id, sentence, source string }
 
 // regressionsIn returns the rows of the family REG.

@@ -8,17 +8,17 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "rewrite the tables in docs/proof")
+var rewrite = flag.Bool("rewrite", false, "rewrite the tables in docs/internals/proof")
 
 const (
 	kept      = "results.json"
 	allOfREGs = 33
 )
 
-// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/proof with the results of the last run, which
+// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/internals/proof with the results of the last run, which
 // make mutants-doc saves, and with the bugs that make prove finds. -rewrite updates the tables.
 func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
-	requirements, err := os.ReadFile("../../docs/requirements.md")
+	requirements, err := os.ReadFile("../../docs/internals/requirements.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,8 +38,8 @@ func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hasTable(t, "../../docs/proof/known-bugs.md", "known bugs", knownBugs(regressions, mutants, known.list))
-	hasTable(t, "../../docs/proof/interleavings.md", "proved bugs", proved(slices.Concat(mutants, subtle)))
+	hasTable(t, "../../docs/internals/proof/known-bugs.md", "known bugs", knownBugs(regressions, mutants, known.list))
+	hasTable(t, "../../docs/internals/proof/interleavings.md", "proved bugs", proved(slices.Concat(mutants, subtle)))
 }
 
 // hasTable fails if the page has a different table, or rewrites the page.

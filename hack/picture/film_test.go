@@ -44,6 +44,17 @@ func TestFilmSharesLines_DEM_04(t *testing.T) {
 	}
 }
 
+// A renderer may drop spaces at the ends of a text, and collapse others: texts have none at their ends, xml:space keeps the
+// others, and backgrounds cover all of them.
+func TestTextKeepsItsPlaceWithoutSpaces(t *testing.T) {
+	svg := drawn(t, "ab\x1b[41m  c d \x1b[0m.\n")
+	for _, want := range []string{`xml:space="preserve"`, `width="46.8"`, `<text x="47.2" y="56.5">c` + noBreak + `d</text>`} {
+		if !strings.Contains(svg, want) {
+			t.Errorf("no %s in\n%s", want, svg)
+		}
+	}
+}
+
 // The recording at the top of README is small, moves without a script, and stands still for readers who prefer reduced
 // motion (issue 19).
 func TestRecordingSuitsREADME_DEM_04(t *testing.T) {

@@ -70,7 +70,7 @@ func heightOf(lines [][]cell) int { return titleBar + len(lines)*lineHeight + 2*
 
 // begin writes the window, and opens the group of its text.
 func begin(b *strings.Builder, title string, width float64, height int) {
-	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
+	fmt.Fprintf(b, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %.0f %d" width="%.0f" height="%d" xml:space="preserve" role="img" aria-label="%s">`+"\n", width, height, width, height, html.EscapeString(title))
 	fmt.Fprintf(b, `<rect width="100%%" height="100%%" rx="8" fill="%s"/>`+"\n", background)
 	for i, color := range []string{"#ff5f56", "#ffbd2e", "#27c93f"} {
 		fmt.Fprintf(b, `<circle cx="%d" cy="18" r="5" fill="%s"/>`+"\n", 18+i*16, color)
@@ -112,11 +112,18 @@ func drawRun(b *strings.Builder, run []cell, x, top float64) {
 		fmt.Fprintf(b, `<rect x="%.1f" y="%.1f" width="%.1f" height="1" fill="%s"/>`+"\n", x, top+lineHeight/2, width, orElse(fill, foreground))
 		return
 	}
+	// Some renderers drop spaces at the ends of a text, even if they do not break.
+	for len(run) > 0 && run[0].r == ' ' {
+		run, x = run[1:], x+charWidth
+	}
+	for len(run) > 0 && run[len(run)-1].r == ' ' {
+		run = run[:len(run)-1]
+	}
+	if len(run) == 0 {
+		return
+	}
 	for _, c := range run {
 		text += string(c.r)
-	}
-	if strings.TrimSpace(text) == "" {
-		return
 	}
 	fmt.Fprintf(b, `<text x="%.1f" y="%.1f"%s>%s</text>`+"\n", x, top+12.5, attributes(run, fill), html.EscapeString(strings.ReplaceAll(text, " ", noBreak)))
 }
@@ -143,7 +150,7 @@ func attributes(run []cell, fill string) (all string) {
 	return all
 }
 
-// noBreak is a space that browsers do not collapse; newer ones ignore xml:space.
+// noBreak is a space that browsers do not collapse; newer ones ignore xml:space, and others heed only that.
 const noBreak = "\u00a0"
 
 func orElse(color, other string) string {

@@ -37,7 +37,7 @@ func (a *asked) soFar() (paths, others []string) {
 }
 
 // verbRequests are the verbs that only read, in a cluster where Job train has failed, with their number of requests.
-// The README quotes some of these numbers.
+// README.md and docs/faq.md quote some of these numbers.
 var verbRequests = []struct {
 	args     string
 	requests int
@@ -62,7 +62,7 @@ var verbRequests = []struct {
 const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}\nspec:\n  template:\n    spec:\n" +
 	"      restartPolicy: Never\n      containers: [{name: main, image: i}]\n"
 
-// A verb that reads sends only GET requests, only for resources that the README lists, and no more of them than it
+// A verb that reads sends only GET requests, only for resources that docs/faq.md lists, and no more of them than it
 // says.
 func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	file := clitest.WriteManifest(t, simpleManifest)
@@ -92,7 +92,7 @@ func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
 	}
 }
 
-// mayBeRead reports whether the README lists the resource at this path.
+// mayBeRead reports whether docs/faq.md lists the resource at this path.
 func mayBeRead(path string) bool {
 	if path == "/version" || path == "/livez" || strings.HasPrefix(path, "/api/v1/nodes/") {
 		return true

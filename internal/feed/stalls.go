@@ -23,7 +23,7 @@ const (
 )
 
 // Stalls determines which Jobs of a set are stalled, and why their pods failed. It sends requests only if Jobs have no ready
-// pod or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
+// pod, may restart containers, or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
 type Stalls struct {
 	Timing
 	Client    kube.Interface

@@ -22,6 +22,11 @@ type Object struct {
 	node     *yaml.Node
 }
 
+// FromContent returns an object that was not read from a manifest; its errors name source.
+func FromContent(source string, content map[string]any) *Object {
+	return &Object{Content: content, document: &document{file: source}}
+}
+
 // Copy returns a copy whose content can be changed.
 func (o *Object) Copy() *Object { return &Object{runtime.DeepCopyJSON(o.Content), o.document, o.node} }
 

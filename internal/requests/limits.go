@@ -71,6 +71,7 @@ type transport struct {
 }
 
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	hasCredentials(r)
 	way, r := t.trace(r)
 	if isFollowing(r) {
 		response, err := t.next.RoundTrip(r)
@@ -137,14 +138,19 @@ func (s *silence) unlessOver(f func()) {
 }
 
 func (s *silence) notice() {
-	l := s.limits
+	if s.request.Context().Value(followedKey{}) == nil {
+		s.limits.printOnce(fmt.Sprintf("Waiting for the API server at %s%s to answer: %s", serverOf(s.request.URL), s.route, callOf(s.request)))
+	}
+}
+
+// printOnce prints a notice, unless one was printed since the last timeout.
+func (l *Limits) printOnce(line string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.printed || s.request.Context().Value(followedKey{}) != nil {
-		return
+	if !l.printed {
+		l.printed = true
+		l.Print(line)
 	}
-	l.printed = true
-	l.Print(fmt.Sprintf("Waiting for the API server at %s%s to answer: %s", serverOf(s.request.URL), s.route, callOf(s.request)))
 }
 
 func (s *silence) giveUp() {

@@ -42,7 +42,7 @@ const (
 // WithAuthorization allows requests with a bearer token that the API server authenticates (TokenReview) and authorizes to get the path
 // (SubjectAccessReview of the non-resource URL). It caches the results for a short time. Tokens that were allowed before are
 // reviewed with the client known, and all others with unknown: if each client has its own rate limit, a flood of invalid
-// tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary (docs/adr/0006).
+// tokens does not delay valid ones. k8s.io/apiserver's filters do the same and more, for 13 MB of binary (docs/internals/adr/0006).
 func WithAuthorization(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	answers := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, now) }
 	v := &reviewer{

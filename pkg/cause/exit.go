@@ -28,6 +28,7 @@ var reasonMeanings = map[string]string{
 	"OOMKilled":              "it used more memory than its limit, or the node ran out of memory",
 	"StartError":             "the container could not be started",
 	"ContainerCannotRun":     "the container could not be started",
+	"Unknown":                "the container runtime lost track of it, as after a restart of the runtime or of the node",
 	"ContainerStatusUnknown": "how it ended is unknown: the node was unreachable or rebooted",
 	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
 }
@@ -39,6 +40,7 @@ var codeMeanings = map[int32]string{
 	127: "the command was not found in the image",
 	130: "it was interrupted",
 	134: "it aborted, as after a failed assertion",
+	135: "it accessed memory that could not be provided, as when /dev/shm or a disk is full",
 	137: "it did not stop within its grace period, or the node ran low on memory",
 	139: "it accessed invalid memory, a bug in native code",
 	143: "it was asked to stop by a deletion, an eviction or a node shutdown",

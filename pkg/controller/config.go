@@ -65,7 +65,7 @@ type Config struct {
 	// Workers is the number of Jobs synced concurrently. Default 50.
 	Workers int
 	// PodConcurrency is the most API calls that one sync makes at once; it makes fewer if they would wait for one
-	// another in the API server (docs/adr/0022). Default 32.
+	// another in the API server (docs/internals/adr/0022). Default 32.
 	PodConcurrency int
 	// CallTimeout is the timeout of an API call. Default 30 s.
 	CallTimeout time.Duration

@@ -26,7 +26,7 @@ const (
 	eventNotCreated    = "FailedCreate"
 	eventNotDeleted    = "FailedDelete"
 	eventPodNotPatched = "FailedPatch"
-	// eventPodFailed is the reason of the events about causes of failures: one event per cause, which outlives the pods.
+	// eventPodFailed is the reason of the events about causes of failures: one event per cause, which also counts pods that are deleted later.
 	eventPodFailed = "PodFailed"
 )
 

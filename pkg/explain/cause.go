@@ -51,7 +51,7 @@ type Cause struct {
 	Signal    string              `json:"signal,omitempty"`
 	Reason    string              `json:"reason,omitempty"`
 	// Also are the other containers that failed in all of the pods.
-	Also []cause.Exit `json:"also,omitempty"`
+	Also []AlsoFailed `json:"also,omitempty"`
 	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container instead, a
 	// sidecar or a container that was stopped.
 	Hidden *Hidden `json:"hidden,omitempty"`
@@ -99,4 +99,10 @@ type Hidden struct {
 	cause.Exit `json:",inline"`
 	// Sidecar is set if the rule matched a sidecar instead.
 	Sidecar bool `json:"sidecar,omitempty"`
+}
+
+// AlsoFailed is another container that failed. MemoryLimit is its memory limit if it ran out of memory.
+type AlsoFailed struct {
+	cause.Exit  `json:",inline"`
+	MemoryLimit input.MemoryLimit `json:"memoryLimit,omitzero"`
 }

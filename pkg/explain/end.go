@@ -47,7 +47,10 @@ type End struct {
 	// Outlived is a pod that only some of its containers kept running until the deadline.
 	Outlived *Outlived `json:"outlived,omitempty"`
 	// Looped is the container that failed and was restarted again and again until the deadline.
-	Looped string `json:"looped,omitempty"`
+	// LoopedExit is how it ended before a restart, nil if that is unknown; LoopedGone is set if its pod no longer exists.
+	Looped     string      `json:"looped,omitempty"`
+	LoopedExit *cause.Exit `json:"loopedExit,omitempty"`
+	LoopedGone bool        `json:"loopedGone,omitempty"`
 	// FailedIndexes are the failed indexes, if they ended the Job, and IndexRule the rule that failed all of them.
 	FailedIndexes    string     `json:"failedIndexes,omitempty"`
 	FailedIndexCount int32      `json:"failedIndexCount,omitempty"`

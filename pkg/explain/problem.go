@@ -26,6 +26,7 @@ const (
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be created
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
+	ProblemContainerStopped  ProblemKind = "ContainerStopped"  // its status still says that it runs
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
@@ -113,6 +114,8 @@ type Problem struct {
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
 	Probed  bool     `json:"probed,omitempty"`
+	// LostPolicy is set if Container is a sidecar in the Job's template, and the pod lacks its restartPolicy Always (InitRunning).
+	LostPolicy bool `json:"lostPolicy,omitempty"`
 	// GraceSeconds is the time that sidecars have to stop.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
 	// Node is the node of the pod; Scheduled is set if a scheduler has looked at the pod.

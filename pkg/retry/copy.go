@@ -51,8 +51,8 @@ var toolPrefixes = []string{
 	"applyset.kubernetes.io/", "kapp.k14s.io/", "config.k8s.io/owning-inventory",
 }
 
-// copyJob returns a new Job with the labels, annotations and spec of object, and what it dropped.
-func copyJob(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
+// Copy returns a new Job with the labels, annotations and spec of object, without what belongs to the object itself, and what
+func Copy(object *unstructured.Unstructured, name string) (*unstructured.Unstructured, []Dropped) {
 	old := object.DeepCopy()
 	made := &unstructured.Unstructured{Object: map[string]any{"spec": old.Object["spec"]}}
 	made.SetAPIVersion("batch/v1")

@@ -96,7 +96,7 @@ func Make(job *batchv1.Job, object *unstructured.Unstructured, family Family, q 
 	}
 	var name string
 	r.Attempt, name = family.Next(job, q.Taken)
-	r.Object, r.Dropped = copyJob(object, cmp.Or(q.Name, name))
+	r.Object, r.Dropped = Copy(object, cmp.Or(q.Name, name))
 	leftOut := indexset.Below(completions(job)).Difference(r.Indexes).Difference(family.Done())
 	r.setLineage(job, leftOut)
 	if !r.Indexed {

@@ -57,9 +57,9 @@ func TestReplayReproducesRecordedJobs_WIF_05(t *testing.T) {
 // documented checks that the documentation contains the text with its current number.
 func documented(t *testing.T, text string) {
 	t.Helper()
-	page, err := os.ReadFile("../../docs/what-if.md")
+	page, err := os.ReadFile("../../docs/retry.md")
 	if err != nil || !strings.Contains(strings.Join(strings.Fields(string(page)), " "), text) {
-		t.Errorf("docs/what-if.md does not have %q, %v", text, err)
+		t.Errorf("docs/retry.md does not have %q, %v", text, err)
 	}
 }
 

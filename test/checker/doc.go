@@ -1,4 +1,4 @@
-// Package checker checks the invariants of a Job controller (S1–S12, L1, L2, L5 of docs/requirements.md) at every write
+// Package checker checks the invariants of a Job controller (S1–S12, L1, L2, L5 of docs/internals/requirements.md) at every write
 // in the virtual cluster of pkg/sim.
 //
 // The Checker is a sim.Observer with a history of its own. It never reads the controller's cache. It excuses a mistake

@@ -170,6 +170,9 @@ func (f *Writes) created(body []byte) (*unstructured.Unstructured, *Status) {
 	if f.Job(job.GetName()) != nil {
 		return nil, &Status{409, "AlreadyExists", fmt.Sprintf("jobs.batch %q already exists", job.GetName())}
 	}
+	if job.GetNamespace() == "" {
+		job.SetNamespace("ns1")
+	}
 	f.uids++
 	job.SetUID(types.UID(fmt.Sprintf("created-%d", f.uids)))
 	job.SetCreationTimestamp(metav1.NewTime(Now()))

@@ -1,6 +1,6 @@
 // Package compat runs the plugin, and in some tests the controller, against the API servers of older Kubernetes releases,
 // with the releases' own Job controller: `make test-compat` builds each release first. The results are in
-// docs/compatibility.md.
+// docs/controller.md.
 //
 // The tests have the build tag compat, as building a release takes minutes. These environment variables configure them:
 //

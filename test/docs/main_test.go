@@ -1,8 +1,8 @@
 //go:build linux
 
 // Package docs runs every command of the documentation, as a reader would: README.md, CONTRIBUTING.md,
-// examples/README.md and the pages of docs, each page in its own namespace of a kwok cluster on which our controller
-// runs (issue 7, point 6). Package page documents the directives of a page, package shell how a block is run. The tests
+// examples/README.md and the pages of docs, on a kwok cluster on which our controller runs (issue 7, point 6). The pages of
+// page.Tour are one visit in one namespace; every other page has its own. Package page documents the directives of a page, package shell how a block is run. The tests
 // of package page check the parts that need no cluster (links, anchors, flags, directives).
 //
 // BATCHJOB_DOCS_BINARY is another binary than bin/kubectl-batchjob.

@@ -23,27 +23,42 @@ const patience = 2 * time.Minute
 
 // Issue 7, point 6: every command of the documentation behaves as its page says.
 func TestCommandsDoWhatThePagesSay(t *testing.T) {
-	files, err := filepath.Glob(filepath.Join(shared.root, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	names := []string{"README.md", "CONTRIBUTING.md", "examples/README.md"}
-	for _, file := range files {
-		names = append(names, "docs/"+filepath.Base(file))
+	for _, folder := range []string{"docs", "docs/internals"} {
+		files, err := filepath.Glob(filepath.Join(shared.root, folder, "*.md"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			names = append(names, folder+"/"+filepath.Base(file))
+		}
 	}
 	for _, name := range names {
-		if !page.IsRun(name) {
+		if !page.IsRun(name) || slices.Contains(page.Tour(), name) {
 			continue
 		}
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			p, err := page.Read(shared.root, name)
-			if err != nil {
-				t.Fatal(err)
-			}
-			newVisit(t, shared, p).run()
+			newVisit(t, shared, read(t, name)).run()
 		})
 	}
+	t.Run("tour", func(t *testing.T) {
+		t.Parallel()
+		tour := &page.Page{Path: "tour"}
+		for _, name := range page.Tour() {
+			tour.Blocks = append(tour.Blocks, read(t, name).Blocks...)
+		}
+		newVisit(t, shared, tour).run()
+	})
+}
+
+func read(t *testing.T, name string) *page.Page {
+	t.Helper()
+	p, err := page.Read(shared.root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
 }
 
 // visit is one reader's visit of one page.

@@ -63,7 +63,7 @@ func newDisturber(s *soak) *disturber {
 // controllerClock is the name of the trouble that needs a separate binary.
 const controllerClock = "controller-clock"
 
-// all returns all troubles; docs/proof/soak.md describes them.
+// all returns all troubles; docs/internals/proof/soak.md describes them.
 func (d *disturber) all() []troubles.Trouble {
 	all := []troubles.Trouble{
 		{Name: "api-server-ends", Outage: true, Run: d.endServer},

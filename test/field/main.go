@@ -6,7 +6,7 @@
 //	go run ./test/field -only '^dns'   # some
 //	go run ./test/field -cases FOLDER  # those of another folder
 //
-// It fails if a case does. docs/field.md lists the cases.
+// It fails if a case does. docs/internals/field.md lists the cases.
 package main
 
 import (

@@ -27,9 +27,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-var rewrite = flag.Bool("rewrite", false, "measure the first table of docs/requests.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
+var rewrite = flag.Bool("rewrite", false,
+	"measure the table of verbs of docs/scaling.md, for 100,000 pods, too, and rewrite it; alone, with -run TestRequests")
 
-// measuredVerbs are the command lines of docs/requests.md. Job NAME has failed. A verb that follows Jobs is interrupted
+// measuredVerbs are the command lines of docs/scaling.md. Job NAME has failed. A verb that follows Jobs is interrupted
 // once it has opened its watches and requested a log, if it does that.
 var measuredVerbs = []struct {
 	args    string
@@ -204,23 +205,23 @@ func inBytes(n int64) string {
 	return fmt.Sprintf("%.1f MB", float64(n)/1_000_000)
 }
 
-// firstTable matches a page up to the end of its first table.
-var firstTable = regexp.MustCompile(`(?s)\A(.*?\n\|---(?:\|---:)+\|\n).*?\n\n`)
+// tableOfVerbs matches the table of requests of a page.
+var tableOfVerbs = regexp.MustCompile(`(?s)(\| verb \| 10 pods: [^\n]*\n\|---(?:\|---:)+\|\n).*?\n\n`)
 
-// withRows replaces the rows of the first table of a page.
+// withRows replaces the rows of that table.
 func withRows(page []byte, rows string) []byte {
-	return firstTable.ReplaceAll(page, []byte("${1}"+rows+"\n"))
+	return tableOfVerbs.ReplaceAll(page, []byte("${1}"+rows+"\n"))
 }
 
-func TestOnlyTheFirstTableIsRewritten(t *testing.T) {
-	page := "A\n\n| a | b |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |\n\nB\n\n| c | d |\n|---|---:|\n| 5 | 6 |\n\nC\n"
+func TestOnlyTheTableOfVerbsIsRewritten(t *testing.T) {
+	page := "A\n\n| c | d |\n|---|---:|\n| 5 | 6 |\n\nB\n\n| verb | 10 pods: requests |\n|---|---:|\n| 1 | 2 |\n| 3 | 4 |\n\nC\n"
 	want := strings.Replace(page, "| 1 | 2 |\n| 3 | 4 |\n", "| 7 | 8 |\n", 1)
 	if got := string(withRows([]byte(page), "| 7 | 8 |\n")); got != want {
 		t.Errorf("got %s", got)
 	}
 }
 
-// POL-01, POL-02: docs/requests.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
+// POL-01, POL-02: docs/scaling.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
 func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
@@ -231,7 +232,7 @@ func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
 		namespaces[size] = newNamespace(t, client)
 		storeManyPods(t, client, namespaces[size], "train", size)
 	}
-	path := filepath.Join("..", "..", "docs", "requests.md")
+	path := filepath.Join("..", "..", "docs", "scaling.md")
 	page, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
 		}
 		got := []string{fmt.Sprint(costs[0].requests), fmt.Sprint(costs[1].requests)}
 		if !*rewrite && strings.Join(documented, " ") != strings.Join(got, " ") {
-			t.Errorf("%s: %q requests for 10 and 1,000 pods, and docs/requests.md has %q", verb.args, got, documented)
+			t.Errorf("%s: %q requests for 10 and 1,000 pods, and docs/scaling.md has %q", verb.args, got, documented)
 		}
 	}
 	if *rewrite {

@@ -16,7 +16,7 @@ const (
 	rulesFile = folder + "rules.yaml"
 	// scrapeJob is the name of the Service; the operator uses it as the label job.
 	scrapeJob = "batchjob-controller-metrics"
-	runbooks  = "https://github.com/batchjob-dev/kubectl-batchjob/blob/main/docs/runbooks.md#"
+	runbooks  = "https://github.com/batchjob-dev/kubectl-batchjob/blob/main/docs/monitoring.md#"
 )
 
 type rule struct {
@@ -135,11 +135,11 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 			t.Errorf("%s has its runbook at %q", alert.Alert, url)
 		}
 	}
-	page := read(t, "../../docs/runbooks.md")
+	page := read(t, "../../docs/monitoring.md")
 	var got []string
-	for _, heading := range regexp.MustCompile(`(?m)^## (BatchJob[A-Za-z]*)$`).FindAllStringSubmatchIndex(page, -1) {
+	for _, heading := range regexp.MustCompile(`(?m)^### (BatchJob[A-Za-z]*)$`).FindAllStringSubmatchIndex(page, -1) {
 		got = append(got, page[heading[2]:heading[3]])
-		section, _, _ := strings.Cut(page[heading[1]:], "\n## ")
+		section, _, _ := strings.Cut(page[heading[1]:], "\n### ")
 		for _, part := range []string{"**What it means.**", "**What users notice.**", "**Look.**", "**Likely causes.**", "**Do.**", "**It resolves**"} {
 			if !strings.Contains(section, part) {
 				t.Errorf("the runbook of %s has no %s", got[len(got)-1], part)
@@ -154,14 +154,14 @@ func TestEveryAlertHasARunbook(t *testing.T) {
 	}
 	served := served(t)
 	for _, q := range runbookQueries(t) {
-		served.check(t, "docs/runbooks.md", q)
+		served.check(t, "docs/monitoring.md", q)
 	}
 }
 
 // runbookQueries returns the queries in PromQL blocks, one per line.
 func runbookQueries(t *testing.T) (queries []string) {
 	t.Helper()
-	for _, block := range regexp.MustCompile("(?s)```promql\n(.*?)```").FindAllStringSubmatch(read(t, "../../docs/runbooks.md"), -1) {
+	for _, block := range regexp.MustCompile("(?s)```promql\n(.*?)```").FindAllStringSubmatch(read(t, "../../docs/monitoring.md"), -1) {
 		queries = append(queries, strings.FieldsFunc(block[1], func(r rune) bool { return r == '\n' })...)
 	}
 	return queries

@@ -156,7 +156,7 @@ func (l ledger) total() entry {
 	return sum
 }
 
-// markdown returns the table for docs/proof/storms.md.
+// markdown returns the table for docs/internals/proof/storms.md.
 func (l ledger) markdown() string {
 	var b strings.Builder
 	b.WriteString("| commit | seeds | worlds | steps | simulated years | Jobs | faults and actions | violations | CPU hours |\n|---|---|---|---|---|---|---|---|---|\n")
@@ -184,13 +184,13 @@ func thousands(n uint64) string {
 	return fmt.Sprintf("%s,%03d", thousands(n/1000), n%1000)
 }
 
-// ledgerFile is the ledger shown in docs/proof/storms.md.
+// ledgerFile is the ledger shown in docs/internals/proof/storms.md.
 const ledgerFile = "testdata/ledger.json"
 
-// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/proof/storms.md with the ledger; -rewrite updates
+// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/internals/proof/storms.md with the ledger; -rewrite updates
 // them.
 func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
-	const page = "../../docs/proof/storms.md"
+	const page = "../../docs/internals/proof/storms.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)

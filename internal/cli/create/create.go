@@ -15,7 +15,7 @@ import (
 )
 
 const createLong = `Create Jobs, CronJobs and JobSets from manifests, with checked names of failure
-rules (KEP-4443), which older API servers do not know.
+rules (KEP-4443), or one Job from a Job or CronJob that exists.
 
 The controller built into Kubernetes runs the Jobs unless the manifest or
 --managed-by names another. With --dry-run=client, nothing is sent and no
@@ -42,14 +42,15 @@ Objects of other kinds are skipped, with a line that names them. --all-kinds
 creates them, too, in the order of the files. With --dry-run=client and -o yaml
 or -o json, they are printed as they are, so that kubectl apply gets all objects.
 
+--from makes one Job from the template of a CronJob or from another Job. That of
+a CronJob belongs to it, as after kubectl create job --from; that of a Job has
+no owner. Arguments after -- replace those of the container.
+
 If one of several objects fails, create continues with the others, and exits
 with code 1.`
 
 const createExample = `  # Create the Job in a file
   kubectl batchjob create -f job.yaml
-
-  # See what the API server would store
-  kubectl batchjob create -f job.yaml --dry-run=server -o yaml
 
   # Plain manifests for kubectl apply, without a cluster
   kubectl batchjob create -f jobs/ -R --dry-run=client -o yaml |
@@ -57,6 +58,9 @@ const createExample = `  # Create the Job in a file
 
   # Have the controller of kubectl batchjob run the Job
   kubectl batchjob create -f job.yaml --managed-by batchjob.dev/controller
+
+  # Start a CronJob's Job now, with other arguments
+  kubectl batchjob create --from cronjob/nightly -- --day 2026-11-27
 
   # From standard input, printing only the name
   kubectl batchjob create -f - -o name <job.yaml`
@@ -75,7 +79,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
-		Use:               "create -f FILE",
+		Use:               "create (-f FILE | --from KIND/NAME [-- ARGS...])",
 		SuggestFor:        []string{"apply"},
 		Short:             "Create Jobs, CronJobs and JobSets from manifests",
 		Long:              createLong,

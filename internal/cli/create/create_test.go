@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -37,6 +38,7 @@ type creations struct {
 	leases   func() (any, *clitest.Status) // returns the list of Leases; nil for an empty one
 	answer   func(name string, body map[string]any) *clitest.Status
 	causes   []any
+	sources  map[string]string // JSON of objects that exist, by path
 	came     chan struct{}
 	hold     chan struct{}
 }
@@ -63,7 +65,13 @@ func (c *creations) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if r.Method == http.MethodGet {
-		clitest.ServeKinds(w, r)
+		if source, is := c.sources[r.URL.Path]; is {
+			clitest.WriteJSON(w, http.StatusOK, json.RawMessage(source))
+		} else if strings.Contains(r.URL.Path, "jobs/") {
+			clitest.WriteStatus(w, &clitest.Status{Code: 404, Reason: "NotFound", Message: "not found"}, path.Base(r.URL.Path))
+		} else {
+			clitest.ServeKinds(w, r)
+		}
 		return
 	}
 	data, _ := io.ReadAll(r.Body)

@@ -5,53 +5,35 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"maps"
 	"os"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 	"sigs.k8s.io/yaml"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/change"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 )
 
 // changes are the differences from the retried Job.
 type changes struct {
-	container        string
-	images           []string
-	env              []string
-	requests, limits map[string]string
-	numbers          map[string]*int64 // by flag; only flags that were given
+	change.Flags
 	patch, patchFile string
 	edit             bool
 }
 
-// numberFlags are the flags that set a number of the spec.
-var numberFlags = []struct{ flag, field, usage string }{
-	{"parallelism", "parallelism", "How many pods run at once."},
-	{"backoff-limit", "backoffLimit", "How many failures the Job survives."},
-	{"backoff-limit-per-index", "backoffLimitPerIndex", "How many failures an index survives."},
-	{"max-failed-indexes", "maxFailedIndexes", "How many failed indexes the Job survives."},
-	{"active-deadline-seconds", "activeDeadlineSeconds", "How long the Job may run."},
-}
-
 func (c *changes) addTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
-	flags.StringVarP(&c.container, "container", "c", "", "Container to change; by default all of them.\nIt is for --image, --set-env, --requests and --limits.")
-	flags.StringArrayVar(&c.images, "image", nil, "[CONTAINER=]IMAGE to run instead.\nIt may be repeated.")
-	flags.StringArrayVar(&c.env, "set-env", nil, "Set NAME=VALUE, or remove NAME-.\nThey are variables of the environment.\nIt may be repeated.")
-	flags.StringToStringVar(&c.requests, "requests", nil, "Resource requests, e.g. cpu=2,memory=4Gi.")
-	flags.StringToStringVar(&c.limits, "limits", nil, "Resource limits, e.g. memory=4Gi.")
-	c.numbers = map[string]*int64{}
-	for _, n := range numberFlags {
-		c.numbers[n.flag] = flags.Int64(n.flag, 0, n.usage)
-	}
+	c.AddTo(cmd,
+		change.Number{Flag: "parallelism", Field: "parallelism", Usage: "How many pods run at once."},
+		change.Number{Flag: "backoff-limit", Field: "backoffLimit", Usage: "How many failures the Job survives."},
+		change.Number{Flag: "backoff-limit-per-index", Field: "backoffLimitPerIndex", Usage: "How many failures an index survives."},
+		change.Number{Flag: "max-failed-indexes", Field: "maxFailedIndexes", Usage: "How many failed indexes the Job survives."},
+		change.Number{Flag: "active-deadline-seconds", Field: "activeDeadlineSeconds", Usage: "How long the Job may run."},
+	)
 	flags.StringVarP(&c.patch, "patch", "p", "", "Strategic merge patch of the Job, JSON or YAML.")
 	flags.StringVar(&c.patchFile, "patch-file", "", "File with such a patch, - for stdin.")
 	flags.BoolVar(&c.edit, "edit", false, "Edit the Job before it is created.\nThe editor is KUBE_EDITOR or EDITOR.")
@@ -59,29 +41,10 @@ func (c *changes) addTo(cmd *cobra.Command) {
 
 // validate checks the flags; its errors are usage errors.
 func (c *changes) validate(flags *pflag.FlagSet) error {
-	for _, n := range numberFlags {
-		if !flags.Changed(n.flag) {
-			delete(c.numbers, n.flag)
-		} else if *c.numbers[n.flag] < 0 {
-			return cmdutil.UsageErrorf("--%s=%d: use 0 or more", n.flag, *c.numbers[n.flag])
-		}
-	}
 	if c.patch != "" && c.patchFile != "" {
 		return cmdutil.UsageErrorf("--patch and --patch-file exclude each other")
 	}
-	for _, env := range c.env {
-		if name, _, set := strings.Cut(env, "="); name == "" || !set && !strings.HasSuffix(env, "-") {
-			return cmdutil.UsageErrorf("--set-env=%s: use NAME=VALUE, or NAME- to remove it", env)
-		}
-	}
-	for flag, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
-		for name, quantity := range quantities {
-			if _, err := resource.ParseQuantity(quantity); err != nil {
-				return cmdutil.UsageErrorf("--%s: %s=%s is not a quantity such as 2, 500m or 4Gi", flag, name, quantity)
-			}
-		}
-	}
-	return nil
+	return c.Validate(flags)
 }
 
 // read reads the patch file.
@@ -102,15 +65,8 @@ func (c *changes) read(in io.Reader) (err error) {
 // apply changes the Job. It rejects changes of completions and completionMode, which determine the indexes.
 func (c *changes) apply(ctx context.Context, env cmdutil.Env, job *unstructured.Unstructured) error {
 	before := shape(job)
-	if err := c.setContainers(job); err != nil {
+	if err := c.Apply(job); err != nil {
 		return err
-	}
-	for _, n := range numberFlags {
-		if value := c.numbers[n.flag]; value != nil {
-			if err := unstructured.SetNestedField(job.Object, *value, "spec", n.field); err != nil {
-				return err
-			}
-		}
 	}
 	if c.patch != "" {
 		if err := applyPatch(job, c.patch); err != nil {
@@ -157,83 +113,4 @@ func applyPatch(job *unstructured.Unstructured, text string) error {
 		return cmdutil.UsageErrorf("the patch does not fit a Job: %v", err)
 	}
 	return job.UnmarshalJSON(patched)
-}
-
-// setContainers changes images, environments and resources.
-func (c *changes) setContainers(job *unstructured.Unstructured) error {
-	images := map[string]string{}
-	for _, text := range c.images {
-		container, image, named := strings.Cut(text, "=")
-		if !named {
-			container, image = c.container, text
-		}
-		images[container] = image
-	}
-	used := map[string]bool{}
-	for _, list := range []string{"initContainers", "containers"} {
-		path := []string{"spec", "template", "spec", list}
-		containers, _, err := unstructured.NestedSlice(job.Object, path...)
-		if err != nil || containers == nil {
-			continue
-		}
-		for _, item := range containers {
-			if container, ok := item.(map[string]any); ok {
-				c.setContainer(container, list == "containers", images, used)
-			}
-		}
-		if err := unstructured.SetNestedSlice(job.Object, containers, path...); err != nil {
-			return err
-		}
-	}
-	for _, name := range slices.AppendSeq([]string{c.container}, maps.Keys(images)) {
-		if name == "" || used[name] {
-			continue
-		}
-		typed, err := cmdutil.ToJob(job)
-		if err != nil {
-			return err
-		}
-		return cmdutil.UsageErrorf("the Job has no container %q; it has: %s", name, strings.Join(cmdutil.TemplateContainers(typed), ", "))
-	}
-	return nil
-}
-
-// setContainer changes one container, and records by which name it was selected. Without a name, flags apply to all
-// regular containers.
-func (c *changes) setContainer(container map[string]any, regular bool, images map[string]string, used map[string]bool) {
-	name, _ := container["name"].(string)
-	meant := func(asked string) bool { return asked == name || asked == "" && regular }
-	for asked, image := range images {
-		if _, own := images[name]; meant(asked) && (asked == name || !own) {
-			container["image"], used[asked] = image, true
-		}
-	}
-	if meant(c.container) {
-		used[c.container] = true
-		for kind, quantities := range map[string]map[string]string{"requests": c.requests, "limits": c.limits} {
-			for name, quantity := range quantities {
-				_ = unstructured.SetNestedField(container, quantity, "resources", kind, name) // resources is always an object
-			}
-		}
-		c.setEnv(container)
-	}
-}
-
-// setEnv changes the environment of a container.
-func (c *changes) setEnv(container map[string]any) {
-	for _, text := range c.env {
-		name, value, set := strings.Cut(text, "=")
-		if !set {
-			name = strings.TrimSuffix(name, "-")
-		}
-		env, _ := container["env"].([]any)
-		env = slices.DeleteFunc(env, func(item any) bool {
-			variable, _ := item.(map[string]any)
-			return variable["name"] == name
-		})
-		if set {
-			env = append(env, map[string]any{"name": name, "value": value})
-		}
-		container["env"] = env
-	}
 }

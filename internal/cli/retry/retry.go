@@ -105,7 +105,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.StringVar(&o.indexes, "indexes", "", "Indexes to run, e.g. 3,7-9, completed or not.")
 	flags.BoolVar(&o.request.FailedOnly, "failed-only", false, "Leave out indexes that never ran.")
-	flags.StringVar(&o.request.Name, "name", "", "Name of the new Job; by default NAME-retry-N.")
+	flags.StringVar(&o.request.Name, "name", "", "Name of the new Job.\nBy default, that of the old one with a suffix.")
 	flags.BoolVar(&o.request.ByAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
 	flags.BoolVar(&o.request.Replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)

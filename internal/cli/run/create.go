@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
@@ -62,7 +63,7 @@ func isJob(object *manifest.Object) bool {
 // them.
 func (o *Options) checkPermissions(ctx context.Context, objects []*manifest.Object) error {
 	verbs := []string{"create", "list"}
-	if o.remove || o.onCancel == cancelDelete {
+	if o.remove || o.replace || o.onCancel == cancelDelete {
 		verbs = append(verbs, "delete")
 	}
 	if o.onCancel == cancelSuspend {
@@ -95,7 +96,11 @@ func (o *Options) createAll(ctx context.Context, jobs, others []*manifest.Object
 		}
 		if err != nil {
 			problems := manifests.Locate(object, err)
-			if !isJob(object) {
+			switch {
+			case isJob(object) && apierrors.IsAlreadyExists(err):
+				problems = []error{cmdutil.NewUserError(cmdutil.KindOf(cmdutil.ExplainError(err)), err,
+					fmt.Sprintf("%s: job.batch/%s already exists", object.Position("metadata.name"), object.Name()), "to delete it first, use --replace")}
+			case !isJob(object):
 				problems = append(problems, manifests.MayExist(object, err))
 			}
 			return nil, errors.Join(append(problems, o.deleteAll(ctx, tasks), ctx.Err())...)

@@ -2,7 +2,6 @@
 package run
 
 import (
-	"context"
 	"errors"
 	"time"
 
@@ -19,16 +18,15 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
 )
 
-const runLong = `Create the Jobs in a manifest, follow them until they finish, and exit with
-their result: one command for CI. Logs go to stdout, progress and the
-explanation of failures to stderr. The controller built into Kubernetes runs
-the Jobs unless the manifest or --managed-by names another.
+const runLong = `Create Jobs from a manifest, or a copy of a Job, follow them, and exit with
+their result. Logs go to stdout, progress and explanations to stderr.
 
-Exit codes: 0 complete, 1 error, 2 wrong usage, 3 a Job has failed,
-4 stalled (--fail-if-stalled), 124 timeout, 130 Ctrl-C, 143 SIGTERM`
+Exit codes: 3 a Job has failed, 4 stalled, 124 timeout, 130 Ctrl-C, 143 SIGTERM`
 
 // runDetails is text for the reference only.
-const runDetails = `The Jobs are created as create does. If one of them cannot be created, those
+const runDetails = `The Jobs are created as create does, also with --from.
+The controller built into Kubernetes runs them unless the manifest or
+--managed-by names another. If one of them cannot be created, those
 created before are deleted again. Objects of other kinds are skipped; with
 --all-kinds, they are created before the Jobs, and --rm deletes them, too.
 
@@ -38,6 +36,12 @@ only the last lines of pods that failed, when all Jobs have finished.
 
 With --retry, a Job that fails is retried as retry does: what has completed does
 not run again. The result is that of the last retry.
+
+--replace is for a manifest that has changed, because the template of a Job
+cannot: it prints the differences, keeps a bundle of a Job that failed, deletes
+the Job and its pods, waits until they are gone, and creates the new Job. The
+API server checks the new Job first. It refuses Jobs that have not finished,
+unless there is --force, and ends if something else creates the Job again.
 
 --junit writes a report with a test case for each index of a Job, or for the
 Job if it has no indexes: why it failed, and the last lines of its log. It is
@@ -60,11 +64,11 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml
 
   # In CI: a report, two retries, and nothing left behind
-  kubectl batchjob run -f job.yaml --junit report.xml --retry 2 \
-    --timeout 1h --rm
+  kubectl batchjob run -f job.yaml --junit report.xml --retry 2 --rm
 
-  # Stop the pods on Ctrl-C, but keep the Job
-  kubectl batchjob run -f job.yaml --on-cancel=suspend`
+  # Run a CronJob's Job now, with other arguments
+  kubectl batchjob run --from cronjob/nightly -- --day 2026-11-27
+`
 
 // The values of --logs.
 const (
@@ -99,6 +103,8 @@ type Options struct {
 	junit       string
 	retries     int
 	remove      bool
+	replace     bool
+	keep        string // --keep-evidence
 	onCancel    string
 	timeout     time.Duration
 	stalled     follow.StallFlag
@@ -117,7 +123,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	o.manifests = manifests.NewFlags(o.kube, o.ErrOut)
 	cmd := &cobra.Command{
-		Use:               "run -f FILE",
+		Use:               "run (-f FILE | --from KIND/NAME [-- ARGS...])",
 		Short:             "Create Jobs, follow them, and exit with their result",
 		Long:              runLong,
 		Example:           runExample,
@@ -127,7 +133,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 			if err := o.Validate(cmd.Flags(), args); err != nil {
 				return err
 			}
-			return o.Run(cmd.Context())
+			return o.Run(cmd)
 		},
 	}
 	o.addFlags(cmd)
@@ -142,6 +148,9 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.StringVar(&o.junit, "junit", "", "Write a JUnit report to this file.")
 	flags.IntVar(&o.retries, "retry", 0, "Retry a failed Job at most this many times.\nWhat has completed does not run again.")
 	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end.\nThis is whatever the outcome.")
+	flags.BoolVar(&o.replace, "replace", false, "First delete Jobs of these names, if they finished.\nWith their pods. With --force, also Jobs that have not finished.")
+	flags.StringVar(&o.keep, "keep-evidence", keepFailed, "With --replace, bundle Jobs that are: failed, never.\nThe bundle is a file in the current folder, as of the verb bundle.")
+	flags.Lookup("keep-evidence").Annotations = map[string][]string{cmdutil.OnlyWith: {"replace"}}
 	flags.StringVar(&o.onCancel, "on-cancel", "", "On Ctrl-C: keep, suspend or delete the Jobs.\nSIGTERM does the same; keep by default, delete with --rm.")
 	flags.DurationVar(&o.timeout, "timeout", 0, "How long to wait, e.g. 30s, 5m, 2h.\nFor all Jobs together; there is no limit by default.")
 	o.stalled.AddTo(flags, stalledAfter)
@@ -150,6 +159,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.kube.AddTo(cmd)
 	must := cmdutil.MustCompleteFlag
 	must(cmd, "logs", cmdutil.CompleteWords(logWords()...))
+	must(cmd, "keep-evidence", cmdutil.CompleteWords(keepWords()...))
 	must(cmd, "on-cancel", cmdutil.CompleteWords(cancelWords()...))
 	if err := cmd.MarkFlagFilename("junit", "xml"); err != nil {
 		panic("completion of --junit: " + err.Error())
@@ -165,6 +175,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		}
 	}
 	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()),
+		cmdutil.OneOf("keep-evidence", o.keep, keepWords()),
 		o.color.Validate(), o.stalled.Validate())
 	o.stalledSet = flags.Changed("fail-if-stalled")
 	if err != nil {
@@ -173,6 +184,8 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	switch {
 	case o.concurrency < 1:
 		return cmdutil.UsageErrorf("--max-log-requests=%d: must be 1 or more", o.concurrency)
+	case flags.Changed("keep-evidence") && !o.replace:
+		return cmdutil.UsageErrorf("--keep-evidence is for --replace")
 	case o.retries < 0:
 		return cmdutil.UsageErrorf("--retry=%d: must be 0 or more", o.retries)
 	case flags.Changed("timeout") && o.timeout <= 0:
@@ -205,7 +218,8 @@ func (o *Options) complete() error {
 }
 
 // Run creates the Jobs and follows them. It makes all checks that need no created Job first.
-func (o *Options) Run(ctx context.Context) error {
+func (o *Options) Run(cmd *cobra.Command) error {
+	ctx := cmd.Context()
 	objects, others, err := o.read(ctx)
 	if err != nil {
 		return err
@@ -226,6 +240,11 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	if err := o.creator.CheckControllers(ctx, objects); err != nil {
 		return err
+	}
+	if o.replace {
+		if err := o.replaceAll(cmd, objects); err != nil {
+			return err
+		}
 	}
 	tasks, err := o.createAll(ctx, objects, others)
 	if err != nil {

@@ -161,7 +161,7 @@ func TestAllJobsOrNone_RUN_03(t *testing.T) {
 	server := newServer(t)
 	server.exists = "other"
 	got := program.Run(t, server.API, "run", "-f", clitest.WriteManifest(t, train+other))
-	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `jobs.batch "other" already exists`) || !strings.Contains(got.ErrOut, "Deleted job.batch/train.\n") ||
+	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `job.batch/other already exists`) || !strings.Contains(got.ErrOut, "Deleted job.batch/train.\n") ||
 		strings.Contains(got.ErrOut, "created") {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}

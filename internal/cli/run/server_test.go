@@ -37,6 +37,8 @@ type server struct {
 	// retryAfter makes client-go repeat requests that the outage loses.
 	retryAfter bool
 	deletion   chan struct{}
+	deletes    func(w http.ResponseWriter, job *unstructured.Unstructured) bool // instead of a deletion, unless it returns false
+	rejects    *clitest.Status                                                  // the response to dry runs
 	// answers is called with the name of a stored object before the response to its creation; nil for an immediate response.
 	answers func(r *http.Request, name string)
 }
@@ -84,6 +86,9 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if s.deletion != nil {
 			<-s.deletion
 		}
+		if s.deletes != nil && s.deletes(w, s.job(name)) {
+			return
+		}
 		s.remove(name)
 		clitest.WriteJSON(w, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 	case http.MethodPatch:
@@ -118,6 +123,15 @@ func (s *server) create(w http.ResponseWriter, r *http.Request, namespace string
 	}
 	if job.GetName() == "" {
 		job.SetName(job.GetGenerateName() + "x7")
+	}
+	if r.URL.Query().Has("dryRun") {
+		s.note("TRY " + job.GetName())
+		if s.rejects != nil {
+			clitest.WriteStatus(w, s.rejects, job.GetName())
+		} else {
+			clitest.WriteJSON(w, http.StatusCreated, job.Object)
+		}
+		return
 	}
 	s.note("POST " + job.GetName())
 	var lost *clitest.Status

@@ -115,8 +115,11 @@ func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []inp
 func evidenceOf(r *explain.Report) string {
 	var names strings.Builder
 	for i := range r.Evidence {
-		if e := &r.Evidence[i]; e.Kind == explain.EvidencePod || e.Kind == explain.EvidenceContainer {
-			fmt.Fprintf(&names, "%s/%s\n", e.Pod, e.Container)
+		switch e := &r.Evidence[i]; e.Kind {
+		case explain.EvidencePod:
+			fmt.Fprintln(&names, e.Pod)
+		case explain.EvidenceContainer: // After a restart, the time of its end differs.
+			fmt.Fprintf(&names, "%s/%s %v\n", e.Pod, e.Container, e.Time)
 		}
 	}
 	if names.Len() > 0 {

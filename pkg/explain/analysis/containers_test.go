@@ -190,12 +190,59 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 			job := asTemplate(pod)
 			job.Spec.Template.Spec.InitContainers[1].StartupProbe = &corev1.Probe{}
 			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
-				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, so only activeDeadlineSeconds ends it.",
+				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, and activeDeadlineSeconds is not set.",
 				"kubectl logs a -c sidecar-cache")
 			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(verdict(r), "OnFailure") {
 				t.Error(verdict(r))
 			}
 		})
+	}
+}
+
+// A container that has stopped without the knowledge of its kubelet is found by its probes.
+func TestStoppedContainerIsFoundByItsProbes(t *testing.T) {
+	stopped := func(count int32, message string) input.Input {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
+		}), podOf("a", nil))
+		e := about("a", "Warning", "kubelet", "Unhealthy", message)
+		e.Container, e.Count, e.First, e.Last = "main", count, noon.Add(-10*time.Minute), noon.Add(-time.Minute)
+		f.Events = []input.Event{e}
+		return f
+	}
+	const inVain = "Liveness probe errored: rpc error: code = Unknown desc = failed to exec in container: "
+	for _, message := range []string{
+		inVain + `failed to start exec "4939": OCI runtime exec failed: exec failed: cannot exec in a stopped container: unknown`,
+		"Readiness probe errored and resulted in unknown state: rpc error: code = Unknown desc = failed to exec in container: failed to load task: no running task found: task 4939 not found: not found",
+		"Readiness probe errored: failed to run in container - Exec setup failed - API error (500): Container 569bdd1b2051a84be701788d12f584396b69904f is not running",
+	} {
+		r := wantFirst(t, stopped(9, message), "The Job is stalled: container main has stopped, but the status of its pod says that it is running; the kubelet or the container runtime of node node-1 has lost track of it.")
+		wantSaid(t, r, "kubectl delete pod a -n ns")
+	}
+	for name, f := range map[string]input.Input{
+		"it has just ended":     stopped(2, inVain+"cannot exec in a stopped container: unknown"),
+		"the probe takes long":  stopped(9, inVain+"timeout 2s exceeded: context deadline exceeded"),
+		"the probe says itself": stopped(9, "Liveness probe failed: upstream is not running"),
+	} {
+		if hasProblem(report(f), explain.ProblemContainerStopped) {
+			t.Error(name)
+		}
+	}
+}
+
+// A native sidecar that lost its restartPolicy on the way to the pod is an init container that does not end.
+// Requirements: CON-03
+func TestSidecarWithoutItsRestartPolicyIsAnInitContainer(t *testing.T) {
+	pod := containers(corev1.PodPending, []corev1.ContainerStatus{runsSince("sidecar-log", 12*time.Minute)}, []corev1.ContainerStatus{waitsFor("main", "PodInitializing")})
+	f := factsOf(asTemplate(pod), podOf("a", func(p *corev1.Pod) {
+		pod(p)
+		p.Spec.InitContainers[0].RestartPolicy = nil
+		p.CreationTimestamp = ago(time.Second)
+	}))
+	r := wantFirst(t, f, "Init container sidecar-log has been running for 12m, as the pod lacks its restartPolicy Always; container main starts only after it has ended.")
+	wantSaid(t, r, "find out which admission webhook or policy changes the pods", "kubectl get mutatingwebhookconfigurations")
+	if p := problem(t, r, explain.ProblemInitRunning); !p.LostPolicy || p.MayContinue {
+		t.Errorf("%+v", p)
 	}
 }
 
@@ -211,8 +258,11 @@ func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
 		change func(*corev1.PodSpec)
 	}{
 		"container main exited with code 1 after 1m, restarted 3 times (restartPolicy OnFailure)": {pod("main"), func(s *corev1.PodSpec) { s.RestartPolicy = corev1.RestartPolicyOnFailure }},
-		"container main exited with code 1 after 1m, restarted 3 times (its restartPolicyRules); no retry limit counts this, so only activeDeadlineSeconds ends it": {pod("main"), func(s *corev1.PodSpec) {
-			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{}}
+		"container main exited with code 1 after 1m, restarted 3 times (its restartPolicyRules); no retry limit counts this, and activeDeadlineSeconds is not set": {pod("main"), func(s *corev1.PodSpec) {
+			s.Containers[0].RestartPolicy, s.Containers[0].RestartPolicyRules = ptr.To(corev1.ContainerRestartPolicyNever), []corev1.ContainerRestartRule{{
+				Action:    corev1.ContainerRestartRuleActionRestart,
+				ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpIn, Values: []int32{1}},
+			}}
 		}},
 		"container main exited with code 1 after 1m, restarted 3 times (its own restartPolicy)": {pod("main"), func(s *corev1.PodSpec) {
 			s.Containers[0].RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
@@ -73,13 +74,53 @@ func TestLogOfACrashLoopIsRead(t *testing.T) {
 	for name, state := range crashState {
 		f := crashLoop(state)
 		f.Pods[0].Node = "node-1"
-		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil}}
+		want := []input.LogTarget{{Pod: "a", Container: "main", Previous: state.Terminated == nil, Restarts: 3}}
 		if got := analysis.LogTargets(f, explain.Options{}, 3); !slices.Equal(got, want) {
 			t.Errorf("%s: %+v, want %+v", name, got, want)
 		}
 	}
 	if got := analysis.LogTargets(crashLoop(recovered), explain.Options{}, 3); len(got) > 0 {
 		t.Errorf("%+v", got)
+	}
+}
+
+// A crash loop gets advice on its error, and on a rule because of which it has no end.
+func TestCrashLoopIsAdvisedByItsError(t *testing.T) {
+	f := crashLoop(backsOff)
+	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"[FATAL tini (7)] exec /run.sh failed: Permission denied"}}}
+	r := report(f)
+	wantSaid(t, r, "make /run.sh executable for the container's user: chmod +x in image image:1, or defaultMode: 0755 of the ConfigMap or Secret volume", "kubectl logs a --previous")
+
+	f = crashLoop(backsOff)
+	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	c := &f.Job.Spec.Template.Spec.Containers[0]
+	c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
+	c.RestartPolicyRules = []corev1.ContainerRestartRule{{ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpNotIn, Values: []int32{0, 2}}}}
+	wantSaid(t, report(f), "set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container main after exit code 1")
+	f.Job.Spec.ActiveDeadlineSeconds = ptr.To[int64](86400)
+	r = report(f)
+	wantSaid(t, r, "so only activeDeadlineSeconds ends it")
+	wantUnsaid(t, r, "recreate the Job with restartPolicyRules")
+}
+
+// A list reports a crash loop, too, although the pod is ready while its container runs.
+// Requirements: CON-07
+func TestListReportsACrashLoopWhileItsPodIsReady(t *testing.T) {
+	for name, state := range crashState {
+		f := crashLoop(state)
+		f.Job.Status.Ready = ptr.To[int32](1)
+		if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != explain.ProblemCrashLoop {
+			t.Errorf("%s: %+v", name, stall)
+		}
+	}
+	f := crashLoop(recovered)
+	f.Job.Status.Ready = ptr.To[int32](1)
+	if stall := analysis.StallOf(listed(f)); stall != nil {
+		t.Errorf("it works: %+v", stall)
+	}
+	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	if analysis.MayStall(f.Job) {
+		t.Error("a ready pod that is never restarted needs no request")
 	}
 }
 

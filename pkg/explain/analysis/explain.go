@@ -113,7 +113,7 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 	var targets []input.LogTarget
 	add := func(p *input.Pod, c *input.Container) {
 		if len(targets) < n && c != nil && p.Node != "" && !c.NeverStarted() && (c.Waiting == "" || c.Before) {
-			targets = append(targets, input.LogTarget{Pod: p.Name, Container: c.Name, Previous: c.Before})
+			targets = append(targets, input.LogTarget{Pod: p.Name, Container: c.Name, Previous: c.Before, Restarts: c.Restarts})
 		}
 	}
 	for _, f := range failures.Find(in, o).Examples {

@@ -26,7 +26,7 @@ func listed(f input.Input) input.Input {
 	}
 	slow := map[string]bool{}
 	for _, p := range l.Pods {
-		slow[p.Name] = p.Phase == corev1.PodPending && p.Node != "" && f.Now.Sub(p.CreatedAt) >= time.Minute
+		slow[p.Name] = p.Phase == corev1.PodPending && p.Node != "" && f.Now.Sub(p.CreatedAt) >= 15*time.Second
 	}
 	for i := range f.Events {
 		if e := &f.Events[i]; (e.Pod == "" || slow[e.Pod]) && e.Warning() {

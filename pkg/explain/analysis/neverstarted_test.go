@@ -46,7 +46,7 @@ func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 		`unable to start container process: exec: "trian": executable file not found in $PATH`:                     "fix the command of container main, or use an image that contains it (image train:1)",
 		`unable to start container process: exec: "/x": stat /x: no such file or directory`:                        "fix the command of container main",
 		"crun: executable file `trian` not found in $PATH: No such file or directory":                              "fix the command of container main",
-		`unable to start container process: exec: "/x": permission denied`:                                         "make the command of container main executable",
+		`unable to start container process: exec: "/x": permission denied`:                                         "make /x executable",
 		`unable to start container process: exec /x: exec format error`:                                            "use an image of container main for the architecture of the node",
 		`error mounting "/data" to rootfs: no such file or directory`:                                              "fix what the container runtime reports about container main",
 		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "fix what the container runtime reports about container main",
@@ -99,7 +99,7 @@ func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 // Requirements: CLI-04. A container that was restarted again and again has run, although its pod and its log are gone.
 func TestDeadlineWhileAContainerIsRestartedNamesIt(t *testing.T) {
 	for message, want := range map[string]string{
-		"Back-off restarting failed container migrate in pod a_ns(1)": "it ran longer than its activeDeadlineSeconds (1m); until then, container migrate failed and was restarted again and again",
+		"Back-off restarting failed container migrate in pod a_ns(1)": "container migrate failed and was restarted again and again, until activeDeadlineSeconds (1m) was over; its pod and its log are gone",
 		"Back-off restarting failed container":                        "it ran longer than its activeDeadlineSeconds (1m)",
 	} {
 		job := jobWith(func(j *batchv1.Job) {

@@ -1,9 +1,11 @@
 package analysis
 
 import (
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -93,9 +95,16 @@ func StallOf(input input.Input) *explain.Stall {
 	}
 }
 
-// MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready.
+// MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready, or its containers may be
+// restarted: in a crash loop, a pod is ready each time its container runs.
 func MayStall(job *batchv1.Job) bool {
-	return (ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0) && Status(job) == facts.StatusRunning
+	isIdle := ptr.Deref(job.Status.Ready, 0) == 0 || jobspec.Parallelism(&job.Spec) == 0
+	return (isIdle || restarts(&job.Spec.Template.Spec)) && Status(job) == facts.StatusRunning
+}
+
+// restarts reports whether the kubelet may restart containers of the pod, other than sidecars.
+func restarts(pod *corev1.PodSpec) bool {
+	return pod.RestartPolicy == corev1.RestartPolicyOnFailure || slices.ContainsFunc(pod.Containers, func(c corev1.Container) bool { return c.RestartPolicy != nil })
 }
 
 // HasFailures reports whether the Job's failures are worth a closer look: the status counts some, or may not count them yet,

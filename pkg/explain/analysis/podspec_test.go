@@ -79,7 +79,7 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		}, "memory limit 1Gi of the pod", "the limit of 1Gi was set in the pod, while the template has 512Mi", "--limits memory=2Gi"},
 		"of the template": {"512Mi", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources = memory("512Mi")
-		}, "(OOMKilled);", "raise the memory limit of container main, which is 512Mi", "--limits memory=1Gi"},
+		}, "(OOMKilled), memory limit 512Mi;", "raise the memory limit of container main, which is 512Mi", "--limits memory=1Gi"},
 		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has no memory limit of its own", ""},
 	} {
 		r := oomKilled(tc.template, tc.pod)

@@ -9,6 +9,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 )
 
@@ -57,6 +58,71 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Minute)), ptr.To[int64](30)
 	})))
 	wantUnsaid(t, r, "and container upload")
+}
+
+// Containers that ran out of memory are named with the limit of each, and a rerun raises all of them.
+//
+// Requirements: FCT-07
+func TestAllContainersThatRanOutOfMemoryAreNamedWithTheirLimits(t *testing.T) {
+	killed := podOf("a", failedPod(func(p *corev1.Pod) {
+		for _, name := range []string{"scan", "driver", "registrar"} {
+			ends(p, name, 137, "Killed", false)
+			p.Status.ContainerStatuses[len(p.Status.ContainerStatuses)-1].State.Terminated.Reason = "OOMKilled"
+		}
+		p.Status.ContainerStatuses[2].State.Terminated.ExitCode = 0
+	}))
+	for want, limits := range map[string][2]string{
+		"container scan exited with code 137 (OOMKilled), and container driver with code 137 (OOMKilled), memory limit 500M each": {"500M", "500M"},
+		"memory limits 500M (scan) and 1Gi (driver)": {"500M", "1Gi"},
+	} {
+		f := failedOnce(killed)
+		f.Job.Spec.Template.Spec.Containers, f.RelativesRead = nil, true
+		for i, name := range []string{"scan", "driver", "registrar"} {
+			c := corev1.Container{Name: name}
+			if i < 2 {
+				c.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(limits[i])}
+			}
+			f.Job.Spec.Template.Spec.Containers = append(f.Job.Spec.Template.Spec.Containers, c)
+		}
+		r := wantFirst(t, f, want)
+		wantSaid(t, r, "raise the memory limits of containers scan ("+limits[0]+") and driver ("+limits[1]+")", `{"name":"driver","resources":{"limits":{"memory":"`)
+		wantUnsaid(t, r, "registrar", "Killed”")
+	}
+}
+
+// A container that lacks a permission of the API server gets the commands that give it.
+//
+// Requirements: CLI-18
+func TestDeniedRequestIsAllowedByTheAdvice(t *testing.T) {
+	pod := podOf("a", failedPod(func(p *corev1.Pod) {
+		ends(p, "main", 1, `jobs.batch is forbidden: User "system:serviceaccount:ml:runner" cannot get resource "jobs" in API group "batch" in the namespace "prod"`, false)
+	}))
+	r := wantFirst(t, failedOnce(pod), "it lacks a permission: system:serviceaccount:ml:runner cannot get jobs.batch in namespace prod")
+	wantSaid(t, r, "allow ServiceAccount runner to get jobs.batch in namespace prod with a Role",
+		"kubectl create role runner-get-jobs-batch --verb=get --resource=jobs.batch -n prod && kubectl create rolebinding runner-get-jobs-batch --role=runner-get-jobs-batch --serviceaccount=ml:runner -n prod")
+}
+
+// Without a message and a log, the exit code of a shell says why.
+//
+// Requirements: CLI-04
+func TestExitCodeOfAShellHasAMeaningWithoutALog(t *testing.T) {
+	pod := podOf("a", failedPod(func(p *corev1.Pod) { ends(p, "main", 127, "", false) }))
+	wantFirst(t, failedOnce(pod), "container main exited with code 127: the command was not found in the image;")
+}
+
+// The Secrets of a container that could not log in are named.
+//
+// Requirements: CLI-18
+func TestSecretsOfAContainerThatCouldNotLogInAreNamed(t *testing.T) {
+	f := failedOnce(podOf("a", failedPod(func(p *corev1.Pod) { ends(p, "main", 1, `FATAL: password authentication failed for user "app"`, false) })))
+	of := func(name string) corev1.LocalObjectReference { return corev1.LocalObjectReference{Name: name} }
+	s := &f.Job.Spec.Template.Spec
+	s.Containers[0].Env = []corev1.EnvVar{{Name: "P", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: of("db")}}}}
+	s.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: of("env")}}}
+	s.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "tls"}}
+	s.Volumes = []corev1.Volume{{Name: "tls", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "certs"}}}, {Name: "other", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "unused"}}}}
+	r := wantFirst(t, f, `container main exited with code 1: password authentication failed for user "app"`)
+	wantSaid(t, r, "Secrets db, env and certs")
 }
 
 // Requirements: FCT-08

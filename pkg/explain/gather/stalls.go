@@ -27,7 +27,7 @@ const (
 	// maxJobNames is the maximum number of Jobs in a selector; for more Jobs, the pods of all Jobs are selected.
 	maxJobNames = 50
 	// slowStart is the time for which a pod may have a node and not start before the warnings about pods are read.
-	slowStart = time.Minute
+	slowStart = 15 * time.Second
 )
 
 // Stalls holds the results of at most four requests that explain why Jobs of a list make no progress, or fail (ADR 0017).

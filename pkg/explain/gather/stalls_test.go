@@ -69,14 +69,14 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 }
 
 // Requirements: CLI-08, PND-01. The warnings about pods are read only if the status of a pod does not say why it does not
-// start, although the kubelet has had it for a minute.
+// start, although the kubelet has had it for 15 seconds.
 func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 	for name, c := range map[string]struct {
 		age    time.Duration
 		change func(*corev1.Pod)
 		read   bool
 	}{
-		"slow":        {2 * time.Minute, func(*corev1.Pod) {}, true},
+		"slow":        {20 * time.Second, func(*corev1.Pod) {}, true},
 		"young":       {time.Second, func(*corev1.Pod) {}, false},
 		"has no node": {2 * time.Minute, func(p *corev1.Pod) { p.Spec.NodeName = "" }, false},
 		"says why": {2 * time.Minute, func(p *corev1.Pod) {

@@ -199,8 +199,9 @@ type LogTail struct {
 // LogTarget asks for a LogTail.
 type LogTarget struct {
 	Pod, Container string
-	// Previous selects the run before the last restart.
+	// Previous selects the run before the last restart. Restarts is the number of restarts, so that a target of another run differs.
 	Previous bool
+	Restarts int32
 }
 
 // SaysWhyItWaits reports whether the container has a waiting reason other than the two that every starting container has.

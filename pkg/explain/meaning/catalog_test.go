@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write docs/catalog.md anew; read the diff")
+var rewrite = flag.Bool("rewrite", false, "write docs/internals/catalog.md anew; read the diff")
 
 // catalogRow is a line of a list in testdata/catalog: what a component can say, and what its meaning must be.
 type catalogRow struct {
@@ -240,7 +240,7 @@ func TestMessagesOfTheCatalogHaveAnAnswer(t *testing.T) {
 			}
 		}
 		t.Logf("%s: %d known, %d quoted", name, known, quoted)
-		fmt.Fprintf(&table, "| [%s](../pkg/explain/meaning/%s) | %d | %d | %d | %s |\n", name, file, len(rows), known, quoted, mostFrequent(kinds))
+		fmt.Fprintf(&table, "| [%s](../../pkg/explain/meaning/%s) | %d | %d | %d | %s |\n", name, file, len(rows), known, quoted, mostFrequent(kinds))
 	}
 	checkCatalogPage(t, table.String())
 }
@@ -260,7 +260,7 @@ func mostFrequent(kinds map[string]int) string {
 
 func checkCatalogPage(t *testing.T, table string) {
 	t.Helper()
-	const path, begin, end = "../../../docs/catalog.md", "<!-- lists -->\n", "<!-- end of lists -->\n"
+	const path, begin, end = "../../../docs/internals/catalog.md", "<!-- lists -->\n", "<!-- end of lists -->\n"
 	data, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)

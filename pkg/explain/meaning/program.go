@@ -34,6 +34,8 @@ const (
 	ErrorNoCredentials     ErrorKind = "NoCredentials"  // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"      // the program lacks a permission of the API server or a cloud
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
+	ErrorProcessKilled     ErrorKind = "ProcessKilled"  // a process of the program was killed by SIGKILL
+	ErrorHeapSize          ErrorKind = "HeapSize"       // the program refuses the size of its heap
 	ErrorProcessLimit      ErrorKind = "ProcessLimit"   // the program could start no more processes or threads
 	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the program could not allocate GPU memory
 	ErrorNoGPU             ErrorKind = "NoGPU"          // the program found no GPU that it can use
@@ -45,16 +47,22 @@ const (
 // comparable.
 type KnownError struct {
 	Kind ErrorKind `json:"kind"`
-	// Subject is the command, file, module, host name, address, account or permission that the message names, or its detail
-	// for the other kinds; "" if it names none.
+	// Subject is the command, file, module, host name, address or request that the message names, or its detail for the other
+	// kinds; "" if it names none.
 	Subject string `json:"subject,omitempty"`
+	// Access is the request that the API server denied, the zero value for other errors.
+	Access Access `json:"access,omitzero"`
 }
 
 // Container holds what advice on an error in a container depends on.
 type Container struct {
 	Name, Image string
-	// ReadOnlyRoot reports whether the container has readOnlyRootFilesystem.
-	ReadOnlyRoot bool
+	// ReadOnlyRoot reports whether the container has readOnlyRootFilesystem, SharedMemory whether it has a volume at /dev/shm.
+	ReadOnlyRoot, SharedMemory bool
+	// MemoryLimit is the memory limit of the container, "" for none.
+	MemoryLimit string
+	// Secrets are the names of the Secrets that the container uses.
+	Secrets []string
 }
 
 // errorRow is one kind of error.
@@ -65,6 +73,10 @@ type errorRow struct {
 	yieldsTo []ErrorKind
 	// casual reports whether programs report such an error and go on, too: it only counts in one of the last lines.
 	casual bool
+	// isLate reports whether such an error usually follows from another one, which the program reported before.
+	isLate bool
+	// read sets more fields of the error from its line; nil if there are no more.
+	read func(e *KnownError, line string)
 	// subject finds the subject of an error in its line if the pattern has none; nil if there is no other.
 	subject *lazyregexp.Regexp
 	// brief has two or three words. text is the meaning, for the end of a sentence; named is a format for an error with a
@@ -103,6 +115,7 @@ var startErrors = []errorRow{
 			{"bad interpreter", lazyregexp.New(`(?i)([^\s:]+): bad interpreter: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)\benv: (?:can't execute )?['‘"]?([^\s'’":]+)['’"]?: no such file`), shell},
 			{"no such file", lazyregexp.New(`(?i)^\S*sh: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): no such file`), shell},
+			{"no such file", lazyregexp.New(`(?i)\bexec (/\S+) failed: no such file or directory`), nil},
 			{"open", lazyregexp.New(`(?i)\b(?:can't|cannot) open (?:file )?['‘"]?([^\s'’":]+)['’"]?: (?:\[errno 2\] )?no such file`), []int32{2, 127}},
 		},
 		brief:    "command not found",
@@ -119,12 +132,16 @@ var startErrors = []errorRow{
 		patterns: []errorPattern{
 			{"permission denied", lazyregexp.New("(?i)\\bexec: \"([^\"]+)\": (?:stat [^:]+: )?permission denied|\\bexec(?: container process)? [`\"]?(/[^\\s:`\"]+)[`\"]?: permission denied|\\bexec user process caused:? \"?permission denied"), nil},
 			{"permission denied", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): permission denied$`), shell},
+			{"permission denied", lazyregexp.New(`(?i)\bexec (/\S+) failed: permission denied`), nil},
 		},
 		brief: "not executable",
 		named: "permission denied, %s is not executable",
 		text:  "permission denied, its command is not executable",
-		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
+		advise: func(e *KnownError, c Container) string {
+			if e.Subject == "" {
+				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
+			}
+			return fmt.Sprintf("make %s executable for the container's user: chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", wording.Shorten(e.Subject, maxSaid), c.Image)
 		},
 	},
 	{
@@ -187,23 +204,43 @@ func KnownErrorIn(code int32, lines ...string) *KnownError {
 	for _, text := range lines {
 		all = append(all, strings.Split(text, "\n")...)
 	}
-	after := 0
-	for _, line := range slices.Backward(all[max(0, len(all)-maxErrorLines):]) {
-		line = strings.TrimRight(line, " \t\r")
-		for _, rows := range [][]errorRow{startErrors, programErrors} {
-			if known := knownError(code, line, rows); known != nil && (after < maxCasualLines || !known.row().casual) {
-				return known
-			}
+	known, _ := locate(code, all)
+	return known
+}
+
+// LineOfError returns the position of the line that reports the error of KnownErrorIn, -1 if there is none.
+func LineOfError(code int32, lines []string) int {
+	_, at := locate(code, lines)
+	return at
+}
+
+// locate returns the last error with a known meaning, and the position of its line. It prefers an earlier error to one that
+// usually follows from another.
+func locate(code int32, all []string) (*KnownError, int) {
+	var late *KnownError
+	lateAt, after := -1, 0
+	for at := len(all) - 1; at >= max(0, len(all)-maxErrorLines); at-- {
+		line := strings.TrimRight(all[at], " \t\r")
+		known := knownError(code, line, startErrors)
+		if known == nil {
+			known = knownError(code, line, programErrors)
+		}
+		switch {
+		case known == nil, known.row().casual && after >= maxCasualLines:
+		case !known.row().isLate:
+			return known, at
+		case late == nil:
+			late, lateAt = known, at
 		}
 		switch {
 		case stackFrame.MatchString(line):
-		case unknownError.MatchString(line):
-			return nil
+		case unknownError.MatchString(line) && (known == nil || !known.row().isLate):
+			return late, lateAt
 		default:
 			after++
 		}
 	}
-	return nil
+	return late, lateAt
 }
 
 func knownError(code int32, line string, rows []errorRow) *KnownError {
@@ -218,6 +255,9 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	if found.subject != nil && known.Subject == "" {
 		line = line[len(placeInScript.FindString(line)):]
 		known.Subject = strings.TrimRight(found.subject.Group(line), ".")
+	}
+	if found.read != nil {
+		found.read(known, line)
 	}
 	return known
 }

@@ -51,6 +51,7 @@ func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
 		{1, "OSError: [Errno 28] No space left on device", ErrorNoSpace, ""},
 		{1, "PermissionError: [Errno 13] Permission denied: '/data/out'", ErrorPermission, "/data/out"},
 		{1, "open /data/out: permission denied", ErrorPermission, "/data/out"},
+		{126, "[FATAL tini (7)] exec /run.sh failed: Permission denied", ErrorNotExecutable, "/run.sh"},
 		{1, "git@github.com: Permission denied (publickey).", ErrorAuthentication, "git@github.com"},
 		{1, `ERROR:  permission denied for table orders`, "", ""},
 
@@ -129,6 +130,46 @@ func TestTheLastErrorCounts(t *testing.T) {
 	}
 }
 
+// A program that lost contact with the others of its kind may have said before why.
+//
+// Requirements: CLI-18
+func TestAnErrorThatFollowsFromAnotherYieldsToIt(t *testing.T) {
+	lines := []string{
+		"ssh: Could not resolve hostname worker-0.worker: Name or service not known", "------", "ORTE was unable to reliably start one or more daemons.",
+		"* not finding the required libraries", "settings, or configure OMPI with --enable-orterun-prefix-by-default",
+	}
+	if got := KnownErrorIn(1, lines...); got == nil || got.Kind != ErrorNameResolution || LineOfError(1, lines) != 0 {
+		t.Errorf("got %+v of line %d", got, LineOfError(1, lines))
+	}
+	if got := KnownErrorIn(1, lines[1:]...); got == nil || got.Kind != ErrorCollective || LineOfError(1, lines[1:]) != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if got := LineOfError(1, []string{"done"}); got != -1 {
+		t.Errorf("got line %d", got)
+	}
+}
+
+// Advice on a denied request names the account, the verb and the resource, with its API group and subresource.
+//
+// Requirements: CLI-18
+func TestADeniedRequestIsRead(t *testing.T) {
+	for message, want := range map[string]Access{
+		`User "system:serviceaccount:ci:runner" cannot get resource "pods/log" in API group "" in the namespace "builds"`:            {Namespace: "ci", Account: "runner", Verb: "get", Resource: "pods/log", In: "builds"},
+		`User "system:serviceaccount:ci:runner" cannot patch resource "deployments/scale" in API group "apps" in the namespace "ci"`: {Namespace: "ci", Account: "runner", Verb: "patch", Resource: "deployments.apps/scale", In: "ci"},
+		`User "alice" cannot list resource "nodes" in API group "" at the cluster scope`:                                             {User: "alice", Verb: "list", Resource: "nodes"},
+		`User "system:serviceaccount:default:default" cannot create jobs.batch in the namespace "default"`:                           {Namespace: "default", Account: "default", Verb: "create", Resource: "jobs.batch", In: "default"},
+	} {
+		e := KnownErrorIn(1, "Error from server (Forbidden): "+message)
+		if e == nil || e.Access != want {
+			t.Errorf("%s\ngot %+v", message, e)
+			continue
+		}
+		if advice := e.Advice(Container{Name: "main"}); !strings.Contains(advice, want.Verb+" "+want.Resource) {
+			t.Errorf("advice %q", advice)
+		}
+	}
+}
+
 // Programs report files, modules and GPUs that they can do without: such an error is the reason for a failure only if it is one
 // of the last lines.
 //
@@ -169,7 +210,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 	}{
 		{ErrorCommandNotFound, "trian", "command trian was not found in the container", "fix the command of container main"},
 		{ErrorCommandNotFound, "/app/trian", "/app/trian does not exist in the container", "fix the command of container main"},
-		{ErrorNotExecutable, "/run.sh", "permission denied, /run.sh is not executable", "make the command of container main executable"},
+		{ErrorNotExecutable, "/run.sh", "permission denied, /run.sh is not executable", "chmod +x"},
 		{ErrorWrongArchitecture, "/app", "exec format error, the image is for another architecture than the node", "kubernetes.io/arch"},
 		{ErrorWrongArchitecture, "/run.sh", "exec format error, the script /run.sh has no #! line, or the image is for another architecture than the node", "kubernetes.io/arch"},
 		{ErrorWorkingDirectory, "/srv", "its working directory /srv does not exist, or it may not enter it", "correct workingDir"},
@@ -180,16 +221,22 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		{ErrorNameResolution, "db.prod", "host name db.prod could not be resolved", "check host name db.prod"},
 		{ErrorConnectionRefused, "db:5432", "connection refused by db:5432", "listens on db:5432"},
 		{ErrorCertificate, "x509: expired", "the certificate of a server was not accepted: x509: expired", "the CA that signed"},
-		{ErrorOutOfMemory, "Java heap space", "it ran out of memory: Java heap space", "raise the memory limit of container main"},
+		{ErrorOutOfMemory, "Java heap space", "it ran out of memory: Java heap space", "a quarter of the memory limit, which is 512Mi"},
+		{ErrorOutOfMemory, "JavaScript heap out of memory", "it ran out of memory: JavaScript heap out of memory", "--max-old-space-size"},
+		{ErrorOutOfMemory, "", "it ran out of memory", "raise the memory limit of container main, which is 512Mi"},
+		{ErrorProcessKilled, "cc1plus", "its process cc1plus was killed, usually for lack of memory", "raise the memory limit of container main, which is 512Mi"},
+		{ErrorHeapSize, "System memory 1 must be at least 2", "its heap is too small: System memory 1 must be at least 2", "raise --driver-memory (spark.driver.memory) of container main"},
+		{ErrorHeapSize, "Too small maximum heap", "its heap is too small: Too small maximum heap", "a quarter of the memory limit, which is 512Mi"},
 		{ErrorOutOfGPUMemory, "", "it ran out of GPU memory", "GPU"},
 		{ErrorCommandNotFound, `bash\r`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
 		{ErrorCommandNotFound, `$'\r'`, "its script has the line ends of Windows (CRLF)", "line ends of Unix"},
 		{ErrorFileMissing, "/data/in.csv", "/data/in.csv does not exist", "volume"},
 		{ErrorModuleMissing, "pandas", "it cannot load pandas, which its image lacks", "has the module pandas"},
-		{ErrorSharedMemory, "", "its shared memory (/dev/shm) is full", "emptyDir with medium Memory"},
+		{ErrorSharedMemory, "", "its shared memory (/dev/shm) is full", "emptyDir with medium: Memory at /dev/shm of container main"},
 		{ErrorTimeout, "db:5432", "db:5432 did not answer in time", "NetworkPolicies"},
 		{ErrorNoRoute, "db:5432", "there is no route to db:5432", "NetworkPolicies"},
-		{ErrorAuthentication, "app", "authentication failed (app)", "Secret"},
+		{ErrorAuthentication, "https://git.prod", "authentication failed (https://git.prod)", "Secret db"},
+		{ErrorAuthentication, `password authentication failed for user \"app\"`, `password authentication failed for user "app"`, "the password that it was created with"},
 		{ErrorNoCredentials, "", "it found no credentials for its cloud", "serviceAccountName"},
 		{ErrorForbidden, "s3:PutObject", "it lacks a permission: s3:PutObject", "ServiceAccount"},
 		{ErrorProcessLimit, "", "it could start no more processes or threads", "OMP_NUM_THREADS"},
@@ -201,7 +248,7 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 		if got := e.Text(); got != tc.text {
 			t.Errorf("got  %s\nwant %s", got, tc.text)
 		}
-		if got := e.Advice(Container{"main", "app:1", true}); !strings.Contains(got, tc.advice) {
+		if got := e.Advice(Container{Name: "main", Image: "app:1", ReadOnlyRoot: true, MemoryLimit: "512Mi", Secrets: []string{"db"}}); !strings.Contains(got, tc.advice) {
 			t.Errorf("%s: advice %q, want %q", tc.kind, got, tc.advice)
 		}
 		if got := e.Brief(); len(got) < 5 || len(got) > 20 { // Of 30 characters, "exit 127: " takes ten.

@@ -1,14 +1,103 @@
 package meaning
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+import (
+	"cmp"
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// Access is a request that the API server denied to a program.
+type Access struct {
+	// Namespace and Account name a ServiceAccount; User is the name of another user.
+	Namespace string `json:"accountNamespace,omitempty"`
+	Account   string `json:"account,omitempty"`
+	User      string `json:"user,omitempty"`
+	Verb      string `json:"verb,omitempty"`
+	// Resource is the resource with its API group and subresource, as in kubectl: "jobs.batch", "pods/log". In is its namespace, ""
+	// for the whole cluster.
+	Resource string `json:"resource,omitempty"`
+	In       string `json:"in,omitempty"`
+}
+
+// denied matches the message of the API server, with its quotes escaped or removed, and that of releases before 1.12.
+var denied = lazyregexp.New(`User \\?"?([^\s"\\]+)\\?"? cannot ([a-z]+) (?:resource \\?"?([-.a-z0-9]+)(/[a-z]+)?\\?"? in API group \\?"?([-.a-z0-9]*?)\\?"?|([-.a-z0-9]+)(/[a-z]+)?)(?: in the namespace \\?"?([-a-z0-9]+)| at the cluster scope|$)`)
+
+// readAccess sets the request that the API server denied, and describes it as the subject.
+func readAccess(e *KnownError, line string) {
+	m := denied.FindStringSubmatch(line)
+	if m == nil {
+		return
+	}
+	a := Access{Verb: m[2], Resource: wording.Join(".", m[3]+m[6], m[5]) + m[4] + m[7], In: m[8]}
+	who := m[1]
+	if name, is := strings.CutPrefix(m[1], "system:serviceaccount:"); is {
+		a.Namespace, a.Account, _ = strings.Cut(name, ":")
+	} else {
+		a.User = m[1]
+	}
+	where := " at the cluster scope"
+	switch a.In {
+	case "":
+	case a.Namespace:
+		where = ""
+	default:
+		where = " in namespace " + a.In
+	}
+	e.Access, e.Subject = a, fmt.Sprintf("%s cannot %s %s%s", who, a.Verb, a.Resource, where)
+}
+
+// forbiddenAdvice names the Role that the program lacks.
+func forbiddenAdvice(e *KnownError, _ Container) string {
+	a := &e.Access
+	if a.Verb == "" {
+		return "give the permission to the pod's ServiceAccount, or to the account of its credentials"
+	}
+	who, role, where := "user "+a.User, "a ClusterRole", " in the whole cluster"
+	if a.Account != "" {
+		who = "ServiceAccount " + a.Account
+	}
+	if a.In != "" {
+		role, where = "a Role", " in namespace "+a.In
+	}
+	return fmt.Sprintf("allow %s to %s %s%s with %s, or set serviceAccountName to an account that may", who, a.Verb, a.Resource, where, role)
+}
+
+// authenticationText returns the program's own words if the subject has them, or the account that was not accepted.
+func authenticationText(subject string) string {
+	if subject == "" || strings.Contains(subject, " ") {
+		return cmp.Or(strings.ReplaceAll(subject, `\`, ""), "authentication failed")
+	}
+	return "authentication failed (" + subject + ")"
+}
+
+// authenticationAdvice names the Secrets that may have the credentials.
+func authenticationAdvice(e *KnownError, c Container) string {
+	from := "the Secret that it comes from"
+	if n := len(c.Secrets); n > 0 {
+		from = wording.Form(n, "Secret ", "Secrets ") + wording.Enumerate(c.Secrets[:min(n, maxSecrets)], "and")
+	}
+	text := "check the password, key or token that the container uses, and " + from
+	if strings.Contains(strings.ToLower(e.Subject), "for user") {
+		text += "; a database keeps the password that it was created with"
+	}
+	return text
+}
+
+// maxSecrets is the maximum number of Secrets that advice names.
+const maxSecrets = 3
 
 // accessErrors are errors about credentials and permissions.
 var accessErrors = []errorRow{
 	{
 		kind: ErrorAuthentication,
 		patterns: []errorPattern{
-			{"authentication failed", lazyregexp.New(`(?i)password authentication failed for user "([^"]+)"|authentication failed for '([^']+)'|\bauthentication failed\.`), nil},
-			{"access denied for user", lazyregexp.New(`Access denied for user '([^']*)'`), nil},
+			{"authentication failed", lazyregexp.New(`(?i)(password authentication failed for user \\*"[^"\\]+\\*")|authentication failed for '([^']+)'|(SASL authentication failed)|\bauthentication failed\.`), nil},
+			{"access denied for user", lazyregexp.New(`(Access denied for user '[^']*'(?:@'[^']*')?)`), nil},
+			{"login failed", lazyregexp.New(`(Login failed for user '[^']*')`), nil},
+			{"ora-01017", lazyregexp.New(`ORA-01017: (invalid username/password)`), nil},
 			{"noauth", lazyregexp.New(`\bNOAUTH Authentication required\b`), nil},
 			{"unauthenticated", lazyregexp.New(`\bcode = Unauthenticated\b`), nil},
 			{"wrongpass", lazyregexp.New(`\bWRONGPASS\b`), nil},
@@ -18,10 +107,9 @@ var accessErrors = []errorRow{
 			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 		},
-		brief:  "login failed",
-		named:  "authentication failed (%s)",
-		text:   "authentication failed",
-		advice: "check the password, key or token that the container uses, and the Secret that it comes from",
+		brief:    "login failed",
+		describe: authenticationText,
+		advise:   authenticationAdvice,
 	},
 	{
 		kind: ErrorNoCredentials,
@@ -37,16 +125,18 @@ var accessErrors = []errorRow{
 	{
 		kind: ErrorForbidden,
 		patterns: []errorPattern{
-			{" cannot ", lazyregexp.New(`User "[^"]*" (cannot [a-z]+ resource "[^"]+")`), nil},
+			{" cannot ", denied, nil},
+			{"403", lazyregexp.New(`\b403 Client Error: Forbidden for url: (\S+)`), nil},
 			{"authorized to perform", lazyregexp.New(`(?i)\bnot authorized to perform:? ([\w:*-]+)`), nil},
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation: (?:Access Denied|Forbidden)`), nil},
 			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 		},
+		read:   readAccess,
 		brief:  "not permitted",
 		named:  "it lacks a permission: %s",
 		text:   "it lacks a permission",
-		advice: "give the permission to the pod's ServiceAccount, or to the account of its credentials",
+		advise: forbiddenAdvice,
 	},
 }

@@ -42,12 +42,20 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorSharedMemory,
 		patterns: []errorPattern{
-			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment`), nil},
+			{"shared memory", lazyregexp.New(`workers are out of shared memory|creating shared memory segment|could not resize shared memory segment|insufficient shared memory \(shm\)`), nil},
+			{"ora-00845", lazyregexp.New(`(ORA-00845: MEMORY_TARGET not supported on this system)`), nil},
+			{"bus error", lazyregexp.New(`DataLoader worker \(pid.*\) is killed by signal: (Bus error)`), nil},
 			{"/dev/shm", lazyregexp.New(`(?i)/dev/shm\b.*no space left on device`), nil},
 		},
-		brief:  "shared memory full",
-		text:   "its shared memory (/dev/shm) is full",
-		advice: "mount an emptyDir with medium Memory at /dev/shm: without a volume, a container has 64 MiB there",
+		brief: "shared memory full",
+		named: "%s, usually because its shared memory (/dev/shm) is full",
+		text:  "its shared memory (/dev/shm) is full",
+		advise: func(_ *KnownError, c Container) string {
+			if c.SharedMemory {
+				return fmt.Sprintf("raise the sizeLimit of the volume that container %s has at /dev/shm, or make the program use less shared memory (such as fewer workers)", c.Name)
+			}
+			return fmt.Sprintf("mount an emptyDir with medium: Memory at /dev/shm of container %s: without a volume, it has 64 MiB there", c.Name)
+		},
 	},
 	{
 		kind: ErrorPermission,

@@ -2,8 +2,10 @@ package meaning
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // resourceErrors are errors about memory, processes, GPUs, and the workers of a distributed program.
@@ -56,6 +58,7 @@ var resourceErrors = []errorRow{
 			{"connection closed by peer", lazyregexp.New(`Connection closed by peer \[([^\]]+)\]`), nil},
 			{"orte was unable", lazyregexp.New(`ORTE was (unable to reliably start one or more daemons)`), nil},
 		},
+		isLate: true,
 		brief:  "workers apart",
 		named:  "it lost contact with the other workers (%s)",
 		text:   "it lost contact with the other workers",
@@ -84,13 +87,98 @@ var resourceErrors = []errorRow{
 			{"runtime: out of memory", lazyregexp.New(`\bruntime: out of memory`), nil},
 			{"insufficient memory", lazyregexp.New(`insufficient memory for the Java Runtime`), nil},
 			{"allowed memory size", lazyregexp.New(`(Allowed memory size of \d+ bytes exhausted)`), nil},
+			{"commit_memory", lazyregexp.New(`(os::commit_memory)\(.*\bfailed`), nil},
+			{"could not reserve", lazyregexp.New(`(Could not reserve enough space for .*?object heap)`), nil},
 		},
 		yieldsTo: []ErrorKind{ErrorProcessLimit, ErrorOutOfGPUMemory},
 		brief:    "out of memory",
 		named:    "it ran out of memory: %s",
 		text:     "it ran out of memory",
+		advise:   memoryAdvice,
+	},
+	{
+		kind: ErrorProcessKilled,
+		patterns: []errorPattern{
+			{"killed", lazyregexp.New(`line \d+:\s+\d+ Killed\s+(.+?)\s*$`), nil},
+			{"signal: killed", lazyregexp.New(`(?:([\w./-]+): )?signal: killed`), nil},
+			{"signal", lazyregexp.New(`(?i)(?:process (rank \d+)\b.*)?\b(?:exited (?:prematurely: |with |on )?|killed by |terminated by |failed with )signal[: ]*["']?(?:9 \((?:sig)?kill(?:ed)?\)|sigkill\b|killed\b)`), nil},
+			{"sigkill", lazyregexp.New(`(?i)signal 9 \(SIGKILL\) received by PID \d+|exit(?:ed with)? signal SIGKILL|failed with SIGKILL|was sent SIGKILL! Perhaps out of memory`), nil},
+			{"killed signal", lazyregexp.New(`Killed signal terminated program (\S+)`), nil},
+			{"compiler error: killed", lazyregexp.New(`internal compiler error: Killed \(program (\S+)\)`), nil},
+			{"terminated abruptly", lazyregexp.New(`process in the process pool was terminated abruptly`), nil},
+			{"daemon disappeared", lazyregexp.New(`(Gradle build daemon) disappeared unexpectedly`), nil},
+		},
+		yieldsTo: []ErrorKind{ErrorOutOfMemory},
+		brief:    "process killed",
+		named:    "its process %s was killed, usually for lack of memory",
+		text:     "one of its processes was killed, usually for lack of memory",
 		advise: func(_ *KnownError, c Container) string {
-			return fmt.Sprintf("raise the memory limit of container %s, or that of its program (such as the heap size), or make it use less", c.Name)
+			if c.MemoryLimit == "" {
+				return fmt.Sprintf("give container %s a memory request and a memory limit, or make it use less: the node may have run out of memory", c.Name)
+			}
+			return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less (such as fewer parallel processes)", c.Name, c.MemoryLimit)
 		},
 	},
+	{
+		kind: ErrorHeapSize,
+		patterns: []errorPattern{
+			{"must be at least", lazyregexp.New(`\b((?:System|Executor) memory \d+\w* must be at least \d+)`), nil},
+			{"heap", lazyregexp.New(`((?:Initial|Minimum) heap size set to a larger value than the maximum heap size|Too small (?:initial|maximum) heap|Invalid (?:initial|maximum) heap size: \S+)`), nil},
+			{"heap size", lazyregexp.New(`(initial heap size \[\d+\] not equal to maximum heap size \[\d+\])`), nil},
+		},
+		brief:    "wrong heap size",
+		describe: heapSizeText,
+		advise: func(e *KnownError, c Container) string {
+			for part, option := range sparkOptions {
+				if strings.HasPrefix(e.Subject, part) {
+					return fmt.Sprintf("raise %s of container %s (%s)", option, c.Name, javaHeap(c))
+				}
+			}
+			return fmt.Sprintf("set the heap of container %s (%s)", c.Name, javaHeap(c))
+		},
+	},
+}
+
+// sparkOptions are Spark's options for the memory that its message is about.
+var sparkOptions = map[string]string{
+	"System memory": "--driver-memory (spark.driver.memory)", "Executor memory": "--executor-memory (spark.executor.memory)",
+}
+
+func heapSizeText(subject string) string {
+	text := "the size of its heap is wrong"
+	if strings.Contains(subject, "must be at least") || strings.Contains(subject, "Too small") {
+		text = "its heap is too small"
+	}
+	return wording.Join(": ", text, subject)
+}
+
+// memoryAdvice names the limit of the program that ran out of memory: its runtime may have one of its own.
+func memoryAdvice(e *KnownError, c Container) string {
+	limit := ""
+	if c.MemoryLimit != "" {
+		limit = ", which is " + c.MemoryLimit
+	}
+	switch {
+	case strings.Contains(e.Subject, "Java heap"), strings.Contains(e.Subject, "GC overhead"):
+		return fmt.Sprintf("give the heap of container %s more memory (%s), or make the program use less", c.Name, javaHeap(c))
+	case strings.HasPrefix(e.Subject, "Metaspace"):
+		return fmt.Sprintf("raise -XX:MaxMetaspaceSize of container %s, or make the program load fewer classes", c.Name)
+	case strings.Contains(e.Subject, "irect buffer memory"):
+		return fmt.Sprintf("raise -XX:MaxDirectMemorySize of container %s below its memory limit%s, or make the program use fewer buffers", c.Name, limit)
+	case strings.Contains(e.Subject, "JavaScript heap"):
+		return fmt.Sprintf("raise the heap of Node.js in container %s (NODE_OPTIONS=--max-old-space-size, in MiB) below its memory limit%s, or make the program use less", c.Name, limit)
+	case strings.Contains(e.Subject, "Allowed memory size"):
+		return fmt.Sprintf("raise memory_limit of PHP in container %s, or make the program use less", c.Name)
+	case strings.Contains(e.Subject, "object heap"), strings.Contains(e.Subject, "commit_memory"):
+		return fmt.Sprintf("set the heap of container %s (-Xmx) below its memory limit%s, or raise that limit", c.Name, limit)
+	}
+	return fmt.Sprintf("raise the memory limit of container %s%s, or that of its program (such as the heap size), or make it use less", c.Name, limit)
+}
+
+// javaHeap says how to set the heap of a Java program.
+func javaHeap(c Container) string {
+	if c.MemoryLimit == "" {
+		return "-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS"
+	}
+	return fmt.Sprintf("-Xmx, or -XX:MaxRAMPercentage in JAVA_TOOL_OPTIONS: without them it is a quarter of the memory limit, which is %s", c.MemoryLimit)
 }

@@ -256,7 +256,7 @@ func OwnCauses(r *explain.Report) []explain.Cause {
 // StoppedNote returns "7 other pods were stopped when the Job failed", "" for none.
 func StoppedNote(r *explain.Report) string {
 	pods, reason := StoppedPods(r)
-	if pods == 0 {
+	if pods == 0 || r.Verdict.Looped != "" { // The sentence about a container that was restarted until the deadline says it.
 		return ""
 	}
 	return words.StoppedText(pods, reason, r.Verdict.Outcome, len(OwnCauses(r)) > 0)

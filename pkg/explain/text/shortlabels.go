@@ -147,7 +147,11 @@ func (v *short) log() []labeled {
 		if len(v.own) > 0 && !v.isSingle() {
 			return nil
 		}
-		return []labeled{{label: "Log", quote: link.Lines[max(0, len(link.Lines)-shortLines):]}}
+		from := max(0, len(link.Lines)-shortLines)
+		if at := link.ErrorLine; at != nil {
+			from = min(from, int(*at))
+		}
+		return []labeled{{label: "Log", quote: first(link.Lines[from:], shortLines)}}
 	}
 	for i := range v.report.Gaps {
 		if g := &v.report.Gaps[i]; isLogGap(g) {

@@ -3,6 +3,7 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
@@ -25,6 +26,7 @@ const (
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
+	KeepLoggingPods     = "to keep the log of each failure, recreate the Job with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
 	RetryOriginal       = "retry the original Job"
@@ -121,6 +123,11 @@ func FindInjector(names []string) string {
 	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), wording.Form(len(names), "it", "them"))
 }
 
+// FindPolicyRemover returns advice on a sidecar that lacks its restartPolicy in the pod.
+func FindPolicyRemover(container string) string {
+	return fmt.Sprintf("find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know", container)
+}
+
 // StopSidecars returns advice on sidecars that do not stop.
 func StopSidecars(names []string) string {
 	return fmt.Sprintf("make %s exit on SIGTERM, or recreate the Job with a shorter terminationGracePeriodSeconds", sidecarsText(names))
@@ -145,6 +152,11 @@ func MemoryAdvice(container string, limit input.MemoryLimit, ofPod bool) string 
 	return fmt.Sprintf("raise the memory limit of container %s, which is %s, or make it use less memory", container, limit.Value)
 }
 
+// RaiseMemoryLimits returns advice on several containers that ran out of memory, each with its limit.
+func RaiseMemoryLimits(containers []string) string {
+	return fmt.Sprintf("raise the memory limits of containers %s, or make them use less memory", wording.Enumerate(containers, "and"))
+}
+
 // ExitAdvice returns advice on an exit code with a conventional meaning in shells, "" for other codes.
 func ExitAdvice(container, image string, code int32) string {
 	switch code {
@@ -161,6 +173,20 @@ func ExitAdvice(container, image string, code int32) string {
 // StartAdvice returns advice on a container that the runtime could not start.
 func StartAdvice(container string) string {
 	return fmt.Sprintf("fix what the container runtime reports about container %s; it never started, so it has no log", container)
+}
+
+// EndLoop returns advice on restarts that no limit ends, "" for others.
+func EndLoop(p *explain.Problem) string {
+	if !p.Uncounted || !p.Endless || p.Exit == nil {
+		return ""
+	}
+	switch p.RestartedBy {
+	case explain.RestartedByRules:
+		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Exit.ExitCode)
+	case explain.RestartedByContainer:
+		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job without the restartPolicy of container %s", p.Container)
+	}
+	return ""
 }
 
 // FindExit returns advice on a restarted container whose exit code has no advice of its own.

@@ -37,12 +37,33 @@ func PodMeaning(reason string) string {
 	return ""
 }
 
-// limitClause returns the memory limit as the end of a clause, "" if there is none or it is the template's.
+// limitClause returns the memory limit as the end of a clause, "" if there is none.
 func limitClause(l *input.MemoryLimit) string {
-	if l == nil || l.From == input.LimitOfTemplate {
+	if l == nil {
 		return ""
 	}
 	return ", " + LimitText(l)
+}
+
+// limitsClause returns the memory limits of all containers that ran out of memory as the end of a clause, "" if there is none.
+func limitsClause(c *explain.Cause) string {
+	if c.MemoryLimit == nil {
+		return ""
+	}
+	limits, same := []string{c.MemoryLimit.Value + " (" + c.Container + ")"}, true
+	for i := range c.Also {
+		if other := &c.Also[i]; other.MemoryLimit.Value != "" {
+			limits = append(limits, other.MemoryLimit.Value+" ("+other.Container+")")
+			same = same && other.MemoryLimit == *c.MemoryLimit
+		}
+	}
+	switch {
+	case len(limits) == 1:
+		return limitClause(c.MemoryLimit)
+	case same:
+		return limitClause(c.MemoryLimit) + " each"
+	}
+	return ", memory limits " + wording.Enumerate(limits, "and")
 }
 
 // LimitText returns a memory limit, and its source unless it is the Job's template.
@@ -71,13 +92,18 @@ func limitOrigin(l *input.MemoryLimit) string {
 	return "the limit of " + l.Value + " was set in the pod, while the template " + template
 }
 
+// InitExitText describes the end of an init container, as the text of a cause.
+func InitExitText(e *cause.Exit) string {
+	return fmt.Sprintf("Init container %s %s", e.Container, exited(e.ExitCode, e.Reason))
+}
+
 // exited returns "exited with code 137 (OOMKilled)", as in the text of a cause.
 func exited(code int32, reason string) string {
 	return "exited with " + cause.CodeText(code, reason)
 }
 
 // AlsoText returns the other containers that failed, as a continuation of a cause's text.
-func AlsoText(others []cause.Exit) string {
+func AlsoText(others []explain.AlsoFailed) string {
 	texts := make([]string, len(others))
 	for i, e := range others {
 		texts[i] = fmt.Sprintf("container %s with %s", e.Container, e.Code())

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -14,8 +15,10 @@ func restartsNote(p *explain.Problem, _ time.Time) string {
 	switch {
 	case p.Uncounted && p.RestartedBy == explain.RestartedBySidecar:
 		return "its restarts do not count towards backoffLimit" // The pod ends without it.
+	case p.Uncounted && p.Endless:
+		return "no retry limit counts this, and activeDeadlineSeconds is not set"
 	case p.Uncounted:
-		return notCounted
+		return "no retry limit counts this, so only activeDeadlineSeconds ends it"
 	}
 	return ""
 }
@@ -30,6 +33,23 @@ func containerFailedBriefly(p *explain.Problem, now time.Time) string {
 
 func initRunningBriefly(p *explain.Problem, _ time.Time) string {
 	return "init container " + p.Container + " runs"
+}
+
+// containerStoppedText describes a container whose status says that it runs.
+func containerStoppedText(p *explain.Problem, _ time.Time) string {
+	text := fmt.Sprintf("container %s has stopped", p.Container)
+	if p.Count > 1 {
+		text += " in " + wording.Count(p.Count, "pods")
+	}
+	return text + wording.Form(int(p.Count), ", but the status of its pod says that it is running", ", but their statuses say that it is running")
+}
+
+func containerStoppedNote(p *explain.Problem, _ time.Time) string {
+	node := "its node"
+	if p.Count <= 1 && p.Node != "" {
+		node = "node " + p.Node
+	}
+	return "the kubelet or the container runtime of " + node + " has lost track of it"
 }
 
 func sidecarNotStartedBriefly(p *explain.Problem, _ time.Time) string {
@@ -99,11 +119,15 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	}
 	switch {
 	case p.Since.IsZero() || now.IsZero():
-		return text
 	case p.Count > 1:
-		return text + ", in the first of them for " + wording.Age(now.Sub(p.Since.Time))
+		text += ", in the first of them for " + wording.Age(now.Sub(p.Since.Time))
+	default:
+		text += " for " + wording.Age(now.Sub(p.Since.Time))
 	}
-	return text + " for " + wording.Age(now.Sub(p.Since.Time))
+	if p.LostPolicy {
+		text += wording.Form(int(p.Count), ", as the pod lacks", ", as the pods lack") + " its restartPolicy Always"
+	}
+	return text
 }
 
 // placed returns the name of an init container, with its position if there are several.
@@ -130,9 +154,6 @@ func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	return wording.Join(": ", text, strings.Join(why, ", and "))
 }
 
-// notCounted is the note on a problem that no retry limit ends.
-const notCounted = "no retry limit counts this, so only activeDeadlineSeconds ends it"
-
 // laterText names the containers that wait for an init container.
 func laterText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), wording.Form(len(p.Later), "s", ""))
@@ -153,16 +174,19 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Exit == nil {
 		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
 	}
-	text += " " + exited(p.Exit.ExitCode, p.Exit.Reason) + limitClause(p.MemoryLimit)
+	text += " " + exited(p.Exit.ExitCode, p.Exit.Reason)
 	switch {
 	case p.Count > 1:
 		text += " in " + wording.Count(p.Count, "pods")
 	case p.RanSeconds != nil:
 		text += " after " + wording.Seconds(*p.RanSeconds)
 	}
-	text = wording.Join(" ", text+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
+	text = wording.Join(" ", text+limitClause(p.MemoryLimit)+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
 	if p.Error != nil {
 		return text + messageClause(p.Error, "")
+	}
+	if p.LastLine == "" && p.MemoryLimit == nil {
+		return wording.Join(": ", text, cause.Meaning(p.Exit.ExitCode, p.Exit.Reason))
 	}
 	return wording.Join(": ", text, wording.Shorten(p.LastLine, maxUnquoted))
 }

@@ -154,9 +154,22 @@ func deadlineHeadline(e *explain.End) []string {
 	case e.Outlived != nil:
 		until = outlivedText(e.Outlived)
 	case e.Looped != "":
-		until = fmt.Sprintf("until then, container %s failed and was restarted again and again", e.Looped)
+		return loopedText(e, value)
 	}
 	return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value), until}
+}
+
+// loopedText describes a container that was restarted until the deadline of the Job, which is not the cause.
+func loopedText(e *explain.End, deadline string) []string {
+	how := "failed and was restarted again and again"
+	if e.LoopedExit != nil {
+		how = exited(e.LoopedExit.ExitCode, e.LoopedExit.Reason) + " and was restarted, again and again"
+	}
+	text := []string{fmt.Sprintf("container %s %s, until activeDeadlineSeconds (%s) was over", e.Looped, how, deadline)}
+	if e.LoopedGone {
+		text = append(text, "its pod and its log are gone")
+	}
+	return text
 }
 
 // deadlineEvidence returns activeDeadlineSeconds and how long the Job ran, if that is known.

@@ -80,6 +80,11 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 	return text
 }
 
+// NeverStartedText names the containers that an init container kept from starting.
+func NeverStartedText(containers []string) string {
+	return fmt.Sprintf("%s never started", ContainersText(containers))
+}
+
 // LogEvidence introduces the end of a log.
 func LogEvidence(lines int) string {
 	return fmt.Sprintf("the last %s of its log", wording.Plural(int32(lines), "line", "lines"))

@@ -69,11 +69,11 @@ func CauseSentence(c *explain.Cause) string {
 	case c.Ending != nil:
 		return c.Text + killedWith(c) + endingSays(c)
 	case c.Error != nil:
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), c.Error.Text())
+		return wording.Join(": ", c.Text+limitsClause(c), c.Error.Text())
 	case line != "":
-		return wording.Join(": ", c.Text+limitClause(c.MemoryLimit), wording.Shorten(line, maxUnquoted))
+		return wording.Join(": ", c.Text+limitsClause(c), wording.Shorten(line, maxUnquoted))
 	case c.MemoryLimit != nil:
-		return c.Text + ", " + LimitText(c.MemoryLimit)
+		return c.Text + limitsClause(c)
 	}
 	if c.ExitCode == nil {
 		return wording.Join(": ", c.Text, c.Meaning)

@@ -67,7 +67,11 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
-	explain.ProblemInitRunning:     {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
+	explain.ProblemContainerStopped: {
+		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
+		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
+	},
+	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, note: restartsNote, brief: sidecarNotStartedBriefly,
 	},

@@ -240,7 +240,11 @@ func MostlyText(m *Mostly) string {
 	if c.Ending != nil {
 		text = endingClause(text) + endingSays(c)
 	} else {
-		text += limitClause(c.MemoryLimit) + messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
+		said := messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
+		if said == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
+			said = afterColon(c.Meaning)
+		}
+		text += limitsClause(c) + said
 	}
 	if m.Causes == 1 {
 		return text

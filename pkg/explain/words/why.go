@@ -3,10 +3,12 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -67,7 +69,7 @@ func WhyFailed(w *explain.Why, now time.Time, width int) string {
 		}
 		return text
 	}
-	message := wording.LastLine(first.Message)
+	message := meaning.LastLine(strings.Split(first.Message, "\n"))
 	const least = 8 // of a message, to be useful
 	if first.ExitCode == nil || first.Ending != nil || first.Error != nil || first.Hidden != nil || message == "" || room < least {
 		return text

@@ -15,7 +15,7 @@ type Case struct {
 	Title string
 	// Source is the origin of the promise: a KEP and its section, or a field of the API.
 	Source string
-	// Requirements are ids of docs/requirements.md.
+	// Requirements are ids of docs/internals/requirements.md.
 	Requirements []string
 	// Slow cases wait for a back-off or a deadline.
 	Slow bool

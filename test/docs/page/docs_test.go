@@ -438,7 +438,7 @@ func TestCodeInProseExists(t *testing.T) {
 			}
 		}
 		for _, m := range file.FindAllStringSubmatch(p.Prose, -1) {
-			if !files[m[1]] && name != "docs/requirements.md" {
+			if !files[m[1]] && name != "docs/internals/requirements.md" {
 				t.Errorf("%s: there is no file %s", name, m[1])
 			}
 		}

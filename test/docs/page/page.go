@@ -269,6 +269,11 @@ func (r *reader) fits() error {
 	return nil
 }
 
+// Tour returns the pages that a new reader reads, in this order and in one namespace.
+func Tour() []string {
+	return []string{"README.md", "docs/explain.md", "docs/retry.md", "docs/run.md", "docs/tui.md"}
+}
+
 // IsRun reports whether a test runs the commands of the page at this path. Those in docs/reference.md are the examples
 // in the commands' help, and explanation.md has no commands.
 func IsRun(path string) bool {
@@ -279,5 +284,6 @@ func IsRun(path string) bool {
 		return false
 	}
 	name, found := strings.CutPrefix(path, "docs/")
+	name = strings.TrimPrefix(name, "internals/")
 	return found && !strings.Contains(name, "/") && strings.HasSuffix(name, ".md")
 }

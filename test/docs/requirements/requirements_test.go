@@ -1,4 +1,4 @@
-// Package requirements compares docs/requirements.md with the ids that occur in the project: in code, tests, scenarios
+// Package requirements compares docs/internals/requirements.md with the ids that occur in the project: in code, tests, scenarios
 // and documentation.
 package requirements
 
@@ -17,7 +17,7 @@ import (
 
 const (
 	root = "../../.."
-	list = "docs/requirements.md"
+	list = "docs/internals/requirements.md"
 )
 
 // requirement is a line of the list.

@@ -105,7 +105,7 @@ func (r *Recording) serveGet(w http.ResponseWriter, q request) {
 func (r *Recording) serveLog(w http.ResponseWriter, q request, query url.Values) {
 	text, ok := recorded.LogText(r.logs, q.name, query.Get("container"), query)
 	if !ok {
-		fail(w, http.StatusNotFound, "the log is not recorded")
+		fail(w, http.StatusBadRequest, "the log is not recorded")
 		return
 	}
 	_, _ = w.Write([]byte(text)) // The client detects an incomplete answer.

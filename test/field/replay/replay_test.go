@@ -95,7 +95,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusNotFound} {
+	for query, want := range map[string]int{"container=main&previous=true&tailLines=1": http.StatusOK, "container=main": http.StatusBadRequest} {
 		answer := httptest.NewRecorder()
 		recording.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/api/v1/namespaces/ns/pods/a/log?"+query, nil))
 		if answer.Code != want || want == http.StatusOK && answer.Body.String() != "two\n" {
@@ -104,7 +104,7 @@ func TestRecordedLogsAreServed(t *testing.T) {
 	}
 }
 
-// Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/field.md quotes the first
+// Requirements: FLD-03. Each recorded case is explained with the facts of a good answer, and docs/internals/field.md quotes the first
 // sentences.
 func TestRecordedCasesAreExplained(t *testing.T) {
 	cases, err := situation.Load(cmp.Or(*folder, "../cases"), regexp.MustCompile(*only))
@@ -148,6 +148,6 @@ func TestRecordedCasesAreExplained(t *testing.T) {
 		}
 	}
 	if *only == "" && *folder == "" {
-		clitest.Golden(t, "../../../../docs/field.md", situation.Page(cases, first))
+		clitest.Golden(t, "../../../../docs/internals/field.md", situation.Page(cases, first))
 	}
 }

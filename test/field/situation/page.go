@@ -25,11 +25,11 @@ characters. ` + "`make field CASES=FOLDER RECORD=FOLDER`" + ` plays the cases of
 A case is a folder of ` + "`test/field/cases`" + `:
 
 - manifests, such as ` + "`job.yaml`" + `
-- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../test/field/play/play.go) has all steps. A comment
+- ` + "`play.yaml`" + `: what happens, step by step; [play.Play](../../test/field/play/play.go) has all steps. A comment
   says what the report does not have
 - ` + "`expect.yaml`" + `: the situation, its source, and facts: regular expressions that must or must not match the first sentence,
   the whole explanation, or its advice;
-  [situation.Case](../test/field/situation/situation.go) has all fields. ` + "`owed`" + ` means that the explanation lacks
+  [situation.Case](../../test/field/situation/situation.go) has all fields. ` + "`owed`" + ` means that the explanation lacks
   facts; the table marks these cases with ✗
 
 ` + "`test/field/aside`" + ` has thirty more cases from user reports. If you work on explanations, do not read them: they will
@@ -42,7 +42,7 @@ To add a case, write these files, run ` + "`make field FIELD='^NAME$' RECORD=tes
 |---|---|---|---|
 `
 
-// Page returns docs/field.md; answers are the answers about the recordings, by the name of the case.
+// Page returns docs/internals/field.md; answers are the answers about the recordings, by the name of the case.
 func Page(cases []Case, answers map[string][]Verdict) string {
 	var b strings.Builder
 	b.WriteString(pageHead)
@@ -51,7 +51,7 @@ func Page(cases []Case, answers map[string][]Verdict) string {
 		if c.Owed {
 			mark = "✗ "
 		}
-		fmt.Fprintf(&b, "| %s[%s](../test/field/cases/%s) | %s | %s | %s |\n", mark, c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
+		fmt.Fprintf(&b, "| %s[%s](../../test/field/cases/%s) | %s | %s | %s |\n", mark, c.Name, c.Name, cell(c.Situation), cell(firstSentences(answers[c.Name])), c.sources())
 	}
 	return b.String()
 }

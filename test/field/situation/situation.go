@@ -1,5 +1,5 @@
 // Package situation reads the cases of make field, judges the plugin's answers about them, and writes the table of cases
-// in docs/field.md.
+// in docs/internals/field.md.
 //
 // A case is a folder of test/field/cases: play.yaml plays a situation on a cluster (see package play), other files have
 // the objects that it creates, and expect.yaml has the facts of a good explanation. Facts are regular expressions, not

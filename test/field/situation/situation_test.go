@@ -97,7 +97,7 @@ func TestPage_FLD_02(t *testing.T) {
 		Name: "two", Situation: "A | B.", Sources: []string{"https://github.com/a/b/issues/3", "https://example.com/x", "pkg/kubelet"},
 		Asks: []Ask{{About: "a", Says: Places{First: fact(t, `{"one": "x"}`)}}, {About: "b", Says: Places{First: fact(t, `"y"`)}}, {Run: "lint"}},
 	}}, map[string][]Verdict{"two": {{Ask: Ask{About: "a"}, First: "One."}, {Ask: Ask{About: "b"}, First: "Y."}, {Ask: Ask{Run: "lint"}, First: "No."}}})
-	const want = "| [two](../test/field/cases/two) | A \\| B. | One. <br> Y. | [a/b#3](https://github.com/a/b/issues/3), <https://example.com/x>, pkg/kubelet |\n"
+	const want = "| [two](../../test/field/cases/two) | A \\| B. | One. <br> Y. | [a/b#3](https://github.com/a/b/issues/3), <https://example.com/x>, pkg/kubelet |\n"
 	if !strings.HasSuffix(page, want) {
 		t.Error(page)
 	}

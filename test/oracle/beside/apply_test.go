@@ -29,7 +29,7 @@ func (p *pair) apply(ctx context.Context, s step, pods [2][]seenPod) error {
 	case crash:
 		return p.c.crash(ctx)
 	case handOver:
-		return p.c.handOver(ctx)
+		return p.c.handOver(ctx, p.story.runner)
 	case deleteAndEnd:
 		return p.endDeleted(ctx, s, pods)
 	case terminatePods:

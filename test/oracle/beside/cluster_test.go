@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -27,7 +29,9 @@ const (
 )
 
 // managers are the values of managedBy, by runner; builtIn is the built-in controller's.
-var managers = map[runner]string{steady: "beside.example.com/steady", crashing: "beside.example.com/crashing", elected: "beside.example.com/elected"}
+var managers = map[runner]string{
+	steady: "beside.example.com/steady", crashing: "beside.example.com/crashing", elected: "beside.example.com/elected", sharded: "beside.example.com/sharded",
+}
 
 const builtIn = ""
 
@@ -48,14 +52,14 @@ type cluster struct {
 	unsettled map[runner]*sync.RWMutex
 
 	mu sync.Mutex
-	// ours are the processes of our controller. Of two elected ones, the first is the older.
+	// ours are the processes of our controller, the oldest first.
 	ours map[runner][]*leash.Controller
 }
 
 func startCluster(ctx context.Context, root string) (c *cluster, err error) {
 	c = &cluster{
 		ours: map[runner][]*leash.Controller{}, pulses: map[string]*pulse{},
-		unsettled: map[runner]*sync.RWMutex{steady: {}, crashing: {}, elected: {}},
+		unsettled: map[runner]*sync.RWMutex{steady: {}, crashing: {}, elected: {}, sharded: {}},
 	}
 	if c.binary, err = leash.Binary(root, "BATCHJOB_BESIDE_BINARY"); err != nil {
 		return c, err
@@ -85,7 +89,7 @@ func startCluster(ctx context.Context, root string) (c *cluster, err error) {
 	if err := c.startBuiltin(); err != nil {
 		return c, err
 	}
-	for r, n := range map[runner]int{steady: 1, crashing: 1, elected: 2} {
+	for r, n := range map[runner]int{steady: 1, crashing: 1, elected: 2, sharded: 2} {
 		for range n {
 			if err := c.startOurs(ctx, r); err != nil {
 				return c, err
@@ -95,7 +99,7 @@ func startCluster(ctx context.Context, root string) (c *cluster, err error) {
 	if c.view, err = newView(ctx, c.client); err != nil {
 		return c, err
 	}
-	for _, manager := range []string{builtIn, managers[steady], managers[crashing], managers[elected]} {
+	for _, manager := range append(slices.Collect(maps.Values(managers)), builtIn) {
 		if c.pulses[manager], err = newPulse(ctx, c, manager, fmt.Sprintf("pulse-%d", len(c.pulses))); err != nil {
 			return c, err
 		}
@@ -136,10 +140,13 @@ func (c *cluster) startBuiltin() error {
 // startOurs starts a process of our controller.
 func (c *cluster) startOurs(ctx context.Context, r runner) error {
 	args := []string{"--managed-by", managers[r], "--namespaces", namespace}
-	if r == elected {
+	if r == elected || r == sharded {
 		// The Lease of a leader that crashes would expire soon, and a busy leader may lose it: both are allowed.
 		args = append(args, "--leader-elect", "--leader-elect-resource-namespace", namespace,
 			"--leader-elect-lease-duration=8s", "--leader-elect-renew-deadline=5s", "--leader-elect-retry-period=500ms")
+	}
+	if r == sharded { // The namespace moves to another process if that gets its shard.
+		args = append(args, "--shards=2")
 	}
 	p, err := leash.StartController(ctx, c.binary, c.kubeconfig, nil, args...)
 	if err != nil {
@@ -169,13 +176,13 @@ func (c *cluster) crash(ctx context.Context) error {
 }
 
 // handOver ends the older of two candidates, which is the leader unless it has lost its Lease, and starts another.
-func (c *cluster) handOver(ctx context.Context) error {
-	c.unsettled[elected].Lock()
-	defer c.unsettled[elected].Unlock()
-	if _, err := c.take(elected).End(); err != nil {
+func (c *cluster) handOver(ctx context.Context, r runner) error {
+	c.unsettled[r].Lock()
+	defer c.unsettled[r].Unlock()
+	if _, err := c.take(r).End(); err != nil {
 		return err
 	}
-	return c.startOurs(ctx, elected)
+	return c.startOurs(ctx, r)
 }
 
 // stop ends all processes.

@@ -78,6 +78,7 @@ const (
 	steady   runner = iota // one process
 	crashing               // one process, which steps kill
 	elected                // two processes that elect a leader, which steps change
+	sharded                // two processes that divide the namespaces, of which steps end the older
 )
 
 // story is a random Job, and what happens to it.
@@ -101,6 +102,9 @@ func newStory(seed uint64) *story {
 		g.job.Spec.ActiveDeadlineSeconds = ptr.To(int64(600)) // Never reached.
 	}
 	g.runner = []runner{steady, steady, crashing, elected}[g.IntN(4)]
+	if g.runner == elected && seed%2 == 1 { // Half of them, so that the stories of older seeds stay.
+		g.runner = sharded
+	}
 	g.unbound = g.IntN(100) < 12
 	g.tell()
 	return g.story
@@ -141,7 +145,7 @@ func (g teller) tell() {
 	case crashing:
 		g.insert(step{action: crash})
 		g.insert(step{action: crash})
-	case elected:
+	case elected, sharded:
 		g.insert(step{action: handOver})
 	}
 	g.startPodsBetween()

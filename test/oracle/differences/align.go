@@ -46,11 +46,13 @@ func alignSuspendedEnd(p *Pair) {
 	if !p.Ours.decided() {
 		return
 	}
+	s := p.Spec.Suspend
+	suspended := s != nil && *s
 	if p.BuiltIn.decided() && !p.BuiltIn.Finished() && p.BuiltIn.Condition(batchv1.JobSuspended) != nil && p.Ours.Condition(batchv1.JobSuspended) != nil {
+		suspended = suspended || !p.BuiltIn.Started
 		p.BuiltIn.Started = p.Ours.Started // The condition stays true if the Job is resumed now.
-		return
 	}
-	if s := p.Spec.Suspend; s != nil && *s && p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started) {
+	if suspended && p.Ours.Finished() && (!p.BuiltIn.Finished() || !p.BuiltIn.Started) {
 		p.BuiltIn = p.Ours.Clone()
 	}
 }

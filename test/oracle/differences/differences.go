@@ -57,11 +57,11 @@ func All() []Difference {
 			Align: alignReaction,
 		},
 		{
-			Name: "either of two equal pods is removed", Where: "docs/requirements.md: JOB-12",
+			Name: "either of two equal pods is removed", Where: "docs/internals/requirements.md: JOB-12",
 			Align: alignEqualPods,
 		},
 		{
-			Name: "a terminating pod out of range is released at once", Where: "docs/requirements.md: TRK-29",
+			Name: "a terminating pod out of range is released at once", Where: "docs/internals/requirements.md: TRK-29",
 			Align: alignOutOfRange,
 		},
 		{

@@ -117,6 +117,7 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		"there are enough places":        {Pair{Spec: fewPlaces, Ours: failed(after(3), active), BuiltIn: failed(after(3))}, ""},
 		"a suspended Job ends":           {Pair{Spec: suspended, Ours: failed(failedBy("x")), BuiltIn: failed(gone)}, "a suspended Job that ends has a startTime"},
 		"a suspended Job is failing":     {Pair{Spec: plain, Ours: failed(failing, suspendedState), BuiltIn: failed(failing, suspendedState, gone)}, "a suspended Job that ends has a startTime"},
+		"a suspended Job has failed":     {Pair{Spec: plain, Ours: failed(failedBy("x"), suspendedState), BuiltIn: failed(failing, suspendedState, gone)}, "a suspended Job that ends has a startTime"},
 		"a Job is failing":               {Pair{Spec: plain, Ours: failed(failing), BuiltIn: failed(failing, gone)}, ""},
 		"a suspended Job ends in time":   {Pair{Spec: suspended, Ours: failed(gone), BuiltIn: failed(failedBy("x"))}, ""},
 		"a deleted Job is resumed":       {Pair{Spec: plain, Deleted: true, Ours: failed(suspendedState, gone), BuiltIn: failed(suspendedState)}, "a deleted Job does not start when it is resumed"},

@@ -65,6 +65,11 @@ func RESTConfig(flags *KubeFlags, warnings io.Writer) (*rest.Config, error) {
 		config.Wrap(flags.serverClock.Wrap)
 	}
 	config.WarningHandler = printWarnings(warnings)
+	if flags.limits != nil && config.ExecProvider != nil {
+		if config, err = flags.limits.WithPlugin(config); err != nil {
+			return nil, ExplainConfigError(err)
+		}
+	}
 	return config, nil
 }
 

@@ -32,6 +32,9 @@ type KubeFlags struct {
 // OwnFlag is an annotation of a flag of a verb with the name, and not the meaning, of a flag of kubectl.
 const OwnFlag = "own"
 
+// OnlyWith is an annotation of a flag that is only for another one, whose name is the value: help names it without a description.
+const OnlyWith = "only-with"
+
 // NewKubeFlags returns kubectl's connection flags.
 func NewKubeFlags() *KubeFlags {
 	return &KubeFlags{Overrides: clientcmd.ConfigOverrides{ClusterDefaults: clientcmd.ClusterDefaults}}

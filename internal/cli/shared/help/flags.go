@@ -2,11 +2,14 @@ package help
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -17,7 +20,7 @@ const flagGap = 2
 // server, which has flags for logging, are described in full, as it is not for everyday use.
 func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 	own, logging := pflag.NewFlagSet("", pflag.ContinueOnError), pflag.NewFlagSet("", pflag.ContinueOnError)
-	global := false
+	global, only := false, map[string][]string{}
 	cmd.Flags().VisitAll(func(f *pflag.Flag) {
 		switch {
 		case f.Hidden || f.Name == "help":
@@ -25,12 +28,21 @@ func writeFlags(b *strings.Builder, cmd *cobra.Command) {
 			global = true
 		case GroupOf(f) == LoggingFlags:
 			logging.AddFlag(f)
+		case f.Annotations[cmdutil.OnlyWith] != nil:
+			with := f.Annotations[cmdutil.OnlyWith][0]
+			only[with] = append(only[with], "--"+f.Name)
 		default:
 			own.AddFlag(f)
 		}
 	})
 	writeFlagList(b, "Flags", own, !logging.HasFlags())
 	writeFlagList(b, "Logging flags", logging, false)
+	for _, with := range slices.Sorted(maps.Keys(only)) {
+		fmt.Fprintln(b)
+		for _, line := range layout.Wrap(layout.Plainly("With --"+with+", also: "+strings.Join(only[with], ", ")), Width, 0) {
+			fmt.Fprintln(b, line)
+		}
+	}
 	if global {
 		fmt.Fprintf(b, "\nUse %q for global flags.\n", cmd.Root().CommandPath()+" "+optionsName)
 	}

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
@@ -58,14 +57,28 @@ func (c Client) Patch(
 	return patched, call.Wrap(err)
 }
 
+// Get reads an object.
+func (c Client) Get(ctx context.Context, name string) (*unstructured.Unstructured, error) {
+	object, err := c.Objects.Get(ctx, name, metav1.GetOptions{})
+	return object, c.call("get", name).Wrap(err)
+}
+
 // Delete deletes the object with this UID and, unless version is "", this resourceVersion; its pods are deleted in the
 // background. For another object of this name, it returns a conflict.
 func (c Client) Delete(ctx context.Context, name string, uid types.UID, version string) error {
-	preconditions := &metav1.Preconditions{UID: &uid}
+	preconditions := metav1.Preconditions{UID: &uid}
 	if version != "" {
 		preconditions.ResourceVersion = &version
 	}
-	return c.call("delete", name).Wrap(c.Objects.Delete(ctx, name, metav1.DeleteOptions{
-		Preconditions: preconditions, PropagationPolicy: ptr.To(metav1.DeletePropagationBackground),
-	}))
+	return c.delete(ctx, name, preconditions, metav1.DeletePropagationBackground)
+}
+
+// DeleteWithPods deletes the Job with this UID, which then exists until its pods are gone.
+func (c Client) DeleteWithPods(ctx context.Context, name string, uid types.UID) error {
+	return c.delete(ctx, name, metav1.Preconditions{UID: &uid}, metav1.DeletePropagationForeground)
+}
+
+func (c Client) delete(ctx context.Context, name string, preconditions metav1.Preconditions, policy metav1.DeletionPropagation) error {
+	options := metav1.DeleteOptions{Preconditions: &preconditions, PropagationPolicy: &policy}
+	return c.call("delete", name).Wrap(c.Objects.Delete(ctx, name, options))
 }

@@ -2,6 +2,7 @@
 package manifests
 
 import (
+	"context"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -9,12 +10,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 )
 
 // Flags choose the manifests that a verb creates, and how.
 type Flags struct {
 	InputFlags
+	from     fromFlags
 	kube     *cmdutil.KubeFlags
 	warnings io.Writer
 
@@ -37,6 +40,7 @@ func NewFlags(kube *cmdutil.KubeFlags, warnings io.Writer) Flags {
 func (f *Flags) AddTo(cmd *cobra.Command) {
 	flags := cmd.Flags()
 	f.InputFlags.AddTo(cmd)
+	f.from.addTo(cmd, f.kube)
 	flags.StringVar(&f.managedBy, "managed-by", "", "Set spec.managedBy; by default, it is left alone.\nFor example "+controller.DefaultManagedBy+".")
 	flags.BoolVar(&f.force, "force", false, "Create them even if their controller is absent.\nIt is absent if no Lease shows that it is running.")
 	flags.BoolVar(&f.allKinds, "all-kinds", false, "Create objects of other kinds, too.\nBy default, they are skipped.")
@@ -47,9 +51,22 @@ func (f *Flags) AddTo(cmd *cobra.Command) {
 	cmdutil.MustCompleteFlag(cmd, "validate", cmdutil.CompleteWords("strict", "warn", "ignore"))
 }
 
+// Forced reports whether --force was given.
+func (f *Flags) Forced() bool { return f.force }
+
 // Validate checks arguments and flags; its errors are usage errors.
 func (f *Flags) Validate(args []string) error {
-	if err := f.InputFlags.Validate(args); err != nil {
+	args, err := f.from.validate(args)
+	if err != nil {
+		return err
+	}
+	switch {
+	case f.from.source == "":
+		err = f.InputFlags.Validate(args)
+	case len(f.files) > 0 || f.kustomize != "":
+		err = cmdutil.UsageErrorf("only one of -f, -k and --from can be used")
+	}
+	if err != nil {
 		return err
 	}
 	switch f.validate {
@@ -71,4 +88,16 @@ func (f *Flags) Validate(args []string) error {
 		}
 	}
 	return nil
+}
+
+// Read returns the objects in the manifests, or the copy that --from makes, and an error for each object that cannot be read.
+func (f *Flags) Read(ctx context.Context, stdin io.Reader) ([]*manifest.Object, []error) {
+	if f.from.source == "" {
+		return f.InputFlags.Read(ctx, stdin)
+	}
+	object, err := f.from.read(ctx, f)
+	if err != nil {
+		return nil, []error{err}
+	}
+	return []*manifest.Object{object}, nil
 }

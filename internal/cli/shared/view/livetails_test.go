@@ -6,7 +6,12 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
@@ -51,6 +56,35 @@ func TestMissingLogTailIsReadLater(t *testing.T) {
 		t.Errorf("asked %d times for what is gone", n)
 	}
 	g.end()
+}
+
+// The log of a container in a crash loop is read again after each restart.
+func TestLogOfARestartedContainerIsReadAgain(t *testing.T) {
+	train := clitest.SimpleJob("ns1", "train", 0)
+	template := map[string]any{"spec": map[string]any{"restartPolicy": "OnFailure", "containers": []any{map[string]any{"name": "main", "image": "train:1"}}}}
+	if err := unstructured.SetNestedMap(train.Object, template, "spec", "template"); err != nil {
+		t.Fatal(err)
+	}
+	restarted := func(times int32, ended time.Duration) *corev1.Pod {
+		pod := clitest.EndedPod(train, "train-a", 1, "")
+		pod.Status.Phase = corev1.PodRunning
+		status := &pod.Status.ContainerStatuses[0]
+		status.RestartCount, status.LastTerminationState = times, status.State
+		status.LastTerminationState.Terminated.FinishedAt = metav1.NewTime(clitest.Now().Add(-ended))
+		status.State = corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: explain.CrashLoopBackOff}}
+		return pod
+	}
+	api := newFakeLive(t, train)
+	api.pods.Put(restarted(1, time.Minute))
+	api.pods.Write("train-a/main/previous", "the first reason")
+	s := startLive(t, api)
+	s.open("train")
+	s.until("the first log is read", func(got *snapshot.Snapshot) bool { return strings.Contains(evidenceLines(got), "the first reason") })
+	api.pods.Locked(func() { delete(api.pods.Logs, "train-a/main/previous") })
+	api.pods.Write("train-a/main/previous", "the second reason")
+	api.pods.Put(restarted(2, time.Second))
+	s.until("the next log is read", func(got *snapshot.Snapshot) bool { return strings.Contains(evidenceLines(got), "the second reason") })
+	s.end()
 }
 
 func evidenceLines(s *snapshot.Snapshot) string {

@@ -5,6 +5,7 @@ package advice
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -131,18 +132,44 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	return known.Advice(meaning.Container{Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name)})
+	return known.Advice(meaning.Container{
+		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
+		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name),
+	})
+}
+
+// errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.
+func errorCommand(known *meaning.KnownError) string {
+	if known == nil || known.Access.Verb == "" {
+		return ""
+	}
+	a := &known.Access
+	subject := "--user=" + shellWord(a.User)
+	if a.Account != "" {
+		subject = "--serviceaccount=" + shellWord(a.Namespace+":"+a.Account)
+	}
+	name := strings.Trim(strings.NewReplacer("/", "-", ".", "-").Replace(a.Account+"-"+a.Verb+"-"+a.Resource), "-")
+	kind, where := "clusterrole", ""
+	if a.In != "" {
+		kind, where = "role", " -n "+shellWord(a.In)
+	}
+	return fmt.Sprintf("kubectl create %[1]s %[2]s --verb=%[3]s --resource=%[4]s%[6]s && kubectl create %[1]sbinding %[2]s --%[1]s=%[2]s %[5]s%[6]s",
+		kind, shellWord(name), shellWord(a.Verb), shellWord(a.Resource), subject, where)
 }
 
 // remedy returns advice on an exit code, reason or error, or ""; known may be nil.
 func remedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
 	switch {
 	case c.Reason == cause.OOMKilled:
-		return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
+		return memoryAdvice(in, c)
 	case known != nil:
 		return errorRemedy(in, c, known)
 	}
 	return words.ExitAdvice(c.Name, in.Image(c), c.ExitCode)
+}
+
+func memoryAdvice(in *facts.Facts, c *input.Container) string {
+	return words.MemoryAdvice(c.Name, in.MemoryLimit(c), c.Image != "")
 }
 
 // takesFailurePolicy reports whether the Job may have a podFailurePolicy: the API server requires restartPolicy Never.

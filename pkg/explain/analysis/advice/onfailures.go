@@ -2,6 +2,8 @@ package advice
 
 import (
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"math"
 	"slices"
 
@@ -81,10 +83,33 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	var out []explain.Advice
 	// The reason of a disruption already explains why the container stopped.
 	stopped := f.Consequence && !c.Before || (f.Ending() != nil || f.Pod.Disruption != "") && facts.IsStopped(c)
-	if text := remedy(in, c, f.KnownError(in)); text != "" && !stopped {
-		out = advise(text, "")
+	known := f.KnownError(in)
+	if text := remedy(in, c, known); text != "" && !stopped {
+		out = advise(text, errorCommand(known))
+	}
+	if killed := f.OutOfMemory(); len(killed) > 1 {
+		out = onMemory(in, killed)
 	}
 	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+}
+
+// onMemory returns advice on several containers that ran out of memory.
+func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice) {
+	limits := make([]string, len(killed))
+	for i, c := range killed {
+		limit := in.MemoryLimit(c)
+		if limits[i] = c.Name + " (" + limit.Value + ")"; limit.From != input.LimitOfTemplate {
+			limits = nil
+			break
+		}
+	}
+	if limits != nil {
+		return advise(words.RaiseMemoryLimits(limits), "")
+	}
+	for _, c := range killed {
+		out = append(out, advise(memoryAdvice(in, c), "")...)
+	}
+	return out
 }
 
 // logOf returns the command that prints the log of a container that ended.
@@ -157,6 +182,9 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 		if o := end.Outlived; o != nil {
 			return endWithMain(in, o.Running, o.Ended)
 		}
+		if end.Looped != "" {
+			return advise(words.KeepLoggingPods, "")
+		}
 		text := words.GiveMoreTime
 		if jobspec.Parallelism(in.Spec) < ptr.Deref(in.Spec.Completions, math.MaxInt32) {
 			text = words.GiveMoreTimeOrPods
@@ -223,23 +251,35 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o ex
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
 }
 
-// moreMemory returns the flags of retry that double the memory limit of the container that ran out of memory, or "".
+// moreMemory returns the flags of retry that double the memory limits of the containers that ran out of memory, or "".
 func moreMemory(in *facts.Facts, f *failures.Failure) string {
 	if f == nil || f.Container() == nil || f.Container().Reason != cause.OOMKilled {
 		return ""
 	}
-	c := f.Container()
-	limit := in.MemoryLimit(c)
-	memory, err := resource.ParseQuantity(limit.Value)
-	if err != nil || limit.From == input.LimitOfAllOfPod || in.IsInjected(c.Name) {
-		return "" // There is no limit, or it is not of a container of the Job.
+	killed := f.OutOfMemory()
+	type limits struct {
+		Name      string                       `json:"name"`
+		Resources map[string]map[string]string `json:"resources"`
 	}
-	memory.Mul(2)
+	var more []limits
+	for _, c := range killed {
+		limit := in.MemoryLimit(c)
+		memory, err := resource.ParseQuantity(limit.Value)
+		if err != nil || limit.From == input.LimitOfAllOfPod || in.IsInjected(c.Name) {
+			return "" // There is no limit, or it is not of a container of the Job.
+		}
+		memory.Mul(2)
+		more = append(more, limits{c.Name, map[string]map[string]string{"limits": {"memory": memory.String()}}})
+	}
+	if len(more) > 1 {
+		containers, _ := json.Marshal(more)
+		return " --patch " + shellWord(fmt.Sprintf(`{"spec":{"template":{"spec":{"containers":%s}}}}`, containers))
+	}
 	flag := ""
 	if in.HasSeveralContainers() {
-		flag = " -c " + shellWord(c.Name)
+		flag = " -c " + shellWord(killed[0].Name)
 	}
-	return flag + " --limits memory=" + memory.String()
+	return flag + " --limits memory=" + more[0].Resources["limits"]["memory"]
 }
 
 // covered returns the missing indexes that the report covers.

@@ -63,7 +63,11 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if len(p.Pods) == 0 {
 		return nil
 	}
-	return adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+	logs := adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+	if p.LostPolicy {
+		return append(advise(words.FindPolicyRemover(p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
+	}
+	return logs
 }
 
 // logFlags select the container of a problem, and its log from before the last restart if it has failed.

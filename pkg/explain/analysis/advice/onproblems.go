@@ -47,6 +47,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
+	explain.ProblemContainerStopped:  onPod("delete pod %s"),
 	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
@@ -81,7 +82,7 @@ func onPod(command string) adviser {
 			return advise(text, startCommand(in, p))
 		}
 		if p.Kind == explain.ProblemCrashLoop {
-			return adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))
+			return append(onLoop(in, p), adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
 		if p.Error != nil {
@@ -90,6 +91,19 @@ func onPod(command string) adviser {
 		}
 		return out
 	}
+}
+
+// onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
+func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
+	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
+		if text := remedy(in, c, p.Error); text != "" {
+			out = advise(text, errorCommand(p.Error))
+		}
+	}
+	if text := words.EndLoop(p); text != "" {
+		out = append(out, advise(text, "")...)
+	}
+	return out
 }
 
 // ofNodePods are kinds of trouble with a pod of the node: of the network plugin, or a CSI driver.

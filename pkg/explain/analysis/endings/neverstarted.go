@@ -106,15 +106,15 @@ func eventsOfStart(in *facts.Facts) (warnings map[string]*input.Event, started m
 }
 
 // LoopedAtDeadline returns the container that the kubelet restarted again and again until shortly before the Job passed its
-// deadline, "" if there is none.
-func LoopedAtDeadline(in *facts.Facts) string {
+// deadline, with its pod; "" if there is none.
+func LoopedAtDeadline(in *facts.Facts) (container, pod string) {
 	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
 		e := &in.Events[i]
 		if name, is := meaning.OfRestart(e.Reason, e.Message); is && in.Decision.Since.Sub(e.Last) < backoffMost {
-			return name
+			return name, e.Pod
 		}
 	}
-	return ""
+	return "", ""
 }
 
 // backoffMost is the kubelet's longest wait before a restart.

@@ -54,7 +54,10 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 	p := f.Pod
 	// The end of the pod already explains a signal.
 	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
-	chain = append(chain, logLinks(in, p.Name, c.Name)...)
+	if f.EndedByInit(in) {
+		chain[0].Text = words.Clauses([]string{chain[0].Text, words.NeverStartedText(in.MainContainers())})
+	}
+	chain = append(chain, logLinks(in, p.Name, c)...)
 	for _, other := range f.Others() {
 		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
 	}
@@ -62,13 +65,16 @@ func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []
 }
 
 // logLinks returns the end of the container's log, as far as it was read.
-func logLinks(in *facts.Facts, pod, container string) (links []explain.Evidence) {
-	if lines := in.LogOf(pod, container); len(lines) > 0 {
-		links = append(links, explain.Evidence{
-			Kind: explain.EvidenceLogs, Pod: pod, Container: container, Lines: lines, Text: words.LogEvidence(len(lines)),
-		})
+func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidence {
+	lines := in.LogOf(pod, c.Name)
+	if len(lines) == 0 {
+		return nil
 	}
-	return links
+	link := explain.Evidence{Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: lines, Text: words.LogEvidence(len(lines))}
+	if at := meaning.LineOfError(c.ExitCode, lines); at >= 0 {
+		link.ErrorLine = ptr.To(int32(at))
+	}
+	return []explain.Evidence{link}
 }
 
 // loopLinks returns how the container of the first pod in a crash loop ended last, and the end of its log; nil if there is none.
@@ -76,7 +82,7 @@ func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 	for _, p := range in.Active {
 		if c := in.CrashLoop(p); c != nil && c.Ended && o.HasPod(p) {
 			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
-			return append(chain, logLinks(in, p.Name, c.Name)...)
+			return append(chain, logLinks(in, p.Name, c)...)
 		}
 	}
 	return nil

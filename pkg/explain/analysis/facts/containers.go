@@ -25,6 +25,15 @@ func (in *Facts) OnlyServes(container string) bool {
 	return in.IsInjected(container) || slices.Contains(proxies, container)
 }
 
+// MainContainers returns the names of the containers in the Job's template that start after the init containers.
+func (in *Facts) MainContainers() []string {
+	names := make([]string, len(in.Spec.Template.Spec.Containers))
+	for i := range names {
+		names[i] = in.Spec.Template.Spec.Containers[i].Name
+	}
+	return names
+}
+
 // IsSidecar reports whether a container of a pod is a native sidecar of the Job's template.
 func (in *Facts) IsSidecar(c *input.Container) bool {
 	t := in.templateContainer(c.Name)
@@ -37,20 +46,29 @@ func (in *Facts) HasStartupProbe(container string) bool {
 	return c != nil && c.StartupProbe != nil
 }
 
-// RestartedBy returns the field that makes the kubelet restart a failed container, "" if it is unknown.
-func (in *Facts) RestartedBy(container string, sidecar bool) explain.RestartedBy {
-	c := in.templateContainer(container)
+// RestartedBy returns the field that makes the kubelet restart a container that failed, "" if it is unknown.
+func (in *Facts) RestartedBy(failed *input.Container, sidecar bool) explain.RestartedBy {
+	c := in.templateContainer(failed.Name)
 	switch {
 	case sidecar:
 		return explain.RestartedBySidecar
-	case c != nil && len(c.RestartPolicyRules) > 0:
+	case c != nil && len(c.RestartPolicyRules) > 0 && (!failed.Ended || matchesRule(c.RestartPolicyRules, failed.ExitCode)):
 		return explain.RestartedByRules
-	case c != nil && c.RestartPolicy != nil:
+	case c != nil && c.RestartPolicy != nil && *c.RestartPolicy != corev1.ContainerRestartPolicyNever:
 		return explain.RestartedByContainer
+	case c != nil && c.RestartPolicy != nil:
+		return ""
 	case in.Spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure:
 		return explain.RestartedByPod
 	}
 	return ""
+}
+
+// matchesRule reports whether one of the rules of a container restarts it after this exit code.
+func matchesRule(rules []corev1.ContainerRestartRule, code int32) bool {
+	return slices.ContainsFunc(rules, func(r corev1.ContainerRestartRule) bool {
+		return r.ExitCodes != nil && slices.Contains(r.ExitCodes.Values, code) == (r.ExitCodes.Operator == corev1.ContainerRestartRuleOnExitCodesOpIn)
+	})
 }
 
 // NeedsContainerName reports whether a command about the pod has to name a container.

@@ -37,6 +37,6 @@ func (in *Facts) FailsRepeatedly(c *input.Container) bool {
 		return c.Running && ran < settled && in.Now.Sub(c.RunsSince) <= max(atLeast, min(2*ran, settled))
 	}
 	// Kubernetes 1.37 reports the last end until the next restart. A container with restartPolicyRules may have ended for good.
-	by := in.RestartedBy(c.Name, in.IsSidecar(c))
+	by := in.RestartedBy(c, in.IsSidecar(c))
 	return by != "" && by != explain.RestartedByRules && in.Now.Sub(c.EndedAt) < settled
 }

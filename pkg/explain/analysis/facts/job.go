@@ -1,6 +1,8 @@
 package facts
 
 import (
+	"path"
+	"slices"
 	"strings"
 	"time"
 
@@ -84,6 +86,42 @@ func (in *Facts) templateContainer(name string) *corev1.Container {
 func (in *Facts) HasReadOnlyRoot(name string) bool {
 	c := in.templateContainer(name)
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
+}
+
+// Secrets returns the names of the Secrets that a container of the Job's template reads, in its environment or from volumes.
+func (in *Facts) Secrets(name string) (names []string) {
+	c := in.templateContainer(name)
+	if c == nil {
+		return nil
+	}
+	add := func(name string) {
+		if name != "" && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	for i := range c.Env {
+		if from := c.Env[i].ValueFrom; from != nil && from.SecretKeyRef != nil {
+			add(from.SecretKeyRef.Name)
+		}
+	}
+	for i := range c.EnvFrom {
+		if from := c.EnvFrom[i].SecretRef; from != nil {
+			add(from.Name)
+		}
+	}
+	for i := range in.Spec.Template.Spec.Volumes {
+		v := &in.Spec.Template.Spec.Volumes[i]
+		if v.Secret != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == v.Name }) {
+			add(v.Secret.SecretName)
+		}
+	}
+	return names
+}
+
+// HasSharedMemory reports whether a container of the Job's template has a volume at /dev/shm.
+func (in *Facts) HasSharedMemory(name string) bool {
+	c := in.templateContainer(name)
+	return c != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == "/dev/shm" })
 }
 
 // Image returns the image of a pod's container, or else of the container in the Job's template.

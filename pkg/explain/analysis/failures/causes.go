@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 )
 
-// EventPodFailed is the reason of the event that our controller writes for each cause; its count outlives the pods.
+// EventPodFailed is the reason of the event that our controller writes for each cause; its count includes deleted pods.
 const EventPodFailed = "PodFailed"
 
 // IsAboutFailures reports whether our controller wrote the event about failed pods.

@@ -52,18 +52,37 @@ func (f *Failure) Others() []*input.Container {
 	return slices.DeleteFunc(failedContainers(f.Pod), func(other *input.Container) bool { return other.Name == c.Name })
 }
 
+// EndedByInit reports whether an init container failed by itself, so that the containers after it never started.
+func (f *Failure) EndedByInit(in *facts.Facts) bool {
+	c, exit := f.Container(), f.Kind.Cause.Exit
+	return c != nil && c.Init && !c.Before && !in.IsSidecar(c) && f.Ending() == nil && f.Kind.Cause.Failure == (cause.Failure{Exit: exit})
+}
+
+// OutOfMemory returns the containers of the pod that were killed for lack of memory.
+func (f *Failure) OutOfMemory() []*input.Container {
+	others := f.Others()
+	if c := f.Container(); c != nil {
+		others = append([]*input.Container{c}, others...)
+	}
+	return slices.DeleteFunc(others, func(c *input.Container) bool { return c.Reason != cause.OOMKilled })
+}
+
 // others returns the containers that failed in the same way in all of the latest pods.
-func (g *Group) others() []cause.Exit {
-	var common []cause.Exit
+func (g *Group) others(in *facts.Facts) []explain.AlsoFailed {
+	var common []explain.AlsoFailed
 	for i, f := range g.Failures[:min(len(g.Failures), maxSearched)] {
-		var all []cause.Exit
+		var all []explain.AlsoFailed
 		for _, c := range f.Others() {
-			all = append(all, facts.ExitOf(c))
+			also := explain.AlsoFailed{Exit: facts.ExitOf(c)}
+			if c.Reason == cause.OOMKilled {
+				also.MemoryLimit = in.MemoryLimit(c)
+			}
+			all = append(all, also)
 		}
 		if i == 0 {
 			common = all
 		}
-		common = slices.DeleteFunc(common, func(x cause.Exit) bool { return !slices.Contains(all, x) })
+		common = slices.DeleteFunc(common, func(x explain.AlsoFailed) bool { return !slices.Contains(all, x) })
 	}
 	return common
 }

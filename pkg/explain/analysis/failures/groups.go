@@ -135,15 +135,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	case g.Kind.Hidden.Container != "":
 		c.Hidden, c.Text, c.Meaning = &g.Kind.Hidden, g.Kind.Text, ""
 	default:
-		if c.Error = g.knownError(in); c.Error != nil {
-			c.Meaning = c.Error.Text()
-			if input.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
-				c.Text = words.NotStartedText(c.Container, c.Reason)
-			}
-		}
-		if c.Also = g.others(); len(c.Also) > 0 {
-			c.Text += words.AlsoText(c.Also)
-		}
+		g.addExits(in, &c)
 	}
 	var indexes []int32
 	for i, f := range g.Failures {
@@ -164,4 +156,20 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	c.IndexList = explain.ListIndexes(c.Indexes)
 	c.First, c.Last = explain.TimeOf(g.Failures[len(g.Failures)-1].Pod.FinishedAt), explain.TimeOf(latest.Pod.FinishedAt)
 	return c
+}
+
+// addExits adds how the containers of the pods ended by themselves: the error that they report, and the others that failed.
+func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
+	if g.Failures[0].EndedByInit(in) {
+		c.Text = words.InitExitText(&g.Kind.Cause.Exit)
+	}
+	if c.Error = g.knownError(in); c.Error != nil {
+		c.Meaning = c.Error.Text()
+		if input.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
+			c.Text = words.NotStartedText(c.Container, c.Reason)
+		}
+	}
+	if c.Also = g.others(in); len(c.Also) > 0 {
+		c.Text += words.AlsoText(c.Also)
+	}
 }

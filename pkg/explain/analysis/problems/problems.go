@@ -23,7 +23,7 @@ var detectors = []func(in *facts.Facts) []explain.Problem{
 	// No pods are created.
 	jobproblems.Suspended, jobproblems.NoParallelism, jobproblems.NoPodGroup, jobproblems.CreationRefused,
 	// Pods do not start, or do not end.
-	podproblems.Pending, podproblems.EndedContainers, podproblems.Terminating, podproblems.ForeignFinalizers,
+	podproblems.Pending, podproblems.StoppedContainers, podproblems.EndedContainers, podproblems.Terminating, podproblems.ForeignFinalizers,
 	// Pods succeed, and may have done half of their work.
 	podproblems.ProcessesOOMKilled, podproblems.ContainersRetried,
 	// Something is wrong with the Job itself.
@@ -62,7 +62,7 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 		if !p.Blocks {
 			continue
 		}
-		if p.HoldsJob || !anyRuns(in) {
+		if p.HoldsJob || !anyRuns(in, all) {
 			return p
 		}
 	}
@@ -70,10 +70,23 @@ func Blocker(in *facts.Facts, all []explain.Problem) *explain.Problem {
 }
 
 // anyRuns reports whether a pod runs without trouble.
-func anyRuns(in *facts.Facts) bool {
+func anyRuns(in *facts.Facts, all []explain.Problem) bool {
 	if !in.PodsRead {
-		// Active pods that the list did not read count as running.
-		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed && (in.Job.Status.Active > int32(len(in.Active)) || anyWorks(in))
+		// Pods that the list did not read count as running.
+		if in.Listed && in.Job.Status.Active <= int32(len(in.Active)) {
+			return anyWorks(in)
+		}
+		return ptr.Deref(in.Job.Status.Ready, 0) > 0 || in.Listed
+	}
+	stopped := int32(0)
+	for i := range all {
+		if all[i].Kind == explain.ProblemContainerStopped {
+			stopped += all[i].Count
+		}
+	}
+	// In a pod with several containers, another one may work.
+	if stopped > 0 && int(stopped) == len(in.Active) && len(in.Spec.Template.Spec.Containers) == 1 {
+		return false
 	}
 	return anyWorks(in)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -41,7 +42,7 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		if n := failed.NeverStarted; n != nil {
 			e.EndedBy, e.NeverStarted, e.Outlived = explain.EndedByNeverStarting, &n.Problem, nil
 		} else if e.Outlived == nil {
-			e.Looped = endings.LoopedAtDeadline(in)
+			setLooped(in, failed, &e)
 		}
 	case explain.EndedByMaxFailedIndexes, explain.EndedByFailedIndexes:
 		set, limit := in.Plan.Findings.FailedIndexes, in.Spec.MaxFailedIndexes
@@ -53,6 +54,26 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		}
 	}
 	return e
+}
+
+// setLooped sets the container that was restarted again and again until the deadline of the Job, and how it ended.
+func setLooped(in *facts.Facts, failed *failures.Failures, e *explain.End) {
+	name, pod := endings.LoopedAtDeadline(in)
+	i := slices.IndexFunc(in.Pods, func(p *input.Pod) bool { return p.Name == pod })
+	e.Looped, e.LoopedGone = name, name != "" && in.PodsRead && i < 0
+	if exit := failed.Restarts.Exit; exit != nil && exit.Container == name {
+		e.LoopedExit = exit
+	}
+	if i < 0 {
+		return
+	}
+	containers := in.Pods[i].Containers
+	last := slices.IndexFunc(containers, func(c input.Container) bool {
+		return c.Name == name && c.Ended && c.ExitCode != 0 && (c.Before || !facts.IsStopped(&c))
+	})
+	if last >= 0 {
+		e.LoopedExit = ptr.To(facts.ExitOf(&containers[last]))
+	}
 }
 
 // restartsOf returns the restarts that used up the backoffLimit.

@@ -138,9 +138,10 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	case m.Sidecar && (failing || late):
 		p.Kind, p.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
 	case failing:
-		p.Kind, p.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(m.Name, false), !p.Uncounted
+		p.Kind, p.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Uncounted
 	case late:
-		p.Kind, p.MayContinue = explain.ProblemInitRunning, true
+		p.Kind, p.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
+		p.MayContinue = !p.LostPolicy
 	default:
 		return nil
 	}

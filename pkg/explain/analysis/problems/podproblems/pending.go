@@ -50,9 +50,13 @@ func Pending(in *facts.Facts) []explain.Problem {
 	return found.mostFrequentFirst()
 }
 
-// startsSlowly reports whether the pod is pending for an unusually long time.
+// startsSlowly reports whether the pod is pending for an unusually long time, or one of its init containers runs for as long.
 func startsSlowly(in *facts.Facts, pod *input.Pod) bool {
-	return pod.Phase == corev1.PodPending && !pod.CreatedAt.IsZero() && in.Now.Sub(pod.CreatedAt) > startSlack
+	since := pod.CreatedAt
+	if m, _, _ := pod.Lineup.Starting(); m != nil && m.Running && !m.RunsSince.IsZero() && m.RunsSince.Before(since) {
+		since = m.RunsSince
+	}
+	return pod.Phase == corev1.PodPending && !since.IsZero() && in.Now.Sub(since) > startSlack
 }
 
 // triesInVain reports whether the kubelet has failed to start the pod more than once, and said why. Then it does not matter for
@@ -86,7 +90,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		p = *before
 	case loop != nil:
 		p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, loop), !in.RestartsCount()
-		p.RestartedBy, p.MayContinue = in.RestartedBy(loop.Name, IsBeside(pod, loop)), !p.Uncounted
+		p.RestartedBy, p.MayContinue = in.RestartedBy(loop, IsBeside(pod, loop)), !p.Uncounted
 		addLastRun(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
 			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+// shown matches a block of README.md with the output of a command: the text before the output, and the command's arguments.
+var shown = regexp.MustCompile("(?s)(<!-- output of: ([^\n]*) -->\n```\n\\$ kubectl batchjob [^\n]*\n).*?```\n")
+
+// README.md shows what the plugin prints about a file in examples, on a terminal of 80 columns; -rewrite updates it.
+func TestREADMEShowsWhatIsPrinted(t *testing.T) {
+	t.Setenv("NO_COLOR", "1")
+	t.Setenv("LC_ALL", "C.UTF-8")
+	readme, err := os.ReadFile("../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks := 0
+	text := shown.ReplaceAllStringFunc(string(readme), func(block string) string {
+		blocks++
+		m := shown.FindStringSubmatch(block)
+		var out bytes.Buffer
+		env := clitest.NewEnv()
+		env.Terminal = func(io.Writer) int { return 80 }
+		args := append(strings.Fields(strings.ReplaceAll(m[2], "examples/", "../../examples/")), "--interactive=false")
+		streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
+		if err := program.Execute(t.Context(), args, streams, env); err != nil {
+			t.Fatal(err)
+		}
+		return m[1] + strings.ReplaceAll(out.String(), "../../examples/", "examples/") + "```\n"
+	})
+	if blocks == 0 {
+		t.Error("no output was found")
+	}
+	clitest.Golden(t, "../../../README.md", text)
+}

@@ -1,0 +1,94 @@
+package requests
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// The plugin waits, as for a login, until the notice is printed. Then the request is sent with its token, and there is nothing
+// left to report.
+//
+// Requirements: CLI-70
+func TestACredentialPluginThatWaitsIsReported(t *testing.T) {
+	login := filepath.Join(t.TempDir(), "login")
+	if err := syscall.Mkfifo(login, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w, token := newWorld(), make(chan string, 1)
+	var running int // timers while the server answers: a watch has none of its own
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		running = len(w.timers)
+		token <- r.Header.Get("Authorization")
+	}))
+	defer server.Close()
+	after := w.limits.After
+	w.limits.After = func(d time.Duration, fire func()) func() {
+		stop := after(d, fire)
+		if len(w.printed) == 0 {
+			fire()
+			go func() { // Opening the file waits for the plugin.
+				if err := os.WriteFile(login, []byte(`{"kind": "ExecCredential", "apiVersion": "client.authentication.k8s.io/v1", "status": {"token": "t"}}`), 0o600); err != nil {
+					t.Error(err)
+				}
+			}()
+		}
+		return stop
+	}
+	config := &rest.Config{Host: server.URL, ExecProvider: &clientcmdapi.ExecConfig{
+		APIVersion: "client.authentication.k8s.io/v1", Command: "cat", Args: []string{login}, InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+	}}
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return w.limits.Wrap(next, timeout) })
+	config, err := w.limits.WithPlugin(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := client.Get(config.Host + trainPath + "?watch=true")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	if got := <-token; got != "Bearer t" {
+		t.Errorf("the request came with %q", got)
+	}
+	if want := []string{"Waiting for the credential plugin cat, which the kubeconfig names."}; !slices.Equal(w.printed, want) {
+		t.Errorf("printed %q, want %q", w.printed, want)
+	}
+	if running > 0 || len(w.timers) > 0 {
+		t.Errorf("%d timers while the server answered; %d are left", running, len(w.timers))
+	}
+}
+
+// Requirements: CLI-70
+func TestACredentialPluginThatFailsLeavesNoTimer(t *testing.T) {
+	w := newWorld()
+	config, err := w.limits.WithPlugin(&rest.Config{Host: "https://api:6443", ExecProvider: &clientcmdapi.ExecConfig{
+		APIVersion: "client.authentication.k8s.io/v1", Command: "false", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response, err := client.Get(config.Host + trainPath); err == nil {
+		_ = response.Body.Close()
+		t.Error("the request succeeded")
+	}
+	if len(w.timers) > 0 || len(w.printed) > 0 {
+		t.Errorf("%d timers are left; printed %q", len(w.timers), w.printed)
+	}
+}
