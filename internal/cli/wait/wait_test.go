@@ -115,7 +115,7 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 		_ = unstructured.SetNestedField(failing.Object, n, "status", field)
 	}
 	api.Put(failing)
-	s.WaitErr("FailureTarget")
+	s.WaitErr("Failing")
 	api.Put(clitest.WithCondition(failing, "Failed", "BackoffLimitExceeded", "too many"))
 	if code := s.End(); code != cmdutil.ExitJobFailed {
 		t.Errorf("exit %d", code)
