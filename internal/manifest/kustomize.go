@@ -15,24 +15,16 @@ import (
 // order in which kubectl applies them. Their positions are names, such as "Job/migrate (kustomization overlays/prod)",
 // without lines, because several files may contribute to an object.
 func ReadKustomization(ctx context.Context, folder string) ([]*Object, []error) {
-	type result struct {
-		objects  []*Object
-		problems []error
-	}
 	if err := ctx.Err(); err != nil {
 		return nil, []error{err}
 	}
-	done := make(chan result, 1) // kustomize accepts no context, and may run git.
-	go func() {
-		objects, problems := buildKustomization(folder)
-		done <- result{objects, problems}
-	}()
-	select {
-	case <-ctx.Done():
+	// kustomize accepts no context, and may run git.
+	var found []*Object
+	var bad []error
+	if !untilEnd(ctx, func() { found, bad = buildKustomization(folder) }) {
 		return nil, []error{ctx.Err()}
-	case r := <-done:
-		return r.objects, r.problems
 	}
+	return found, bad
 }
 
 func buildKustomization(folder string) ([]*Object, []error) {

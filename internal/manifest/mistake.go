@@ -9,10 +9,12 @@ import (
 
 	"go.yaml.in/yaml/v3"
 	sigsyaml "sigs.k8s.io/yaml"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// A mistake in YAML is found by trying repairs: if changing a line makes the document parsable, that line is wrong, and the
-// change shows how. Parsers detect a mistake only later, and report that later line.
+// A mistake in YAML is found by changing one line at a time: if that makes the document parsable, that line is wrong. Parsers
+// detect a mistake only later, and report that later line.
 
 // mistake is a line with a mistake, and its fix.
 type mistake struct {
@@ -21,7 +23,7 @@ type mistake struct {
 }
 
 const (
-	// maxTried is how many bytes of repairs are parsed to find the mistakes of a file.
+	// maxTried is how many bytes are parsed to find the mistakes of a file.
 	maxTried = 8 << 20
 	// parserCost is how many bytes could be parsed in the time that a parser takes to start.
 	parserCost = 1 << 10
@@ -36,13 +38,7 @@ const (
 	linesAfter  = 1
 )
 
-// repair is a replacement of a line that may fix the mistake.
-type repair struct {
-	mistake
-	text string
-}
-
-// findMistake returns the mistake in a document, or nil if no repair fixes it, or if the search would take too long. reported
+// findMistake returns the mistake in a document, or nil if no change fixes it, or if the search would take too long. reported
 // is the line in the error of the parser, counted from 1; budget is how many bytes may be parsed.
 func findMistake(text []byte, reported int, budget *int) *mistake {
 	f := &finder{lines: strings.Split(string(text), "\n"), budget: budget}
@@ -89,31 +85,60 @@ func (f *finder) window(reported int) (first, end int) {
 	return first, end
 }
 
-// find returns the mistake whose repair fixes the document.
+// find returns the mistake, after which the document has no other.
 func (f *finder) find(reported int) *mistake {
-	near := f.nearLines(reported)
-	for _, kind := range []func(int) []repair{f.fixTab, f.fixColon, f.fixQuote, f.fixValue, f.fixBracket, f.fixDashSpace} {
-		if m := f.firstRepair(near, kind, f.isReadable); m != nil {
-			return m
-		}
+	near := f.nearLines(reported, linesBefore)
+	if m := f.findSuspect(near, suspects, f.isReadable); m != nil {
+		return m
+	}
+	// A quote or a bracket without the other one is noticed at the next one, or at the end.
+	if m := f.findSuspect(f.nearLines(reported, reported), unpaired, f.isReadable); m != nil {
+		return m
 	}
 	if m := f.findIndentation(append(near, f.openingLines(near)...)); m != nil {
 		return m
 	}
-	if m := f.firstRepair(near, f.fixDash, f.isReadable); m != nil {
-		return m
+	for _, i := range near {
+		if spaces, rest := indent(f.lines[i]); f.isReadable(i, spaces+"- "+rest) {
+			return &mistake{line: i + 1, column: len(spaces) + 1, problem: "this line is beside the items of a list, but has no dash", fix: "write - " + wording.Cut(rest, 40)}
+		}
 	}
-	if m := f.findUnclosed(reported); m != nil {
-		return m
-	}
-	// There is another mistake later. Repairs that add a quote or a bracket could hide it.
-	later := func(i int, text string) bool { return f.isLater(i, text, reported) }
-	for _, kind := range []func(int) []repair{f.fixTab, f.fixDashSpace, f.fixColon, f.fixValue} {
-		if m := f.firstRepair(near, kind, later); m != nil {
-			return m
+	// There is another mistake later.
+	return f.findSuspect(near, suspects, func(i int, text string) bool { return f.isLater(i, text, reported) })
+}
+
+// findSuspect returns the first mistake of these kinds in a line without which the document is readable, or more of it is.
+func (f *finder) findSuspect(lines []int, kinds []suspect, helps func(i int, text string) bool) *mistake {
+	tried := map[int]bool{}
+	for k := range kinds {
+		for _, i := range lines {
+			m := kinds[k].in(f.lines[i])
+			if m == nil {
+				continue
+			}
+			if _, known := tried[i]; !known {
+				tried[i] = slices.ContainsFunc(f.stubs(i), func(text string) bool { return helps(i, text) })
+			}
+			if tried[i] {
+				m.line = i + 1
+				return m
+			}
 		}
 	}
 	return nil
+}
+
+// stubs returns replacements of a line: one, or one for each possible indentation if a tab makes that unclear.
+func (f *finder) stubs(i int) []string {
+	spaces, rest := indent(f.lines[i])
+	if !strings.Contains(spaces, "\t") {
+		return []string{stub(f.lines[i])}
+	}
+	var all []string
+	for _, width := range append(f.possibleWidths(i), len(spaces)) {
+		all = append(all, stub(strings.Repeat(" ", width)+rest))
+	}
+	return all
 }
 
 // finder searches lines for a mistake; lines count from 0.
@@ -122,10 +147,11 @@ type finder struct {
 	budget *int // of the file
 }
 
-// nearLines returns the lines to try: the reported line, lines before it, and lines after it, without empty lines and comments.
-func (f *finder) nearLines(reported int) []int {
+// nearLines returns the lines to try: the reported line, so many lines before it, and lines after it, without empty lines and
+// comments.
+func (f *finder) nearLines(reported, before int) []int {
 	var near []int
-	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < linesBefore; i-- {
+	for i := min(reported-1, len(f.lines)-1); i >= 0 && len(near) < before; i-- {
 		if !isBlank(f.lines[i]) {
 			near = append(near, i)
 		}
@@ -141,19 +167,6 @@ func (f *finder) nearLines(reported int) []int {
 func isBlank(line string) bool {
 	line = strings.TrimLeft(line, " \t\r")
 	return line == "" || line[0] == '#'
-}
-
-// firstRepair returns the first repair that helps.
-func (f *finder) firstRepair(near []int, kind func(int) []repair, helps func(i int, text string) bool) *mistake {
-	for _, i := range near {
-		for _, r := range kind(i) {
-			if helps(i, r.text) {
-				r.line = i + 1
-				return &r.mistake
-			}
-		}
-	}
-	return nil
 }
 
 // replaceLine returns the document with line i replaced by text, or nil if the budget for parsing is spent.
@@ -284,25 +297,4 @@ func (f *finder) isText(start, first int, until string) bool {
 	lines := slices.Concat(f.lines[:first], []string{own + "        " + indented}, f.lines[end:])
 	part := &finder{lines: lines, budget: f.budget}
 	return part.isReadable(first, lines[first])
-}
-
-// findUnclosed finds a quote or a bracket that is never closed, or much later: the first line that makes the document parsable
-// if the quote or bracket is closed there.
-func (f *finder) findUnclosed(reported int) *mistake {
-	for i := 0; i < min(reported, len(f.lines)); i++ {
-		line := f.lines[i]
-		if isBlank(line) || !strings.ContainsAny(line, `"'[{`) {
-			continue
-		}
-		for _, r := range append(f.fixQuote(i), f.fixBracket(i)...) {
-			if *f.budget <= 0 {
-				return nil
-			}
-			if f.isReadable(i, r.text) {
-				r.line = i + 1
-				return &r.mistake
-			}
-		}
-	}
-	return nil
 }

@@ -91,7 +91,7 @@ func TestSyntaxErrorsInJSONNameTheLineOfTheMistake_CLI_05(t *testing.T) {
 		{"no colon", `"name":`, `"name"`, "4:10: a colon is missing after the name"},
 		{"quote", `"b"`, `"b`, "6:14: a quote is not closed"},
 		{"no brace", `"labels": {`, `"labels": `, "5:13: a bracket is missing after the colon"},
-		{"no bracket", `"spec": [`, `"spec": `, "9:10: a bracket is missing after the colon"},
+		{"no bracket", `"spec": [`, `"spec": `, "9:9: a bracket is missing after the colon"},
 		{"not closed", "    }\n", "", "5:15: '{' is not closed"},
 	} {
 		_, problems := Parse("f", []byte(strings.Replace(written, c.was, c.is, 1)))

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	"go.yaml.in/yaml/v3"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
@@ -63,8 +61,8 @@ func (j *Job) notTextProblem(what, path string, value any) Problem {
 		return Problem{Path: path, Text: what + " is text, not a list"}
 	}
 	written := fmt.Sprint(value)
-	if node := j.Object.find(j.At(path)); node != nil && node.Kind == yaml.ScalarNode && node.Value != "" {
-		written = node.Value
+	if as := j.Object.Written(j.At(path)); as != "" {
+		written = as
 	}
 	return Problem{Path: path, Text: fmt.Sprintf("%s is text; quote %s", what, written), Unquoted: true}
 }

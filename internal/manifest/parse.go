@@ -6,14 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
-	"sync/atomic"
 
 	"go.yaml.in/yaml/v3"
+	"golang.org/x/sync/errgroup"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsyaml "sigs.k8s.io/yaml"
 )
@@ -34,16 +34,15 @@ func parseFor(verb, file string, data []byte) ([]*Object, []error) {
 	// Documents are parsed concurrently, as many at a time as there are processors.
 	documents := splitDocuments(file, data)
 	contents, errs := make([]map[string]any, len(documents)), make([]error, len(documents))
-	var next atomic.Int64
-	var group sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(documents)) {
-		group.Go(func() {
-			for i := next.Add(1) - 1; i < int64(len(documents)); i = next.Add(1) - 1 {
-				contents[i], errs[i] = documents[i].parse()
-			}
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i, d := range documents {
+		group.Go(func() error {
+			contents[i], errs[i] = d.parse()
+			return nil
 		})
 	}
-	group.Wait()
+	_ = group.Wait() // each document has its own error
 	budget := maxTried
 	for i, d := range documents {
 		content, err := contents[i], errs[i]
@@ -80,7 +79,7 @@ func (d *document) parse() (map[string]any, error) {
 	case root != nil && !isNull(root):
 		d.root = root
 		// The size with all aliases expanded is limited before they are expanded.
-		s := sizer{limit: int64(len(d.text)) + maxAliased, known: map[*yaml.Node]int64{}, open: map[*yaml.Node]bool{}}
+		s := sizer{limit: int64(len(d.text)) + maxAliased, sizes: map[*yaml.Node]int64{}}
 		if _, err := s.size(root); err != nil {
 			return nil, &Error{Position: d.positionOf(s.at), Problem: err.Error()}
 		}
@@ -118,13 +117,10 @@ func (d *document) parse() (map[string]any, error) {
 	return content, nil
 }
 
-// parseNodes returns the root node, or nil if the document is empty.
+// parseNodes returns the root node, or nil if the document is empty, or is JSON whose positions are unknown.
 func (d *document) parseNodes() (*yaml.Node, error) {
 	if d.isJSON {
-		root, err := jsonNodes(d.text)
-		if err != nil {
-			return nil, &Error{Position: d.positionOf(nil), Problem: "not readable as JSON: " + err.Error()}
-		}
+		root, _, _ := parseYAML(jsonEscape.ReplaceAllFunc(d.text, plainEscape))
 		return root, nil
 	}
 	root, rest, err := parseYAML(d.text)
@@ -135,6 +131,17 @@ func (d *document) parseNodes() (*yaml.Node, error) {
 		d.reportRest(root)
 	}
 	return root, nil
+}
+
+// jsonEscape matches the escapes of JSON that the parser of YAML does not know, \/ and halves of characters, and \\, which is none.
+var jsonEscape = regexp.MustCompile(`\\(?:\\|/|u[dD][89a-fA-F][0-9a-fA-F]{2})`)
+
+// plainEscape replaces an escape by text of the same length: nodes have the positions of values, which are read as JSON.
+func plainEscape(escape []byte) []byte {
+	if escape[1] == '\\' {
+		return escape
+	}
+	return bytes.Repeat([]byte("/"), len(escape))
 }
 
 // parseYAML returns the root node of a document, nil if it is empty. rest reports whether there is text after it, which YAML
@@ -205,21 +212,29 @@ func (d *document) findInvalid(n *yaml.Node) *Error {
 	return nil
 }
 
-// sizer computes the sizes of nodes in bytes, each only once.
+// sizer computes the sizes of nodes in bytes, with all aliases expanded.
 type sizer struct {
 	limit int64
-	known map[*yaml.Node]int64 // sizes of the targets of aliases
-	open  map[*yaml.Node]bool  // nodes that contain the current node
+	sizes map[*yaml.Node]int64 // of nodes with an anchor; -1 while it is computed
 	at    *yaml.Node           // where the limit was exceeded
 }
 
-func (s *sizer) size(n *yaml.Node) (int64, error) {
+func (s *sizer) size(n *yaml.Node) (total int64, err error) {
 	if n.Kind == yaml.AliasNode {
-		return s.aliasSize(n)
+		switch size, known := s.sizes[n.Alias]; {
+		case size < 0:
+			s.at = n
+			return 0, fmt.Errorf("the anchor %q contains itself", n.Value)
+		case known:
+			return size, nil
+		}
+		return s.size(n.Alias)
 	}
-	s.open[n] = true
-	defer delete(s.open, n)
-	total := int64(len(n.Value))
+	if n.Anchor != "" {
+		s.sizes[n] = -1
+		defer func() { s.sizes[n] = total }()
+	}
+	total = int64(len(n.Value))
 	for _, c := range n.Content {
 		size, err := s.size(c)
 		if err != nil {
@@ -231,19 +246,6 @@ func (s *sizer) size(n *yaml.Node) (int64, error) {
 		}
 	}
 	return total, nil
-}
-
-func (s *sizer) aliasSize(alias *yaml.Node) (int64, error) {
-	if s.open[alias.Alias] {
-		s.at = alias
-		return 0, fmt.Errorf("the anchor %q contains itself", alias.Value)
-	}
-	if size, known := s.known[alias.Alias]; known {
-		return size, nil
-	}
-	size, err := s.size(alias.Alias)
-	s.known[alias.Alias] = size
-	return size, err
 }
 
 // checkKeys finds duplicate fields, of which only the last one would be used. It returns an error if the reason is another

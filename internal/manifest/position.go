@@ -82,36 +82,29 @@ func (d *document) positionAt(offset int) Position {
 // metadata.annotations[example.com/key]. It is the position of the value, or of the name if the value has fields or items.
 // For a missing field, it is the position of the nearest existing parent.
 func (o *Object) Position(path string) Position {
-	at, node := o.node, o.node
+	at, _ := o.find(path)
+	return o.document.positionOf(at)
+}
+
+// find returns the value of the field at path, nil if it is missing, and the node at which it is.
+func (o *Object) find(path string) (at, node *yaml.Node) {
+	at, node = o.node, resolve(o.node)
 	for _, step := range splitPath(path) {
 		key, value := findChild(node, step)
 		if value == nil {
-			break
+			return at, nil
 		}
 		at, node = value, resolve(value)
 		if key != nil && node.Kind != yaml.ScalarNode {
 			at = key
 		}
 	}
-	return o.document.positionOf(at)
-}
-
-// find returns the value of the field at path, or nil if it is missing.
-func (o *Object) find(path string) *yaml.Node {
-	node := resolve(o.node)
-	for _, step := range splitPath(path) {
-		_, value := findChild(node, step)
-		if value == nil {
-			return nil
-		}
-		node = resolve(value)
-	}
-	return node
+	return at, node
 }
 
 // Written returns the scalar at path as written, without quotes: "yes" if Content has true. It returns "" for anything else.
 func (o *Object) Written(path string) string {
-	if node := o.find(path); node != nil && node.Kind == yaml.ScalarNode {
+	if _, node := o.find(path); node != nil && node.Kind == yaml.ScalarNode {
 		return node.Value
 	}
 	return ""

@@ -117,20 +117,26 @@ func (o Options) listFolder(root string) ([]string, error) {
 
 // load reads one file. It returns when ctx ends, because a pipe or a terminal may block.
 func (o Options) load(ctx context.Context, path string) ([]byte, error) {
-	type result struct {
-		data []byte
-		err  error
+	var data []byte
+	var err error
+	if !untilEnd(ctx, func() { data, err = o.readAll(path) }) {
+		return nil, ctx.Err()
 	}
-	done := make(chan result, 1)
+	return data, err
+}
+
+// untilEnd calls do, and reports whether it returned before ctx ended.
+func untilEnd(ctx context.Context, do func()) bool {
+	done := make(chan struct{})
 	go func() {
-		data, err := o.readAll(path)
-		done <- result{data, err}
+		defer close(done)
+		do()
 	}()
 	select {
 	case <-ctx.Done():
-		return nil, ctx.Err()
-	case r := <-done:
-		return r.data, r.err
+		return false
+	case <-done:
+		return true
 	}
 }
 

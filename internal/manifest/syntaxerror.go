@@ -113,23 +113,18 @@ func (d *document) jsonError() error {
 
 // explainJSON returns the problem in plain words, and its offset; text[at] is where the parser detected it.
 func explainJSON(text []byte, at int, problem string) (string, int) {
-	read := text[:min(at+1, len(text))]
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
-	noticed := read[max(len(read)-1, 0):]
-	closing := len(noticed) > 0 && bytes.ContainsAny(noticed, "]}")
-	if missing := findUnopened(read); missing >= 0 {
-		return "a bracket is missing after the colon", missing
-	}
-	if strings.Contains(problem, "unexpected end") || closing && strings.Contains(problem, "after ") {
-		if open := findUnclosed(read); open >= 0 {
-			return fmt.Sprintf("%q is not closed", text[open]), open
+	noticed := text[min(at, len(text)-1)]
+	if strings.Contains(problem, "unexpected end") || strings.Contains(problem, "after ") && strings.IndexByte("]}:", noticed) >= 0 {
+		if bracket, where := findBracket(text); bracket != "" {
+			return bracket, where
 		}
 	}
 	if text[before] == ',' && before < at {
-		switch {
-		case closing:
+		switch noticed {
+		case ']', '}':
 			return "there is a comma after the last one", before
-		case bytes.Equal(noticed, []byte(",")):
+		case ',':
 			return "there are two commas", at
 		}
 	}
@@ -155,89 +150,71 @@ func jsonWords(problem string, before, at int) (string, int) {
 	return problem, at
 }
 
-// findUnopened returns the offset of a colon that lacks an opening bracket: either its value is a name followed by a colon, or
-// an unmatched closing bracket has the same indentation as the line of the colon. It returns -1 if there is none.
-func findUnopened(text []byte) int {
-	last := len(text) - 1
-	if last < 0 {
-		return -1
-	}
-	switch text[last] {
-	case ':':
-		name := bytes.LastIndexByte(bytes.TrimRight(text[:last], "\" \t\r\n"), '"')
-		if before := len(bytes.TrimRight(text[:max(name, 0)], " \t\r\n")) - 1; before >= 0 && text[before] == ':' {
-			return before
+// bracket is a bracket of JSON outside of text, with the start and the indentation of its line.
+type bracket struct{ at, start, indentation int }
+
+// brackets returns all brackets. Text ends with its line at the latest, as a quote may be missing.
+func brackets(text []byte) []bracket {
+	var all []bracket
+	quoted, start, indentation := false, 0, 0
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\n':
+			quoted, start = false, i+1
+			indentation = len(text[start:]) - len(bytes.TrimLeft(text[start:], " \t"))
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case !quoted && strings.IndexByte("{}[]", c) >= 0:
+			all = append(all, bracket{i, start, indentation})
 		}
-	case '}', ']':
-		lines := bytes.Split(text[:last], []byte("\n"))
-		closing := lines[len(lines)-1]
-		at := last - len(closing)
-		for i := len(lines) - 2; i >= 0 && len(bytes.TrimSpace(closing)) == 0; i-- {
-			line := bytes.TrimRight(lines[i], " \t\r")
-			at -= len(lines[i]) + 1
-			if indentation := len(line) - len(bytes.TrimLeft(line, " \t")); len(line) > 0 && indentation <= len(closing) {
-				if indentation == len(closing) && line[len(line)-1] == ':' {
-					return at + len(line)
-				}
-				break
+	}
+	return all
+}
+
+// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines that start with a
+// closing bracket; "" if there is none.
+func findBracket(text []byte) (problem string, at int) {
+	var open []bracket
+	for _, b := range brackets(text) {
+		if text[b.at] == '{' || text[b.at] == '[' {
+			open = append(open, b)
+			continue
+		}
+		isFirst := b.at == b.start+b.indentation
+		if len(open) == 0 || isFirst && b.indentation > open[len(open)-1].indentation {
+			if colon := lastColon(text[:b.start], b.indentation); colon >= 0 {
+				return "a bracket is missing after the colon", colon
 			}
+		}
+		if len(open) == 0 {
+			return "", 0
+		}
+		last := open[len(open)-1]
+		if text[b.at] != text[last.at]+2 || isFirst && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
+			break
+		}
+		open = open[:len(open)-1]
+	}
+	if len(open) == 0 {
+		return "", 0
+	}
+	last := open[len(open)-1].at
+	return fmt.Sprintf("%q is not closed", text[last]), last
+}
+
+// lastColon returns the offset of the colon at the end of the last line that is indented no more than this, if it is indented as
+// much; otherwise -1.
+func lastColon(text []byte, indentation int) int {
+	for end := len(text); end > 0; {
+		text = bytes.TrimRight(text[:end], " \t\r\n")
+		end = bytes.LastIndexByte(text, '\n') + 1
+		if has := len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t")); has < indentation || has == indentation && !bytes.HasSuffix(text, []byte(":")) {
+			return -1
+		} else if has == indentation {
+			return len(text) - 1
 		}
 	}
 	return -1
-}
-
-// bracket is an open bracket, with the indentation of its line.
-type bracket struct{ at, indentation int }
-
-// brackets finds an unclosed bracket in one pass over a text.
-type brackets struct {
-	text []byte
-	open []bracket
-	// start and indentation are the start and the indentation of the current line.
-	start, indentation int
-}
-
-// findUnclosed returns the offset of an unclosed bracket: the innermost one whose line is indented more than a line that starts
-// with the closing of another bracket, or the last open one. It returns -1 if there is none.
-func findUnclosed(text []byte) int {
-	b := &brackets{text: text}
-	quoted := false
-	for i := 0; i < len(text); i++ {
-		switch text[i] {
-		case '\\':
-			i++
-		case '"':
-			quoted = !quoted
-		case '\n':
-			quoted = false
-			b.start = i + 1
-			b.indentation = len(text[b.start:]) - len(bytes.TrimLeft(text[b.start:], " \t"))
-		default:
-			if !quoted && b.process(i) {
-				return b.open[len(b.open)-1].at
-			}
-		}
-	}
-	if len(b.open) == 0 {
-		return -1
-	}
-	return b.open[len(b.open)-1].at
-}
-
-// process processes one character, and reports whether it closes a bracket other than the last open one.
-func (b *brackets) process(i int) bool {
-	switch c := b.text[i]; c {
-	case '{', '[':
-		b.open = append(b.open, bracket{i, b.indentation})
-	case '}', ']':
-		if len(b.open) == 0 {
-			return false
-		}
-		last := b.open[len(b.open)-1]
-		if c != b.text[last.at]+2 || i == b.start+b.indentation && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
-			return true
-		}
-		b.open = b.open[:len(b.open)-1]
-	}
-	return false
 }

@@ -59,13 +59,15 @@ type Problem struct {
 	MayContinue bool `json:"-"`
 	// Endless is set if no activeDeadlineSeconds ends the Job.
 	Endless bool `json:"-"`
-	// Text is one sentence, without a full stop.
+	// Text is one sentence, or several if one would have more than 160 characters, without a full stop at the end.
 	Text string `json:"text"`
 	// Details are lines quoted from the cluster, or one per violation.
 	Details []string `json:"details,omitempty"`
 	// Quoted is set if the Text includes the Details.
-	Quoted bool         `json:"-"`
-	Since  *metav1.Time `json:"since,omitempty"`
+	Quoted bool `json:"-"`
+	// Shortened is set if the Text has only a part of the message that it quotes.
+	Shortened bool         `json:"-"`
+	Since     *metav1.Time `json:"since,omitempty"`
 	// Count is the number of pods with the problem; Pods are examples.
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
@@ -89,6 +91,9 @@ type Problem struct {
 	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
+	// Hook is the hook of a deployment tool that the Job is, if it needs an object that the tool may create later, or has
+	// deleted.
+	Hook *Tool `json:"-"`
 	// Exit is the last exit of the container, and RanSeconds how long it had run. Restarts is the number of its restarts, in
 	// all of the pods of a CrashLoop.
 	Exit       *cause.Exit `json:"exit,omitempty"`
@@ -138,6 +143,8 @@ type Problem struct {
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
+	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it (Suspended).
+	OwnerRuns bool `json:"ownerRuns,omitempty"`
 	// Asked is a value in the spec that is not supported.
 	Asked string `json:"asked,omitempty"`
 }
@@ -172,4 +179,23 @@ func (p *Problem) AddPod(name string) {
 	if len(p.Pods) < MaxExamples {
 		p.Pods = append(p.Pods, name)
 	}
+}
+
+// MissingObject returns the kind and the name of the object that the pods need and that does not exist; "" if there is none.
+func (p *Problem) MissingObject() (kind, name string) {
+	kinds := map[meaning.RefusalKind]string{
+		meaning.RefusalServiceAccount: "ServiceAccount", meaning.RefusalPriorityClass: "PriorityClass", meaning.RefusalRuntimeClass: "RuntimeClass",
+	}
+	switch {
+	case p.Refusal != nil:
+		return kinds[p.Refusal.Kind], p.Refusal.By
+	case p.Trouble != nil && p.Trouble.Kind == meaning.ObjectMissing:
+		return p.Trouble.Object, p.Trouble.Name
+	}
+	for i := range p.Unfit {
+		if p.Unfit[i].Kind == meaning.UnfitClaimMissing {
+			return "claim", p.Unfit[i].Name
+		}
+	}
+	return "", ""
 }

@@ -126,6 +126,8 @@ type Job struct {
 	UID       string `json:"uid,omitempty"`
 	// Owner is the controlling owner of the Job, such as a CronJob.
 	Owner *Owner `json:"owner,omitempty"`
+	// Tool is the deployment tool that creates the Job; nil if none is known.
+	Tool *Tool `json:"tool,omitempty"`
 	// Created, Started and Finished are nil as long as they are not known. Finished is the
 	// completionTime, or the transition of the condition Failed.
 	Created  *metav1.Time `json:"created,omitempty"`

@@ -1,66 +1,29 @@
 package lint
 
 import (
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 )
 
 const (
-	maxParallelism      = 100_000 // of an Indexed Job
-	manyCompletions     = 100_000 // above, other limits are stricter
-	maxParallelismMany  = 10_000
-	maxFailedMany       = 10_000
-	maxFailedIndexes    = 100_000
-	completionsPath     = "completions"
-	parallelismPath     = "parallelism"
-	completionModePath  = "completionMode"
-	backoffPath         = "backoffLimit"
-	backoffPerIndexPath = "backoffLimitPerIndex"
-	maxFailedPath       = "maxFailedIndexes"
+	maxIndexes      = 100_000 // of parallelism and maxFailedIndexes, in an Indexed Job
+	manyCompletions = 100_000 // above, both have the lower limit
+	maxOfMany       = 10_000
 )
-
-func checkNotNegative(r *review) {
-	s := r.spec
-	for _, f := range []struct {
-		name  string
-		value *int32
-	}{
-		{parallelismPath, s.Parallelism},
-		{completionsPath, s.Completions},
-		{backoffPath, s.BackoffLimit},
-		{backoffPerIndexPath, s.BackoffLimitPerIndex},
-		{maxFailedPath, s.MaxFailedIndexes},
-		{"ttlSecondsAfterFinished", s.TTLSecondsAfterFinished},
-	} {
-		if f.value != nil && *f.value < 0 {
-			r.reject("negative", r.specPath(f.name), "use 0 or more", "%s is %d", f.name, *f.value)
-		}
-	}
-	if deadline := s.ActiveDeadlineSeconds; deadline != nil && *deadline < 0 {
-		r.reject("negative", r.specPath("activeDeadlineSeconds"), "use 1 or more", "activeDeadlineSeconds is %d", *deadline)
-	}
-}
-
-func checkCompletionMode(r *review) {
-	if mode := r.spec.CompletionMode; mode != nil {
-		r.oneOf("completion-mode-unknown", r.specPath(completionModePath), string(*mode), string(batchv1.NonIndexedCompletion), string(batchv1.IndexedCompletion))
-	}
-}
 
 func checkCompletionsMissing(r *review) {
 	if r.isIndexed() && r.spec.Completions == nil && !r.hasDefaultCounts() {
-		r.reject("completions-missing", r.specPath(completionsPath), "add completions", "an Indexed Job needs completions, the number of its indexes")
+		r.reject("completions-missing", r.specPath("completions"), "add completions", "an Indexed Job needs completions, the number of its indexes")
 	}
 }
 
 func checkNoPods(r *review) {
 	switch {
 	case isZero(r.spec.Completions):
-		r.add(Info, "no-completions", r.specPath(completionsPath), "remove completions, or use 1 or more", "with completions 0, the Job completes immediately without running any pods")
+		r.add(Info, "no-completions", r.specPath("completions"), "remove completions, or use 1 or more", "with completions 0, the Job completes immediately without running any pods")
 	case isZero(r.spec.Parallelism):
-		r.add(Info, "no-parallelism", r.specPath(parallelismPath), "use suspend: true to make it wait", "with parallelism 0, the Job starts no pods until parallelism is raised")
+		r.add(Info, "no-parallelism", r.specPath("parallelism"), "use suspend: true to make it wait", "with parallelism 0, the Job starts no pods until parallelism is raised")
 	}
 }
 
@@ -71,20 +34,20 @@ func checkParallelism(r *review) {
 	if parallelism == nil {
 		return
 	}
-	path := r.specPath(parallelismPath)
+	path := r.specPath("parallelism")
 	if completions != nil && *completions > 0 && *parallelism > *completions {
 		r.add(Info, "parallelism-above-completions", path, "lower parallelism to completions", "there are no more pods at a time than completions, %d", *completions)
 	}
 	if !r.isIndexed() {
 		return
 	}
-	many := completions != nil && *completions > manyCompletions && *parallelism > maxParallelismMany
+	many := completions != nil && *completions > manyCompletions && *parallelism > maxOfMany
 	switch {
-	case *parallelism > maxParallelism:
-		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, maxParallelism)
+	case *parallelism > maxIndexes:
+		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, maxIndexes)
 	case many && r.spec.BackoffLimitPerIndex != nil:
 		r.reject("parallelism-too-high", path, "lower parallelism, or split the Job",
-			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, maxParallelismMany, manyCompletions)
+			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, maxOfMany, manyCompletions)
 	case many:
 		r.add(Warning, "status-too-large", path, "lower parallelism to 10000, or split the Job",
 			"the list of completed indexes may become too long for the Job's status")
@@ -113,11 +76,11 @@ func checkBackoffLimits(r *review) {
 		return
 	}
 	if most := int64(completions) * (int64(*perIndex) + 1); int64(*total) >= most {
-		r.add(Info, "both-limits", r.specPath(backoffPath), "remove backoffLimit",
+		r.add(Info, "both-limits", r.specPath("backoffLimit"), "remove backoffLimit",
 			"backoffLimit is never exceeded: the indexes can fail at most %d times in total", most)
 		return
 	}
-	r.add(Warning, "both-limits", r.specPath(backoffPath), "remove backoffLimit, or raise it",
+	r.add(Warning, "both-limits", r.specPath("backoffLimit"), "remove backoffLimit, or raise it",
 		"backoffLimit takes precedence: failure %d, in any index, fails the whole Job even if indexes have retries left", int64(*total)+1)
 }
 
@@ -125,7 +88,7 @@ func checkBackoffLimitPerIndex(r *review) {
 	if r.spec.BackoffLimitPerIndex == nil {
 		return
 	}
-	path := r.specPath(backoffPerIndexPath)
+	path := r.specPath("backoffLimitPerIndex")
 	if !r.isIndexed() {
 		r.reject("limit-per-index-without-indexes", path, "set completionMode: Indexed, or use backoffLimit", "backoffLimitPerIndex needs an Indexed Job")
 	}
@@ -137,43 +100,28 @@ func checkBackoffLimitPerIndex(r *review) {
 }
 
 func checkMaxFailedIndexes(r *review) {
-	limit := r.spec.MaxFailedIndexes
-	if limit == nil {
-		return
-	}
-	path := r.specPath(maxFailedPath)
-	if r.spec.BackoffLimitPerIndex == nil {
-		r.reject("max-failed-without-limit-per-index", r.specPath(backoffPerIndexPath), "add backoffLimitPerIndex", "maxFailedIndexes needs backoffLimitPerIndex")
-	}
-	if !r.isIndexed() {
-		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")
-		return
-	}
+	limit, path := r.spec.MaxFailedIndexes, r.specPath("maxFailedIndexes")
 	completions, known := r.completions()
+	perIndex, many := r.spec.BackoffLimitPerIndex != nil, r.isIndexed() && completions > manyCompletions
+	if limit == nil {
+		if perIndex && many {
+			r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", manyCompletions)
+		}
+		return
+	}
+	if !perIndex {
+		r.reject("max-failed-without-limit-per-index", r.specPath("backoffLimitPerIndex"), "add backoffLimitPerIndex", "maxFailedIndexes needs backoffLimitPerIndex")
+	}
 	switch {
+	case !r.isIndexed():
+		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")
 	case known && *limit > completions:
 		r.reject("max-failed-above-completions", path, "use a value below completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
+	case *limit > maxIndexes:
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, maxIndexes)
+	case perIndex && many && *limit > maxOfMany:
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, maxOfMany, manyCompletions)
 	case known && *limit == completions && completions > 0:
 		r.add(Warning, "max-failed-never-exceeded", path, "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
-	}
-}
-
-func checkMaxFailedIndexesLimits(r *review) {
-	if !r.isIndexed() {
-		return
-	}
-	path, limit := r.specPath(maxFailedPath), r.spec.MaxFailedIndexes
-	if limit != nil && *limit > maxFailedIndexes {
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, maxFailedIndexes)
-		return
-	}
-	if completions, _ := r.completions(); completions <= manyCompletions || r.spec.BackoffLimitPerIndex == nil {
-		return
-	}
-	switch {
-	case limit == nil:
-		r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", manyCompletions)
-	case *limit > maxFailedMany:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, maxFailedMany, manyCompletions)
 	}
 }

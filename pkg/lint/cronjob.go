@@ -12,24 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// checkCronJob checks the fields of a CronJob around its Job.
-func checkCronJob(r *review) {
-	spec, path := &r.cronJob.Spec, field.NewPath("spec")
-	if policy := spec.ConcurrencyPolicy; policy != "" { // the API server defaults it to Allow
-		r.oneOf("concurrency-policy-unknown", path.Child("concurrencyPolicy"), string(policy),
-			string(batchv1.AllowConcurrent), string(batchv1.ForbidConcurrent), string(batchv1.ReplaceConcurrent))
-	}
-	for _, f := range []struct {
-		name  string
-		value *int32
-	}{{"successfulJobsHistoryLimit", spec.SuccessfulJobsHistoryLimit}, {"failedJobsHistoryLimit", spec.FailedJobsHistoryLimit}} {
-		if f.value != nil && *f.value < 0 {
-			r.reject("negative", path.Child(f.name), "use 0 or more", "%s is %d", f.name, *f.value)
-		}
-	}
-	if deadline := spec.StartingDeadlineSeconds; deadline != nil && *deadline < 0 {
-		r.reject("negative", path.Child("startingDeadlineSeconds"), "use 0 or more", "startingDeadlineSeconds is %d", *deadline)
-	}
+// checkNamesOnCronJob finds names of rules in the wrong metadata.
+func checkNamesOnCronJob(r *review) {
 	if _, found := r.cronJob.Annotations[annotation]; found {
 		r.add(Warning, "names-on-cronjob", field.NewPath("metadata", "annotations").Key(annotation), "move it to spec.jobTemplate.metadata.annotations",
 			"rule names have no effect on the CronJob itself")

@@ -5,8 +5,8 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -39,7 +39,7 @@ func checkWaits(r *review) {
 	for i := range r.spec.Template.Spec.InitContainers {
 		container := &r.spec.Template.Spec.InitContainers[i]
 		place, waits := command.WaitsForever(container)
-		if !waits || podspec.IsSidecar(container) {
+		if !waits || apirules.IsSidecar(container) {
 			continue
 		}
 		path := r.specPath("template", "spec", "initContainers").Index(i).Child(place.Field).Index(place.Index)

@@ -114,21 +114,13 @@ func (d *decoder) run() []Finding {
 		r.reject("not-readable", nil, "", "not a Kubernetes object: %v", err)
 		return r.findings
 	}
-	r.template = d.template()
+	r.content, r.job = d.content, d.content
+	if d.cronJob {
+		spec, _ := d.content["spec"].(map[string]any)
+		r.job, _ = spec["jobTemplate"].(map[string]any)
+	}
 	r.run()
 	return r.findings
-}
-
-// template returns the content of the pod template.
-func (d *decoder) template() map[string]any {
-	steps, content := []string{"spec", "template"}, d.content
-	if d.cronJob {
-		steps = []string{"spec", "jobTemplate", "spec", "template"}
-	}
-	for _, step := range steps {
-		content, _ = content[step].(map[string]any)
-	}
-	return content
 }
 
 // dependsOn reports whether a finding may result from the removal of a value: it is at or below the removed path, or

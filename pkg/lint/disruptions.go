@@ -16,19 +16,18 @@ const (
 // preempted, evicted or drained has the condition DisruptionTarget, and its containers end with the exit code of the
 // signal that stopped them (KEP-3329).
 func checkDisruptions(r *review) {
-	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
+	rules, containers := r.rules(), r.containersToTry()
 	disruptions := slices.IndexFunc(rules, func(rule batchv1.PodFailurePolicyRule) bool {
 		return slices.ContainsFunc(rule.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
 			return c.Type == corev1.DisruptionTarget && statusOf(c) == corev1.ConditionTrue
 		})
 	})
-	hasSignal := func(left codeSet) bool { return left.has(exitKilled) || left.has(exitTerminated) }
 	for i := range rules {
 		if disruptions >= 0 && i > disruptions {
 			return
 		}
 		// A rule after another one for the same exit code never matches disruptions.
-		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !slices.ContainsFunc(unmatchedCodes(rules, i, containers), hasSignal) {
+		if codes := firstMatches(rules, i, containers); rules[i].Action == batchv1.PodFailurePolicyActionIgnore || !codes[exitKilled] && !codes[exitTerminated] {
 			continue
 		}
 		if disruptions >= 0 {

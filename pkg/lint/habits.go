@@ -54,9 +54,10 @@ func checkEnvTwice(r *review) {
 // hasVersion matches names that change with the content of a Job: they end in a hash, a number or a date.
 var hasVersion = regexp.MustCompile(`(?:^|[-.])(?:v?[0-9][0-9.-]*|[0-9a-f]*[0-9][0-9a-f]*)$`)
 
-// checkImmutable finds Jobs that Helm or Argo CD updates in place, which fails as soon as their template changes.
+// checkImmutable finds Jobs that Helm or Argo CD updates in place, which fails if their template has changed and
+// they still exist.
 func checkImmutable(r *review) {
-	if r.path != nil || r.meta.GenerateName != "" || hasVersion.MatchString(r.meta.Name) {
+	if r.path != nil || r.meta.GenerateName != "" || hasVersion.MatchString(r.meta.Name) || r.spec.TTLSecondsAfterFinished != nil {
 		return
 	}
 	tool := ""
@@ -72,7 +73,7 @@ func checkImmutable(r *review) {
 		}
 	}
 	if tool != "" {
-		r.add(Warning, "template-immutable", r.jobPath("metadata", "name"), "make it a hook (helm.sh/hook, argocd.argoproj.io/hook), or let the name change with the template, as with a hash",
+		r.add(Info, "template-immutable", r.jobPath("metadata", "name"), "make it a hook (helm.sh/hook, argocd.argoproj.io/hook), or let the name change with the template, as with a hash",
 			"the pod template of a Job cannot change, so %s fails when it does while this Job exists", tool)
 	}
 }

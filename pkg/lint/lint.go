@@ -3,13 +3,12 @@ package lint
 import (
 	"fmt"
 	"iter"
-	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schema"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -94,13 +93,13 @@ func CheckNames(in Input) []Finding {
 // run runs all checks on a decoded object, in the order of fields: metadata, counts, limits, policies, pods. Each finds one
 // kind of problem; fields that another check rejects may have any value.
 func (r *review) run() {
-	all := []func(*review){checkName, checkObject, checkMetadata, checkFromCluster}
+	all := []func(*review){checkName, checkAPIRules, checkMetadata, checkFromCluster}
 	if r.cronJob != nil {
-		all = append(all, checkCronJob, checkSchedule, checkTimeZone, checkCronJobHabits, checkScheduleHabits)
+		all = append(all, checkNamesOnCronJob, checkSchedule, checkTimeZone, checkCronJobHabits, checkScheduleHabits)
 	}
 	all = append(all,
-		checkNotNegative, checkCompletionMode, checkCompletionsMissing, checkNoPods, checkParallelism,
-		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes, checkMaxFailedIndexesLimits,
+		checkCompletionsMissing, checkNoPods, checkParallelism,
+		checkBackoffLimits, checkBackoffLimitPerIndex, checkMaxFailedIndexes,
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
 		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
@@ -109,12 +108,12 @@ func (r *review) run() {
 	// Each rule, or each pair of rules, is checked unless there are more rules than allowed.
 	if len(r.rules()) <= rulename.MaxRules {
 		all = append(all,
-			checkRules, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch, checkOnPodConditions,
+			checkFailIndex, checkOnExitCodes, checkExitCodeValues, checkSidecarsMatch,
 			checkExitCodesCovered, checkConditionsCovered, checkIgnoreForever, checkDisruptions, checkSignalsIgnored,
 			checkNames, checkNamesUsed,
 		)
 	}
-	if len(r.successRules()) <= maxSuccessRules {
+	if len(r.successRules()) <= apirules.MaxSuccessRules {
 		all = append(all, checkSuccessRules, checkSuccessRulesCovered)
 	}
 	for _, check := range all {
@@ -135,8 +134,8 @@ type review struct {
 	incomplete bool
 	volumes    []string
 	rendered   bool
-	// template is spec.Template in JSON.
-	template map[string]any
+	// content is the object, and job the Job in it, in JSON.
+	content, job map[string]any
 
 	findings []Finding
 }
@@ -172,18 +171,6 @@ func (r *review) reject(id string, path *field.Path, fix, message string, args .
 	r.add(Error, id, path, fix, message, args...)
 	for i := range r.findings[before:] {
 		r.findings[before+i].Rejected = true
-	}
-}
-
-// oneOf rejects a value that is not allowed.
-func (r *review) oneOf(id string, path *field.Path, value string, allowed ...string) {
-	if !slices.Contains(allowed, value) {
-		fix := "use " + phrase.Or(allowed)
-		if value == "" {
-			r.reject(id, path, fix, "%s is missing", phrase.Last(path))
-			return
-		}
-		r.reject(id, path, fix, "there is no %s %q", phrase.Last(path), value)
 	}
 }
 

@@ -3,7 +3,6 @@ package lint
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -28,6 +27,9 @@ func checkName(r *review) {
 		field, name = "generateName", generated[:min(len(generated), maxLabel-5)]+"xxxxx"
 	}
 	path := metadata.Child(field)
+	if g := meta.GenerateName; (meta.Name != "" || len(g) > validation.DNS1123SubdomainMaxLength) && g != "" && len(validation.IsDNS1123Subdomain(g+"x")) > 0 {
+		r.reject("name-invalid", metadata.Child("generateName"), "use a shorter one, or remove it", "the name %q is not allowed", shorten(g))
+	}
 	switch {
 	case name == "":
 		r.reject("name-missing", path, "add metadata.name or metadata.generateName", "the object has no name")
@@ -57,42 +59,6 @@ func (r *review) ownMeta() *metav1.ObjectMeta {
 		return &r.cronJob.ObjectMeta
 	}
 	return r.meta
-}
-
-// checkObject checks the fields of metadata that a template does not need.
-func checkObject(r *review) {
-	meta := r.ownMeta()
-	if n := meta.Namespace; n != "" && len(validation.IsDNS1123Label(n)) > 0 {
-		r.reject("namespace-invalid", metadata.Child("namespace"), "use at most 63 lowercase letters, digits and '-'", "no namespace can have the name %q", shorten(n))
-	}
-	if g := meta.GenerateName; g != "" && (meta.Name != "" || len(g) > validation.DNS1123SubdomainMaxLength) && len(validation.IsDNS1123Subdomain(g+"x")) > 0 {
-		r.reject("name-invalid", metadata.Child("generateName"), "use a shorter one, or remove it", "the name %q is not allowed", shorten(g))
-	}
-	orphan, foreground := metav1.FinalizerOrphanDependents, metav1.FinalizerDeleteDependents
-	for i, name := range meta.Finalizers {
-		path := metadata.Child("finalizers").Index(i)
-		switch known := name == orphan || name == foreground; {
-		case len(validation.IsQualifiedName(name)) > 0, !known && !strings.Contains(name, "/"):
-			r.reject("finalizer-invalid", path, "use a domain, '/' and a name", "there is no finalizer %q", shorten(name))
-		case known && slices.Contains(meta.Finalizers, orphan) && slices.Contains(meta.Finalizers, foreground) && i == slices.Index(meta.Finalizers, orphan):
-			r.reject("finalizer-invalid", path, "remove one of them", "an object cannot have both finalizers %s and %s", orphan, foreground)
-		}
-	}
-	r.checkOwners(meta)
-}
-
-func (r *review) checkOwners(meta *metav1.ObjectMeta) {
-	for i, owner := range meta.OwnerReferences {
-		path := metadata.Child("ownerReferences").Index(i)
-		for _, f := range []struct{ name, value string }{{"apiVersion", owner.APIVersion}, {"kind", owner.Kind}, {"name", owner.Name}, {"uid", string(owner.UID)}} {
-			if f.value == "" {
-				r.reject("owner-invalid", path.Child(f.name), "add it, or remove the owner", "the owner has no %s", f.name)
-			}
-		}
-		if owner.APIVersion == "v1" && owner.Kind == "Event" {
-			r.reject("owner-invalid", path.Child("kind"), "remove it", "an Event cannot be an owner")
-		}
-	}
 }
 
 // checkHostname checks the longest host name of an Indexed Job's pods, which has the last index.

@@ -7,25 +7,16 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-)
 
-const maxExitCodes = 255
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+)
 
 func checkOnExitCodes(r *review) {
 	names := containerNames(&r.spec.Template.Spec)
 	for i, on := range r.onExitCodes() {
-		path := r.rulePath(i).Child("onExitCodes")
-		r.oneOf("operator-unknown", path.Child("operator"), string(on.Operator),
-			string(batchv1.PodFailurePolicyOnExitCodesOpIn), string(batchv1.PodFailurePolicyOnExitCodesOpNotIn))
 		if on.ContainerName != nil && !slices.Contains(names, *on.ContainerName) {
-			r.reject("container-unknown", path.Child("containerName"), "use the name of a container or init container in the template",
+			r.reject("container-unknown", r.rulePath(i).Child("onExitCodes", "containerName"), "use the name of a container or init container in the template",
 				"there is no container %q; %s", *on.ContainerName, listContainers(names))
-		}
-		switch n := len(on.Values); {
-		case n == 0:
-			r.reject("no-exit-codes", path.Child("values"), "add at least one exit code", "onExitCodes has no values")
-		case n > maxExitCodes:
-			r.reject("too-many-exit-codes", path.Child("values"), "use the other operator", "there are %d values, but at most %d are allowed", n, maxExitCodes)
 		}
 	}
 }
@@ -60,54 +51,42 @@ func checkExitCodeValues(r *review) {
 	}
 }
 
-// codeSet is a set of exit codes other than 0: the listed codes, or all except the listed ones.
-type codeSet struct {
-	allBut bool
-	codes  map[int32]bool
-}
-
-func codesOf(on *batchv1.PodFailurePolicyOnExitCodesRequirement) codeSet {
-	s := codeSet{allBut: on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn, codes: map[int32]bool{}}
-	for _, code := range on.Values {
-		if code != 0 {
-			s.codes[code] = true
+// codesToTry returns exit codes other than 0 that stand for all: those that rules list, those of signals, and one that no rule lists.
+func codesToTry(rules []batchv1.PodFailurePolicyRule) []int32 {
+	all := []int32{exitKilled, exitTerminated}
+	for i := range rules {
+		if rules[i].OnExitCodes != nil {
+			all = append(all, rules[i].OnExitCodes.Values...)
 		}
 	}
-	return s
+	slices.Sort(all)
+	all = append(all, all[len(all)-1]+1)
+	return slices.DeleteFunc(slices.Compact(all), func(code int32) bool { return code == 0 })
 }
 
-func (s codeSet) has(code int32) bool { return s.codes[code] != s.allBut }
-
-// minus returns the codes that are not in t.
-func (s codeSet) minus(t codeSet) codeSet {
-	left := codeSet{allBut: s.allBut && !t.allBut, codes: map[int32]bool{}}
-	for _, list := range []map[int32]bool{s.codes, t.codes} {
-		for code := range list {
-			if in := s.has(code) && !t.has(code); in != left.allBut {
-				left.codes[code] = true
-			}
-		}
+// matches reports whether a rule matches a container that ends with a code other than 0.
+func matches(rule *batchv1.PodFailurePolicyRule, container string, code int32) bool {
+	on := rule.OnExitCodes
+	if !hasExitCodes(rule) || on.ContainerName != nil && *on.ContainerName != container {
+		return false
 	}
-	return left
+	_, listed := slices.BinarySearch(on.Values, code) // they increase, or the API server rejects the rule
+	return listed == (on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn)
 }
-
-func (s codeSet) isEmpty() bool { return !s.allBut && len(s.codes) == 0 }
 
 // checkExitCodesCovered finds rules, and exit codes of rules, that earlier rules always match first. A pod matches if
 // any of its containers matches, so a rule without containerName applies to each of them.
 func checkExitCodesCovered(r *review) {
-	rules, containers := r.rules(), containerNames(&r.spec.Template.Spec)
+	rules, containers := r.rules(), r.containersToTry()
 	for i, on := range r.onExitCodes() {
-		left := unmatchedCodes(rules, i, containers)
+		covering, left := coveringRules(rules, i, containers), firstMatches(rules, i, containers)
 		switch {
-		case len(left) == 0: // invalid, no such container, or none at all
-		case !slices.ContainsFunc(left, func(s codeSet) bool { return !s.isEmpty() }):
-			if !codesOf(on).isEmpty() { // In [0] is rejected
-				r.addNeverMatches(i, coveringRules(rules, i, containers))
-			}
+		case covering == "": // also a rule that matches nothing
+		case len(left) == 0:
+			r.addNeverMatches(i, covering)
 		case on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn:
 			for j, code := range on.Values {
-				if code != 0 && !slices.ContainsFunc(left, func(s codeSet) bool { return s.has(code) }) {
+				if code != 0 && !left[code] {
 					r.add(Info, "exit-code-never-reached", r.rulePath(i).Child("onExitCodes", "values").Index(j), "remove it from one of the rules",
 						"exit code %d is matched by an earlier rule", code)
 				}
@@ -123,7 +102,7 @@ func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
 		return false
 	}
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
-	return known && len(on.Values) > 0 && len(on.Values) <= maxExitCodes
+	return known && len(on.Values) > 0 && len(on.Values) <= apirules.MaxExitCodes
 }
 
 // containerNames returns the valid values of onExitCodes.containerName.
@@ -137,44 +116,48 @@ func containerNames(pod *corev1.PodSpec) []string {
 	return names
 }
 
-// unmatchedCodes returns, for each container that rule i applies to, the codes of the rule that no earlier rule matches; nil if
-// the rule has no valid exit codes.
-func unmatchedCodes(rules []batchv1.PodFailurePolicyRule, i int, containers []string) []codeSet {
-	var all []codeSet
-	if !hasExitCodes(&rules[i]) {
-		return nil
-	}
-	for _, container := range containers {
-		if !appliesTo(rules[i].OnExitCodes, container) {
-			continue
+// containersToTry returns the names of containers that stand for all: those that rules name, and one that no rule names.
+func (r *review) containersToTry() []string {
+	named, other := map[string]bool{}, false
+	for _, on := range r.onExitCodes() {
+		if on.ContainerName != nil {
+			named[*on.ContainerName] = true
 		}
-		left := codesOf(rules[i].OnExitCodes)
-		for j := range rules[:i] {
-			if hasExitCodes(&rules[j]) && appliesTo(rules[j].OnExitCodes, container) {
-				left = left.minus(codesOf(rules[j].OnExitCodes))
-			}
-		}
-		all = append(all, left)
 	}
-	return all
+	return slices.DeleteFunc(containerNames(&r.spec.Template.Spec), func(name string) bool {
+		if named[name] {
+			named[name] = false // once is enough
+			return false
+		}
+		again := other
+		other = true
+		return again
+	})
 }
 
-func appliesTo(on *batchv1.PodFailurePolicyOnExitCodesRequirement, container string) bool {
-	return on.ContainerName == nil || *on.ContainerName == container
+// firstMatches returns codes with which a container, any of these, ends such that rule i is the first that matches.
+func firstMatches(rules []batchv1.PodFailurePolicyRule, i int, containers []string) map[int32]bool {
+	codes := map[int32]bool{}
+	for _, code := range codesToTry(rules) {
+		for _, container := range containers {
+			if !codes[code] && slices.IndexFunc(rules, func(r batchv1.PodFailurePolicyRule) bool { return matches(&r, container, code) }) == i {
+				codes[code] = true
+			}
+		}
+	}
+	return codes
 }
 
 // coveringRules names the rules before rule i that share a code with it, for a container that both apply to.
 func coveringRules(rules []batchv1.PodFailurePolicyRule, i int, containers []string) string {
 	var names []string
-	wanted := codesOf(rules[i].OnExitCodes)
+	codes := codesToTry(rules)
 	for j := range rules[:i] {
-		if !hasExitCodes(&rules[j]) {
-			continue
-		}
-		on := rules[j].OnExitCodes
-		shared := slices.ContainsFunc(containers, func(name string) bool { return appliesTo(rules[i].OnExitCodes, name) && appliesTo(on, name) })
-		rest := wanted.minus(codesOf(on))
-		if shared && (rest.allBut != wanted.allBut || len(rest.codes) != len(wanted.codes)) {
+		if slices.ContainsFunc(containers, func(container string) bool {
+			return slices.ContainsFunc(codes, func(code int32) bool {
+				return matches(&rules[i], container, code) && matches(&rules[j], container, code)
+			})
+		}) {
 			names = append(names, fmt.Sprintf("rule %d", j))
 		}
 	}

@@ -6,39 +6,23 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
-
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
 
 func checkPodFailurePolicy(r *review) {
 	if r.spec.PodFailurePolicy == nil {
 		return
 	}
-	path := r.specPath("podFailurePolicy", "rules")
-	switch n := len(r.rules()); {
-	case n == 0:
-		r.add(Info, "no-rules", path, "add rules, or remove podFailurePolicy",
+	if len(r.rules()) == 0 {
+		r.add(Info, "no-rules", r.specPath("podFailurePolicy", "rules"), "add rules, or remove podFailurePolicy",
 			"without rules, podFailurePolicy has only one effect: a pod is replaced when it has failed, not when it starts to terminate")
-	case n > rulename.MaxRules:
-		r.reject("too-many-rules", path, "combine rules with the same action", "there are %d rules, but at most %d are allowed", n, rulename.MaxRules)
 	}
 }
 
-func checkRules(r *review) {
+func checkFailIndex(r *review) {
 	rules := r.rules()
 	for i := range rules {
-		rule, path := &rules[i], r.rulePath(i)
-		r.oneOf("action-unknown", path.Child("action"), string(rule.Action), string(batchv1.PodFailurePolicyActionFailJob), string(batchv1.PodFailurePolicyActionFailIndex),
-			string(batchv1.PodFailurePolicyActionIgnore), string(batchv1.PodFailurePolicyActionCount))
-		if rule.Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
-			r.reject("fail-index-without-limit", path.Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
-		}
-		switch n := len(requirementsOf(rule)); {
-		case n > 1:
-			r.reject("two-requirements", path, "split it into two rules", "a rule must have either onExitCodes or onPodConditions")
-		case n == 0:
-			r.reject("no-requirement", path, "add onExitCodes or onPodConditions", "the rule does not specify when it applies")
+		if rules[i].Action == batchv1.PodFailurePolicyActionFailIndex && r.spec.BackoffLimitPerIndex == nil {
+			r.reject("fail-index-without-limit", r.rulePath(i).Child("action"), "add backoffLimitPerIndex to the Job's spec, or use FailJob", "FailIndex needs backoffLimitPerIndex")
 		}
 	}
 }
@@ -72,36 +56,8 @@ func checkIgnoreForever(r *review) {
 }
 
 func checkPodReplacementPolicy(r *review) {
-	policy, path := r.spec.PodReplacementPolicy, r.specPath("podReplacementPolicy")
-	if policy == nil {
-		return
-	}
-	if r.spec.PodFailurePolicy != nil && *policy == batchv1.TerminatingOrFailed {
-		r.reject("replacement-with-failure-policy", path, "use Failed, or remove the field", "with podFailurePolicy, a pod is replaced only when it has failed")
-		return
-	}
-	r.oneOf("replacement-unknown", path, string(*policy), string(batchv1.Failed), string(batchv1.TerminatingOrFailed))
-}
-
-const maxPatterns = 20
-
-func checkOnPodConditions(r *review) {
-	rules := r.rules()
-	for i := range rules {
-		patterns, path := rules[i].OnPodConditions, r.rulePath(i).Child("onPodConditions")
-		if n := len(patterns); n > maxPatterns {
-			r.reject("too-many-conditions", path, "split it into two rules", "there are %d conditions, but at most %d are allowed", n, maxPatterns)
-		}
-		for j, p := range patterns {
-			if len(validation.IsQualifiedName(string(p.Type))) > 0 {
-				r.reject("condition-type-invalid", path.Index(j).Child("type"), "use the type of a pod condition, such as DisruptionTarget",
-					"the condition type %q is not allowed", shorten(string(p.Type)))
-			}
-			if p.Status != "" { // the API server defaults it to True
-				r.oneOf("condition-status-unknown", path.Index(j).Child("status"), string(p.Status),
-					string(corev1.ConditionTrue), string(corev1.ConditionFalse), string(corev1.ConditionUnknown))
-			}
-		}
+	if policy := r.spec.PodReplacementPolicy; r.spec.PodFailurePolicy != nil && policy != nil && *policy == batchv1.TerminatingOrFailed {
+		r.reject("replacement-with-failure-policy", r.specPath("podReplacementPolicy"), "use Failed, or remove the field", "with podFailurePolicy, a pod is replaced only when it has failed")
 	}
 }
 

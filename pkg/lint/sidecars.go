@@ -8,8 +8,8 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
 )
 
 // RuleMatchesSidecars is the ID of findings about rules that match the exit of a sidecar.
@@ -20,7 +20,7 @@ const RuleMatchesSidecars = "rule-matches-sidecars"
 func checkSidecarsMatch(r *review) {
 	var sidecars []string
 	for i := range r.spec.Template.Spec.InitContainers {
-		if c := &r.spec.Template.Spec.InitContainers[i]; podspec.IsSidecar(c) {
+		if c := &r.spec.Template.Spec.InitContainers[i]; apirules.IsSidecar(c) {
 			sidecars = append(sidecars, c.Name)
 		}
 	}
@@ -34,7 +34,7 @@ func checkSidecarsMatch(r *review) {
 		}
 		severity, why := Info, "a sidecar that fails"
 		// A sidecar that does not stop on its own ends by SIGTERM, or by SIGKILL after the grace period.
-		if codes := codesOf(on); codes.has(exitTerminated) || codes.has(exitKilled) {
+		if matches(rule, "", exitTerminated) || matches(rule, "", exitKilled) {
 			severity, why = Warning, "a sidecar that is stopped at the end of its pod"
 		}
 		r.add(severity, RuleMatchesSidecars, r.rulePath(i).Child("onExitCodes"), "add containerName with the container that does the work",

@@ -11,10 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
-const (
-	maxSuccessRules  = 20
-	maxSucceededText = 64 << 10
-)
+const maxSucceededText = 64 << 10
 
 func (r *review) successRules() []batchv1.SuccessPolicyRule {
 	if r.spec.SuccessPolicy == nil || !r.isIndexed() {
@@ -26,19 +23,8 @@ func (r *review) successRules() []batchv1.SuccessPolicyRule {
 func (r *review) successPath(i int) *field.Path { return r.specPath("successPolicy", "rules").Index(i) }
 
 func checkSuccessPolicy(r *review) {
-	if r.spec.SuccessPolicy == nil {
-		return
-	}
-	if !r.isIndexed() {
+	if r.spec.SuccessPolicy != nil && !r.isIndexed() {
 		r.reject("success-without-indexes", r.specPath("successPolicy"), "set completionMode: Indexed, or remove successPolicy", "successPolicy needs an Indexed Job")
-		return
-	}
-	path := r.specPath("successPolicy", "rules")
-	switch n := len(r.spec.SuccessPolicy.Rules); {
-	case n == 0:
-		r.reject("no-success-rules", path, "add a rule, or remove successPolicy", "successPolicy has no rules")
-	case n > maxSuccessRules:
-		r.reject("too-many-success-rules", path, "combine or remove rules", "there are %d rules, but at most %d are allowed", n, maxSuccessRules)
 	}
 }
 
@@ -46,9 +32,6 @@ func checkSuccessRules(r *review) {
 	completions, known := r.completions()
 	rules := r.successRules()
 	for i := range rules {
-		if rules[i].SucceededCount == nil && rules[i].SucceededIndexes == nil {
-			r.reject("success-rule-empty", r.successPath(i), "add succeededCount or succeededIndexes", "the rule does not specify when it is met")
-		}
 		if known && rules[i].SucceededIndexes != nil {
 			text, path := *rules[i].SucceededIndexes, r.successPath(i).Child("succeededIndexes")
 			switch _, problem := readIndexes(text, completions); {
@@ -70,8 +53,6 @@ func (r *review) checkSucceededCount(rule *batchv1.SuccessPolicyRule, path *fiel
 	count := *rule.SucceededCount
 	const fix = "lower succeededCount"
 	switch {
-	case count < 0:
-		r.reject("negative", path, "use 1 or more", "succeededCount is %d", count)
 	case count > completions:
 		r.reject("success-count-too-high", path, fix, "succeededCount is %d, but there are only %d indexes", count, completions)
 	case rule.SucceededIndexes != nil:

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/podspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 )
 
 func checkRestartPolicy(r *review) {
@@ -45,9 +45,18 @@ func checkLogLost(r *review) {
 	}
 }
 
+// checkAPIRules reports problems for which the API server rejects the object.
+func checkAPIRules(r *review) {
+	for _, p := range append(apirules.CheckObject(r.content), apirules.CheckJob(r.job, r.path)...) {
+		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
+	}
+}
+
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
-	for _, p := range podspec.Check(&r.spec.Template, r.template, r.specPath("template"), r.volumes) {
+	spec, _ := r.job["spec"].(map[string]any)
+	template, _ := spec["template"].(map[string]any)
+	for _, p := range apirules.Check(&r.spec.Template, template, r.specPath("template"), r.volumes) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
 }
@@ -56,15 +65,15 @@ func checkTemplate(r *review) {
 // until the CronJob creates a Job.
 func checkMetadata(r *review) {
 	if r.cronJob == nil {
-		for _, p := range podspec.CheckMetadata(r.meta, r.jobPath("metadata")) {
+		for _, p := range apirules.CheckMetadata(r.meta, r.jobPath("metadata")) {
 			r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 		}
 		return
 	}
-	for _, p := range podspec.CheckMetadata(&r.cronJob.ObjectMeta, field.NewPath("metadata")) {
+	for _, p := range apirules.CheckMetadata(&r.cronJob.ObjectMeta, field.NewPath("metadata")) {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
-	for _, p := range podspec.CheckMetadata(r.meta, r.jobPath("metadata")) {
+	for _, p := range apirules.CheckMetadata(r.meta, r.jobPath("metadata")) {
 		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
 	}
 }

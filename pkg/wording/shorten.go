@@ -61,7 +61,7 @@ var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
 // trailing matches what follows an error: its code, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {

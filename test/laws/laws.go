@@ -102,7 +102,7 @@ func nothingThatExistsIsGone(a *Answer) string {
 	return ""
 }
 
-var dead = regexp.MustCompile(`(controller|kubelet|autoscaler)[^.;]*(does not seem to be running|is not running|has stopped)`)
+var dead = regexp.MustCompile(`(controller|kubelet|autoscaler)[^.;:(\n]*(does not seem to be running|is not running|has stopped)`)
 
 // nobodyAliveIsDead: a held Lease, a status that was written after each pod's end, and uncounted pods are signs of life.
 func nobodyAliveIsDead(a *Answer) string {
@@ -187,7 +187,7 @@ func commandsAreAboutTheJob(a *Answer) string {
 			return c + " has no namespace"
 		}
 		for _, n := range in {
-			if name := strings.Trim(n[1], "'"); name != a.Input.Job.Namespace && name != "kube-system" && !strings.Contains(messages(a), name) {
+			if name := strings.Trim(n[1], "'"); name != a.Input.Job.Namespace && name != "kube-system" && name != "kueue-system" && !strings.Contains(messages(a), name) {
 				return fmt.Sprintf("%s is not in the namespace %s", c, a.Input.Job.Namespace)
 			}
 		}
@@ -249,7 +249,7 @@ func limitsAreTrue(a *Answer) string {
 // mostCharacters is the length of a first sentence that can be read at one look.
 const mostCharacters = 160
 
-var nextSentence = regexp.MustCompile(`\. ([A-Z“]|backoffLimit)`)
+var nextSentence = regexp.MustCompile(`[.…] ([A-Z“]|backoffLimit|\d+ (pods?|index(es)?|restarts?|failures?) )`)
 
 func firstSentence(text string) string {
 	if end := nextSentence.FindStringIndex(text); end != nil {

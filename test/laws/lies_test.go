@@ -46,7 +46,7 @@ var lies = []struct {
 	{"the Job fails later than it does", "runs", "a limit says how much of it is used", func(a *laws.Answer) { a.Full += "0 failures; the Job fails at 7" }},
 	{"a sentence of two lines", "runs", "the first sentence has at most 160 characters", func(a *laws.Answer) { a.Report.Verdict.Sentence += strings.Repeat(" again", 27) }},
 	{"a sentence says it twice", "exit", "nothing in the first sentence is said twice", func(a *laws.Answer) {
-		a.Report.Verdict.Sentence += " container main exited with code 1, and container main exited with code 1"
+		a.Report.Verdict.Sentence = "Container main exited with code 1, and container main exited with code 1; " + a.Report.Verdict.Sentence
 	}},
 }
 
@@ -62,9 +62,6 @@ func TestEveryLieIsCaughtByItsLaw(t *testing.T) {
 			}
 			a := ask(t, laws.NewWorld(seed))
 			if why := broken(t, l.law, &a); why != "" {
-				if owed[l.law] {
-					return
-				}
 				t.Fatalf("the truth breaks the law: %s", why)
 			}
 			l.lie(&a)

@@ -164,7 +164,7 @@ func (o *objects) facts(job *observe.NamedJob, now time.Time) input.Input {
 		}
 	}
 	for i := range o.workloads {
-		if kueue.Manages(&job.Job) && o.workloads[i].IsOf(&job.Job) {
+		if o.workloads[i].IsOf(&job.Job) {
 			f.Workload = o.workloads[i].Workload()
 		}
 	}

@@ -129,3 +129,20 @@ func TestWithoutAnAPIServerThereIsOneError(t *testing.T) {
 		t.Errorf("%d requests, %s", len(answers.sent), got.ErrOut)
 	}
 }
+
+// An API server that accepts a request and never answers it does not keep --server=auto from going on: the client gives up.
+// Requirements: LNT-12
+func TestAutoDoesNotWaitForAnAPIServerThatDoesNotAnswer(t *testing.T) {
+	gaveUp := make(chan struct{})
+	server := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		<-r.Context().Done()
+		close(gaveUp)
+	}))
+	defer server.Close()
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.URL))
+	got := program.Run(t, nil, "lint", "-f", clitest.WriteManifest(t, clitest.PlainJob), "--server=auto")
+	<-gaveUp
+	if want := "note: checked without an API server: "; got.Code != cmdutil.ExitDone || !strings.HasPrefix(got.ErrOut, want) || !strings.Contains(got.ErrOut, "\nno findings in 1 Job\n") {
+		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
+	}
+}

@@ -132,7 +132,7 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 		t.Errorf("healthy: %+v", healthy.Stalled)
 	}
 	stall := list.Items[1].Stalled
-	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "the Job's pods cannot be created: ServiceAccount nope does not exist" || stall.Since.IsZero() {
+	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "pods cannot be created: ServiceAccount nope does not exist" || stall.Since.IsZero() {
 		t.Errorf("%+v", stall)
 	}
 	for _, args := range [][]string{{"status", "--problems"}, {"status", "--problems", "a"}} {

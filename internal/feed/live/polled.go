@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 const (
@@ -75,7 +76,7 @@ func (w *leaseAndNodes) readWorkload(ctx context.Context) {
 	if !w.workloadAt.IsZero() && now.Sub(w.workloadAt) < nodesEvery {
 		return
 	}
-	if kueue.Manages(job) {
+	if jobspec.IsSuspended(&job.Spec) {
 		w.workloadAt = now
 	}
 	workload, err := gather.Workload(ctx, w.source.Client, job)

@@ -85,13 +85,15 @@ func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, says ...st
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
 	wantSaid(t, r, says...)
-	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(verdict(r), strings.SplitN(explainFirst(stall.Text), ";", 2)[0]) {
+	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(verdict(r), firstClause(stall.Text)[1:]) {
 		t.Errorf("the list has %+v, and the verdict is: %s", stall, verdict(r))
 	}
 }
 
-// explainFirst removes the first letter, which may be a capital.
-func explainFirst(text string) string { return text[1:] }
+// firstClause returns the text before the first semicolon, colon or full stop.
+func firstClause(text string) string {
+	return strings.TrimRight(strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(";:.", r) })[0], " ")
+}
 
 // An injected proxy keeps the pod from ending after its work is finished.
 // Requirements: CON-01
@@ -190,7 +192,7 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 			job := asTemplate(pod)
 			job.Spec.Template.Spec.InitContainers[1].StartupProbe = &corev1.Probe{}
 			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
-				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started: "+tc.says+"; no retry limit counts this, and activeDeadlineSeconds is not set.",
+				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started; "+tc.says+"; no retry limit counts this, and activeDeadlineSeconds is not set.",
 				"kubectl logs a -c sidecar-cache")
 			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(verdict(r), "OnFailure") {
 				t.Error(verdict(r))

@@ -45,7 +45,7 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 		e.First, e.Last = endedAt(&f), endedAt(&f) // Times are in whole seconds.
 		f.Events = append(f.Events, e)
 	}
-	r := wantFirst(t, f, "container main was killed because its liveness probe failed: “"+refused)
+	r := wantFirst(t, f, "container main was killed because its liveness probe failed: “dial tcp 10.1.2.3:8080: connect: connection refused”")
 	if r.FailuresWithoutPod != 0 || len(r.Causes) != 1 || r.Causes[0].Meaning == "" {
 		t.Errorf("%d failures without a pod, %+v", r.FailuresWithoutPod, r.Causes)
 	}

@@ -25,6 +25,7 @@ func jobOf(in *facts.Facts) explain.Job {
 		Suspend:              jobspec.IsSuspended(spec),
 		ManagedBy:            ptr.Deref(spec.ManagedBy, ""),
 		Owner:                facts.OwnerOf(job),
+		Tool:                 facts.ToolOf(job),
 	}
 	if j.Started != nil {
 		end := in.Now

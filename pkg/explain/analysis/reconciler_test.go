@@ -170,7 +170,7 @@ func TestLeasesThatDisagreeAreShown(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, r.Reconciler.Sign, r.Reconciler.Text)
 		}
 		if tc.sign == explain.SignLeaseUnclear {
-			wantSaid(t, r, "may not be running: two Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
+			wantSaid(t, r, "may not be running", "wo Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
 		} else if hasProblem(r, explain.ProblemControllerGone) != (tc.sign == explain.SignLeaseExpired) {
 			t.Errorf("%s: problems %+v", name, r.Problems)
 		}

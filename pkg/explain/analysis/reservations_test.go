@@ -96,7 +96,7 @@ func TestDeletionWithoutPodsNamesWhatHoldsIt(t *testing.T) {
 	}
 	const why = "he Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer foregroundDeletion"
 	r := report(factsOf(completeJob(held)))
-	if !strings.HasPrefix(verdict(r), "The Job is complete: 1 of 1 pod succeeded in 59m; t"+why+"; an admission policy or webhook may reject that") {
+	if !strings.HasPrefix(verdict(r), "The Job is complete: 1 of 1 pod succeeded in 59m; t"+why+". An admission policy or webhook may reject that") {
 		t.Error(verdict(r))
 	}
 	r = report(factsOf(jobWith(held)))
@@ -156,7 +156,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 		}
 	}
 	r := report(deadlineOf(podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
-	wantSentence(t, r, `The Job failed: its pods never started because Secret none, which its volume data needs, does not exist; meanwhile, its activeDeadlineSeconds (1m) passed.`)
+	wantSentence(t, r, `The Job failed: its pods never started because Secret none does not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
 // textsOf returns the texts of the report.

@@ -109,8 +109,8 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
-		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)", "give the pods credentials for the registry (imagePullSecrets"},
-		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform of the nodes"},
+		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing or wrong, or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
+		"no match for platform in manifest: not found":                {"cannot be pulled: it does not exist for the platform", "build the image for the platform (operating system and architecture) of the nodes"},
 		"dial tcp: lookup registry.corp on 10.0.0.2:53: no such host": {"cannot be pulled: the host name of its registry, registry.corp, cannot be resolved on the node", "check the name of the registry"},
 		"stopped": {"cannot be pulled: “stopped”; the Job waits forever", "the events of the pod have the whole message"},
 	} {
@@ -132,8 +132,8 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 func TestPodWithANodeSaysWhyItCannotStart(t *testing.T) {
 	for _, tc := range []struct{ reason, message, text, advice string }{
 		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node", "check that the node pod of the CSI driver runs"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls, which its volume tls needs, has no key tls.key", "add key tls.key to Secret web-tls"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls, which its volume tls needs, does not exist", "create Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls in namespace ns has no key tls.key; its volume tls needs it", "add key tls.key to Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out what its volume v-data (claim data) waits for"},
 		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "its volume pvc-0a1b (claim data) is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},

@@ -1,5 +1,5 @@
 // Package gather reads the input of an explanation of a Job: its pods, events, the Lease of its controller, the Workload of a
-// Job that Kueue holds, the nodes of pods that do not end, the claims of pods that wait for them, the last lines of logs, and
+// suspended Job, the nodes of pods that do not end, the claims of pods that wait for them, the last lines of logs, and
 // its retries.
 //
 // It needs only get, list and watch on jobs, pods and events; other missing permissions reduce the input. No error ends it:
@@ -118,6 +118,7 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 
 	in.Workload, err = Workload(ctx, r.client, job)
 	missing("list", kueue.Workloads, err)
+	in.OwnerRuns = err == nil && in.Workload == nil && ownerRuns(ctx, r.client, job)
 
 	in.GoneNodes, err = GoneNodes(ctx, r.client, in.Pods, now)
 	missing("get", "nodes", err)

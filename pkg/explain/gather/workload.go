@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -19,13 +21,22 @@ import (
 // Job.
 const maxWorkloads = 500
 
-// Workload reads the Workload of a suspended Job of Kueue with one request, or up to three if the Workload lacks the label of
-// the Job or if Kueue lacks v1beta2. It returns nil without a request for other Jobs, and nil for a Job without a Workload.
+// Workload reads the Workload of a suspended Job, or of its owner. For a Job of Kueue, it makes one request, or up to three if
+// the Workload lacks the label of the Job or if Kueue lacks v1beta2. Kueue may also hold Jobs without a queue: for other
+// suspended Jobs, it makes one request, and neither a cluster without Kueue nor a missing permission is an error. It returns
+// nil for a Job without a Workload.
 func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
-	if !kueue.Manages(job) || !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
+	if !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
 		return nil, nil
 	}
-	for _, version := range []string{"v1beta2", "v1beta1"} {
+	if !kueue.Manages(job) {
+		labeled, err := listWorkloads(ctx, client, versions[0], job.Namespace, kueue.OwnerSelector(job))
+		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
+			return nil, nil
+		}
+		return workloadOf(labeled, job), err
+	}
+	for _, version := range versions {
 		labeled, err := listWorkloads(ctx, client, version, job.Namespace, kueue.JobSelector(job))
 		if apierrors.IsNotFound(err) { // This version is not served, or Kueue is not installed.
 			continue
@@ -37,6 +48,20 @@ func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*ku
 		return workloadOf(all, job), err
 	}
 	return nil, nil
+}
+
+// versions are the versions of Kueue's API, newest first.
+var versions = []string{"v1beta2", "v1beta1"}
+
+// ownerRuns reports whether the Job's owner, a JobSet, is not suspended, although Kueue itself has suspended the Job. It makes a
+// request only for such a Job.
+func ownerRuns(ctx context.Context, client kube.Interface, job *batchv1.Job) bool {
+	owner := facts.OwnerOf(job)
+	if !jobspec.IsSuspended(&job.Spec) || owner == nil || owner.Kind != "JobSet" || !kueue.Suspended(facts.SuspendedBy(job)) {
+		return false
+	}
+	set, err := JobSet(ctx, client, job.Namespace, owner.Name, 1, time.Time{})
+	return err == nil && set.JobSet != nil && !set.JobSet.Spec.Suspend
 }
 
 func listWorkloads(ctx context.Context, client kube.Interface, version, namespace, labels string) ([]kueue.Object, error) {

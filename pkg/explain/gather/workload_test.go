@@ -72,8 +72,7 @@ func TestWorkloadOfTheJobIsRead(t *testing.T) {
 // Requirements: KUE-03, CLI-08.
 func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job){
-		"no queue": func(j *batchv1.Job) { j.Labels = nil },
-		"running":  func(j *batchv1.Job) { j.Spec.Suspend = nil },
+		"running": func(j *batchv1.Job) { j.Spec.Suspend = nil },
 		"complete": func(j *batchv1.Job) {
 			j.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
 		},
@@ -94,4 +93,59 @@ func TestWorkloadsAreReadOnlyForJobsOfKueue(t *testing.T) {
 		return 0, ""
 	}
 	wantGap(t, read(t, s, queued(nil)), kueue.Workloads, "kubectl auth can-i list workloads.kueue.x-k8s.io -n ns", "no permission to list")
+}
+
+// Kueue may hold a Job without a queue, or the owner of a Job: one request finds the Workload of either. A cluster without Kueue,
+// and a missing permission, are neither errors nor gaps.
+// Requirements: KUE-03, CLI-08.
+func TestWorkloadsOfJobsWithoutAQueueAreReadAtOnce(t *testing.T) {
+	unlabeled := func(j *batchv1.Job) { j.Labels = nil }
+	ofJobSet := func(j *batchv1.Job) {
+		j.Labels = nil
+		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: ptr.To(true)}}
+	}
+	byUID := func(uid string) map[string]any {
+		return map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": uid}}
+	}
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		uid    string
+		found  bool
+	}{
+		"of the Job": {unlabeled, "uid-train", true}, "of its JobSet": {ofJobSet, "uid-set", true}, "of another Job": {ofJobSet, "uid-other", false},
+	} {
+		s := &server{workloads: map[string][]map[string]any{"v1beta2": {workload("mine", byUID(tc.uid))}}}
+		if in := read(t, s, queued(tc.change)); (in.Workload != nil) != tc.found || s.requests("/workloads") != 1 || len(in.Gaps) > 0 {
+			t.Errorf("%s: %+v after %d requests, %+v", name, in.Workload, s.requests("/workloads"), in.Gaps)
+		}
+	}
+	s := &server{}
+	if in := read(t, s, queued(unlabeled)); in.Workload != nil || s.requests("/workloads") != 1 || len(in.Gaps) > 0 {
+		t.Errorf("without Kueue: %d requests, %+v", s.requests("/workloads"), in.Gaps)
+	}
+	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
+		if strings.HasSuffix(r.URL.Path, "/workloads") {
+			return http.StatusForbidden, metav1.StatusReasonForbidden
+		}
+		return 0, ""
+	}
+	if in := read(t, s, queued(unlabeled)); len(in.Gaps) > 0 {
+		t.Errorf("without permission: %+v", in.Gaps)
+	}
+}
+
+// The JobSet is read only if Kueue itself has suspended the Job.
+// Requirements: KUE-03.
+func TestOwnersOfJobsThatKueueSuspendedAreRead(t *testing.T) {
+	for manager, want := range map[string]int{"kueue": 1, "jobset-controller": 0} {
+		s := &server{}
+		read(t, s, queued(func(j *batchv1.Job) {
+			j.Labels = nil
+			j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: ptr.To(true)}}
+			j.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: manager, FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:suspend":{}}}`)}}
+		}))
+		if got := s.requests("/jobsets/set"); got != want {
+			t.Errorf("%s: %d requests for the JobSet, want %d", manager, got, want)
+		}
+	}
 }

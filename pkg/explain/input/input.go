@@ -42,6 +42,9 @@ type Input struct {
 	Lease *Lease
 	// Workload is the Workload of a Job that Kueue holds suspended; nil for other Jobs.
 	Workload *kueue.Workload
+	// OwnerRuns reports whether the owner of the Job, a JobSet, is not suspended. It is read only if Kueue itself has suspended
+	// the Job and has no Workload for it.
+	OwnerRuns bool
 	// GoneNodes maps nodes that cannot end their terminating pods to the reason. Nodes of deleted pods are in it too if the
 	// node no longer exists (NodeRemoved).
 	GoneNodes map[string]string

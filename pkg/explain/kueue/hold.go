@@ -17,6 +17,7 @@ const (
 	QuotaTooSmall   HoldKind = "QuotaTooSmall"   // the Job requests more than the whole quota
 	NoResource      HoldKind = "NoResource"      // the ClusterQueue has no quota of a resource
 	BorrowingLimit  HoldKind = "BorrowingLimit"  // the borrowing limit of the ClusterQueue in its cohort
+	NoQueue         HoldKind = "NoQueue"         // the Job names no LocalQueue, and Kueue manages it all the same
 	QueueMissing    HoldKind = "QueueMissing"    // the LocalQueue or the ClusterQueue does not exist
 	QueueStopped    HoldKind = "QueueStopped"    // the LocalQueue or the ClusterQueue is inactive
 	Deactivated     HoldKind = "Deactivated"     // spec.active of the Workload is false
@@ -81,6 +82,13 @@ var holds = []holdRow{
 		kind:    NoResource,
 		pattern: regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`),
 		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}", advice: requestLess,
+	},
+	{
+		kind:    NoQueue,
+		pattern: regexp.MustCompile(`^LocalQueue (?:"" ?)?doesn't exist`),
+		text:    suspended + ": it names no queue (label kueue.x-k8s.io/queue-name)",
+		advice: "set the label kueue.x-k8s.io/queue-name of the Job, or of its owner, to a LocalQueue of its namespace; " +
+			"or have the administrator of Kueue leave Jobs without that label alone (manageJobsWithoutQueueName, managedJobsNamespaceSelector)",
 	},
 	{
 		kind:    QueueMissing,

@@ -6,7 +6,7 @@ import (
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, QueueMissing, QueueStopped, Deactivated, AdmissionChecks, Other}
+	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, AdmissionChecks, Other}
 	if len(holds) != len(kinds) {
 		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
 	}

@@ -3,6 +3,7 @@
 package kueue
 
 import (
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -24,6 +25,9 @@ const (
 	// prebuiltLabel is the label of a Job with the name of a Workload that another client created.
 	prebuiltLabel = Group + "/prebuilt-workload-name"
 )
+
+// Suspended reports whether Kueue itself has set spec.suspend of the Job; manager is the field manager that did.
+func Suspended(manager string) bool { return strings.Contains(manager, "kueue") }
 
 // Manages reports whether Kueue decides when the Job runs.
 func Manages(job *batchv1.Job) bool {
@@ -71,20 +75,22 @@ type Object struct {
 	} `json:"status"`
 }
 
-// IsOf reports whether the Workload belongs to the Job: by its owner, by the label of the Job, or by its own labels.
+// IsOf reports whether the Workload belongs to the Job or to its owner, such as a JobSet: by its own owner, by the label of the
+// Job, or by its own labels.
 func (o *Object) IsOf(job *batchv1.Job) bool {
 	if o.Metadata.Namespace != job.Namespace {
 		return false
 	}
+	uids := uidsOf(job)
 	for i := range o.Metadata.OwnerReferences {
-		if owner := &o.Metadata.OwnerReferences[i]; owner.Kind == "Job" && owner.UID == job.UID {
+		if slices.Contains(uids, string(o.Metadata.OwnerReferences[i].UID)) {
 			return true
 		}
 	}
 	labels := o.Metadata.Labels
 	switch {
 	case labels[jobUIDLabel] != "":
-		return labels[jobUIDLabel] == string(job.UID)
+		return slices.Contains(uids, labels[jobUIDLabel])
 	case job.Labels[prebuiltLabel] != "":
 		return job.Labels[prebuiltLabel] == o.Metadata.Name
 	}
@@ -110,6 +116,20 @@ func (o *Object) Workload() *Workload {
 
 // JobSelector returns the label selector for the Workload of the Job.
 func JobSelector(job *batchv1.Job) string { return jobUIDLabel + "=" + string(job.UID) }
+
+// OwnerSelector returns the label selector for the Workload of the Job, or of its owner.
+func OwnerSelector(job *batchv1.Job) string {
+	return jobUIDLabel + " in (" + strings.Join(uidsOf(job), ",") + ")"
+}
+
+// uidsOf returns the UIDs of the Job and of its owner, a CronJob aside.
+func uidsOf(job *batchv1.Job) []string {
+	uids := []string{string(job.UID)}
+	if owner := metav1.GetControllerOfNoCopy(job); owner != nil && owner.Kind != "CronJob" {
+		uids = append(uids, string(owner.UID))
+	}
+	return uids
+}
 
 // maxMessage is the number of bytes kept of a message: a Workload may have messages of 32 KiB.
 const maxMessage = 1024

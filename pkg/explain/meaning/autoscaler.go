@@ -1,6 +1,9 @@
 package meaning
 
 import (
+	"cmp"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -13,8 +16,115 @@ type Autoscaler struct {
 	By string `json:"by"`
 	// Adds reports whether the autoscaler adds a node for the pod.
 	Adds bool `json:"adds,omitempty"`
-	// Why is the autoscaler's reason for adding no node; "" if it gives none.
-	Why string `json:"why,omitempty"`
+	// Why is the autoscaler's reason for adding no node; "" if it gives none. Kind is its meaning, "" if that is unknown.
+	Why  string         `json:"why,omitempty"`
+	Kind AutoscalerKind `json:"kind,omitempty"`
+	// Groups is the number of node groups that the reason is about, 0 if it is unknown. Name is the name of the NodePool.
+	Groups int32  `json:"groups,omitempty"`
+	Name   string `json:"name,omitempty"`
+	Limits string `json:"limits,omitempty"`
+}
+
+// AutoscalerKind is the kind of reason why an autoscaler adds no node.
+type AutoscalerKind string
+
+// The kinds.
+const (
+	GroupAtMaximum   AutoscalerKind = "GroupAtMaximum"   // a node group has its maximum size
+	ClusterAtMaximum AutoscalerKind = "ClusterAtMaximum" // the cluster has its maximum of nodes or resources
+	ScaleUpFailed    AutoscalerKind = "ScaleUpFailed"    // the cloud did not add a node
+	PoolAtLimit      AutoscalerKind = "PoolAtLimit"      // a NodePool of Karpenter has reached its limits
+)
+
+// autoscalerRow is one kind of reason. A message has a reason for each node group: the kinds that need another change than the
+// scheduler's reasons are here.
+type autoscalerRow struct {
+	kind AutoscalerKind
+	// pattern may have the groups groups, name and limits.
+	pattern               *lazyregexp.Regexp
+	text, advice, command string
+}
+
+var autoscalerReasons = []autoscalerRow{
+	{
+		kind:    GroupAtMaximum,
+		pattern: lazyregexp.New(`(?:(?P<groups>\d+) )?max (?:node group size|limit) reached`),
+		text:    "{groups} at maximum size",
+		advice:  "raise the maximum size of the node group that the pod may use (and the quota of the cloud, if needed), or wait until other pods end",
+		command: "kubectl describe configmap cluster-autoscaler-status -n kube-system",
+	},
+	{
+		kind:    ClusterAtMaximum,
+		pattern: lazyregexp.New(`max cluster (?P<limits>.+?) limit reached|max total nodes in cluster reached`),
+		text:    "the cluster has its maximum of {limits}",
+		advice:  "raise the limits of the cluster autoscaler (--max-nodes-total, --cores-total, --memory-total), or wait until other pods end",
+		command: "kubectl describe configmap cluster-autoscaler-status -n kube-system",
+	},
+	{
+		kind:    ScaleUpFailed,
+		pattern: lazyregexp.New(`(?:(?P<groups>\d+) )?in backoff after failed scale-up`),
+		text:    "its last attempt failed ({groups} in back-off)",
+		advice:  "find out why the cloud did not add a node, such as a quota or no capacity: the autoscaler's status and log say so; it tries again automatically",
+		command: "kubectl describe configmap cluster-autoscaler-status -n kube-system",
+	},
+	{
+		kind:    PoolAtLimit,
+		pattern: lazyregexp.New(`(?:exceed limits|limits have been exhausted) for (?:nodepool|provisioner):?(?: \(?(?:NodePool=)?"?(?P<name>[-.\w]+))?`),
+		text:    "{pool} has reached its limits",
+		advice:  "raise spec.limits of {pool}, or wait until other pods end",
+		command: "kubectl describe nodepools {name}",
+	},
+}
+
+// readReason sets the kind of the reason in a message.
+func (a *Autoscaler) readReason(message string) {
+	for i := range autoscalerReasons {
+		r := &autoscalerReasons[i]
+		m := r.pattern.FindStringSubmatch(message)
+		if m == nil {
+			continue
+		}
+		a.Kind = r.kind
+		for n, group := range r.pattern.SubexpNames() {
+			switch group {
+			case "groups":
+				groups, _ := strconv.ParseInt(m[n], 10, 32)
+				a.Groups = int32(groups)
+			case "name":
+				a.Name = m[n]
+			case "limits":
+				a.Limits = m[n]
+			}
+		}
+		return
+	}
+}
+
+// Advice returns advice on the reason, with the command that shows more; "" if its kind is unknown.
+func (a *Autoscaler) Advice() (text, command string) {
+	if a == nil {
+		return "", ""
+	}
+	r := a.row()
+	return a.fill(r.advice), strings.TrimSpace(a.fill(r.command))
+}
+
+func (a *Autoscaler) row() *autoscalerRow {
+	if i := slices.IndexFunc(autoscalerReasons, func(r autoscalerRow) bool { return r.kind == a.Kind }); i >= 0 {
+		return &autoscalerReasons[i]
+	}
+	return &autoscalerRow{}
+}
+
+func (a *Autoscaler) fill(template string) string {
+	groups := "a node group is"
+	if a.Groups > 0 {
+		groups = wording.Plural(a.Groups, "node group is", "node groups are")
+	}
+	if a.Kind == ScaleUpFailed {
+		groups = wording.Plural(max(a.Groups, 1), "node group", "node groups")
+	}
+	return strings.NewReplacer("{groups}", groups, "{limits}", cmp.Or(a.Limits, "nodes"), "{pool}", wording.Join(" ", "NodePool", a.Name), "{name}", a.Name).Replace(template)
 }
 
 // autoscalers are the events of autoscalers about a pod.
@@ -42,6 +152,7 @@ func OfAutoscaler(source, reason, message string) *Autoscaler {
 			if a.Why = message; known.why.MatchString(message) {
 				a.Why = known.why.Group(message)
 			}
+			a.readReason(a.Why)
 		}
 		return a
 	}
@@ -52,6 +163,9 @@ func OfAutoscaler(source, reason, message string) *Autoscaler {
 func (a *Autoscaler) Text() string {
 	if a.Adds {
 		return component(a.By) + " adds a node for it"
+	}
+	if a.Kind != "" {
+		return component(a.By) + " adds no node: " + a.fill(a.row().text)
 	}
 	return wording.Join(": ", component(a.By)+" adds no node for it", wording.Shorten(a.Why, maxMessage))
 }

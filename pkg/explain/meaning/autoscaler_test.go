@@ -12,7 +12,7 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 		want  Autoscaler // the zero value for nil
 	}{
 		"no larger nodes":    {event{"cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: 2 Insufficient memory"}, Autoscaler{By: ByClusterAutoscaler, Why: "2 Insufficient memory"}},
-		"as before 1.22":     {event{"cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max node group size reached"}, Autoscaler{By: ByClusterAutoscaler, Why: "1 max node group size reached"}},
+		"as before 1.22":     {event{"cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max node group size reached"}, Autoscaler{By: ByClusterAutoscaler, Why: "1 max node group size reached", Kind: GroupAtMaximum, Groups: 1}},
 		"without a reason":   {event{"cluster-autoscaler", "NotTriggerScaleUp", "pod didn't trigger scale-up: "}, Autoscaler{By: ByClusterAutoscaler}},
 		"a node comes":       {event{"cluster-autoscaler", "TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]"}, Autoscaler{By: ByClusterAutoscaler, Adds: true}},
 		"Karpenter's node":   {event{"karpenter", "Nominated", "Pod should schedule on: nodeclaim/default-cvkcv"}, Autoscaler{By: ByKarpenter, Adds: true}},
@@ -26,6 +26,34 @@ func TestAutoscalersSayWhetherTheyAddNodes(t *testing.T) {
 		}
 		if got != tc.want {
 			t.Errorf("%s: %+v, want %+v", name, got, tc.want)
+		}
+	}
+}
+
+// Requirements: PND-02
+func TestWhatAnAutoscalerLacksIsNamed(t *testing.T) {
+	for message, want := range map[string]string{
+		"pod didn't trigger scale-up: 12 node(s) didn't match Pod's node affinity/selector, 3 max node group size reached": "3 node groups are at maximum size",
+		"pod didn't trigger scale-up (it wouldn't fit if a new node is added): 1 max limit reached":                        "1 node group is at maximum size",
+		"pod didn't trigger scale-up: 1 max cluster cpu, memory limit reached":                                             "the cluster has its maximum of cpu, memory",
+		"pod didn't trigger scale-up: max total nodes in cluster reached":                                                  "the cluster has its maximum of nodes",
+		"pod didn't trigger scale-up: 2 in backoff after failed scale-up":                                                  "its last attempt failed (2 node groups in back-off)",
+	} {
+		a := OfAutoscaler(ByClusterAutoscaler, "NotTriggerScaleUp", message)
+		advice, command := a.Advice()
+		if text := "the cluster autoscaler adds no node: " + want; a.Text() != text || advice == "" || command == "" {
+			t.Errorf("%s: %q, %q", message, a.Text(), advice)
+		}
+	}
+	for message, want := range map[string]string{
+		`Failed to schedule pod, all available instance types exceed limits for nodepool "graviton"`:         "NodePool graviton",
+		"Failed to schedule pod, all available instance types exceed limits for nodepool (NodePool=default)": "NodePool default",
+		`Could not schedule pod, all available instance types exceed limits for provisioner: "default"`:      "NodePool default",
+		"Failed to schedule pod, all available instance types exceed limits for nodepool":                    "NodePool",
+	} {
+		a := OfAutoscaler(ByKarpenter, "FailedScheduling", message)
+		if advice, _ := a.Advice(); a.Text() != "Karpenter adds no node: "+want+" has reached its limits" || advice != "raise spec.limits of "+want+", or wait until other pods end" {
+			t.Errorf("%s: %q, %q", message, a.Text(), advice)
 		}
 	}
 }

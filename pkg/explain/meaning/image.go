@@ -55,8 +55,8 @@ var images = []row[TroubleKind]{
 		patterns: re(`(?i)no match for platform|no matching manifest for|no image found in (?:manifest list|image index) for architecture|` +
 			`does not match the specified platform|cannot be used on this platform`),
 		brief:  "no image for the platform",
-		text:   "cannot be pulled: it does not exist for the platform (operating system and architecture) of the node",
-		advice: "build the image for the platform of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)",
+		text:   "cannot be pulled: it does not exist for the platform of the node",
+		advice: "build the image for the platform (operating system and architecture) of the nodes, too, or have the pods run on nodes of its platform (nodeSelector kubernetes.io/arch)",
 	},
 	{
 		kind:     Signature,
@@ -105,7 +105,8 @@ var images = []row[TroubleKind]{
 		// Docker Hub tells some clients of its rate limit as unauthorized.
 		yieldsTo: []TroubleKind{RateLimit, Unreachable, CloudRegistry, CredentialsExpired, RepositoryNotFound},
 		brief:    "access denied",
-		text:     "cannot be pulled: the registry denied access (credentials are missing or wrong, or the repository does not exist)",
+		text:     "cannot be pulled: the registry denied access",
+		note:     "credentials are missing or wrong, or the repository does not exist",
 		advice:   "give the pods credentials for the registry (imagePullSecrets of the pod template, or of its service account), and check the image's name",
 	},
 	{
@@ -139,14 +140,14 @@ var images = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{NoPlatform, Unauthorized, RepositoryNotFound}, // containerd ends "no match for platform in manifest" with "not found".
 		brief:    "image not found",
 		text:     "cannot be pulled: it does not exist in the registry",
-		advice:   "push this image, and the Job goes on; or run another image with kubectl batchjob retry --replace --image",
+		advice:   "push this image, and the Job goes on; or run another image",
 	},
 	{
 		kind:     RepositoryNotFound,
 		patterns: re(`(?i)name unknown|repository (?:with name )?\S+ (?:does not exist|not found)`),
 		brief:    "repository not found",
 		text:     "cannot be pulled: its repository does not exist in the registry",
-		advice:   "check the name of the image; or push it, and the Job goes on; or run another image with kubectl batchjob retry --replace --image",
+		advice:   "check the name of the image; push it, and the Job goes on; or run another image",
 	},
 	{
 		kind: ShortName,

@@ -21,7 +21,7 @@ type Trouble struct {
 	// the CSI driver, network plugin, RuntimeClass handler, or Service; "" if the message names none.
 	Object string `json:"object,omitempty"`
 	Name   string `json:"name,omitempty"`
-	// Namespace is the namespace of the object, "" if the message names none: the object is in that of the pod.
+	// Namespace is the namespace of the object, "" if neither the message names it nor the pod is known.
 	Namespace string `json:"namespace,omitempty"`
 	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
@@ -52,6 +52,8 @@ type row[K ~string] struct {
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
 	// cannot start because". They are templates, see Trouble.fill.
 	brief, text, advice string
+	// note adds to the text of an image.
+	note string
 	// command shows the object that refuses a pod; "" for the events of the Job.
 	command string
 }
@@ -175,9 +177,12 @@ func (t *Trouble) Quote() string {
 	return t.Said
 }
 
-// After returns the trouble as a clause after the name of an image or a webhook, with the part of the message to quote.
-func (t *Trouble) After(name string) string {
-	return wording.Join(": ", wording.Join(" ", name, t.Text("")), wording.Quoted(t.Quote()))
+// Note returns what adds to the Text of an image, or "".
+func (t *Trouble) Note() string {
+	if t == nil {
+		return ""
+	}
+	return rowOf(t.Kind).note
 }
 
 // maxSaid is the maximum number of characters of a message within a clause.
@@ -189,12 +194,9 @@ func (t *Trouble) fill(template, volume string) string {
 		return template
 	}
 	// An object has no name if the message names only its key and its volume.
-	object, needed := "the "+t.Object+" of its volume "+t.Volume, ""
+	object := "the " + t.Object + " of its volume " + t.Volume
 	if t.Name != "" {
 		object = wording.Join(" in namespace ", t.Object+" "+t.Name, t.Namespace)
-		if t.Volume != "" {
-			needed = ", which its volume " + t.Volume + " needs,"
-		}
 	}
 	network, service, inService, inBrackets := "the network of its node", "its server", "", ""
 	if t.Name != "" {
@@ -202,7 +204,7 @@ func (t *Trouble) fill(template, volume string) string {
 	}
 	return strings.NewReplacer(
 		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{said}", wording.Shorten(t.Said, maxSaid), "{volume}", volume,
-		"{object}", object, "{object, needed by its volume}", object+needed, "{kind and name}", wording.Join(" ", t.Object, t.Name),
+		"{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
 }
 

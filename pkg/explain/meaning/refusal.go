@@ -1,6 +1,8 @@
 package meaning
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -15,10 +17,14 @@ type Refusal struct {
 	// By is the name of the quota, webhook, policy, constraint, or Pod Security level that refuses the object, of the class or
 	// ServiceAccount that does not exist, or of the namespace that is being deleted; "" if the message has none.
 	By string `json:"by,omitempty"`
+	// Namespace is the namespace of the ServiceAccount that does not exist.
+	Namespace string `json:"namespace,omitempty"`
 	// Message is the rest of the API server's message, on one line.
 	Message string `json:"message,omitempty"`
 	// Lacks are the requests and limits that a quota demands, such as limits.memory.
 	Lacks []string `json:"lacks,omitempty"`
+	// Fields are the fields of the pod template that OpenShift does not allow, such as runAsUser.
+	Fields []string `json:"fields,omitempty"`
 	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
 	Webhook *Trouble `json:"webhook,omitempty"`
 }
@@ -62,7 +68,7 @@ var refusals = []row[RefusalKind]{
 		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<said>.*)`),
 		saysAll:  true,
 		brief:    "quota {name} exhausted",
-		text:     "ResourceQuota {name} is exhausted{(said)}",
+		text:     "ResourceQuota {name} is exhausted",
 		advice:   "check the quota, and free up some of it or raise it",
 		whole:    true,
 		command:  "kubectl describe resourcequota -n {namespace}",
@@ -87,8 +93,9 @@ var refusals = []row[RefusalKind]{
 		kind:       RefusalSCC,
 		patterns:   re(`^unable to validate against any security context constraint: (?P<said>.*)`),
 		brief:      "no SCC allows it",
-		text:       "OpenShift allows the pod template under none of the SecurityContextConstraints that its ServiceAccount may use",
-		advice:     "recreate the Job without the values that the message names, for which OpenShift then chooses permitted ones, or have the ServiceAccount of its pods permitted to use SecurityContextConstraints that allow them",
+		text:       "no security context constraint allows {said}",
+		saysAll:    true,
+		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT",
 		whole:      true,
 		command:    "kubectl get securitycontextconstraints",
 		ofTemplate: true,
@@ -97,7 +104,7 @@ var refusals = []row[RefusalKind]{
 		kind:       RefusalLimitRange,
 		patterns:   re(`^(?P<said>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
 		brief:      "LimitRange",
-		text:       "a LimitRange of the namespace does not allow the pod template",
+		text:       "a LimitRange does not allow the pod template",
 		advice:     correctTemplate,
 		whole:      true,
 		command:    "kubectl describe limitrange -n {namespace}",
@@ -105,11 +112,11 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalServiceAccount,
-		patterns: re(`^error looking up service account \S+: serviceaccounts? "(?P<name>[^"]+)" (?P<said>not found.*)`),
+		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[^"]+)" (?P<said>not found.*)`),
 		saysAll:  true,
 		brief:    "no ServiceAccount {name}",
-		text:     "ServiceAccount {name} does not exist",
-		advice:   "create the ServiceAccount" + thenRetried,
+		text:     "ServiceAccount {name}{in namespace} does not exist",
+		advice:   "create ServiceAccount {name}" + thenRetried,
 		command:  "kubectl get serviceaccounts -n {namespace}",
 	},
 	{
@@ -210,14 +217,14 @@ func OfRefusal(message string) *Refusal {
 		return &Refusal{Kind: RefusalForbidden, Message: message}
 	}
 	r := &Refusal{Kind: found.kind}
-	found.read(message, map[string]*string{"name": &r.By, "said": &r.Message})
+	found.read(message, map[string]*string{"name": &r.By, "namespace": &r.Namespace, "said": &r.Message})
 	switch r.Kind {
 	case RefusalWebhookDown:
 		r.Webhook = OfWebhook(r.Message)
 	case RefusalQuotaNeeds:
 		r.Lacks = lacking(r.Message)
 	case RefusalSCC:
-		r.Message = withoutUnusable(r.Message)
+		r.Message, r.Fields = violations(withoutUnusable(r.Message))
 	}
 	return r
 }
@@ -240,14 +247,42 @@ func lacking(message string) (all []string) {
 // Go's syntax before a sentence about one of their elements.
 var (
 	unusable = lazyregexp.New(`(?:, )?provider "?[^":]+"?: Forbidden: not usable by user or serviceaccount(?:, provider \S+$)?`)
-	goList   = lazyregexp.New(`Invalid value: \[\][a-z0-9]+\{[^}]*\}: `)
+	goList   = lazyregexp.New(`Invalid value: \[\][a-z0-9]+\{([^}]*)\}: (?:(\d+) (is not an allowed group))?`)
 )
 
 func withoutUnusable(message string) string {
 	if list, found := strings.CutPrefix(message, "["); found {
 		message = strings.TrimSuffix(list, "]")
 	}
-	return strings.TrimPrefix(goList.ReplaceAllString(unusable.ReplaceAllString(message, ""), ""), ", ")
+	return strings.TrimPrefix(goList.ReplaceAllString(unusable.ReplaceAllString(message, ""), "Invalid value: $1: $3"), ", ")
+}
+
+// violation matches the beginning of a violation in OpenShift's message: the path of a field, and its value.
+var violation = lazyregexp.New(`(?:, |\s|^)(?:provider "?[^":]+"?: )?[.a-z]*[\w.\[\]]*\.(\w+): Invalid value: ("[^"]*"|[^\s:]+): `)
+
+// violations returns OpenShift's message with only the last part of each path, "runAsUser 65532 (must be in the ranges: …)", and the
+// fields; the message as it is if it has no paths.
+func violations(message string) (text string, fields []string) {
+	all := violation.FindAllStringSubmatchIndex(message, -1)
+	var parts []string
+	for i, at := range all {
+		end := len(message)
+		if i+1 < len(all) {
+			end = all[i+1][0]
+		}
+		field, value, why := message[at[2]:at[3]], message[at[4]:at[5]], strings.Trim(message[at[1]:end], " ,")
+		part := strings.TrimSpace(field + " " + value + wording.InBrackets(why))
+		if !slices.Contains(parts, part) {
+			parts = append(parts, part)
+		}
+		if !slices.Contains(fields, field) {
+			fields = append(fields, field)
+		}
+	}
+	if len(parts) == 0 {
+		return message, nil
+	}
+	return strings.Join(parts, ", "), fields
 }
 
 func (r *Refusal) row() *row[RefusalKind] { return rowIn(refusals, r.Kind) }
@@ -257,20 +292,44 @@ func (r *Refusal) Brief() string { return r.fill(r.row().brief) }
 
 // Text returns the refusal as a clause, with the part of the message that says why; "them" are the refused objects.
 func (r *Refusal) Text() string {
+	text, said := r.Clause()
+	switch {
+	case r.Kind == RefusalQuota:
+		return text + wording.InBrackets(said)
+	case r.Webhook != nil:
+		said = wording.Quoted(said)
+	}
+	return wording.Join(": ", text, said)
+}
+
+// Clause returns the refusal as a clause, and the part of the message that says why; "" if the clause does.
+func (r *Refusal) Clause() (text, said string) {
 	row := r.row()
-	text := r.fill(row.text)
+	text = r.fill(row.text)
 	switch {
 	case r.Webhook != nil:
-		return r.Webhook.After("admission webhook " + r.By)
+		return "admission webhook " + r.By + " " + r.Webhook.Text(""), r.Webhook.Quote()
 	case r.neverFits():
-		return text + ", and the pod asks for more than the whole quota"
+		return "a pod asks for more than ResourceQuota " + r.By + " has in all", r.shortMessage()
+	case r.Kind == RefusalQuota:
+		return text, r.shortMessage()
 	case row.saysAll:
-		return text
+		return text, ""
 	case r.Message == "without explanation":
-		return text + " " + r.Message
+		return text + " " + r.Message, ""
+	case r.Kind == RefusalPodSecurity && len(r.Message) > maxChecks:
+		return text, bracketed.ReplaceAllString(r.Message, "")
 	}
-	return wording.Join(": ", text, r.shortMessage())
+	return text, r.shortMessage()
 }
+
+// maxChecks is the maximum length of the checks of Pod Security with what each demands, which is in brackets.
+const maxChecks = 80
+
+var bracketed = lazyregexp.New(` \([^()]*\)`)
+
+// IsWhole reports whether each part of the message may be the reason.
+func (r *Refusal) IsWhole() bool { return r.row().whole }
 
 // Advice returns advice on the refusal of a Job's pods, and the command that shows its object, "" if there is none; namespace
 // is a word of the command.
@@ -331,5 +390,10 @@ func (r *Refusal) shortMessage() string {
 }
 
 func (r *Refusal) fill(template string) string {
-	return strings.NewReplacer("{name}", r.By, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", r.shortMessage(), "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
+	inNamespace := ""
+	if r.Namespace != "" {
+		inNamespace = " in namespace " + r.Namespace
+	}
+	said, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
+	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", said, "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
 }

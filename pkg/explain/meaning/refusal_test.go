@@ -23,14 +23,14 @@ func refusalCases() map[string]refusalCase {
 		creating + `violates PodSecurity "baseline:v1.30": host namespaces (hostNetwork=true)`: {RefusalPodSecurity, "baseline:v1.30", "hostNetwork=true"},
 		// bitnami/sealed-secrets#1119
 		creating + `unable to validate against any security context constraint: [provider "anyuid": Forbidden: not usable by user or serviceaccount, provider restricted-v2: .spec.securityContext.fsGroup: Invalid value: []int64{1001}: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999], provider "restricted": Forbidden: not usable by user or serviceaccount, provider "nonroot": Forbidden: not usable by user or serviceaccount]`: {RefusalSCC, "",
-			"may use: provider restricted-v2: .spec.securityContext.fsGroup: 1001 is not an allowed group, spec.containers[0].securityContext.runAsUser: Invalid value: 1001: must be in the ranges: [1000680000, 1000689999]"},
+			"no security context constraint allows fsGroup 1001 (is not an allowed group), runAsUser 1001 (must be in the ranges: [1000680000, 1000689999])"},
 		// cockroachdb/cockroach-operator#479
-		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "10001: must be in the ranges: [1000620000, 1000629999]"},
+		creating + `unable to validate against any security context constraint: [provider restricted: .spec.securityContext.fsGroup: Invalid value: []int64{10001}: 10001 is not an allowed group spec.containers[0].securityContext.runAsUser: Invalid value: 10001: must be in the ranges: [1000620000, 1000629999]]`: {RefusalSCC, "", "runAsUser 10001 (must be in the ranges: [1000620000, 1000629999])"},
 		// rabbitmq/cluster-operator#488
-		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "none of the SecurityContextConstraints that its ServiceAccount may use"},
+		creating + `unable to validate against any security context constraint: []`: {RefusalSCC, "", "no security context constraint allows the pod template"},
 		creating + `[maximum cpu usage per Container is 2, but limit is 4, maximum memory usage per Container is 4Gi, but limit is 8Gi, maximum ephemeral-storage usage per Container is 10Gi, but limit is 20Gi]`: {RefusalLimitRange, "",
 			"per Container is 10Gi, but limit is 20Gi]"},
-		creating + `error looking up service account batch/reports: serviceaccount "reports" not found`:                                              {RefusalServiceAccount, "reports", "ServiceAccount reports does not exist"},
+		creating + `error looking up service account batch/reports: serviceaccount "reports" not found`:                                              {RefusalServiceAccount, "reports", "ServiceAccount reports in namespace batch does not exist"},
 		creating + `error looking up service account batch/reports: etcdserver: request timed out`:                                                   {RefusalForbidden, "", "batch/reports: etcdserver: request timed out"},
 		creating + `no PriorityClass with name high was found`:                                                                                       {RefusalPriorityClass, "high", "no PriorityClass with name high was found"},
 		creating + `pod rejected: RuntimeClass "gvisor" not found`:                                                                                   {RefusalRuntimeClass, "gvisor", "RuntimeClass gvisor does not exist"},
@@ -98,7 +98,7 @@ func TestQuotaThatCanNeverBeMetIsNoReasonToWait(t *testing.T) {
 	} {
 		r := OfRefusal(`pods "a" is forbidden: exceeded quota: team, ` + numbers)
 		advice, _ := r.Advice("ns")
-		if got := strings.Contains(r.Text(), "more than the whole quota"); got != never || strings.Contains(advice, "free up some") == never {
+		if got := strings.Contains(r.Text(), "asks for more than ResourceQuota team has in all"); got != never || strings.Contains(advice, "free up some") == never {
 			t.Errorf("%s: %s; %s", numbers, r.Text(), advice)
 		}
 	}

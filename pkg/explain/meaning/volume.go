@@ -114,11 +114,12 @@ var volumes = []row[TroubleKind]{
 		advice:   "check whether the controller of the CSI driver is running; the attachment is retried automatically",
 	},
 	{
-		kind:     KeyMissing,
-		patterns: re(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`),
-		brief:    "no key {key} in {kind and name}",
-		text:     "{object, needed by its volume} has no key {key}",
-		advice:   "add key {key} to {object}; the pod then starts automatically",
+		kind: KeyMissing,
+		patterns: re(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`,
+			`couldn't find key (?P<key>[-._a-zA-Z0-9]+) in (?i:(?P<object>configmap|secret)) (?P<namespace>[-a-z0-9]+)/(?P<name>[-.a-z0-9]+)`),
+		brief:  "no key {key} in {kind and name}",
+		text:   "{object} has no key {key}",
+		advice: "add key {key} to {object}; the pod then starts automatically",
 	},
 	{
 		kind: ObjectMissing,
@@ -127,7 +128,7 @@ var volumes = []row[TroubleKind]{
 			`failed to get (?P<object>secretproviderclass) (?P<namespace>[^/ ]+)/(?P<name>[^ ,]+), error: .* not found`,
 			`(?i)(?P<object>configmap|secret|persistentvolumeclaim|serviceaccount)s? "(?P<name>[^"]+)" not found`),
 		brief:  "no {kind and name}",
-		text:   "{object, needed by its volume} does not exist",
+		text:   "{object} does not exist",
 		advice: "create {object}; the pod then starts automatically",
 	},
 	{
@@ -174,7 +175,7 @@ var volumes = []row[TroubleKind]{
 		yieldsTo: []TroubleKind{DriverDown},
 		keepsEnd: true,
 		brief:    "storage unreachable",
-		text:     "the server of {volume} cannot be reached from its node",
+		text:     "its node cannot reach the server of {volume}",
 		advice:   "check the name of the server, and firewalls between node and server; mounting is retried automatically",
 	},
 	{

@@ -32,6 +32,20 @@ func OfRestart(reason, message string) (container string, is bool) {
 	return restarted.Group(message), true
 }
 
+// OfContainer returns the ConfigMap, Secret or key that a container refers to and that does not exist, from the kubelet's message
+// about a container that it cannot set up; nil for other messages.
+func OfContainer(message string) *Trouble {
+	if t := troubleIn(volumes, message); t.IsAboutObject() {
+		return t
+	}
+	return nil
+}
+
+// IsAboutObject reports whether an object in a namespace, or a key of it, is missing.
+func (t *Trouble) IsAboutObject() bool {
+	return t != nil && t.Name != "" && (t.Kind == ObjectMissing || t.Kind == KeyMissing)
+}
+
 // OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not
 // start, from the reason and message of the warning; nil for other reasons.
 func OfStart(reason, message string) *Trouble {

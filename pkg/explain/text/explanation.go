@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -96,6 +97,9 @@ func (v *view) head() {
 	spans := layout.Of(section.JobStatus(&v.page.Glyphs, v.report), plain("  job "+section.JobName(job)))
 	if job.Owner != nil {
 		spans = append(spans, plain(" of "+job.Owner.Kind+" "+job.Owner.Name))
+	}
+	if job.Tool != nil {
+		spans = append(spans, plain(", "+words.ToolText(job.Tool)))
 	}
 	if job.DurationSeconds != nil {
 		word := ", for "

@@ -446,7 +446,7 @@ func groupsFixture() explain.ReportList {
 	add(5, explain.GroupFailed, "PodFailurePolicy: container main exited with code 42", failedByRule)
 	add(1, explain.GroupFailed, "BackoffLimitExceeded", nothingReadable)
 	for i := range 9 {
-		add(1, explain.GroupStalled, fmt.Sprintf("the Job's pods cannot be created: ResourceQuota team-%d is exhausted", i), func() explain.Report {
+		add(1, explain.GroupStalled, fmt.Sprintf("pods cannot be created: ResourceQuota team-%d is exhausted", i), func() explain.Report {
 			r := stalledByQuota()
 			r.Job.Name = fmt.Sprintf("etl-%d", i)
 			return r

@@ -6,6 +6,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -57,6 +58,9 @@ func (v *short) headline() layout.Line {
 	spans := layout.Of(layout.Text(style|layout.Bold, mark+" "), layout.Text(layout.Bold, r.Job.Name))
 	if owner := r.Job.Owner; owner != nil {
 		spans = append(spans, plain(" ("+owner.Kind+" "+owner.Name+")"))
+	}
+	if r.Job.Tool != nil {
+		spans = append(spans, plain(" ("+words.ToolText(r.Job.Tool)+")"))
 	}
 	spans = append(spans, plain(" "), layout.Text(style|layout.Bold, r.Verdict.State), plain(v.time()))
 	if r.Verdict.Summary != "" {

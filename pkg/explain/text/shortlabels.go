@@ -173,7 +173,7 @@ func (v *short) details() []labeled {
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
 	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0
-	if quoted == "" || p.Quoted || isUnderstood { // Details that the text explains would only repeat it.
+	if quoted == "" || p.Quoted || isUnderstood && !p.Shortened { // Details that the text explains would only repeat it.
 		return nil
 	}
 	text := layout.Plainly(quoted)

@@ -40,6 +40,7 @@ const (
 	RunWithBuiltIn        = "have the built-in controller run it: replace the Job with one without managedBy, which cannot be changed"
 	CheckBuiltIn          = "check whether kube-controller-manager is running"
 	AskKueue              = "find out why Kueue does not admit it"
+	AskKueueAboutOwner    = "find out why Kueue manages the Job itself: managedJobsNamespaceSelector and manageJobsWithoutQueueName in its configuration select the Jobs without a queue"
 	AskOwner              = "check why its owner keeps it suspended"
 	Resume                = "resume it"
 	AwaitNode             = "check whether the node comes back"
@@ -48,19 +49,9 @@ const (
 	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
-	CorrectImageName      = "correct the name of the image with kubectl batchjob retry --replace --image"
+	CorrectImageName      = "recreate the Job with the correct name of the image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
-
-// CreateObject returns advice on a missing ConfigMap or Secret that a container needs.
-func CreateObject(kind, name string) string {
-	return fmt.Sprintf("create %s %s; the container then starts automatically", kind, name)
-}
-
-// AddKey returns advice on a ConfigMap or Secret that lacks a key.
-func AddKey(key, kind, name string) string {
-	return fmt.Sprintf("add key %s to %s %s; the container then starts automatically", key, kind, name)
-}
 
 // AwaitRuntime returns advice on a container name that the container runtime still reserves.
 func AwaitRuntime(container string) string {

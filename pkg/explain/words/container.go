@@ -139,7 +139,12 @@ func placed(p *explain.Problem) string {
 }
 
 // sidecarNotStartedText describes a sidecar that the main containers wait for.
-func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
+func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
+	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Later), placed(p))
+}
+
+// sidecarSays describes how far the sidecar came.
+func sidecarSays(p *explain.Problem, now time.Time) quotation {
 	var why []string
 	if p.Exit != nil {
 		why = append(why, "it last "+exited(p.Exit.ExitCode, p.Exit.Reason)+", restarted "+wording.Plural(p.Restarts, "time", "times"))
@@ -150,8 +155,7 @@ func sidecarNotStartedText(p *explain.Problem, now time.Time) string {
 	if p.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
 	}
-	text := fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Later), placed(p))
-	return wording.Join(": ", text, strings.Join(why, ", and "))
+	return quotation{message: strings.Join(why, ", and "), before: ": ", whole: true}
 }
 
 // laterText names the containers that wait for an init container.
@@ -181,22 +185,30 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	case p.RanSeconds != nil:
 		text += " after " + wording.Seconds(*p.RanSeconds)
 	}
-	text = wording.Join(" ", text+limitClause(p.MemoryLimit)+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
-	if p.Error != nil {
-		return text + messageClause(p.Error, "")
+	return wording.Join(" ", text+limitClause(p.MemoryLimit)+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
+}
+
+// crashLoopSays returns the message of the probe, or of the container.
+func crashLoopSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Ending != nil:
+		return inQuotes(": ", p.ProbeMessage)
+	case p.Exit == nil:
+		return quotation{}
+	case p.Error != nil:
+		return meant(p.Error, "")
+	case p.LastLine == "" && p.MemoryLimit == nil:
+		return meansExit(cause.Meaning(p.Exit.ExitCode, p.Exit.Reason))
 	}
-	if p.LastLine == "" && p.MemoryLimit == nil {
-		return wording.Join(": ", text, cause.Meaning(p.Exit.ExitCode, p.Exit.Reason))
-	}
-	return wording.Join(": ", text, wording.Shorten(p.LastLine, maxUnquoted))
+	return plainly(p.LastLine)
 }
 
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.
 func crashLoopsText(p *explain.Problem, now time.Time) string {
 	if p.Ending != nil || p.Exit == nil {
-		return crashLoopText(p, now)
+		return joined(crashLoopSays(p, now).clauses(crashLoopText(p, now), room(stalled)))
 	}
-	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + messageClause(p.Error, "")
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + errorClause(p.Error)
 }
 
 // restarters are the fields that make the kubelet restart a container.

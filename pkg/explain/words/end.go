@@ -7,6 +7,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -76,7 +77,7 @@ func endSentence(a *Answer) []string {
 	if of.sentence != nil {
 		return of.sentence(a)
 	}
-	return append(of.headline(&a.End), MostlyText(a.Mostly))
+	return append(of.headline(&a.End), mostlyClauses(a.Mostly, "")...)
 }
 
 func limitOf(e *explain.End) int32 { return int32(ptr.Deref(e.Limit, 0)) }
@@ -90,7 +91,7 @@ func backoffLimitSentence(a *Answer) []string {
 	if a.Mostly == nil {
 		one = "1 pod failed, and "
 	}
-	return []string{MostlyText(a.Mostly), backoffLimitText(a.Counted, limitOf(&a.End), one)}
+	return append(mostlyClauses(a.Mostly, decidedTexts[a.Outcome]), backoffLimitText(a.Counted, limitOf(&a.End), one))
 }
 
 // backoffLimitText explains that the Job failed by its backoffLimit; a single failure without a retry is introduced by one.
@@ -125,7 +126,7 @@ func backoffLimitEvidence(r *explain.Report) string {
 // restartsHeadline explains that the Job failed by restarts.
 func restartsHeadline(e *explain.End) []string {
 	r, limit := e.Restarts, limitOf(e)
-	who, often, why := "containers of its pods were", wording.Plural(r.Count, "time", "times"), ""
+	who, often := "containers of its pods were", wording.Plural(r.Count, "time", "times")
 	if r.Pod != "" {
 		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
 	}
@@ -138,11 +139,12 @@ func restartsHeadline(e *explain.End) []string {
 	}
 	switch {
 	case r.Ending != nil:
-		why = LowerFirst(r.Ending.Text()) + endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message})
+		return append([]string{text}, endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
 	case r.Exit != nil:
-		why = fmt.Sprintf("container %s last %s%s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason), messageClause(r.Error, r.Message))
+		last := fmt.Sprintf("container %s last %s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason))
+		return append([]string{text}, meant(r.Error, r.Message).clauses(last, room(""))...)
 	}
-	return []string{text, why}
+	return []string{text}
 }
 
 func deadlineHeadline(e *explain.End) []string {
@@ -185,7 +187,7 @@ func deadlineEvidence(r *explain.Report) string {
 	return text
 }
 
-func neverStartedHeadline(e *explain.End) []string { return []string{neverStartedText(e.NeverStarted)} }
+func neverStartedHeadline(e *explain.End) []string { return neverStartedClauses(e.NeverStarted) }
 
 // deadlinePassed returns a clause on a Job whose pods never started; the deadline may be unset now.
 func deadlinePassed(e *explain.End) string {
@@ -200,7 +202,7 @@ func maxFailedIndexesMechanism(r *explain.Report) string {
 }
 
 func maxFailedIndexesSentence(a *Answer) []string {
-	return []string{maxFailedIndexesText(&a.End), MostlyText(a.Mostly)}
+	return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
 }
 
 func maxFailedIndexesText(e *explain.End) string {
@@ -232,7 +234,8 @@ func attemptsText(limitPerIndex int32) string {
 
 func failedIndexesSentence(a *Answer) []string {
 	completions := wording.Plural(ptr.Deref(a.Completions, 0), "index", "indexes")
-	return []string{fmt.Sprintf("%s of its %s failed", wording.Thousands(a.FailedIndexCount), completions), MostlyText(a.Mostly)}
+	failed := fmt.Sprintf("%s of its %s failed", wording.Thousands(a.FailedIndexCount), completions)
+	return append([]string{failed}, mostlyClauses(a.Mostly, "")...)
 }
 
 func failedIndexesEvidence(r *explain.Report) string {
@@ -252,17 +255,14 @@ func ruleMechanism(r *explain.Report) string {
 }
 
 func ruleSentence(a *Answer) []string {
-	text := ruleOf(&a.End) + " matched"
-	switch {
-	case a.Matched != nil:
-		text += " " + matchedText(a.Matched)
-	case a.Message != "":
-		text += ", " + wording.Quoted(a.Message)
+	clauses := inQuotes(", ", a.Message).clauses(ruleOf(&a.End)+" matched", room(decidedTexts[a.Outcome]))
+	if a.Matched != nil {
+		clauses = matchedClauses(ruleOf(&a.End), a.Matched)
 	}
 	if h := a.Hidden; h != nil {
-		return []string{text, fmt.Sprintf("container %s %s, and the rule does not look at it", h.Container, exited(h.ExitCode, h.Reason))}
+		return append(clauses, fmt.Sprintf("container %s %s, and the rule does not look at it", h.Container, exited(h.ExitCode, h.Reason)))
 	}
-	return []string{text}
+	return clauses
 }
 
 // ruleOf names the rule that failed the Job, as far as it is known.
@@ -279,7 +279,7 @@ func ruleOf(e *explain.End) string {
 // otherHeadline returns a reason that this project does not know.
 func otherHeadline(e *explain.End) []string {
 	if e.Message != "" {
-		return []string{e.Reason + ", " + wording.Quoted(e.Message)}
+		return inQuotes(", ", e.Message).clauses(e.Reason, room(decidedTexts[reconcile.OutcomeFailed]))
 	}
 	return []string{"reason " + e.Reason}
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // EndingText returns the Text of a cause with an Ending; it adds a container that exited with a code of its own.
@@ -43,15 +42,12 @@ func killedWith(c *explain.Cause) string {
 	return fmt.Sprintf(" (exit code %d)", *c.ExitCode)
 }
 
-// endingSays returns the message of the component that ended the pods, for the end of a sentence; "" if the text says as much.
-func endingSays(c *explain.Cause) string {
+// endingSays returns the message of the component that ended the pods, for the end of a sentence; none if the text says as much.
+func endingSays(c *explain.Cause) quotation {
 	if c.Ending.SaysAll() {
-		return ""
+		return quotation{}
 	}
-	if text := wording.Shorten(c.Message, maxQuoted); text != "" {
-		return ": " + wording.Quoted(text)
-	}
-	return ""
+	return inQuotes(": ", c.Message)
 }
 
 // KilledExitGone describes the exit code of a container that the kubelet killed in a pod that no longer exists.

@@ -72,7 +72,7 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 		text += ", before it was restarted"
 	}
 	if known != nil {
-		return text + messageClause(known, "")
+		return text + errorClause(known)
 	}
 	if m := cause.Meaning(c.ExitCode, c.Reason); m != "" && guess {
 		text += ": " + m

@@ -67,11 +67,11 @@ func CauseSentence(c *explain.Cause) string {
 	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
 	switch {
 	case c.Ending != nil:
-		return c.Text + killedWith(c) + endingSays(c)
+		return joined(endingSays(c).clauses(c.Text+killedWith(c), room("")))
 	case c.Error != nil:
-		return wording.Join(": ", c.Text+limitsClause(c), c.Error.Text())
+		return joined(meant(c.Error, "").clauses(c.Text+limitsClause(c), room("")))
 	case line != "":
-		return wording.Join(": ", c.Text+limitsClause(c), wording.Shorten(line, maxUnquoted))
+		return joined(plainly(line).clauses(c.Text+limitsClause(c), room("")))
 	case c.MemoryLimit != nil:
 		return c.Text + limitsClause(c)
 	}

@@ -2,12 +2,10 @@ package words
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // NotStartedText describes a container that its runtime could not start, as the text of a cause.
@@ -24,13 +22,10 @@ func errorBriefly(c *explain.Cause) string {
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)
 }
 
-// messageClause returns the meaning of a message as the end of a clause, or its last line in quotes, or "".
-func messageClause(e *meaning.KnownError, message string) string {
-	if e != nil {
-		return ": " + e.Text()
-	}
-	if message = wording.Shorten(meaning.LastLine(strings.Split(message, "\n")), maxQuoted); message == "" {
+// errorClause returns the meaning of a message as the end of a clause, or "".
+func errorClause(e *meaning.KnownError) string {
+	if e == nil {
 		return ""
 	}
-	return ", " + wording.Quoted(message)
+	return ": " + e.Text()
 }

@@ -17,8 +17,9 @@ import (
 
 // problemWords are the words for one kind of problem.
 type problemWords struct {
-	// what is the first clause of the sentence. note is the consequence, nil if it is obvious.
+	// what is the first clause of the sentence, and says the message that it quotes at its end, nil for none. note is the consequence, nil if it is obvious.
 	what, note clause
+	says       func(p *explain.Problem, now time.Time) quotation
 	// group is what for several Jobs, nil if their common problem has no pods and times.
 	group clause
 	// brief is for a narrow column. column replaces the reason of Kubernetes in the column WHY.
@@ -47,12 +48,12 @@ func endlessNote(p *explain.Problem, _ time.Time) string {
 
 // problems are the words for each kind of problem, in the order of the kinds.
 var problems = map[explain.ProblemKind]problemWords{
-	explain.ProblemSuspended: {what: suspendedText, state: stateSuspended, plain: true},
+	explain.ProblemSuspended: {what: suspendedText, says: suspendedSays, note: suspendedNote, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
-	explain.ProblemControllerGone:  {what: controllerGoneText, group: notRunningText, column: "controller not running"},
-	explain.ProblemCreationRefused: {what: creationRefusedText, group: creationsRefusedText, brief: refusedBriefly},
+	explain.ProblemControllerGone:  {what: notRunningText, says: controllerGoneSays, group: notRunningText, column: "controller not running"},
+	explain.ProblemCreationRefused: {what: creationRefusedText, says: refusalSays, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
@@ -62,20 +63,20 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
-		what: imageText, note: endlessNote,
-		advice: "make the image available, or run another one with kubectl batchjob retry --replace --image",
+		what: imageText, says: imageSays, note: imageNote,
+		advice: "make the image available, or run another one",
 	},
-	explain.ProblemContainerConfig: {what: unstartableText, note: endlessNote},
-	explain.ProblemCrashLoop:       {what: crashLoopText, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
+	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
+	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
 	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
-		what: sidecarNotStartedText, note: restartsNote, brief: sidecarNotStartedBriefly,
+		what: sidecarNotStartedText, says: sidecarSays, note: restartsNote, brief: sidecarNotStartedBriefly,
 	},
-	explain.ProblemPodPending:       {what: slowStartText, advice: "find out what the pod is waiting for"},
+	explain.ProblemPodPending:       {what: slowStartText, says: slowStartSays, note: slowStartNote, advice: "find out what the pod is waiting for"},
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemContainerFailed: {
@@ -116,14 +117,27 @@ func (c clause) of(p *explain.Problem, now time.Time) string {
 
 // ProblemText describes the problem in a sentence.
 func ProblemText(p *explain.Problem, now time.Time) string {
-	return Clauses([]string{ProblemWhat(p, now), ProblemNote(p)})
+	return joined(append(whatClauses(p, now, ""), ProblemNote(p)))
 }
 
-// ProblemWhat returns the first clause of the problem's text.
-func ProblemWhat(p *explain.Problem, now time.Time) string { return problems[p.Kind].what.of(p, now) }
+// ProblemWhat returns the problem's text without its consequence.
+func ProblemWhat(p *explain.Problem, now time.Time) string { return joined(whatClauses(p, now, "")) }
 
-// ProblemNote returns the consequence of the problem, "" if it is obvious.
-func ProblemNote(p *explain.Problem) string { return problems[p.Kind].note.of(p, time.Time{}) }
+// whatClauses returns the first clause of the problem's text, and the message that it quotes, if that does not fit into a sentence.
+// They follow the beginning of a sentence.
+func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
+	of := problems[p.Kind]
+	text := of.what.of(p, now)
+	if of.says == nil {
+		return []string{text}
+	}
+	return of.says(p, now).clauses(text, room(beginning))
+}
+
+// ProblemNote returns what adds to the first clause: why an object is missing, and the consequence; "" if it is obvious.
+func ProblemNote(p *explain.Problem) string {
+	return Clauses([]string{hookOrder(p), problems[p.Kind].note.of(p, time.Time{})})
+}
 
 // ProblemBrief returns, for a narrow column, the reasons why no node can take the pod, or the container that keeps it from
 // starting or ending; "" for other problems.
@@ -166,12 +180,26 @@ func notRunningText(p *explain.Problem, _ time.Time) string {
 	return ControllerWord(p.Controller) + " does not seem to be running"
 }
 
-func controllerGoneText(p *explain.Problem, now time.Time) string {
-	return notRunningText(p, now) + ": " + ReconcilerText(p.Reconciler, now)
+func controllerGoneSays(p *explain.Problem, now time.Time) quotation {
+	return quotation{message: ReconcilerText(p.Reconciler, now), before: ": ", whole: true}
 }
 
 func creationRefusedText(p *explain.Problem, _ time.Time) string {
-	return "the Job's pods cannot be created: " + p.Refusal.Text()
+	text, _ := p.Refusal.Clause()
+	return "pods cannot be created: " + text
+}
+
+func refusalSays(p *explain.Problem, _ time.Time) quotation {
+	_, said := p.Refusal.Clause()
+	switch {
+	case p.Refusal.Kind == meaning.RefusalQuota:
+		return quotation{message: said, before: " (", after: ")", whole: true}
+	case p.Refusal.IsWhole():
+		return quotation{message: said, before: ": ", whole: true}
+	case p.Refusal.Webhook != nil:
+		return inQuotes(": ", said)
+	}
+	return plainly(said)
 }
 
 // creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
@@ -180,7 +208,8 @@ func creationsRefusedText(p *explain.Problem, now time.Time) string {
 	if r.Kind == meaning.RefusalQuota {
 		r.Message = ""
 	}
-	return creationRefusedText(&explain.Problem{Refusal: &r}, now)
+	q := &explain.Problem{Refusal: &r}
+	return joined(refusalSays(q, now).clauses(creationRefusedText(q, now), room(stalled)))
 }
 
 func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }
@@ -232,11 +261,14 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 func suspendedText(p *explain.Problem, _ time.Time) string {
 	switch {
 	case p.Hold != nil:
-		return heldText(p)
+		text, _ := p.Hold.Text(p.Queue)
+		return text
 	case p.Queue != "":
-		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue) + stoppedByKueue(p)
+		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue)
 	case p.Controller == explain.Kueue:
-		return "Kueue keeps the Job suspended" + stoppedByKueue(p)
+		return "Kueue keeps the Job suspended"
+	case p.OwnerRuns:
+		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Manager, p.Owner.Kind, p.Owner.Name)
 	case p.Owner != nil:
 		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Manager), p.Owner.Kind, p.Owner.Name)
 	case p.Manager != "":
@@ -245,12 +277,24 @@ func suspendedText(p *explain.Problem, _ time.Time) string {
 	return "the Job is suspended (spec.suspend)"
 }
 
-// stoppedByKueue explains why Kueue stopped a Job that it had started, "" if it did not.
-func stoppedByKueue(p *explain.Problem) string {
-	if len(p.Details) == 0 {
-		return ""
+// suspendedNote says that Kueue, which suspended the Job, does not queue it.
+func suspendedNote(p *explain.Problem, _ time.Time) string {
+	if p.OwnerRuns {
+		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
 	}
-	return afterColon(withoutIDs(p.Details[0]))
+	return ""
+}
+
+// suspendedSays returns the message of Kueue about the Job.
+func suspendedSays(p *explain.Problem, _ time.Time) quotation {
+	said := ""
+	switch {
+	case p.Hold != nil:
+		_, said = p.Hold.Text(p.Queue)
+	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
+		said = p.Details[0]
+	}
+	return plainly(LowerFirst(withoutIDs(said)))
 }
 
 // withoutIDs removes the UIDs of the other workload, which help no reader.
@@ -347,44 +391,11 @@ func TooManySucceededText(succeeded, completions int32) string {
 	return fmt.Sprintf("%s succeeded, and completions asks for %s", wording.Count(succeeded, "pods"), wording.Thousands(completions))
 }
 
-// slowStartText explains why a pod takes long to start.
-func slowStartText(p *explain.Problem, _ time.Time) string {
-	if p.Trouble != nil {
-		return "the pod cannot start because " + startCause(p)
-	}
-	text := "the pod has a node but has not started"
-	switch {
-	case p.Node == "" && !p.Scheduled:
-		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
-	case p.Node == "":
-		text = "the pod has no node"
-	}
-	if p.Reason == "" {
-		return text
-	}
-	return wording.Join(": ", text+" ("+p.Reason+")", wording.Quoted(wording.Shorten(strings.Join(p.Details, "\n"), maxQuoted)))
-}
-
-// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
-func unstartableText(p *explain.Problem, _ time.Time) string {
-	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
-	switch {
-	case p.Error != nil:
-		return text + messageClause(p.Error, "")
-	case len(p.Details) == 0:
-		return text
-	}
-	return wording.Join(": ", text, wording.Shorten(p.Details[0], maxUnquoted))
-}
-
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
 	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
 	if p.Exit != nil {
 		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Exit.ExitCode, wording.Plural(p.Restarts, "time", "times"))
-	}
-	if p.ProbeMessage != "" {
-		text += ": " + wording.Quoted(wording.Shorten(p.ProbeMessage, maxQuoted))
 	}
 	return text
 }

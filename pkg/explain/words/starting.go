@@ -4,26 +4,37 @@ import (
 	"fmt"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // imageText describes an image that is not on the node.
 func imageText(p *explain.Problem, _ time.Time) string {
 	if p.Reason == explain.InvalidImageName {
-		return fmt.Sprintf("the image name %s of container %s is invalid", p.Image, p.Container)
+		return fmt.Sprintf("the image name of container %s is invalid", p.Container)
 	}
 	text := wording.Join(" of container ", "image "+p.Image, p.Container)
 	if p.Trouble == nil {
 		return text + " cannot be pulled"
 	}
-	return p.Trouble.After(text)
+	return text + " " + p.Trouble.Text("")
 }
 
-// startCause returns the reason why a pod with a node cannot start, by the Trouble of the problem.
-func startCause(p *explain.Problem) string {
-	return wording.Join(": ", p.Trouble.Text(volumeText(p)), wording.Quoted(p.Trouble.Quote()))
+func imageSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Reason == explain.InvalidImageName:
+		return plainly(p.Image)
+	case p.Trouble == nil:
+		return quotation{}
+	}
+	return inQuotes(": ", p.Trouble.Quote())
+}
+
+func imageNote(p *explain.Problem, now time.Time) string {
+	return Clauses([]string{p.Trouble.Note(), endlessNote(p, now)})
 }
 
 // volumeText names the volume, with the candidates for its claim.
@@ -47,17 +58,18 @@ func TroubleAdvice(p *explain.Problem) string {
 	return p.Trouble.Advice(volumeText(p))
 }
 
-// neverStartedText explains why no pod of the Job ever started, by the problem of one of them.
-func neverStartedText(p *explain.Problem) string {
+// neverStartedClauses explain why no pod of the Job ever started, by the problem of one of them.
+func neverStartedClauses(p *explain.Problem) []string {
+	fits := room(decidedTexts[reconcile.OutcomeFailed])
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))
+		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))}
 	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
-		return "its pods never started, as " + imageText(p, time.Time{})
+		return imageSays(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Trouble != nil:
-		return "its pods never started because " + startCause(p)
+		return append(inQuotes(": ", p.Trouble.Quote()).clauses("its pods never started because "+p.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
-	return wording.Join(": ", "its pods never started ("+p.Reason+")", wording.Shorten(strings.Join(p.Details, "\n"), maxUnquoted))
+	return plainly(strings.Join(p.Details, "\n")).clauses("its pods never started ("+p.Reason+")", fits)
 }
 
 // NoneStartedText describes pods that never started and no longer exist.
@@ -66,4 +78,64 @@ func NoneStartedText(n int32) string {
 		return "the Job's controller deleted the pod, which never started, so it has no log"
 	}
 	return fmt.Sprintf("the Job's controller deleted the %s, which never started, so they have no logs", wording.Count(n, "pods"))
+}
+
+// slowStartText explains why a pod takes long to start.
+func slowStartText(p *explain.Problem, _ time.Time) string {
+	if p.Trouble != nil {
+		return "the pod cannot start because " + p.Trouble.Text(volumeText(p))
+	}
+	text := "the pod has a node but has not started"
+	switch {
+	case p.Node == "" && !p.Scheduled:
+		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
+	case p.Node == "":
+		text = "the pod has no node"
+	}
+	if p.Reason == "" {
+		return text
+	}
+	return text + " (" + p.Reason + ")"
+}
+
+func slowStartSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Trouble != nil:
+		return inQuotes(": ", p.Trouble.Quote())
+	case p.Reason == "":
+		return quotation{}
+	}
+	return inQuotes(": ", strings.Join(p.Details, "\n"))
+}
+
+// slowStartNote names the volume that needs a missing object.
+func slowStartNote(p *explain.Problem, _ time.Time) string {
+	if t := p.Trouble; t.IsAboutObject() && t.Volume != "" {
+		return "its volume " + t.Volume + " needs it"
+	}
+	return ""
+}
+
+// unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
+func unstartableText(p *explain.Problem, _ time.Time) string {
+	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
+	switch {
+	case p.Trouble != nil:
+		named := ": " + p.Trouble.Text("")
+		if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
+			text = "container " + p.Container + " cannot be started"
+		}
+		return text + named
+	}
+	return text
+}
+
+func unstartableSays(p *explain.Problem, _ time.Time) quotation {
+	switch {
+	case p.Trouble != nil || p.Error == nil && len(p.Details) == 0:
+		return quotation{}
+	case p.Error != nil:
+		return meant(p.Error, "")
+	}
+	return plainly(p.Details[0])
 }

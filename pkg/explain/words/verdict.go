@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -127,22 +126,6 @@ func FillInVerdict(a *Answer) {
 // maxSentence is the maximum length of a sentence that is read at one look, in characters.
 const maxSentence = 160
 
-// sentencesOf joins clauses to sentences. A clause that makes a sentence too long begins the next one.
-func sentencesOf(clauses []string) string {
-	var all []string
-	for _, clause := range clauses {
-		if last := len(all) - 1; last >= 0 && utf8.RuneCountInString(all[last]+"; "+clause+".") <= maxSentence {
-			all[last] += "; " + clause
-			continue
-		}
-		all = append(all, clause)
-	}
-	for i := range all {
-		all[i] = FullStop(wording.Sentence(all[i]))
-	}
-	return strings.Join(all, " ")
-}
-
 // decidedTexts are the beginnings of the verdict on a Job whose outcome is decided.
 var decidedTexts = map[reconcile.Outcome]string{
 	reconcile.OutcomeFailed: "The Job failed: ", reconcile.OutcomeFailing: "The Job is going to fail: ",
@@ -159,17 +142,17 @@ func answer(a *Answer) []string {
 	case a.RetryOf != "":
 		return []string{InterruptedText(a.RetryOf)}
 	case a.Blocker != nil:
-		return []string{blockedText(a.Blocker, a.Now), ProblemNote(a.Blocker)}
+		return append(blockedClauses(a.Blocker, a.Now), ProblemNote(a.Blocker))
 	case a.Deleting:
 		return []string{"The Job is being deleted"}
 	}
 	progress, failed := progressText(&a.Progress), failedText(a.Failures)
 	if a.inBackoff() {
-		return []string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed), MostlyText(a.Mostly)}
+		return append([]string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed)}, mostlyClauses(a.Mostly, "")...)
 	}
-	clauses := []string{
-		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed), MostlyText(a.Mostly),
-	}
+	clauses := append([]string{
+		fmt.Sprintf("The Job is running: %s, %s active%s", progress, wording.Plural(a.Active, "pod is", "pods are"), failed),
+	}, mostlyClauses(a.Mostly, "")...)
 	if a.WillFail {
 		clauses = append(clauses, fmt.Sprintf("it will eventually fail, because %s failed", wording.Plural(a.Failed, "index has", "indexes have")))
 	}
@@ -189,12 +172,18 @@ func answer(a *Answer) []string {
 // inBackoff reports whether no pod runs until the back-off of the Job ends.
 func (a *Answer) inBackoff() bool { return a.Backoff != nil && a.Active == 0 }
 
-// blockedText returns the first clause of the verdict on a Job that a problem blocks.
-func blockedText(p *explain.Problem, now time.Time) string {
+// stalled is the beginning of the verdict on a Job that a problem blocks.
+const stalled = "The Job is stalled: "
+
+// blockedClauses returns the first clauses of the verdict on a Job that a problem blocks.
+func blockedClauses(p *explain.Problem, now time.Time) []string {
+	beginning := stalled
 	if problems[p.Kind].plain {
-		return UpperFirst(ProblemWhat(p, now))
+		beginning = ""
 	}
-	return "The Job is stalled: " + ProblemWhat(p, now)
+	clauses := whatClauses(p, now, beginning)
+	clauses[0] = UpperFirst(beginning + clauses[0])
+	return clauses
 }
 
 // WaitsForText returns what the terminal condition waits for.
@@ -215,48 +204,53 @@ func WaitsForText(w *explain.WaitsFor) string {
 	return wording.Enumerate(parts, "and")
 }
 
-// matchedText describes the pod that a rule matched.
-func matchedText(m *Matched) string {
+// matchedClauses describe the pod that the rule matched. If one sentence is too long, the pod's end comes first.
+func matchedClauses(rule string, m *Matched) []string {
 	pod := "pod " + m.Pod
 	if m.Index >= 0 {
 		pod += fmt.Sprintf(" (index %d)", m.Index)
 	}
-	switch {
-	case m.Condition == "":
-		return fmt.Sprintf("%s: its container %s %s%s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason), messageClause(m.Error, m.Message))
-	case m.Cause == nil || m.Cause.Ending == nil:
-		return pod + ": it has condition " + m.Condition
+	matched := rule + " matched "
+	if m.Condition != "" && (m.Cause == nil || m.Cause.Ending == nil) {
+		return []string{matched + pod + ": it has condition " + m.Condition}
 	}
-	return fmt.Sprintf("%s (condition %s): %s%s", pod, m.Condition, endingOfIt(m.Cause), endingSays(m.Cause))
+	says, text := meant(m.Error, m.Message), fmt.Sprintf("%s: its container %s %s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason))
+	if m.Condition != "" {
+		says, text = endingSays(m.Cause), fmt.Sprintf("%s (condition %s): %s", pod, m.Condition, endingOfIt(m.Cause))
+	}
+	if all := says.clauses(matched+text, room(decidedTexts[reconcile.OutcomeFailed])); len(all) == 1 && utf8.RuneCountInString(all[0]) <= room(decidedTexts[reconcile.OutcomeFailed]) {
+		return all
+	}
+	if m.Condition == "" {
+		text = fmt.Sprintf("container %s of %s %s", m.Exit.Container, pod, exited(m.Exit.ExitCode, m.Exit.Reason))
+	}
+	return append(says.clauses(text, room(decidedTexts[reconcile.OutcomeFailed])), matched+"it")
 }
 
-// MostlyText returns a clause on the most frequent cause, "" if none is known.
-func MostlyText(m *Mostly) string {
+// mostlyClauses returns the clauses on the most frequent cause, none if it is unknown; they follow the beginning of a sentence.
+func mostlyClauses(m *Mostly, beginning string) []string {
 	if m == nil {
-		return ""
+		return nil
 	}
 	c := m.Cause
-	text := LowerFirst(c.Text)
+	text, says := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
 	if c.Ending != nil {
-		text = endingClause(text) + endingSays(c)
-	} else {
-		said := messageClause(c.Error, cmp.Or(c.Message, c.LastLine))
-		if said == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
-			said = afterColon(c.Meaning)
+		text, says = endingClause(LowerFirst(c.Text)), endingSays(c)
+	} else if says.message == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
+		says = meansExit(c.Meaning)
+	}
+	if m.Causes > 1 {
+		of := wording.Of(c.Count, m.Failures)
+		if m.Partly {
+			of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(m.Failures))
 		}
-		text += limitsClause(c) + said
+		if 2*c.Count > m.Failures {
+			text = fmt.Sprintf("mostly (%s) %s", of, text)
+		} else {
+			text = of + ": " + text
+		}
 	}
-	if m.Causes == 1 {
-		return text
-	}
-	of := wording.Of(c.Count, m.Failures)
-	if m.Partly {
-		of = fmt.Sprintf("%s of the %s with a known cause", wording.Thousands(c.Count), wording.Thousands(m.Failures))
-	}
-	if 2*c.Count > m.Failures {
-		return fmt.Sprintf("mostly (%s) %s", of, text)
-	}
-	return of + ": " + text
+	return says.clauses(text, room(beginning))
 }
 
 func progressText(p *Progress) string {

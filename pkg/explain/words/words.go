@@ -63,9 +63,8 @@ func FillIn(r *explain.Report, spec *batchv1.JobSpec) {
 	}
 	for i := range r.Problems {
 		p := &r.Problems[i]
-		what, details := ProblemWhat(p, now), OneLine(p.Details)
-		p.Text = Clauses([]string{what, ProblemNote(p)})
-		p.Quoted = details != "" && strings.Contains(what, details)
+		text, details := ProblemText(p, now), OneLine(p.Details)
+		p.Text, p.Quoted, p.Shortened = text, details != "" && strings.Contains(text, details), shortens(text, p, now)
 	}
 }
 

@@ -4,9 +4,6 @@ package phrase
 import (
 	"slices"
 	"strconv"
-	"strings"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -20,10 +17,4 @@ func And(words []string) string {
 		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
 	}
 	return wording.Enumerate(words, "and")
-}
-
-// Last returns the last name in a path, with its index.
-func Last(path *field.Path) string {
-	text := path.String()
-	return text[strings.LastIndexByte(text, '.')+1:]
 }

@@ -3,8 +3,6 @@ package phrase
 import (
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 func TestLists(t *testing.T) {
@@ -19,11 +17,5 @@ func TestLists(t *testing.T) {
 		if got := [2]string{Or(list), And(list)}; got != want {
 			t.Errorf("%q: %q, want %q", words, got, want)
 		}
-	}
-}
-
-func TestLastNameOfAPath(t *testing.T) {
-	if got := Last(field.NewPath("spec", "rules").Index(1)); got != "rules[1]" {
-		t.Errorf("%q", got)
 	}
 }

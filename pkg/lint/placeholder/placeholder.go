@@ -83,9 +83,6 @@ func findInValue(v any, path string, all *[]Placeholder) {
 			findInValue(v[i], path+"["+strconv.Itoa(i)+"]", all)
 		}
 	case string:
-		if !mayContain(v) {
-			return
-		}
 		for _, k := range kinds {
 			if found := k.pattern.FindString(v); found != "" {
 				*all = append(*all, Placeholder{Path: path, Text: found, Kind: k.kind})
@@ -93,19 +90,4 @@ func findInValue(v any, path string, all *[]Placeholder) {
 			}
 		}
 	}
-}
-
-// mayContain reports whether the text contains a part of any placeholder. Most texts do not, and matching the patterns
-// would take a tenth of lint's time.
-func mayContain(text string) bool {
-	if strings.ContainsAny(text, "${<@_") {
-		return true
-	}
-	lower := strings.ToLower(text)
-	for _, word := range [...]string{"your", "replace", "change", "todo"} {
-		if strings.Contains(lower, word) {
-			return true
-		}
-	}
-	return false
 }

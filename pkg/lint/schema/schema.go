@@ -157,7 +157,7 @@ type enum struct {
 	values []string
 }
 
-// enums are the values that the API server accepts for string types, except for types that packages lint and podspec
+// enums are the values that the API server accepts for string types, except for types that packages lint and apirules
 // check.
 var enums = map[reflect.Type]enum{
 	reflect.TypeFor[corev1.MountPropagationMode]():          values(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer, corev1.MountPropagationBidirectional),

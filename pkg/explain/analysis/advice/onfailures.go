@@ -231,6 +231,9 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 // toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
 // covers.
 func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o explain.Options) []explain.Advice {
+	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
+		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
+	}
 	last := in.Job.Name
 	if f != nil {
 		if m := f.Members[len(f.Members)-1]; !m.Pending {

@@ -58,13 +58,43 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		return advise(words.RetryOriginal, kubectl(in.Job, "batchjob retry %s", shellWord(retry.RootOf(in.Job))))
 	}
 	for i := range v.Problems {
-		on, known := advisers[v.Problems[i].Kind]
-		if !known {
+		p := &v.Problems[i]
+		on, known := advisers[p.Kind]
+		switch kind, name := p.MissingObject(); {
+		case p.Hook != nil:
+			out = append(out, advise(words.AddHook(p.Hook, kind, name), "")...)
+			continue // An object that is created by hand would be in the way of the tool.
+		case !known:
 			on = onPod("describe pod %s")
 		}
-		out = append(out, on(in, v, &v.Problems[i])...)
+		out = append(out, on(in, v, p)...)
+		out = append(out, onSource(in, p)...)
 	}
 	return out
+}
+
+// ofTemplate are the problems that a change of the pod template may solve.
+var ofTemplate = []explain.ProblemKind{
+	explain.ProblemCreationRefused, explain.ProblemUnschedulable, explain.ProblemImagePull, explain.ProblemContainerConfig,
+	explain.ProblemCrashLoop, explain.ProblemPodPending,
+}
+
+// onSource returns the advice to change the source of the Job if a tool or an owner creates it.
+func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
+	if !slices.Contains(ofTemplate, p.Kind) {
+		return nil
+	}
+	to := ""
+	if p.Kind == explain.ProblemImagePull {
+		to = "to run another image, "
+	}
+	if t := facts.ToolOf(in.Job); t != nil {
+		return advise(to+words.ChangeSource(t), "")
+	}
+	if o := in.ManagingOwner(); o != nil {
+		return advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+	}
+	return nil
 }
 
 // onPod returns an adviser for the first pod that has the problem; the pod's name is inserted into the command.
@@ -118,6 +148,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	switch t := p.Trouble; {
 	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
 		return describe // It shows the probe and the message of the probe or of the runtime.
+	case p.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
+		return otherImage(in, p.Container)
 	case t == nil:
 		return ""
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
@@ -134,6 +166,22 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return describe // It shows the whole message.
 	}
 	return ""
+}
+
+// ofOtherImage are the kinds of trouble that another image solves.
+var ofOtherImage = []meaning.TroubleKind{meaning.ImageNotFound, meaning.RepositoryNotFound, meaning.ShortName}
+
+// otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
+// container, comes from elsewhere.
+func otherImage(in *facts.Facts, container string) string {
+	if facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil || in.IsInjected(container) {
+		return ""
+	}
+	image := "IMAGE"
+	if in.HasSeveralContainers() {
+		image = container + "=" + image
+	}
+	return kubectl(in.Job, "batchjob retry %s --replace --image %s", jobWord(in.Job), shellWord(image))
 }
 
 // creations are the commands that create a missing object, which a user completes if it holds data.
@@ -228,6 +276,8 @@ func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advic
 		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
+	case p.OwnerRuns:
+		return advise(words.AskKueueAboutOwner, "kubectl get configmap kueue-manager-config -n kueue-system -o yaml")
 	case p.Owner != nil:
 		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Owner.Kind)), shellWord(p.Owner.Name)))
 	}

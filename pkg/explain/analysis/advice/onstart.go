@@ -1,7 +1,7 @@
 package advice
 
 import (
-	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -21,10 +21,15 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		return nil
 	}
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	if text, command := p.Autoscaler.Advice(); text != "" {
+		out = advise(text, command)
+	}
+	lacksRoom := slices.ContainsFunc(p.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount })
 	for i := range p.Unfit {
 		u := &p.Unfit[i]
 		text := u.Advice(p.Claims)
-		if text == "" || len(out) == maxUnfits {
+		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && len(out) > 0 // The nodes that match are full.
+		if text == "" || len(out) == maxUnfits || isMeant {
 			continue
 		}
 		out = appendNew(out, advise(text, unfitCommand(in, u)))
@@ -58,28 +63,14 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	return ""
 }
 
-// Messages of a kubelet about a container that refers to a missing object or key.
-var (
-	missingObject = regexp.MustCompile(`\b(?i:(configmap|secret)) "([-.a-z0-9]+)" not found`)
-	missingKey    = regexp.MustCompile(`couldn't find key ([-._a-zA-Z0-9]+) in (?i:(configmap|secret)) [-a-z0-9]+/([-.a-z0-9]+)`)
-)
-
-// kindsOfObjects are the kinds in kubectl's spelling.
-var kindsOfObjects = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
-
 // onUnstartable returns advice on a container that the kubelet or the runtime cannot start, by its message.
 func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	c, message := &input.Container{Name: p.Container, Image: p.Image}, strings.Join(p.Details, " ")
-	object, key := missingObject.FindStringSubmatch(message), missingKey.FindStringSubmatch(message)
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	text, command := "", ""
 	switch {
-	case object != nil:
-		kind := kindsOfObjects[strings.ToLower(object[1])]
-		text, command = words.CreateObject(kind, object[2]), objectCommand(in.Job.Namespace, kind, object[2], "")
-	case key != nil:
-		kind := kindsOfObjects[strings.ToLower(key[2])]
-		text, command = words.AddKey(key[1], kind, key[3]), objectCommand(in.Job.Namespace, kind, key[3], key[1])
+	case p.Trouble != nil:
+		text, command = words.TroubleAdvice(p), startCommand(in, p)
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
@@ -121,7 +112,7 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	switch h := p.Hold; h.Kind {
 	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
 		command = queue
-	case kueue.QueueMissing:
+	case kueue.QueueMissing, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped:
 		if command = queue; h.QueueKind == "ClusterQueue" {

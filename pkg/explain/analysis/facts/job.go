@@ -223,11 +223,11 @@ func LastStatusWrite(job *batchv1.Job) (string, *metav1.Time) {
 }
 
 // SuspendedBy returns the field manager that last set spec.suspend, "" if it is unknown.
-func (in *Facts) SuspendedBy() string {
+func SuspendedBy(job *batchv1.Job) string {
 	var manager string
 	var last *metav1.Time
-	for i := range in.Job.ManagedFields {
-		f := &in.Job.ManagedFields[i]
+	for i := range job.ManagedFields {
+		f := &job.ManagedFields[i]
 		if f.FieldsV1 == nil || f.Subresource != "" || !strings.Contains(f.FieldsV1.GetRawString(), `"f:suspend"`) {
 			continue
 		}

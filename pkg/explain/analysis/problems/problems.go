@@ -36,8 +36,12 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for _, detect := range detectors {
 		out = append(out, detect(in)...)
 	}
+	tool := facts.ToolOf(in.Job)
 	for i := range out {
 		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
+		if kind, _ := out[i].MissingObject(); kind != "" && (tool.Before() != "" || tool.After() != "") {
+			out[i].Hook = tool
+		}
 	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {
 		switch {

@@ -22,16 +22,17 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
+	by := facts.SuspendedBy(in.Job)
 	switch {
-	case kueue.Manages(in.Job):
+	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
 		p.Owner = in.ManagingOwner()
-		if by := in.SuspendedBy(); strings.Contains(by, "kueue") { // Of the owner's controller, the name says nothing.
-			p.Manager = by
+		if kueue.Suspended(by) { // Of the owner's controller, the name says nothing.
+			p.Manager, p.OwnerRuns = by, in.OwnerRuns
 		}
 	default:
-		p.Manager = in.SuspendedBy()
+		p.Manager = by
 	}
 	return one(p)
 }

@@ -85,7 +85,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
-		p.Error = meaning.StartErrorIn(config.WaitingMessage)
+		p.Error, p.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
 	case before != nil:
 		p = *before
 	case loop != nil:

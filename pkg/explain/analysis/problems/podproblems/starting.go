@@ -16,6 +16,11 @@ import (
 // addMeaning adds the meaning of the message about the first of the pods. Only one message is read, because a huge Job may
 // have as many messages as pods.
 func addMeaning(in *facts.Facts, p *explain.Problem) {
+	defer func() {
+		if t := p.Trouble; t != nil && t.Namespace == "" && t.IsAboutObject() {
+			t.Namespace = in.Job.Namespace
+		}
+	}()
 	switch p.Kind {
 	case explain.ProblemUnschedulable:
 		addUnfit(in, p)

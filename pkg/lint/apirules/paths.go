@@ -1,4 +1,4 @@
-package podspec
+package apirules
 
 import (
 	"reflect"
@@ -39,10 +39,15 @@ func nodeTerms(path string) string {
 	return "affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[]." + path
 }
 
+// nodeExpressions returns the path below all matchExpressions of nodeAffinity.
+func nodeExpressions(path string) string {
+	return nodeTerms("matchExpressions[]") + path + " affinity.nodeAffinity.preferredDuringSchedulingIgnoredDuringExecution[].preference.matchExpressions[]" + path
+}
+
 // podTerms returns the path below all terms of podAffinity and podAntiAffinity.
 func podTerms(path string) string {
 	const of = "affinity.podAffinity|podAntiAffinity."
-	return of + "requiredDuringSchedulingIgnoredDuringExecution[]." + path + " " + of + "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm." + path + " "
+	return of + "requiredDuringSchedulingIgnoredDuringExecution[]" + path + " " + of + "preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm" + path + " "
 }
 
 // volumeTypes returns the names of the fields that choose the type of a volume.

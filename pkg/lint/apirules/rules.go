@@ -1,4 +1,4 @@
-package podspec
+package apirules
 
 import (
 	"fmt"
@@ -11,11 +11,13 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 )
 
 // rule is a condition for the values of some fields; otherwise, the API server rejects the template.
 type rule struct {
-	// paths are fields below the spec of the pod, separated by spaces. [] stands for each item of a list, a|b for both fields, and
+	// paths are fields, separated by spaces; in the table of pod templates, they are below the spec. [] stands for each item of a list, a|b for both fields, and
 	// containers for initContainers, too.
 	paths, id string
 	check     check
@@ -30,7 +32,7 @@ type value struct {
 	name, owner string
 	// is is nil if the field is missing.
 	is any
-	// in is the object or list around it, nil for the spec; index is the index of an item, -1 for a field.
+	// in is the object or list around it, nil for the whole; index is the index of an item, -1 for a field.
 	in    *value
 	index int
 	// The problem is at the field below, or at the field below of this item; 0 is no item.
@@ -38,12 +40,12 @@ type value struct {
 	item  int
 }
 
-// path returns the path of the problem below that of the spec. Most values have none.
-func (v *value) path(spec *field.Path) *field.Path {
+// path returns the path of the problem below that of the whole. Most values have none.
+func (v *value) path(whole *field.Path) *field.Path {
 	if v.in == nil {
-		return spec
+		return whole
 	}
-	path := v.in.path(spec)
+	path := v.in.path(whole)
 	if v.index >= 0 {
 		path = path.Index(v.index)
 	} else {
@@ -68,7 +70,7 @@ func (v *value) object() map[string]any { object, _ := v.is.(map[string]any); re
 var nouns = map[string]string{
 	"containers": "the container", "initContainers": "the container", "volumes": "the volume", "ports": "the port", "env": "the variable", "envFrom": "the item of envFrom",
 	"volumeMounts": "the mount", "volumeDevices": "the device", "items": "the item", "sources": "the source", "resourceClaims": "the resource claim",
-	"restartPolicyRules": "the rule", "options": "the option", "sysctls": "the sysctl", "httpHeaders": "the header", "resizePolicy": "the resize policy",
+	"restartPolicyRules": "the rule", "rules": "the rule", "onPodConditions": "the condition", "ownerReferences": "the owner", "options": "the option", "sysctls": "the sysctl", "httpHeaders": "the header", "resizePolicy": "the resize policy",
 }
 
 // path is a path of a rule, by its steps.
@@ -77,28 +79,33 @@ type path struct {
 	steps []string
 }
 
-// paths are the paths of the table.
-var paths = sync.OnceValue(func() []path {
-	var all []path
-	for _, r := range table() {
-		for _, text := range strings.Fields(r.paths) {
-			text = strings.Replace(text, "containers[]", "containers|initContainers[]", 1)
-			all = append(all, path{r, strings.Split(text, ".")})
+// pathsOf returns the paths of a table, which are made when they are first needed.
+func pathsOf(table func() []rule) func() []path {
+	return sync.OnceValue(func() []path {
+		var all []path
+		for _, r := range table() {
+			for _, text := range strings.Fields(r.paths) {
+				text = strings.Replace(text, "containers[]", "containers|initContainers[]", 1)
+				all = append(all, path{r, strings.Split(text, ".")})
+			}
 		}
-	}
-	return all
-})
+		return all
+	})
+}
 
-// apply checks the values of the table's fields in the content of a pod's spec.
-func apply(found *problems, spec map[string]any, at *field.Path) {
-	for _, p := range paths() {
-		visit(&value{owner: "the template", is: spec}, p.steps, func(v *value) {
+// apply checks the values of a table's fields in an object, which is at this path; nil is the top.
+func apply(found *problems, paths []path, object map[string]any, name string, at *field.Path) {
+	for _, p := range paths {
+		visit(&value{owner: name, is: object}, p.steps, func(v *value) {
 			if message, fix := p.check(v); message != "" {
 				found.add(p.id, v.path(at), fix, "%s", message)
 			}
 		})
 	}
 }
+
+// maxItems is the length above which a list is not checked item by item: no object has room for more.
+const maxItems = 10_000
 
 // visit calls do for the values at the end of the steps. The last field may be missing, and empty items of lists are empty objects.
 func visit(v *value, steps []string, do func(*value)) {
@@ -122,6 +129,9 @@ func visit(v *value, steps []string, do func(*value)) {
 			continue
 		}
 		items, _ := is.([]any)
+		if len(items) > maxItems {
+			continue
+		}
 		for i, item := range items {
 			if item == nil && !last {
 				item = map[string]any{}
@@ -199,7 +209,7 @@ func matches(pattern string) func(string) []string {
 
 // allowed rejects a text that is none of these, and a missing one.
 func allowed(values ...string) check {
-	fix := "use one of: " + strings.Join(values, ", ")
+	fix := "use " + phrase.Or(values)
 	return func(v *value) (string, string) {
 		switch text := v.text(); {
 		case slices.Contains(values, text):
@@ -209,6 +219,37 @@ func allowed(values ...string) check {
 		default:
 			return fmt.Sprintf("there is no %s %q", v.name, shorten(text)), fix
 		}
+	}
+}
+
+// oneOf rejects a text that is none of these; an empty one has a default.
+func oneOf(values ...string) check {
+	return func(v *value) (string, string) {
+		if v.text() == "" {
+			return "", ""
+		}
+		return allowed(values...)(v)
+	}
+}
+
+// given checks a field only if it is set, also to an empty text.
+func given(check check) check {
+	return func(v *value) (string, string) {
+		if v.is == nil {
+			return "", ""
+		}
+		return check(v)
+	}
+}
+
+// needs rejects an object that has a field without another one.
+func needs(name, other, fix string) check {
+	return func(v *value) (string, string) {
+		if object := v.object(); isEmpty(object[name]) || !isEmpty(object[other]) {
+			return "", ""
+		}
+		v.below = []string{other}
+		return name + " needs " + other, fix
 	}
 }
 
@@ -278,14 +319,16 @@ func count(least, most int, fields []string) check {
 		var set []string
 		object := v.object()
 		for _, name := range fields {
-			if object[name] != nil {
+			if items, isList := object[name].([]any); object[name] != nil && (!isList || len(items) > 0) {
 				set = append(set, name)
 			}
 		}
 		switch {
 		case object == nil && !v.isItem():
+		case len(set) < least && len(object) > 0 && len(fields) == 2:
+			return fmt.Sprintf("%s has neither %s nor %s", subject(v), fields[0], fields[1]), "add one of them"
 		case len(set) < least:
-			return fmt.Sprintf("%s is empty", subject(v)), "add " + strings.Join(fields[:min(len(fields), 4)], " or ")
+			return subject(v) + " is empty", "add " + strings.Join(fields[:min(len(fields), 4)], " or ")
 		case len(set) > most:
 			v.below = set[1:2]
 			return fmt.Sprintf("%s has both %s and %s", subject(v), set[0], set[1]), "remove one of them"

@@ -1,7 +1,8 @@
-package podspec
+package apirules
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -21,9 +22,6 @@ func checkContainers(found *problems, spec *corev1.PodSpec, path *field.Path, ad
 		container, at := &spec.InitContainers[i], path.Child("initContainers").Index(i)
 		checkContainer(found, spec, container, at, names, added)
 		checkHostPorts(found, container.Ports, at.Child("ports"), hostPorts{}, false) // they run one after the other
-		if !IsSidecar(container) {
-			checkNoHandlers(found, container, at)
-		}
 	}
 	checkPodResources(found, spec, path.Child("resources"))
 }
@@ -40,21 +38,9 @@ func checkContainer(found *problems, spec *corev1.PodSpec, container *corev1.Con
 		found.add("container-name-twice", path.Child("name"), "give each container its own name", "there is already a container %q", shorten(name))
 	}
 	names[name] = true
-	// The restartPolicy of a container is independent of the pod's.
-	allowed := []corev1.ContainerRestartPolicy{corev1.ContainerRestartPolicyAlways, corev1.ContainerRestartPolicyNever, corev1.ContainerRestartPolicyOnFailure}
-	switch policy := container.RestartPolicy; {
-	case policy != nil && !slices.Contains(allowed, *policy):
-		found.add("container-restart-policy-unknown", path.Child("restartPolicy"), "use Always for a sidecar in initContainers, or remove it", "a container has no restartPolicy %q", shorten(string(*policy)))
-	case policy == nil && len(container.RestartPolicyRules) > 0:
-		found.add("container-restart-policy-unknown", path.Child("restartPolicy"), "add restartPolicy: Never, for all other exit codes", "restartPolicyRules need a restartPolicy in the same container")
-	}
 	for i := range container.Env {
-		v, at := &container.Env[i], path.Child("env").Index(i).Child("valueFrom")
-		if v.ValueFrom != nil && v.Value != "" {
-			found.add("env-value-and-source", at, "remove value or valueFrom", "variable %q has both value and valueFrom", shorten(v.Name))
-		}
-		if v.ValueFrom != nil && v.ValueFrom.FileKeyRef != nil {
-			checkVolumeRef(found, v.ValueFrom.FileKeyRef.VolumeName, at.Child("fileKeyRef", "volumeName"), spec, added)
+		if from := container.Env[i].ValueFrom; from != nil && from.FileKeyRef != nil {
+			checkVolumeRef(found, from.FileKeyRef.VolumeName, path.Child("env").Index(i).Child("valueFrom", "fileKeyRef", "volumeName"), spec, added)
 		}
 	}
 	checkMounts(found, spec, container, path, added)
@@ -105,21 +91,22 @@ func checkVolumeRef(found *problems, name string, path *field.Path, spec *corev1
 	found.add("mount-without-volume", path, fix, "the pod template has no volume %q", shorten(name))
 }
 
-// checkNoHandlers finds probes and hooks of an init container that is not a sidecar: it has to end, not to become
-// ready.
-func checkNoHandlers(found *problems, container *corev1.Container, path *field.Path) {
-	const fix = "remove it, or add restartPolicy: Always if the container is a sidecar"
-	for _, f := range []struct {
-		name string
-		set  bool
-	}{
-		{"livenessProbe", container.LivenessProbe != nil}, {"readinessProbe", container.ReadinessProbe != nil},
-		{"startupProbe", container.StartupProbe != nil}, {"lifecycle", container.Lifecycle != nil},
-	} {
-		if f.set {
-			found.add("probe-of-init-container", path.Child(f.name), fix, "an init container that is not a sidecar cannot have %s", f.name)
-		}
+// ofSidecar rejects a probe or a hook of an init container that is not a sidecar: it has to end, not to become ready.
+func ofSidecar(v *value) (string, string) {
+	if v.is == nil || v.in.object()["restartPolicy"] == string(corev1.ContainerRestartPolicyAlways) {
+		return "", ""
 	}
+	return "an init container that is not a sidecar cannot have " + v.name, "remove it, or add restartPolicy: Always if the container is a sidecar"
+}
+
+// valueOrSource rejects a variable with a value and a source.
+func valueOrSource(v *value) (string, string) {
+	name, _ := v.object()["name"].(string)
+	if v.object()["valueFrom"] == nil || isEmpty(v.object()["value"]) {
+		return "", ""
+	}
+	v.below = []string{"valueFrom"}
+	return fmt.Sprintf("variable %q has both value and valueFrom", shorten(name)), "remove value or valueFrom"
 }
 
 // hostPorts are ports of the node that containers of the pod already use.

@@ -1,12 +1,13 @@
-// Package podspec finds problems for which the API server rejects a pod template. It has the rules of
-// k8s.io/kubernetes/pkg/apis/core/validation, as of Kubernetes 1.37, for the fields that are common in Jobs; a test in
-// test/integration compares it with a real API server.
+// Package apirules finds problems for which the API server rejects a Job, a CronJob or a pod template. It has the rules of
+// k8s.io/kubernetes/pkg/apis/core/validation and batch/validation, as of Kubernetes 1.37, for the fields that are common in
+// Jobs; a test in test/integration compares it with a real API server.
 //
-//	pod template as written, without defaults ─► Check ─► Problems, in the order of the fields
+//	pod template as written, without defaults ─► Check ─► Problems
+//	Job or CronJob as written ─► CheckJob, CheckObject ─► Problems
 //
-// It is pure. Messages quote the template: the caller makes them safe for a terminal. Fields that few Jobs have are not
-// checked: the fields for Windows, for in-tree volumes (iscsi, rbd and others), and for security profiles.
-package podspec
+// Most rules are rows of tables: table.go has the rules of pod templates, jobs.go the rules of Jobs. The others compare fields
+// of different objects. It is pure. Messages quote the object: the caller makes them safe for a terminal.
+package apirules
 
 import (
 	"fmt"
@@ -40,10 +41,10 @@ func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field
 	found := &problems{}
 	checkMetadata(found, &template.ObjectMeta, path.Child("metadata"))
 	inner, _ := content["spec"].(map[string]any)
-	apply(found, inner, at)
+	apply(found, podPaths(), inner, "the template", at)
 	checkContainers(found, spec, at, volumes)
 	checkPod(found, spec, at)
-	checkScheduling(found, spec, at)
+	checkLabels(found, "node-selector-invalid", spec.NodeSelector, at.Child("nodeSelector"))
 	return *found
 }
 
@@ -121,7 +122,6 @@ func checkVolumeClaims(found *problems, spec *corev1.PodSpec, path *field.Path) 
 		if of := spec.Volumes[i].Ephemeral; of != nil && of.VolumeClaimTemplate != nil {
 			claim, in := of.VolumeClaimTemplate, at.Child("ephemeral", "volumeClaimTemplate")
 			checkMetadata(found, &claim.ObjectMeta, in.Child("metadata"))
-			checkLabelSelector(found, claim.Spec.Selector, in.Child("spec", "selector"))
 			if storage, set := claim.Spec.Resources.Requests[corev1.ResourceStorage]; !set || storage.Sign() <= 0 {
 				found.add("resource-negative", in.Child("spec", "resources", "requests").Key("storage"), "use more than 0", "the storage is %s", &storage)
 			}

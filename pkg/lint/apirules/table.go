@@ -1,4 +1,4 @@
-package podspec
+package apirules
 
 import (
 	"math"
@@ -9,8 +9,8 @@ import (
 
 const add = "add it"
 
-// table returns the conditions for single fields, and for fields of one object.
-func table() []rule { return slices.Concat(containerRules(), volumeRules(), podRules()) }
+// podPaths are the conditions for single fields, and for fields of one object.
+var podPaths = pathsOf(func() []rule { return slices.Concat(containerRules(), volumeRules(), podRules()) })
 
 func containerRules() []rule {
 	return []rule{
@@ -26,6 +26,8 @@ func containerRules() []rule {
 		{"containers[].resizePolicy[].resourceName", "resize-policy-invalid", allowed("cpu", "memory")},
 		{"containers[].resizePolicy[].restartPolicy", "resize-policy-invalid", allowed("NotRequired", "RestartContainer")},
 		{"containers[].resizePolicy", "resize-policy-invalid", unique("remove one of them", "resourceName")},
+		{"containers[].restartPolicy", "container-restart-policy-unknown", given(allowed("Always", "Never", "OnFailure"))},
+		{"containers[]", "container-restart-policy-unknown", needs("restartPolicyRules", "restartPolicy", "add restartPolicy: Never, for all other exit codes")},
 		{"containers[].restartPolicyRules", "restart-rule-invalid", noMore(20)},
 		{"containers[].restartPolicyRules[].action", "restart-rule-invalid", allowed("Restart", "RestartAllContainers")},
 		{"containers[].restartPolicyRules[].exitCodes", "restart-rule-invalid", required(add)},
@@ -41,6 +43,7 @@ func containerRules() []rule {
 		{"containers[].volumeDevices", "mount-path-twice", unique("use another path for one of them", "devicePath")},
 
 		// Environment.
+		{"containers[].env[]", "env-value-and-source", valueOrSource},
 		{"containers[].env[].name", "env-without-name", required("add a name")},
 		{"containers[].env[].name containers[].envFrom[].prefix", "env-name-invalid", format(validation.IsRelaxedEnvVarName, "the name of a variable", "use printable ASCII characters other than '='")},
 		{"containers[].env[].valueFrom", "env-source-missing", anyOf("secretKeyRef", "configMapKeyRef", "fieldRef", "resourceFieldRef", "fileKeyRef")},
@@ -61,6 +64,7 @@ func containerRules() []rule {
 		{"containers[].env[].valueFrom.fieldRef.apiVersion volumes[].downwardAPI.items[].fieldRef.apiVersion", "field-ref-invalid", format(matches("^v1$"), "the API version of a pod", "write v1, or remove it")},
 
 		// Probes and hooks.
+		{"initContainers[].livenessProbe|readinessProbe|startupProbe|lifecycle", "probe-of-init-container", ofSidecar},
 		{"containers[].livenessProbe|readinessProbe|startupProbe", "probe-invalid", exactlyOne("exec", "httpGet", "tcpSocket", "grpc")},
 		{"containers[].lifecycle.postStart|preStop", "probe-invalid", exactlyOne("exec", "httpGet", "tcpSocket", "sleep")},
 		{handlers("exec.command"), "probe-invalid", required("add the command")},
@@ -120,15 +124,27 @@ func podRules() []rule {
 		{"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", "affinity-invalid", required("add a term, or remove the affinity")},
 		{"affinity.nodeAffinity|podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].weight", "affinity-invalid", between(1, 100)},
 		{"affinity.nodeAffinity|podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].weight", "affinity-invalid", required("use 1 to 100")},
+		{"tolerations[]", "toleration-invalid", toleration},
+		{"tolerations[]", "toleration-invalid", tolerationTime},
+		{"tolerations[].key", "toleration-invalid", format(validation.IsQualifiedName, "the key of a taint", keyFix)},
+		{nodeExpressions(".key"), "affinity-invalid", required(add)},
+		{nodeExpressions(".key"), "affinity-invalid", format(validation.IsQualifiedName, "the key of a label", keyFix)},
+		{nodeExpressions(".operator"), "affinity-invalid", allowed("In", "NotIn", "Exists", "DoesNotExist", "Gt", "Lt")},
+		{nodeExpressions(""), "affinity-invalid", expression},
+		{nodeTerms("matchExpressions[].values[]"), "affinity-invalid", format(validation.IsValidLabelValue, "the value of a label", valueFix)},
+		{podTerms(".labelSelector") + podTerms(".namespaceSelector") + "topologySpreadConstraints[].labelSelector volumes[].ephemeral.volumeClaimTemplate.spec.selector", "label-selector-invalid", selector},
+		{podTerms(""), "affinity-invalid", needs("matchLabelKeys", "labelSelector", add)},
+		{podTerms(""), "affinity-invalid", needs("mismatchLabelKeys", "labelSelector", add)},
+		{"topologySpreadConstraints[]", "spread-invalid", needs("matchLabelKeys", "labelSelector", add)},
 		{nodeTerms("matchFields[].key"), "affinity-invalid", allowed("metadata.name")},
 		{nodeTerms("matchFields[].operator"), "affinity-invalid", allowed("In", "NotIn")},
 		{nodeTerms("matchFields[].values"), "affinity-invalid", required(add)},
 		{"topologySpreadConstraints[].matchLabelKeys[]", "spread-invalid", key("the key of a label")},
 		{"affinity.podAffinity|podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution[].podAffinityTerm", "affinity-invalid", required(add)},
-		{podTerms("topologyKey"), "affinity-invalid", required("add it, such as kubernetes.io/hostname")},
-		{podTerms("topologyKey"), "affinity-invalid", format(validation.IsQualifiedName, "the key of a label", keyFix)},
-		{podTerms("namespaces[]"), "affinity-invalid", notEmpty(validation.IsDNS1123Label, "the name of a namespace", labelFix)},
-		{podTerms("matchLabelKeys[]") + podTerms("mismatchLabelKeys[]"), "affinity-invalid", key("the key of a label")},
+		{podTerms(".topologyKey"), "affinity-invalid", required("add it, such as kubernetes.io/hostname")},
+		{podTerms(".topologyKey"), "affinity-invalid", format(validation.IsQualifiedName, "the key of a label", keyFix)},
+		{podTerms(".namespaces[]"), "affinity-invalid", notEmpty(validation.IsDNS1123Label, "the name of a namespace", labelFix)},
+		{podTerms(".matchLabelKeys[]") + podTerms(".mismatchLabelKeys[]"), "affinity-invalid", key("the key of a label")},
 		{"resourceClaims[].name", "claim-unknown", required(add)},
 		{"resourceClaims[].name", "claim-unknown", label("the name of a resource claim")},
 		{"resourceClaims[].resourceClaimName|resourceClaimTemplateName", "reference-name-invalid", notEmpty(validation.IsDNS1123Subdomain, "the name of an object", nameFix)},

@@ -1,0 +1,118 @@
+package analysis_test
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// ofTool returns a Job with the labels and annotations of a deployment tool.
+func ofTool(labels, annotations map[string]string) *batchv1.Job {
+	return jobWith(func(j *batchv1.Job) { j.Labels, j.Annotations = labels, annotations })
+}
+
+// Requirements: TOL-01
+func TestTheToolThatCreatesAJobIsNamed(t *testing.T) {
+	helm := map[string]string{"app.kubernetes.io/managed-by": "Helm", "app.kubernetes.io/instance": "web"}
+	for want, job := range map[string]*batchv1.Job{
+		"":                ofTool(map[string]string{"app.kubernetes.io/managed-by": "train-operator"}, nil),
+		"Helm":            ofTool(map[string]string{"app.kubernetes.io/managed-by": "Helm"}, nil),
+		"Helm release db": ofTool(helm, map[string]string{"meta.helm.sh/release-name": "db"}),
+		"pre-install and pre-upgrade hook of Helm release web": ofTool(helm, map[string]string{"helm.sh/hook": "pre-install, pre-upgrade"}),
+		"PreSync hook of Application shop of Argo CD":          ofTool(nil, map[string]string{"argocd.argoproj.io/hook": "PreSync", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
+		"pre-install hook of Application shop of Argo CD":      ofTool(helm, map[string]string{"helm.sh/hook": "pre-install", "argocd.argoproj.io/tracking-id": "shop:batch/Job:ns/train"}),
+		"Sync hook of Argo CD":                                 ofTool(nil, map[string]string{"argocd.argoproj.io/hook": "Sync"}),
+		"HelmRelease web of Flux":                              ofTool(map[string]string{"app.kubernetes.io/managed-by": "Helm", "helm.toolkit.fluxcd.io/name": "web"}, nil),
+		"Kustomization apps of Flux":                           ofTool(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil),
+	} {
+		got := ""
+		if tool := report(input.Input{Now: noon, Job: job, PodsRead: true}).Job.Tool; tool != nil {
+			got = words.ToolText(tool)
+		}
+		if got != want {
+			t.Errorf("%v, %v: %q, want %q", job.Labels, job.Annotations, got, want)
+		}
+	}
+	owned := ofTool(helm, nil)
+	owned.OwnerReferences = []metav1.OwnerReference{{Kind: "CronJob", Name: "nightly", Controller: ptr.To(true)}}
+	if tool := report(input.Input{Now: noon, Job: owned, PodsRead: true}).Job.Tool; tool != nil {
+		t.Errorf("a Job of a CronJob: %+v", tool)
+	}
+}
+
+// A hook that runs before the other objects of its release exist needs a hook that creates its object; an object that is created
+// by hand would be in the way of the release.
+//
+// Requirements: TOL-02
+func TestObjectsThatHooksNeedAreHooksToo(t *testing.T) {
+	const noAccount = `Error creating: pods "train-" is forbidden: error looking up service account ns/train: serviceaccount "train" not found`
+	for name, tc := range map[string]struct {
+		annotations  map[string]string
+		note, advice string
+	}{
+		"before an upgrade": {
+			map[string]string{"helm.sh/hook": "pre-upgrade", "helm.sh/hook-weight": "-1"},
+			"Helm runs this pre-upgrade hook before it updates the other objects of the release",
+			"if the chart has ServiceAccount train, make it a pre-upgrade hook, too, with helm.sh/hook-weight below -1,",
+		},
+		"before a sync": {
+			map[string]string{"argocd.argoproj.io/hook": "PreSync"},
+			"Argo CD runs this PreSync hook before it syncs the other objects of the Application",
+			"if the Application has ServiceAccount train, make it a PreSync hook, too, with argocd.argoproj.io/sync-wave below 0,",
+		},
+		"after the deletion": {
+			map[string]string{"helm.sh/hook": "post-delete"},
+			"Helm runs this post-delete hook after it has deleted the other objects of the release",
+			"if the chart has ServiceAccount train, make it a post-delete hook, too,",
+		},
+		"after the installation": {map[string]string{"helm.sh/hook": "post-install"}, "", "create ServiceAccount train; the controller then retries automatically"},
+		"no hook":                {nil, "", "create ServiceAccount train; the controller then retries automatically"},
+	} {
+		r := report(input.Input{Now: noon, Job: ofTool(nil, tc.annotations), PodsRead: true, EventsRead: true, Events: []input.Event{jobEvent("FailedCreate", noAccount, 3, 0)}})
+		p := problem(t, r, explain.ProblemCreationRefused)
+		if note := words.ProblemNote(&p); note != tc.note || !strings.Contains(p.Text, "ServiceAccount train in namespace ns does not exist") {
+			t.Errorf("%s: %s", name, p.Text)
+		}
+		if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, tc.advice) || tc.note != "" && r.Advice[0].Command != "" {
+			t.Errorf("%s: %+v", name, r.Advice)
+		}
+	}
+}
+
+// What creates the Job has to change, and what runs a hook has to run it again: no copy of the Job is proposed.
+//
+// Requirements: TOL-03
+func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
+	missing := pendingPod("ErrImagePull", `rpc error: code = NotFound desc = failed to pull and unpack image "train:1": not found`)
+	owned := jobWith(func(j *batchv1.Job) {
+		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "ray.io/v1", Kind: "RayJob", Name: "ray", Controller: ptr.To(true)}}
+	})
+	for name, tc := range map[string]struct {
+		job    *batchv1.Job
+		advice string
+	}{
+		"a hook":              {ofTool(nil, map[string]string{"helm.sh/hook": "pre-delete"}), "change the chart or its values, not this Job: Helm creates the hook again at helm uninstall"},
+		"a part of a release": {ofTool(nil, map[string]string{"meta.helm.sh/release-name": "web"}), "change the chart of release web or its values, not this Job; delete the Job before helm upgrade --install, as its pod template cannot be changed"},
+		"of an Application":   {ofTool(nil, map[string]string{"argocd.argoproj.io/hook": "PostSync"}), "change the source of its Application, not this Job: Argo CD creates the hook again at the next sync"},
+		"of a Kustomization":  {ofTool(map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps"}, nil), "change the source of Kustomization apps, not this Job; delete the Job before the next reconciliation"},
+		"of an owner":         {owned, "change RayJob ray, not this Job: its controller creates the Job"},
+		"of a user":           {jobWith(nil), ""},
+	} {
+		r := report(input.Input{Now: noon, Job: tc.job, PodsRead: true, Pods: []*input.Pod{missing}})
+		var texts, commands []string
+		for _, a := range r.Advice {
+			texts, commands = append(texts, a.Text), append(commands, a.Command)
+		}
+		copies := strings.Contains(strings.Join(commands, "\n"), "batchjob retry")
+		if !strings.Contains(strings.Join(texts, "\n"), "to run another image, "+tc.advice) && tc.advice != "" || copies != (tc.advice == "") {
+			t.Errorf("%s: %q, %q", name, texts, commands)
+		}
+	}
+}

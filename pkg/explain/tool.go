@@ -1,0 +1,52 @@
+package explain
+
+import "slices"
+
+// Tool is the deployment tool that creates the Job, as the labels and annotations of the Job say.
+type Tool struct {
+	Name ToolName `json:"name"`
+	// Kind and Release name the object that the Job is a part of: a release of Helm, an Application of Argo CD, or a
+	// Kustomization or HelmRelease of Flux; "" if they are unknown.
+	Kind    string `json:"kind,omitempty"`
+	Release string `json:"release,omitempty"`
+	// Hooks are the moments at which the tool runs the Job, such as pre-install; empty if the Job is no hook. Weight is the
+	// weight of the hook among others, 0 by default.
+	Hooks  []string `json:"hooks,omitempty"`
+	Weight int32    `json:"weight,omitempty"`
+}
+
+// ToolName is the name of a deployment tool.
+type ToolName string
+
+// The tools.
+const (
+	ToolHelm   ToolName = "Helm"
+	ToolArgoCD ToolName = "Argo CD"
+	ToolFlux   ToolName = "Flux"
+)
+
+// Hooks that run before the tool creates the objects of the release, or after it has deleted them. Argo CD also runs hooks of
+// Helm.
+var (
+	hooksBefore = []string{"pre-install", "pre-upgrade", "pre-rollback", "PreSync"}
+	hooksAfter  = []string{"post-delete", "PostDelete"}
+)
+
+// IsHook reports whether the tool runs the Job at certain moments.
+func (t *Tool) IsHook() bool { return t != nil && len(t.Hooks) > 0 }
+
+// Before returns the hook that runs before the tool creates the objects of the release; "" if there is none.
+func (t *Tool) Before() string { return t.hookOf(hooksBefore) }
+
+// After returns the hook that runs after the tool has deleted the objects of the release; "" if there is none.
+func (t *Tool) After() string { return t.hookOf(hooksAfter) }
+
+func (t *Tool) hookOf(list []string) string {
+	if t == nil {
+		return ""
+	}
+	if i := slices.IndexFunc(t.Hooks, func(hook string) bool { return slices.Contains(list, hook) }); i >= 0 {
+		return t.Hooks[i]
+	}
+	return ""
+}

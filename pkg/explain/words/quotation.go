@@ -1,0 +1,103 @@
+package words
+
+import (
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// quotation is a message of the cluster, or its meaning, at the end of a clause.
+type quotation struct {
+	message string
+	// before and after surround it.
+	before, after string
+	// most is the maximum number of its characters. whole reports whether it is not shortened further to fit into a sentence.
+	most  int
+	whole bool
+}
+
+// plainly returns a message after a colon.
+func plainly(message string) quotation {
+	return quotation{message: message, before: ": ", most: maxUnquoted}
+}
+
+// inQuotes returns a message in quotes.
+func inQuotes(before, message string) quotation {
+	return quotation{message: message, before: before + "“", after: "”", most: maxQuoted}
+}
+
+// meant returns the meaning of an error, or else the message in quotes.
+func meant(e *meaning.KnownError, message string) quotation {
+	if e != nil {
+		return quotation{message: e.Text(), before: ": ", whole: true}
+	}
+	return inQuotes(", ", meaning.LastLine(strings.Split(message, "\n")))
+}
+
+// meansExit returns the meaning of an exit code, which stands for a message.
+func meansExit(text string) quotation { return quotation{message: text, before: ": ", whole: true} }
+
+// leastQuoted is the minimum number of characters of a message that say something.
+const leastQuoted = 40
+
+// clauses returns the clause text with the quotation, in at most so many characters. The message is shortened if enough of it is
+// left, and is a clause of its own otherwise.
+func (q quotation) clauses(text string, room int) []string {
+	message := q.message
+	if !q.whole {
+		message = wording.Shorten(message, q.most)
+	}
+	if message == "" {
+		return []string{text}
+	}
+	left := room - utf8.RuneCountInString(text+q.before+q.after)
+	switch {
+	case utf8.RuneCountInString(message) <= left:
+		return []string{text + q.before + message + q.after}
+	case !q.whole && left >= leastQuoted:
+		return []string{text + q.before + wording.Shorten(message, left) + q.after}
+	case q.after == "”":
+		message = wording.Quoted(message)
+	}
+	return []string{text, message}
+}
+
+// shortens reports whether the text about the problem has only a part of the message that it quotes.
+func shortens(text string, p *explain.Problem, now time.Time) bool {
+	says := problems[p.Kind].says
+	if says == nil {
+		return false
+	}
+	q := says(p, now)
+	if p.Refusal != nil && p.Refusal.IsOfTemplate() && !strings.Contains(text, p.Refusal.Message) {
+		return true
+	}
+	return !q.whole && !strings.Contains(text, wording.Shorten(q.message, len(q.message)))
+}
+
+// room is the length of a sentence that begins with these words, without them and without the full stop, in characters.
+func room(beginning string) int { return maxSentence - utf8.RuneCountInString(beginning) - len(".") }
+
+// joined joins clauses to sentences, without a full stop at the end. A clause that makes a sentence too long begins the next one.
+func joined(clauses []string) string {
+	var text, last string
+	for _, clause := range clauses {
+		switch {
+		case clause == "":
+		case last == "":
+			text, last = clause, clause
+		case utf8.RuneCountInString(last+"; "+clause+".") <= maxSentence:
+			text, last = text+"; "+clause, last+"; "+clause
+		default:
+			text, last = FullStop(text)+" "+wording.Sentence(clause), clause
+		}
+	}
+	return text
+}
+
+// sentencesOf joins clauses to sentences.
+func sentencesOf(clauses []string) string { return FullStop(wording.Sentence(joined(clauses))) }

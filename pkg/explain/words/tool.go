@@ -1,0 +1,106 @@
+package words
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// ToolText describes how a deployment tool created the Job: "pre-install hook of Helm release web".
+func ToolText(t *explain.Tool) string {
+	from := string(t.Name)
+	switch {
+	case t.Release == "":
+	case t.Name == explain.ToolHelm:
+		from += " release " + t.Release
+	default:
+		from = t.Kind + " " + t.Release + " of " + from
+	}
+	if t.IsHook() {
+		return wording.Enumerate(t.Hooks, "and") + " hook of " + from
+	}
+	return from
+}
+
+// whole names the object that the Job is a part of.
+func whole(t *explain.Tool) string {
+	return cmp.Or(t.Kind, map[explain.ToolName]string{explain.ToolHelm: "release", explain.ToolArgoCD: "Application"}[t.Name], "release")
+}
+
+// hookOrder says that the tool runs the hook while an object that it needs does not exist, "" for other problems.
+func hookOrder(p *explain.Problem) string {
+	t := p.Hook
+	if hook := t.Before(); hook != "" {
+		does := map[string]string{"pre-install": "creates", "pre-upgrade": "updates", "pre-rollback": "restores"}[hook]
+		return fmt.Sprintf("%s runs this %s hook before it %s the other objects of the %s", t.Name, hook, cmp.Or(does, "syncs"), whole(t))
+	}
+	if hook := t.After(); hook != "" {
+		return fmt.Sprintf("%s runs this %s hook after it has deleted the other objects of the %s", t.Name, hook, whole(t))
+	}
+	return ""
+}
+
+// AddHook returns advice on an object that a hook needs and that does not exist when the tool runs the hook.
+func AddHook(t *explain.Tool, kind, name string) string {
+	order, source, hook := "helm.sh/hook-weight", "the chart", cmp.Or(t.Before(), t.After())
+	if t.Name == explain.ToolArgoCD {
+		order, source = "argocd.argoproj.io/sync-wave", "the "+whole(t)
+	}
+	return fmt.Sprintf("if %s has %s %s, make it a %s hook, too, with %s below %d, so that it exists before this Job; otherwise create it before %s",
+		source, kind, name, hook, order, t.Weight, toolRun(t))
+}
+
+// toolRun names the command or the action with which the tool runs the Job.
+func toolRun(t *explain.Tool) string {
+	has := func(part string) bool {
+		return slices.ContainsFunc(t.Hooks, func(hook string) bool { return strings.Contains(hook, part) })
+	}
+	switch {
+	case t.Name == explain.ToolArgoCD:
+		return "the next sync"
+	case t.Name == explain.ToolFlux:
+		return "the next reconciliation"
+	case has("delete"):
+		return "helm uninstall"
+	case has("rollback"):
+		return "helm rollback"
+	case has("test"):
+		return "helm test"
+	}
+	return "helm upgrade --install"
+}
+
+// ChangeSource returns the advice to change the source of a Job that a tool creates.
+func ChangeSource(t *explain.Tool) string {
+	source := "the source of its " + whole(t)
+	switch {
+	case t.Release != "":
+		source = "the source of " + t.Kind + " " + t.Release
+	case t.Name == explain.ToolFlux:
+		source = "its source"
+	}
+	if t.Name == explain.ToolHelm {
+		source = wording.Join(" of release ", "the chart", t.Release) + " or its values"
+	}
+	if t.IsHook() {
+		return fmt.Sprintf("change %s, not this Job: %s creates the hook again at %s", source, t.Name, toolRun(t))
+	}
+	return fmt.Sprintf("change %s, not this Job; delete the Job before %s, as its pod template cannot be changed", source, toolRun(t))
+}
+
+// RunHookAgain returns the advice to have the tool run a failed hook again.
+func RunHookAgain(t *explain.Tool) string {
+	if t.Name == explain.ToolHelm {
+		return fmt.Sprintf("after fixing the cause, run %s again: Helm replaces this Job", toolRun(t))
+	}
+	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
+}
+
+// ChangeOwner returns the advice to change the owner of a Job, whose controller creates the Job.
+func ChangeOwner(o *explain.Owner) string {
+	return fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
+}
