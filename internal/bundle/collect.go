@@ -204,7 +204,9 @@ func (r *collection) logs(ctx context.Context) {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
-			r.Manifest.Gaps = append(r.Manifest.Gaps, gather.LogGap(r.job.Namespace, []*input.Pod{t.pod}, t.LogTarget, err))
+			if gap := gather.LogGap(ctx, r.Client, r.job.Namespace, []*input.Pod{t.pod}, t.LogTarget, err); gap != nil {
+				r.Manifest.Gaps = append(r.Manifest.Gaps, *gap)
+			}
 			if apierrors.IsForbidden(err) {
 				return
 			}

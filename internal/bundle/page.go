@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/indexmap"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -31,6 +32,8 @@ const (
 type page struct {
 	*explain.Report
 	Manifest *Manifest
+	// Answer is the short explanation, as why prints it.
+	Answer   []string
 	Logs     []Log
 	Outcome  string // the class of the badge
 	Status   string
@@ -68,6 +71,9 @@ func writePage(w io.Writer, c *Contents, report *explain.Report) error {
 	p := &page{
 		Report: report, Manifest: &c.Manifest, Logs: c.Logs, Outcome: outcomeClass(report), Status: section.StatusWord(&report.Verdict),
 		Pods: report.Pods[:min(len(report.Pods), pagePods)], AllPods: len(report.Pods),
+	}
+	for _, l := range text.ShortLines(*report, text.Options{Width: textWidth, Again: reportText}) {
+		p.Answer = append(p.Answer, l.String())
 	}
 	p.MorePods = len(report.Pods) - len(p.Pods)
 	if report.Indexes != nil {

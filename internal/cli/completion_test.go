@@ -58,7 +58,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 // ux.md, "Side by side": completion. CLI-04's verb completes owners of Jobs, pods and indexes.
 func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
-	wantCompleted(t, "explain-failure", map[string]string{
+	wantCompleted(t, "why", map[string]string{
 		"":                         "train :4",
 		"train|":                   " :4",
 		"job/":                     "job/train :4",
@@ -117,7 +117,7 @@ func TestFilesAreOfferedWhereTheyAreMeant(t *testing.T) {
 		"bundle|-o|":                  " :0",
 		"bundle|--redact|":            " :4",
 		"bundle|--max-log-lines|":     " :4",
-		"explain-failure|--from|":     " :0",
+		"why|--from|":                 " :0",
 		"what-if|--from|":             " :0",
 		"watch|--replay|":             " :0",
 		"demo|":                       " :4",
@@ -212,7 +212,7 @@ func TestCompletionScriptInBash(t *testing.T) {
 		t.Skip("there is no bash")
 	}
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "kubectl-batchjob"), []byte("#!/bin/sh\necho explain-failure\necho :4\n"), 0o755); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "kubectl-batchjob"), []byte("#!/bin/sh\necho why\necho :4\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	script := filepath.Join(dir, "script")
@@ -221,10 +221,10 @@ func TestCompletionScriptInBash(t *testing.T) {
 	}
 	// _init_completion is part of bash-completion, which may not be installed.
 	cmd := exec.Command(bash, "-c", `_init_completion() { words=("${COMP_WORDS[@]}"); cword=$COMP_CWORD; cur=${words[cword]}; prev=${words[cword-1]}; }
-. "$1"; COMP_WORDS=(kubectl-batchjob exp); COMP_CWORD=1; COMP_LINE="kubectl-batchjob exp"; COMP_POINT=${#COMP_LINE}
+. "$1"; COMP_WORDS=(kubectl-batchjob wh); COMP_CWORD=1; COMP_LINE="kubectl-batchjob wh"; COMP_POINT=${#COMP_LINE}
 __start_kubectl-batchjob; echo "${COMPREPLY[@]}"`, "bash", script)
 	cmd.Env = append(os.Environ(), "PATH="+dir+":"+os.Getenv("PATH"))
-	if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "explain-failure" {
+	if out, err := cmd.Output(); err != nil || strings.TrimSpace(string(out)) != "why" {
 		t.Errorf("%v: %q", err, out)
 	}
 }

@@ -30,7 +30,7 @@ func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range []string{"explain-failure --from FILE", "watch --plain --replay FILE", "what-if train --set backoffLimit=3 --from FILE", "simulate -f MANIFEST --pods-from FILE"} {
+		for _, args := range []string{"why --from FILE", "watch --plain --replay FILE", "what-if train --set backoffLimit=3 --from FILE", "simulate -f MANIFEST --pods-from FILE"} {
 			got := program.Run(t, nil, strings.Fields(strings.NewReplacer("FILE", file, "MANIFEST", manifest).Replace(args))...)
 			if got.Code != 1 || got.Out != "" || !strings.Contains(got.ErrOut, file+": ") || strings.Contains(got.ErrOut, "panic") {
 				t.Errorf("%s, %s: exit %d, %q, %q", name, args, got.Code, got.Out, got.ErrOut)

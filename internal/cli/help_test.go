@@ -59,7 +59,7 @@ var flagLine = regexp.MustCompile(`(?m)^ *--?[A-Za-z]`)
 // The help of the verbs for everyday use fits a screen: prose, examples, and one line for each flag.
 // Requirements: CLI-50
 func TestHelpOfMainVerbsFitsAScreen(t *testing.T) {
-	for _, verb := range strings.Fields("status explain-failure watch wait run retry logs create lint simulate") {
+	for _, verb := range strings.Fields("status why watch wait run retry logs create lint simulate") {
 		got := program.Run(t, nil, verb, "--help").Out
 		if lines := strings.Count(got, "\n"); lines > maxHelpLines {
 			t.Errorf("%s --help has %d lines", verb, lines)

@@ -89,20 +89,20 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 	all := slices.Concat(ended, open)
 	for verb, lines := range map[string][]string{
 		"status":     {"status", "status -o wide", "status -o json", "status -o yaml"},
-		"explain":    each("explain-failure JOB --full", all...),
-		"explain -o": each("explain-failure JOB -o json", all...),
+		"explain":    each("why JOB --full", all...),
+		"explain -o": each("why JOB -o json", all...),
 		"watch":      each("watch JOB --plain --exit-status", ended...),
 		"record":     each("watch JOB --plain --exit-status --record "+dir+"/JOB.jsonl\nwatch --plain --replay "+dir+"/JOB.jsonl", ended...),
 		"wait":       each("wait JOB", ended...),
 		"logs":       each("logs JOB", ended...),
 		"retry":      each("retry JOB --dry-run=client", "endless", "all-failed", "alternating", "texts", manyPods),
-		"bundle":     each("bundle JOB -o "+dir+"/JOB.tar.gz\nexplain-failure --from "+dir+"/JOB.tar.gz", all...),
+		"bundle":     each("bundle JOB -o "+dir+"/JOB.tar.gz\nwhy --from "+dir+"/JOB.tar.gz", all...),
 		"what-if":    each("what-if JOB --set backoffLimit=3 --limit 1h", ended...),
 		"run":        {"run -f " + manifest + " --junit " + dir + "/report.xml --logs=none"},
 		"create":     {"create -f " + manifest + " --dry-run=client -o yaml"},
 		"lint":       {"lint -f " + manifest},
 		"simulate":   {"simulate -f " + crowd + " --pods run=1h -o json"}, // so that pods accumulate
-		"complete":   {"__complete explain-failure endless --index 9"},
+		"complete":   {"__complete why endless --index 9"},
 	} {
 		t.Run(verb, func(t *testing.T) {
 			server := api

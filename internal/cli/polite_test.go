@@ -19,9 +19,9 @@ var readingVerbs = []struct{ args, prints string }{
 	{"status train", "exited with code 42"},
 	{"status train -o wide", "Corrupt"},
 	{"status --problems", "train"},
-	{"explain-failure train", "bad checksum"},
-	{"explain-failure train -o json", "train-a"},
-	{"explain-failure -l app=train", "exited with code 42"},
+	{"why train", "bad checksum"},
+	{"why train -o json", "train-a"},
+	{"why -l app=train", "exited with code 42"},
 	{"wait train", "exited with code 42"},
 	{"logs train", "bad checksum"},
 	{"logs train -f", "bad checksum"},
@@ -32,8 +32,8 @@ var readingVerbs = []struct{ args, prints string }{
 	{"simulate -f JOB --pods-from train", "failed after"},
 	{"bundle train -o NEW", "NEW"},
 	{"__complete status ", "train\n"},
-	{"__complete explain-failure train --pod ", "train-a\n"},
-	{"__complete explain-failure train --index ", ":36\n"},
+	{"__complete why train --pod ", "train-a\n"},
+	{"__complete why train --index ", ":36\n"},
 	{"__complete logs pod/", "train-a\n"},
 	{"__complete logs train --container ", ":4\n"},
 	{"__complete status --namespace ", ":4\n"},
@@ -105,7 +105,7 @@ func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
 
 // POL-04: a user who may read only one namespace gets a hint to use -n instead of -A.
 func TestAllNamespacesAreRefusedWithAWayOut_POL_04(t *testing.T) {
-	for _, args := range []string{"status -A", "explain-failure -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train"} {
+	for _, args := range []string{"status -A", "why -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train"} {
 		got, _ := readOnce(t, args, outsideNS1)
 		if got.Code != 1 || !strings.Contains(got.ErrOut, "you may not list jobs in all namespaces") || !strings.Contains(got.ErrOut, "or choose a namespace with -n") {
 			t.Errorf("%s: exit %d\n%s%s", args, got.Code, got.Out, got.ErrOut)

@@ -45,7 +45,7 @@ var verbRequests = []struct {
 	{"status", 3},
 	{"status train", 5},
 	{"status -A -o wide", 3},
-	{"explain-failure train", 6},
+	{"why train", 6},
 	{"what-if train --set backoffLimit=5", 5},
 	{"wait train", 5},
 	{"logs train", 2},

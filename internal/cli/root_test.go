@@ -69,7 +69,7 @@ func TestVerbsOfKubectlLeadToThoseHere(t *testing.T) {
 	for args, want := range map[string]string{
 		"get":         `unknown command "get", did you mean status`,
 		"get jobs":    `unknown command "get", did you mean status`,
-		"describe x":  `unknown command "describe", did you mean explain-failure or status`,
+		"describe x":  `unknown command "describe", did you mean status or why`,
 		"apply":       `unknown command "apply", did you mean create`,
 		"log x":       `unknown command "log", did you mean logs`,
 		"validate":    `unknown command "validate", did you mean lint`,

@@ -4,7 +4,7 @@
 //   - analysis turns the Input into a Report, in steps that are packages below it. It does no I/O, reads no clock, and keeps
 //     no state: the same input gives the same report.
 //   - words turns the values of a Report into sentences, in one place for all outputs.
-//   - text lays out a Report for a terminal. The verb explain-failure prints a Report as JSON or YAML.
+//   - text lays out a Report for a terminal. The verb why prints a Report as JSON or YAML.
 //
 // Text from the cluster is not sanitized: code that writes it to a terminal must do that. Data that could not be read is
 // not an error: the report contains less, and its Gaps list what is missing.

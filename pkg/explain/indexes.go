@@ -13,7 +13,8 @@ import (
 type Indexes struct {
 	Total     int32  `json:"total"`
 	Completed string `json:"completed"`
-	Failed    string `json:"failed"`
+	// Failed are the indexes that have failed. Without backoffLimitPerIndex, it is the index whose pod decided that the Job failed.
+	Failed string `json:"failed"`
 	// FailedList lists the Failed indexes one by one, see ListIndexes.
 	FailedList []int32 `json:"failedList,omitempty"`
 	Active     string  `json:"active,omitempty"`

@@ -153,6 +153,12 @@ func Flow(items []Line, width, gap int) []Line {
 	return out
 }
 
+// Indentation returns the number of columns before the text.
+func (l Line) Indentation() int {
+	text := l.String()
+	return len(text) - len(strings.TrimLeft(text, " "))
+}
+
 // Indent inserts spaces before the line.
 func (l Line) Indent(columns int) Line {
 	if columns <= 0 {

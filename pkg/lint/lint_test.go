@@ -225,7 +225,7 @@ func TestIllegalAndOddNamesAreReported_PFN_07_PFN_12_PFN_16_to_21_PFN_24(t *test
 	}{
 		{two, rulename.Names{"ExitCode1", ""}, nil},
 		{two, rulename.Names{"exit_1", ""}, []string{"warning rule-name-not-camel-case " + name(0)}},
-		{two, rulename.Names{"", "Two"}, nil}, // explain-failure shows it
+		{two, rulename.Names{"", "Two"}, nil}, // why shows it
 		{two, rulename.Names{"A", "A"}, []string{"error rule-name-invalid " + name(1)}},
 		{two, rulename.Names{"1", ""}, []string{"error rule-name-invalid " + name(0)}},
 		{two, rulename.Names{"a-b", ""}, []string{"error rule-name-invalid " + name(0)}},

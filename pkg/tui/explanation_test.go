@@ -9,7 +9,7 @@ import (
 	tea "charm.land/bubbletea/v2"
 )
 
-// Issue 6, 4: the Report as in explain-failure, in every size and look.
+// Issue 6, 4: the Report as in why, in every size and look.
 func TestExplanationFitsEverySize(t *testing.T) {
 	for _, fixture := range []string{"failure-policy-named", "three-causes", "quota", "completions"} {
 		t.Run(fixture, func(t *testing.T) { goldens(t, "explain."+fixture, load(t, fixture), nil, "e") })
@@ -34,7 +34,7 @@ func TestTabChoosesACommand(t *testing.T) {
 		t.Errorf("copied %q", got)
 	}
 	shows(b, "copied: kubectl logs three-causes-6-rc9d4 -n three-causes")
-	const second = "kubectl batchjob logs three-causes --failed -n three-causes"
+	const second = "kubectl logs three-causes-4-n4wwq -n three-causes"
 	for _, keys := range [][]string{{"tab"}, {"shift+tab"}, {"G", "N"}, {"G", "n"}, {"g", "tab"}} {
 		b.press(keys...)
 		if !strings.Contains(marks(b), "$") {
@@ -82,25 +82,23 @@ func TestExplanationScrollsByEveryKey(t *testing.T) {
 	shows(b, "1 Overview")
 }
 
-// a shows long lists in full.
-func TestFullShowsLongLists(t *testing.T) {
-	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
-	below := func() (n int) {
-		_, more, _ := strings.Cut(b.picture(), "▼ ")
-		if _, err := fmt.Sscanf(more, "%d more", &n); err != nil {
-			t.Fatalf("the last line does not say how many are below: %v", err)
+// The explanation begins with the lines that why prints, with the causes and the next step on the first page; the key a shows
+// all details.
+// Requirements: CLI-75
+func TestExplanationBeginsWithTheShortAnswer(t *testing.T) {
+	s := load(t, "three-causes")
+	for _, keys := range [][]string{{"e"}, {"e", "a", "a"}} {
+		b := open(t, s, size{80, 24}, nil)
+		b.press(keys...)
+		page := b.picture()
+		for line := range strings.Lines(explanationOf(s.Job.Report, 80)) {
+			line = strings.TrimRight(line, "\n")
+			if !strings.Contains(page, line) && !strings.HasPrefix(line, "More") {
+				t.Errorf("%q is not on the first page:\n%s", line, page)
+			}
 		}
-		return n
-	}
-	b.press("e")
-	short := below()
-	b.press("a")
-	if full := below(); full <= short {
-		t.Errorf("%d lines below in full, %d else", full, short)
-	}
-	b.press("a")
-	if n := below(); n != short {
-		t.Errorf("%d lines below after both, %d before", n, short)
+		b.press("a")
+		shows(b, "What to do")
 	}
 }
 

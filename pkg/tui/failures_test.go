@@ -81,7 +81,7 @@ func TestStoppedPodsAreNoRows(t *testing.T) {
 	shows(b, "indexes 5,11,17")
 	hides(b, "Pod was stopped", "exceeded: 67", "67 failures")
 	b.press("1")
-	shows(b, "60 failures, 3 causes", "7 other pods were stopped when the Job failed")
+	shows(b, "60 failures", "7 other pods were stopped when the Job failed")
 	hides(b, "67")
 
 	r.Causes = []explain.Cause{stopped}

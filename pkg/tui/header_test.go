@@ -93,7 +93,7 @@ func TestHeaderFitsNarrowTerminals(t *testing.T) {
 		r.Causes = []explain.Cause{{Text: "x", Count: 20}}
 	})
 	for width, want := range map[int][2]string{
-		160: {"3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 20 failures (14 in the status)", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
+		160: {"3/10 · 7 active (7 ready) · 2 terminating · 3 in back-off · 1 index failed · 20 failures", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
 		80:  {"30%  3/10 · 7 active · 2 ending · 3 back-off · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min, mean)"},
 		60:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9 (6.0/min)"},
 		50:  {"30%  3/10 · 7 active · 1 index failed · 20 failed", "30s so far · next retry in 1m · ETA 1m to all 9"},

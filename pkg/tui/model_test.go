@@ -666,7 +666,7 @@ func TestExplanationStaysWhole(t *testing.T) {
 	}
 }
 
-// explanationOf returns the output of explain-failure.
+// explanationOf returns the output of why.
 func explanationOf(r *explain.Report, width int) string {
 	var b strings.Builder
 	for _, l := range text.ShortLines(*r, text.Options{Width: width, Location: time.UTC}) {
@@ -793,8 +793,8 @@ func TestDeletedJobSaysWhen(t *testing.T) {
 	b.now = b.now.Add(time.Hour)
 	b.send(tickMsg(b.now))
 	gone := "deleted at " + at.UTC().Format("15:04:05")
-	shows(b, "✗ "+gone, "✗ D"+gone[1:]+"  was Running", "The Job was "+gone+". Its last known state: The Job is running", "ran for 5s")
-	hides(b, "ETA", "deadline in", "Next")
+	shows(b, "✗ "+gone, "✗ D"+gone[1:]+"  was Running", "The Job was "+gone+". Its last known state:", "is running for ", "ran for 5s")
+	hides(b, "ETA", "deadline in", "  Next")
 	if title := b.View().WindowTitle; title != "running-success-policy deleted" {
 		t.Errorf("title %q", title)
 	}

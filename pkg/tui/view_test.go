@@ -30,7 +30,7 @@ func TestHelpIsAlwaysInTheLastLine(t *testing.T) {
 	}
 	b := open(t, s, size{80, 24}, nil)
 	b.press("space", "e")
-	if got, want := bottom(b), "y copy the command  tab/n next command  space resume  ? help  esc/q back"; got != want {
+	if got, want := bottom(b), "y copy the command  tab/n next command  a all details  ? help  esc/q back"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }

@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"math"
 	"slices"
@@ -106,9 +107,22 @@ func Quote(ctx context.Context, in input.Input, advice []explain.Advice) {
 	h.maxWrites = quotedWrites
 	for i := range advice {
 		if advice[i].Policies != nil {
-			advice[i].WhatIf = h.quote(ctx, advice[i].Policies)
+			if advice[i].WhatIf = h.quote(ctx, advice[i].Policies); advice[i].WhatIf != nil {
+				advice[i].Command = command(in.Job, advice[i].Policies)
+			}
 		}
 	}
+}
+
+// command returns the command that shows the whole effect of the policies.
+func command(job *batchv1.Job, p *explain.Policies) string {
+	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
+	if p.ActiveDeadlineSeconds != nil {
+		field, value = "activeDeadlineSeconds", *p.ActiveDeadlineSeconds
+	}
+	data, _ := json.Marshal(value) // It holds only values that JSON can represent.
+	return fmt.Sprintf("kubectl batchjob what-if %s --set %s -n %s",
+		explain.ShellWord(job.Name), explain.ShellWord(field+"="+string(data)), explain.ShellWord(job.Namespace))
 }
 
 // quote returns nil unless the policies would have been better, the history is complete, and at least half of the pods

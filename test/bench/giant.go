@@ -141,7 +141,7 @@ func (b *bench) looks(ctx context.Context, g *giant) ([]lookCosts, error) {
 	}
 	defer proxy.stop()
 	var list []lookCosts
-	for _, args := range [][]string{{"status", job.Name}, {"explain-failure", job.Name}, {"watch", job.Name}} {
+	for _, args := range [][]string{{"status", job.Name}, {"why", job.Name}, {"watch", job.Name}} {
 		costs, err := b.look(ctx, proxy, args)
 		if err != nil {
 			return nil, err

@@ -28,7 +28,7 @@ func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
 			counts: requestCounts{{Verb: "POST", Resource: "pods"}: 100_000, {Verb: "PATCH", Resource: "pods"}: 100_000},
 		},
 		Samples: []moment{{1, 10, 50e6}, {2, 20, 60e6}},
-		Looks:   []lookCosts{{Verb: "watch", Seconds: 10, CPU: 2, Requests: 5, Bytes: 3e6, Peak: 140e6}, {Verb: "explain-failure", Seconds: 4, CPU: 1, Requests: 9, Bytes: 3e6, Peak: 90e6}},
+		Looks:   []lookCosts{{Verb: "watch", Seconds: 10, CPU: 2, Requests: 5, Bytes: 3e6, Peak: 140e6}, {Verb: "why", Seconds: 4, CPU: 1, Requests: 9, Bytes: 3e6, Peak: 90e6}},
 	}
 	met := map[string]bool{}
 	for _, row := range newReport(results{Giant: &g}).Rows {
@@ -39,7 +39,7 @@ func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
 	for what, want := range map[string]bool{
 		"time / floor (100.00 s)": true, "requests about pods, per pod": true, "sync, p99, ms": false,
 		"peak RSS of the controller, MB": false, "watch, cores": true, "watch, peak RSS, MB": true,
-		"explain-failure, s": false, "explain-failure, peak RSS, MB": true,
+		"why, s": false, "why, peak RSS, MB": true,
 	} {
 		if got, known := met[what]; !known || got != want {
 			t.Errorf("%s: met %v (%v), want %v", what, got, known, want)

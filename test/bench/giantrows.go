@@ -64,7 +64,7 @@ func (r *report) addLook(where string, look lookCosts) {
 	switch look.Verb {
 	case "watch":
 		mostMB, mostCores = &target{Limit: mostWatchMB, Below: true}, &target{Limit: mostWatchCores}
-	case "explain-failure":
+	case "why":
 		mostMB, mostSeconds = &target{Limit: mostExplainMB, Below: true}, &target{Limit: mostExplainTaken, Below: true}
 	}
 	r.add("", what+", s", 1, &seconds, nil, mostSeconds)

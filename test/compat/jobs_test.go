@@ -50,7 +50,7 @@ func TestFailedJobsAreExplained(t *testing.T) {
 			createExample(t, ns, f.file)
 			want(t, ns, 3, []string{"Failed", f.reason}, "wait", f.job, "--timeout", "3m")
 			wantReport(t, ns, f)
-			want(t, ns, 0, []string{f.sentence, "exit code"}, "explain-failure", f.job)
+			want(t, ns, 0, []string{f.sentence, "exit code"}, "why", f.job)
 			want(t, ns, 0, []string{f.job, "Failed"}, "status", f.job)
 			want(t, ns, 0, []string{f.job, "Failed", f.reason}, "status", f.job, "-o", "wide")
 			want(t, ns, 3, []string{"Failed"}, "watch", f.job, "--plain", "--exit-status")
@@ -62,7 +62,7 @@ func TestFailedJobsAreExplained(t *testing.T) {
 func wantReport(t *testing.T, ns string, f failure) {
 	t.Helper()
 	var r explain.Report
-	out := want(t, ns, 0, nil, "explain-failure", f.job, "-o", "json")
+	out := want(t, ns, 0, nil, "why", f.job, "-o", "json")
 	if err := json.Unmarshal([]byte(out.Out), &r); err != nil {
 		t.Fatal(err)
 	}
@@ -145,7 +145,7 @@ func TestSuspendedJobIsShown(t *testing.T) {
 		return err == nil && len(job.Status.Conditions) > 0
 	})
 	want(t, ns, 0, []string{name, "Suspended"}, "status", name)
-	want(t, ns, 0, []string{"uspended"}, "explain-failure", name)
+	want(t, ns, 0, []string{"uspended"}, "why", name)
 	want(t, ns, 124, nil, "wait", name, "--timeout", "1s")
 }
 
@@ -165,7 +165,7 @@ func TestRunningJobIsShown(t *testing.T) {
 	})
 	want(t, ns, 0, []string{name}, "status", name, "-o", "wide")
 	var r explain.Report
-	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "explain-failure", name, "-o", "json").Out), &r); err != nil {
+	if err := json.Unmarshal([]byte(want(t, ns, 0, nil, "why", name, "-o", "json").Out), &r); err != nil {
 		t.Fatal(err)
 	}
 	if r.Reconciler.ManagedBy != "" || len(r.Gaps) > 0 || len(r.Pods) == 0 {

@@ -21,7 +21,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-o", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
-	live := kubectlBatchjob(t, append([]string{"explain-failure", "train", "-o", "json"}, cluster...)...)
+	live := kubectlBatchjob(t, append([]string{"why", "train", "-o", "json"}, cluster...)...)
 	var report explain.Report
 	if err := json.Unmarshal([]byte(live.Out), &report); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"explain-failure", "--full", "--from", file}, report.Verdict.Sentence},
+		{[]string{"why", "--full", "--from", file}, report.Verdict.Sentence},
 		{[]string{"watch", "--replay", file, "--plain"}, "FailedIndexes"},
 		{[]string{"what-if", "train", "--from", file, "--set", "backoffLimitPerIndex=3"}, "First difference"},
 	} {

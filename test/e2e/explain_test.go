@@ -79,7 +79,7 @@ func TestExplanationsNameRulePodAndExitCode_CLI_04(t *testing.T) {
 
 func explainFailure(t *testing.T, ns string, args ...string) string {
 	t.Helper()
-	out := kubectlBatchjob(t, append([]string{"explain-failure", "--kubeconfig", kubeconfig, "-n", ns}, args...)...)
+	out := kubectlBatchjob(t, append([]string{"why", "--kubeconfig", kubeconfig, "-n", ns}, args...)...)
 	if out.Code != 0 || out.ErrOut != "" {
 		t.Fatalf("exit %d, %s", out.Code, out.ErrOut)
 	}

@@ -111,7 +111,7 @@ func TestRetryInATerminal_RTY_30_32_34(t *testing.T) {
 	term.restored()
 }
 
-// Issue 6: `status NAME` and `explain-failure NAME` are interactive on a terminal and follow the Job; without a
+// Issue 6: `status NAME` and `why NAME` are interactive on a terminal and follow the Job; without a
 // terminal, they print.
 func TestInteractiveVerbs(t *testing.T) {
 	t.Parallel()

@@ -137,7 +137,7 @@ func (c *cluster) record(ctx context.Context, t take, folder string) error {
 func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *strings.Builder) (a situation.Answer, err error) {
 	args := strings.Fields(ask.Run)
 	if ask.About != "" {
-		args = []string{"explain-failure", ask.About}
+		args = []string{"why", ask.About}
 	}
 	if ask.About != "" {
 		if a.Short, err = c.plugin(ctx, t, args...); err != nil {
@@ -151,7 +151,7 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 	}
 	fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Text)
 	if ask.About != "" && !strings.Contains(ask.About, "/") {
-		if a.JSON, err = c.plugin(ctx, t, "explain-failure", ask.About, "-o", "json"); err != nil {
+		if a.JSON, err = c.plugin(ctx, t, "why", ask.About, "-o", "json"); err != nil {
 			return a, err
 		}
 		fmt.Fprintln(said, a.JSON)

@@ -56,10 +56,10 @@ func (f *fixture) jobsOnly() string {
 	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
 }
 
-// explanation returns the report of explain-failure -o json.
+// explanation returns the report of why -o json.
 func (f *fixture) explanation(args ...string) explain.Report {
 	f.t.Helper()
-	c := f.startPlugin(append([]string{"explain-failure", "-o", "json"}, args...)...)
+	c := f.startPlugin(append([]string{"why", "-o", "json"}, args...)...)
 	if code := c.end(); code != 0 {
 		f.t.Fatalf("exit %d\n%s", code, c.errOut.String())
 	}
@@ -136,7 +136,7 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	f.startPlugin("what-if", "a", "--set", "backoffLimit=1", "--as", viewer).wantEnd(0, "", "")
 	f.startPlugin("bundle", "a", "-o", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
 	f.startPlugin("status", "-A", "--as", viewer).wantEnd(1, "", "or choose a namespace with -n")
-	c := f.startPlugin("explain-failure", "a", "--full", "--as", viewer)
+	c := f.startPlugin("why", "a", "--full", "--as", viewer)
 	c.wantEnd(0, "exit code 42", "")
 	if all := c.out.String() + c.errOut.String(); strings.Contains(all, "permission") || strings.Contains(all, "can-i") || !strings.Contains(all, pod.Name) {
 		t.Errorf("%s", all)
@@ -166,7 +166,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	pod := f.failByRule(corruptJob())
 	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
 	user := f.jobsOnly()
-	c := f.startPlugin("explain-failure", "a", "--full", "--as", user)
+	c := f.startPlugin("why", "a", "--full", "--as", user)
 	c.wantEnd(0, `rule 1 "Corrupt"`, "")
 	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {
 		if !strings.Contains(c.out.String(), part) {
@@ -179,16 +179,16 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 	f.startPlugin("status", "a", "--as", user).wantEnd(0, "Failed", "")
 	f.startPlugin("status", "--as", user).wantEnd(0, "Failed", "")
 	f.startPlugin("wait", "a", "--as", user, "--timeout=0").wantEnd(3, "Failed", "")
-	for _, verb := range []string{"explain-failure", "status", "wait"} {
+	for _, verb := range []string{"why", "status", "wait"} {
 		c := f.startPlugin(verb, "a", "--as", f.namespace+"-nobody")
 		c.wantEnd(1, "", "kubectl auth can-i ")
 		if strings.Count(c.errOut.String(), "\n") != 1 || c.out.String() != "" {
 			t.Errorf("%s: %q %q", verb, c.out.String(), c.errOut.String())
 		}
 	}
-	f.startPlugin("explain-failure", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
-	f.startPlugin("explain-failure", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace.")
-	unreachable := f.startPlugin("explain-failure", "a", "--server", "https://127.0.0.1:1")
+	f.startPlugin("why", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
+	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace.")
+	unreachable := f.startPlugin("why", "a", "--server", "https://127.0.0.1:1")
 	unreachable.wantEnd(1, "", "cannot reach the API server at https://127.0.0.1:1")
 	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {
 		t.Errorf("%d lines: %s", n, unreachable.errOut.String())

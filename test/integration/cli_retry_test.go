@@ -134,10 +134,10 @@ func testRetryCases(t *testing.T, builtin bool) {
 				}
 			}
 			for _, job := range []string{"a", "a-retry-1"} { // RTY-20
-				f.startPlugin("explain-failure", job, "--full").wantEnd(cmdutil.ExitDone, "Retries: complete, by a-retry-1", "")
+				f.startPlugin("why", job, "--full").wantEnd(cmdutil.ExitDone, "Retries: complete, by a-retry-1", "")
 			}
 			if c.failed == batchv1.JobReasonFailedIndexes { // In the others, the first failure may stop the second pod.
-				f.startPlugin("explain-failure", "a", "--full").wantEnd(cmdutil.ExitDone, "Indexes 2,4 failed in a (exit code 1); completed in a-retry-1.", "")
+				f.startPlugin("why", "a", "--full").wantEnd(cmdutil.ExitDone, "Indexes 2,4 failed in a (exit code 1); completed in a-retry-1.", "")
 			}
 		})
 	}
@@ -231,7 +231,7 @@ func TestRetryOfALongName(t *testing.T) {
 	f.kubelet.play(func(*corev1.Pod, int) corev1.PodPhase { return corev1.PodFailed })
 	f.untilEndsAs(long, batchv1.JobFailed)
 	f.startPlugin("retry", long).wantEnd(cmdutil.ExitDone, "-retry-1 created\n", "It runs the 2 completions that are missing.")
-	f.startPlugin("explain-failure", long, "--full").wantEnd(cmdutil.ExitDone, "Retries: ", "")
+	f.startPlugin("why", long, "--full").wantEnd(cmdutil.ExitDone, "Retries: ", "")
 	list, err := f.client.BatchV1().Jobs(f.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: retry.OfLabel + "=" + retry.LabelOf(long)})
 	if err != nil || len(list.Items) != 1 {
 		t.Fatalf("%v, %v", list, err)

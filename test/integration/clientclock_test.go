@@ -79,7 +79,7 @@ func explainAhead(t *testing.T, namespace string, ahead time.Duration) explain.R
 	env := cmdutil.NewEnv(streams)
 	env.ServerClock = serverclock.New(func() time.Time { return time.Now().Add(ahead) })
 	env.Now = env.ServerClock.Now
-	args := []string{"explain-failure", "a", "-n", namespace, "--kubeconfig", kubeconfig, "-o", "json"}
+	args := []string{"why", "a", "-n", namespace, "--kubeconfig", kubeconfig, "-o", "json"}
 	root := cmdutil.NewRoot(env)
 	root.AddCommand(explaincmd.NewCommand(env))
 	if err := cmdutil.Execute(t.Context(), root, args); err != nil {

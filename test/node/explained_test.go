@@ -58,7 +58,7 @@ func waitFor(t *testing.T, ns, name string, code int) *jobEnd {
 func explained(t *testing.T, ns, name string) *explain.Report {
 	t.Helper()
 	report := &explain.Report{}
-	decode(t, want(t, ns, 0, nil, "explain-failure", name, "-o", "json"), report)
+	decode(t, want(t, ns, 0, nil, "why", name, "-o", "json"), report)
 	return report
 }
 
@@ -82,7 +82,7 @@ func wantPage(t *testing.T, ns string, report *explain.Report) string {
 	for _, a := range report.Advice {
 		parts = append(parts, wording.Sentence(a.Text))
 	}
-	return want(t, ns, 0, parts, "explain-failure", report.Job.Name, "--full")
+	return want(t, ns, 0, parts, "why", report.Job.Name, "--full")
 }
 
 // exitOf matches the evidence of a container's exit.

@@ -69,7 +69,7 @@ func exit42() *batchv1.Job {
 	return j
 }
 
-// Issue 7, point 1: explain-failure names the pod, container, exit code and rule, and shows the last lines of the real
+// Issue 7, point 1: why names the pod, container, exit code and rule, and shows the last lines of the real
 // log; logs shows all lines.
 func TestExitCodeIsExplained(t *testing.T) {
 	t.Parallel()
@@ -132,7 +132,7 @@ func TestKilledContainersAreExplained(t *testing.T) {
 			wantEvidence(t, report, "the exit", func(e *explain.Evidence) bool {
 				return exitOf("main", c.code)(e) && e.Signal == c.signal && cause.Specific(e.Reason) == c.reason
 			})
-			wantParts(t, "explain-failure", wantPage(t, ns, report), c.said)
+			wantParts(t, "why", wantPage(t, ns, report), c.said)
 		})
 	}
 }
@@ -220,7 +220,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			if p := untilProblem(t, ns, c.job.Name, c.kind); !p.Blocks || p.Reason != c.reason {
 				t.Errorf("%+v", p)
 			}
-			want(t, ns, 0, []string{c.said}, "explain-failure", c.job.Name, "--full")
+			want(t, ns, 0, []string{c.said}, "why", c.job.Name, "--full")
 		})
 	}
 }

@@ -1,4 +1,4 @@
-// Package explain implements the verb explain-failure: it explains why Jobs failed, or what they wait for.
+// Package explain implements the verb why: it explains why Jobs failed, or what they wait for.
 package explain
 
 import (
@@ -31,7 +31,9 @@ const explainLong = `Explain why a Job failed or what it is waiting for, and wha
 
 The causes come first, then the limit or rule that made them final, the end of a
 log, and up to three steps to take; --full has the evidence, too. Without a
-name, it explains all Jobs of the namespace that have failed or are stalled.`
+name, it explains all Jobs of the namespace that have failed or are stalled.
+
+explain-failure is another name for why.`
 
 // explainDetails is text for the reference only.
 const explainDetails = `It works for every batch/v1 Job, no matter which controller runs it, including
@@ -82,7 +84,7 @@ const explainExample = `  # Why did it fail?
   kubectl batchjob why -l team=ml
   kubectl batchjob why cronjob/nightly-report`
 
-// Options are the flags of the explain-failure verb, and the values that Complete derives from them.
+// Options are the flags of the why verb, and the values that Complete derives from them.
 type Options struct {
 	cmdutil.Env
 	kube  *cmdutil.KubeFlags
@@ -106,13 +108,13 @@ type Options struct {
 	explainer *cmdutil.Explainer
 }
 
-// NewCommand returns the command explain-failure, with its flags.
+// NewCommand returns the command why, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags()}
 	cmd := &cobra.Command{
-		Use:               "explain-failure [NAME | KIND/NAME ... | -l SELECTOR]",
+		Use:               "why [NAME | KIND/NAME ... | -l SELECTOR]",
 		SuggestFor:        []string{"describe"},
-		Aliases:           []string{"explain", "why"},
+		Aliases:           []string{"explain-failure", "explain"},
 		Short:             "Explain why a Job failed or what it is waiting for",
 		Long:              explainLong,
 		Example:           explainExample,
@@ -344,8 +346,11 @@ func (o *Options) write(report explain.Report) error {
 	case o.output.IsSet():
 		return o.output.Write(o.Out, report, report.Job.Name)
 	}
-	if o.full || o.explainer.Options.IsNarrow() {
+	switch {
+	case o.full:
 		return text.Explanation(o.Out, report, o.textOptions())
+	case o.explainer.Options.IsNarrow():
+		return text.Part(o.Out, report, o.explainer.Options, o.textOptions())
 	}
 	return text.Short(o.Out, report, o.textOptions())
 }

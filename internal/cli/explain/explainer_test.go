@@ -59,13 +59,13 @@ func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
 		"-n ns2 -l app=other":              "ns2/other",
 		"-l app=nobody":                    "",
 	} {
-		got := program.Run(t, o.API, append([]string{"explain-failure", "-o", "json"}, strings.Fields(args)...)...)
+		got := program.Run(t, o.API, append([]string{"why", "-o", "json"}, strings.Fields(args)...)...)
 		names, _ := jobsIn(t, got.Out)
 		if got.Code != 0 || strings.Join(names, " ") != want {
 			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
 		}
 	}
-	text := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	text := program.Run(t, o.API, "why", "cronjob/nightly")
 	if text.Code != 0 || !strings.Contains(text.Out, "2 Jobs failed: ") || !strings.Contains(text.Out, "nightly-2") {
 		t.Errorf("exit %d, %s", text.Code, text.Out)
 	}
@@ -88,11 +88,11 @@ func TestCronJobWithoutJobs(t *testing.T) {
 	for name, says := range map[string]string{
 		"nightly": "CronJob nightly has not started a Job yet; the next start is at", "held": "CronJob held is suspended (spec.suspend), so it starts no Jobs",
 	} {
-		got := program.Run(t, o.API, "explain-failure", "cronjob/"+name)
+		got := program.Run(t, o.API, "why", "cronjob/"+name)
 		if got.Code != 0 || !strings.HasPrefix(got.Out, says) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
 			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
 		}
-		_, list := jobsIn(t, program.Run(t, o.API, "explain-failure", "cronjob/"+name, "-o", "json").Out)
+		_, list := jobsIn(t, program.Run(t, o.API, "why", "cronjob/"+name, "-o", "json").Out)
 		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, says) || len(list.Items) > 0 {
 			t.Errorf("%s: %+v", name, list)
 		}
@@ -110,7 +110,7 @@ func TestCronJobComesBeforeItsJobs(t *testing.T) {
 		Message: `Error creating job: jobs.batch "nightly-2" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1`,
 	})
 	o.Mu.Unlock()
-	got := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	got := program.Run(t, o.API, "why", "cronjob/nightly")
 	first, rest, _ := strings.Cut(got.Out, "\n\n")
 	if got.Code != 0 || !strings.HasPrefix(first, "CronJob nightly cannot create its Jobs: ResourceQuota jobs is exhausted") ||
 		!strings.Contains(rest, "kubectl describe resourcequota jobs") || !strings.Contains(rest, "1 Job: 1 Failed") {
@@ -119,7 +119,7 @@ func TestCronJobComesBeforeItsJobs(t *testing.T) {
 	o.Mu.Lock()
 	o.Events = nil
 	o.Mu.Unlock()
-	if got := program.Run(t, o.API, "explain-failure", "cronjob/nightly"); got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob nightly has not started a Job on its schedule yet") {
+	if got := program.Run(t, o.API, "why", "cronjob/nightly"); got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob nightly has not started a Job on its schedule yet") {
 		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
 }
@@ -130,17 +130,17 @@ func TestCronJobThatMayNotBeRead(t *testing.T) {
 	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
 	o.API.CronJobs = []*batchv1.CronJob{cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
 	o.RefusePath("/cronjobs/nightly", 403, "Forbidden")
-	got := program.Run(t, o.API, "explain-failure", "cronjob/nightly")
+	got := program.Run(t, o.API, "why", "cronjob/nightly")
 	if got.Code != 0 || !strings.Contains(got.Out, "kubectl auth can-i get cronjobs") || !strings.Contains(got.Out, "1 Job: 1 Failed") {
 		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
 	o.RefusePath("/cronjobs/none", 403, "Forbidden")
-	got = program.Run(t, o.API, "explain-failure", "cronjob/none")
+	got = program.Run(t, o.API, "why", "cronjob/none")
 	if want := `CronJob "none" has no Jobs in namespace "ns1"; why, and whether it exists, could not be read`; got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, want) || got.Out != "" {
 		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
 	o.RefusePath("/events", 403, "Forbidden")
-	got = program.Run(t, o.API, "explain-failure", "cronjob/held")
+	got = program.Run(t, o.API, "why", "cronjob/held")
 	if got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob held is suspended") || !strings.Contains(got.Out, "kubectl auth can-i list events") {
 		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
 	}
@@ -149,25 +149,25 @@ func TestCronJobThatMayNotBeRead(t *testing.T) {
 // Jobs that do not exist are reported after the others; finding no Jobs at all is not an error.
 func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
-	got := program.Run(t, o.API, "explain-failure", "absent", "train", "second", "cronjob/absent")
+	got := program.Run(t, o.API, "why", "absent", "train", "second", "cronjob/absent")
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
 		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `cronjob "absent" not found in namespace "ns1"; list what exists with: kubectl get cronjobs.batch -n ns1`) {
 		t.Errorf("exit %d, stderr %q, stdout %q", got.Code, got.ErrOut, got.Out)
 	}
 	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {
-		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(args)...)...)
 		if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound {
 			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace.\n", "-A -l app=none": "No jobs found.\n"} {
-		got := program.Run(t, o.API, append([]string{"explain-failure"}, strings.Fields(args)...)...)
+		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(args)...)...)
 		if got.Code != 0 || got.Out != "" || got.ErrOut != want {
 			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
 	o.RefusePath("/jobs", 403, "Forbidden")
-	got = program.Run(t, o.API, "explain-failure", "-l", "app=train")
+	got = program.Run(t, o.API, "why", "-l", "app=train")
 	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "you may not list jobs") {
 		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
@@ -175,7 +175,7 @@ func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 
 // Ctrl-C ends the command immediately, with exit code 130 and no partial output.
 func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
-	for _, args := range [][]string{{"explain-failure", "train"}, {"explain-failure", "-l", "app"}, {"status", "train"}} {
+	for _, args := range [][]string{{"why", "train"}, {"why", "-l", "app"}, {"status", "train"}} {
 		o := clitest.NewExplained(t)
 		arrived, release := make(chan struct{}, 10), make(chan struct{})
 		o.API.SetRefuse(func(r *http.Request) *clitest.Status {
@@ -208,14 +208,14 @@ func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
 		}
 		return nil
 	})
-	got := program.Run(t, o.API, "explain-failure", "train")
+	got := program.Run(t, o.API, "why", "train")
 	if got.Code != 0 || !strings.Contains(got.Out, `rule 0 "Corrupt"`) || !strings.Contains(got.Out, "Pods could not be read") || strings.Contains(got.Out, "is gone") {
 		t.Errorf("exit %d, stderr %q, stdout:\n%s", got.Code, got.ErrOut, got.Out)
 	}
 	if strings.Count(got.Out, "could not be read: Get") > 2 {
 		t.Errorf("the same is said of everything:\n%s", got.Out)
 	}
-	if got := program.Run(t, o.API, "explain-failure", "train"); got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "cannot reach the API server") {
+	if got := program.Run(t, o.API, "why", "train"); got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, "cannot reach the API server") {
 		t.Errorf("without a server: exit %d, %q", got.Code, got.ErrOut)
 	}
 }
@@ -240,7 +240,7 @@ func TestPodsAreReadInPages_CLI_04(t *testing.T) {
 				return nil
 			})
 		}
-		got := program.Run(t, o.API, "explain-failure", "train", "-o", "json", "--log-lines=0")
+		got := program.Run(t, o.API, "why", "train", "-o", "json", "--log-lines=0")
 		var r explain.Report
 		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
 			t.Fatal(err)
@@ -262,10 +262,10 @@ func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 	foreign := o.Events[0].DeepCopy()
 	foreign.Name, foreign.Reason, foreign.InvolvedObject = "e2", "ForeignTrouble", corev1.ObjectReference{Kind: "Pod", Name: "train-2-xk2p9", UID: "uid-train-2-xk2p9"}
 	o.Events = append(o.Events, foreign)
-	if got := program.Run(t, o.API, "explain-failure", "train", "--full"); strings.Contains(got.Out, "ForeignTrouble") {
+	if got := program.Run(t, o.API, "why", "train", "--full"); strings.Contains(got.Out, "ForeignTrouble") {
 		t.Errorf("%s", got.Out)
 	}
-	if got := program.Run(t, o.API, "explain-failure", "train-2", "--full"); !strings.Contains(got.Out, "ForeignTrouble") {
+	if got := program.Run(t, o.API, "why", "train-2", "--full"); !strings.Contains(got.Out, "ForeignTrouble") {
 		t.Errorf("%s", got.Out)
 	}
 }
@@ -280,7 +280,7 @@ func TestExplainKeepsOrder_CLI_04(t *testing.T) {
 	}
 	slices.Reverse(jobs)
 	o := clitest.NewObjects(t, jobs...)
-	names, list := jobsIn(t, program.Run(t, o.API, "explain-failure", "-l", "app", "-o", "json").Out)
+	names, list := jobsIn(t, program.Run(t, o.API, "why", "-l", "app", "-o", "json").Out)
 	if !slices.Equal(names, want) || len(list.Causes) != 1 || list.Causes[0].Count != 30 {
 		t.Errorf("%q, %+v", names, list.Causes)
 	}

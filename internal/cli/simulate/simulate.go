@@ -37,9 +37,9 @@ Pods run for a second and succeed, unless --pods says otherwise:
 
 // simulateDetails is text for the reference only.
 const simulateDetails = `The Job runs with this program's controller, and its outcome is explained as by
-explain-failure. So you can try out a podFailurePolicy, a successPolicy or a
-limit before it matters. Failure rules may have names, as in create. Nothing is
-created in any cluster.
+why. So you can try out a podFailurePolicy, a successPolicy or a limit before it
+matters. Failure rules may have names, as in create. Nothing is created in any
+cluster.
 
 If the manifests have several Jobs, name the one to try out. A CronJob has one,
 and a JobSet those that it creates, such as train-workers-0.

@@ -78,7 +78,7 @@ func TestListShowsStalledJobs_CLI_06(t *testing.T) {
 			t.Errorf("%s is %s, want %s", name, is, want)
 		}
 	}
-	for _, reason := range []string{" ImagePullBackOff ", " FailedCreate: ServiceAccount nope does not exist ", " NoParallelism "} {
+	for _, reason := range []string{" ImagePullBackOff ", " FailedCreate: ServiceAccount nope in namespace ns1 does not exist ", " NoParallelism "} {
 		if !strings.Contains(got.Out, reason) {
 			t.Errorf("no reason %q in\n%s", reason, got.Out)
 		}
@@ -132,7 +132,7 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 		t.Errorf("healthy: %+v", healthy.Stalled)
 	}
 	stall := list.Items[1].Stalled
-	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "pods cannot be created: ServiceAccount nope does not exist" || stall.Since.IsZero() {
+	if stall == nil || stall.Kind != explain.ProblemCreationRefused || stall.Text != "pods cannot be created: ServiceAccount nope in namespace ns1 does not exist" || stall.Since.IsZero() {
 		t.Errorf("%+v", stall)
 	}
 	for _, args := range [][]string{{"status", "--problems"}, {"status", "--problems", "a"}} {

@@ -25,10 +25,11 @@ its failed pods failed of, or what blocks it. -o wide has all columns.`
 // statusDetails is text for the reference only.
 const statusDetails = `STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
 no progress, as far as its status, its pending pods and the warnings about it
-show; explain-failure knows more. FailureTarget and SuccessCriteriaMet mean that
-the outcome is decided, but pods are still terminating (TERMINATING). FAILED
-counts pods; FAILED INDEXES is "-" if the Job does not track them. A terminal
-with less than 100 columns shows neither FAILED INDEXES nor TERMINATING.
+show; why knows more. Failing and Succeeding mean that the outcome is decided,
+but pods are still terminating (TERMINATING): the condition is FailureTarget or
+SuccessCriteriaMet. FAILED counts pods; FAILED INDEXES is "-" if the Job does
+not track them. A terminal with less than 100 columns shows neither FAILED
+INDEXES nor TERMINATING.
 
 On a terminal, the summary is an interactive view, see watch;
 --interactive=false or --full prints it instead.

@@ -7,11 +7,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// Requirements: CLI-30. The list says why a Job failed, also in JSON, for two requests.
+// Requirements: CLI-30. The list says why a Job failed, uncut without a terminal, also in JSON, for two requests.
 func TestListSaysWhyJobsFail(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	got := program.Run(t, o.API, "status")
-	if !strings.Contains(got.Out, "  rule Corrupt: exit 42: table…  ") {
+	if !strings.Contains(got.Out, "  rule Corrupt: exit 42: table is corrupt  ") {
 		t.Errorf("%s", got.Out)
 	}
 	if pods, events := o.Queries("/pods"), o.Queries("/events"); len(pods) != 1 || len(events) != 1 {

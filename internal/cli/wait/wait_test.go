@@ -115,13 +115,13 @@ func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
 		_ = unstructured.SetNestedField(failing.Object, n, "status", field)
 	}
 	api.Put(failing)
-	s.WaitErr("FailureTarget")
+	s.WaitErr("Failing")
 	api.Put(clitest.WithCondition(failing, "Failed", "BackoffLimitExceeded", "too many"))
 	if code := s.End(); code != cmdutil.ExitJobFailed {
 		t.Errorf("exit %d", code)
 	}
 	want := "a  Running, 1/10 done, 5m\n" +
-		"a  FailureTarget, 1/10 done, 2 active, 3 pods failed, failing, stopping 2 pods, reason BackoffLimitExceeded, 5m\n"
+		"a  Failing, 1/10 done, 2 active, 3 pods failed, stopping 2 pods, reason BackoffLimitExceeded, 5m\n"
 	if got := s.ErrOut.String(); got != want {
 		t.Errorf("stderr:\n%s\nwant:\n%s", got, want)
 	}
@@ -180,7 +180,7 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 	api.Put(busy)
 	shows("0 of 2 finished; a  Running, 1/10 done, 12 active, 6m30s")
 	api.Put(clitest.WithCondition(busy, "FailureTarget", "VeryLongReasonThatDoesNotFit", ""))
-	shows("0 of 2 finished; a  FailureTarget, 1/10 done, 12 active, fail")
+	shows("0 of 2 finished; a  Failing, 1/10 done, 12 active, stopping t")
 	api.Put(clitest.WithCondition(busy, "Failed", "Why", "message"))
 	shows("1 of 2 finished (1 failed); bee  Running, 1/10 done, 6m30s")
 	api.Stop()

@@ -14,12 +14,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
-// explain-failure quotes what-if, and the command in the advice prints the quoted result.
+// why quotes what-if, and the command in the advice prints the quoted result.
 func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
 	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {
 		o := serveWith(t, name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 })
-		got := both.Run(t, o.API, "explain-failure", "backoff-limit", "-o", "json")
+		got := both.Run(t, o.API, "why", "backoff-limit", "-o", "json")
 		var r explain.Report
 		if err := json.Unmarshal([]byte(got.Out), &r); err != nil {
 			t.Fatalf("%v, %s", err, got.ErrOut)
@@ -43,7 +43,7 @@ func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 		if *advice.WhatIf != want {
 			t.Errorf("%s: %+v, what-if: %+v", name, advice.WhatIf, want)
 		}
-		got = both.Run(t, o.API, "explain-failure", "backoff-limit")
+		got = both.Run(t, o.API, "why", "backoff-limit")
 		if text := strings.Join(strings.Fields(got.Out), " "); !strings.Contains(text, "W"+want.Text[1:]+" $ kubectl batchjob what-if backoff-limit --set") {
 			t.Errorf("%s: %s", name, got.Out)
 		}

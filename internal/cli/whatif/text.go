@@ -18,7 +18,7 @@ const maxIndexes = 40
 
 // write writes a comparison as text.
 func write(out io.Writer, c *whatif.Comparison) error {
-	fmt.Fprintf(out, "job.batch/%s with %s\n\n", cmdutil.OneLine(c.Name), changesText(c.Changes))
+	fmt.Fprintf(out, "%s\n\njob.batch/%s with %s\n\n", verdictText(c), cmdutil.OneLine(c.Name), changesText(c.Changes))
 	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', 0)
 	fmt.Fprintln(table, "\tACTUAL\tNEW")
 	for _, row := range []struct {
@@ -43,6 +43,26 @@ func write(out io.Writer, c *whatif.Comparison) error {
 	fmt.Fprintln(out)
 	writeNotes(out, c)
 	return nil
+}
+
+// verdictText returns a sentence on whether the outcome changes, and on the pod time.
+func verdictText(c *whatif.Comparison) string {
+	was, is := &c.Actual, &c.New
+	saved := was.PodSeconds - is.PodSeconds
+	time, word := "the same pod time", "less"
+	if saved < 0 {
+		saved, word = -saved, "more"
+	}
+	if text := words.FineSeconds(saved); text != words.FineSeconds(0) {
+		time = text + " " + word + " pod time"
+	}
+	switch {
+	case is.GaveUp || !is.Finished:
+		return fmt.Sprintf("Unknown outcome: the Job would not have finished after %s.", words.FineSeconds(is.Seconds))
+	case is.Outcome == was.Outcome:
+		return fmt.Sprintf("Same outcome (%s), %s.", outcomeText(is), time)
+	}
+	return fmt.Sprintf("Another outcome: %s instead of %s, %s.", outcomeText(is), outcomeText(was), time)
 }
 
 func outcomeText(r *whatif.Result) any {

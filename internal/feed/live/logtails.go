@@ -91,8 +91,8 @@ func (t *logTails) readAll(ctx context.Context, pods []*input.Pod, targets []inp
 				return false
 			}
 			if err != nil {
-				because := gather.LogGap(t.namespace, pods, target, err)
-				gap, failed = &because, !kube.IsNotFound(err)
+				gap = gather.LogGap(ctx, t.source.Client, t.namespace, pods, target, err)
+				failed = gap != nil && !kube.IsNotFound(err)
 				break
 			}
 			tail = input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines}

@@ -73,7 +73,7 @@ func hugePod(i int, now time.Time) *corev1.Pod {
 }
 
 // BenchmarkExplain measures an explanation of a Job of 10^5 indexes after its 10^4 pods have been read: as in the live view
-// several times a second (all), with the pods in random order as from a cache (shuffled), and as printed by explain-failure
+// several times a second (all), with the pods in random order as from a cache (shuffled), and as printed by why
 // (text).
 func BenchmarkExplain(b *testing.B) {
 	f := huge()

@@ -82,7 +82,9 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 	}
 }
 
-// Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore.
+// Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore. The index
+// whose pod decided that the Job failed is failed, also without backoffLimitPerIndex.
+// Requirements: CLI-78
 func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
 		return indexedJob(4, func(j *batchv1.Job) {
@@ -97,14 +99,14 @@ func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
 		notStarted, retrying, willNotComplete string
 	}{
 		"runs":    {jobOf(nil), "2,3", "1", ""},
-		"fails":   {jobOf(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", time.Second) }), "", "", "1-3"},
-		"failed":  {jobOf(func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }), "", "", "1-3"},
+		"fails":   {jobOf(func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", time.Second) }), "", "", "2,3"},
+		"failed":  {jobOf(func(j *batchv1.Job) { ended(j, "BackoffLimitExceeded", "") }), "", "", "2,3"},
 		"is held": {jobOf(func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }), "2,3", "1", ""},
 	} {
 		r := report(factsOf(c.job, podOf("train-0-a", onIndex(0, 1, nil)), podOf("train-1-a", onIndex(1, 1, exits(1, "Error", time.Second)))))
 		x := r.Indexes
-		if x.NotStarted != c.notStarted || x.Retrying != c.retrying || x.WillNotComplete != c.willNotComplete || x.Pending != "1-3" {
-			t.Errorf("%s: not started %q, waiting to retry %q, will not complete %q, pending %q", name, x.NotStarted, x.Retrying, x.WillNotComplete, x.Pending)
+		if x.NotStarted != c.notStarted || x.Retrying != c.retrying || x.WillNotComplete != c.willNotComplete || x.Failed+x.Retrying != "1" {
+			t.Errorf("%s: not started %q, waiting to retry %q, will not complete %q, failed %q", name, x.NotStarted, x.Retrying, x.WillNotComplete, x.Failed)
 		}
 	}
 }

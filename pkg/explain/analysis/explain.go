@@ -67,7 +67,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 		Reconciler:         reconciler.Identify(in),
 		Causes:             shownCounted.Causes,
 		FailuresWithoutPod: shownCounted.Unexplained,
-		Indexes:            indexes.Describe(in, shown, o),
+		Indexes:            indexes.Describe(in, failed, shown, o),
 		FailurePolicy:      policies.FailurePolicy(in, failed),
 		SuccessPolicy:      policies.SuccessPolicy(in),
 		BackoffLimit:       policies.BackoffLimit(in, failed, counted),

@@ -114,3 +114,40 @@ func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
 		}
 	}
 }
+
+// Jobs form a group only if their causes and fixes are the same, and no sentence about one of them is printed for the others. A
+// second cause is named. Jobs whose cause is unknown get no advice that fits one of them.
+// Requirements: CLI-77
+func TestGroupsSayOnlyWhatHoldsForAllTheirJobs(t *testing.T) {
+	named := func(name string, limit int32, pods ...*input.Pod) explain.Report {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Name, j.Spec.BackoffLimit, j.Status.Failed = name, ptr.To(limit), limit+1
+			ended(j, batchv1.JobReasonBackoffLimitExceeded, "Job has reached the specified backoff limit")
+		})
+		return report(factsOf(job, pods...))
+	}
+	list := analysis.List([]explain.Report{
+		named("gone-a", 0), named("gone-b", 1),
+		named("big", 2, podOf("big-1", exits(137, "OOMKilled", time.Minute)), podOf("big-2", exits(137, "OOMKilled", time.Minute)), podOf("big-3", exits(3, "Error", time.Minute))),
+		named("say-a", 0, podOf("say-a-1", saying("tile 1 is missing", exits(4, "Error", time.Minute)))),
+		named("say-b", 0, podOf("say-b-1", saying("tile 2 is missing", exits(4, "Error", time.Minute)))),
+	})
+	var out bytes.Buffer
+	if err := text.Explanations(&out, list, text.Options{Width: 120}); err != nil {
+		t.Fatal(err)
+	}
+	got := strings.Join(strings.Fields(out.String()), " ")
+	for _, want := range []string{"gone, and nothing recorded why they failed ✗", "OOMKilled", "; also exit 3", "2 Jobs failed: say-a, say-b Container main exited with code 4 Logs"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q", want)
+		}
+	}
+	for _, not := range []string{"tile", "allows 1 retry", "restartPolicy"} {
+		if strings.Contains(got, not) {
+			t.Errorf("has %q", not)
+		}
+	}
+	if t.Failed() {
+		t.Log(out.String())
+	}
+}

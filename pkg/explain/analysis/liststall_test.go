@@ -50,7 +50,7 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	stall := analysis.StallOf(listed(f))
 	if !r.Verdict.Stalled {
 		if stall != nil {
-			t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, verdict(r))
+			t.Errorf("%s: the list has %+v, and why says: %s", name, stall, verdict(r))
 		}
 		return ""
 	}
@@ -59,14 +59,14 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 	case unlisted[p.Kind] && stall == nil:
 		return ""
 	case stall == nil || stall.Kind != p.Kind:
-		t.Errorf("%s: the list has %+v, and explain-failure says: %s", name, stall, verdict(r))
+		t.Errorf("%s: the list has %+v, and why says: %s", name, stall, verdict(r))
 	case stall.Reason == "" || stall.Text != p.Text:
 		t.Errorf("%s: %+v, want %s", name, stall, p.Text)
 	}
 	return p.Kind
 }
 
-// CLI-06, issue 17: for every recorded Job, a list reports the same stalls as explain-failure, as far as it can detect them.
+// CLI-06, issue 17: for every recorded Job, a list reports the same stalls as why, as far as it can detect them.
 func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 	found := map[explain.ProblemKind]int{}
 	for _, c := range cases(t) {
@@ -151,7 +151,7 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 	if stall == nil || stall.Brief != "1 Insufficient nvidia.com/gpu, 8 Too many pods" {
 		t.Fatalf("%+v", stall)
 	}
-	if why := words.Why(&explain.Outline{Stalled: stall}, noon); why != "1 Insufficient nvidia.com/gpu…" {
+	if why := words.Why(&explain.Outline{Stalled: stall}, noon, words.WhyWidth); why != "1 Insufficient nvidia.com/gpu…" {
 		t.Errorf("%q", why)
 	}
 }

@@ -357,7 +357,7 @@ func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
 		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2
 		ended(j, batchv1.JobReasonFailedIndexes, "")
 	})))
-	if want := "2 of its 6 indexes failed (4,5); 4 of 6 indexes succeeded."; !strings.HasSuffix(verdict(r), want) || r.Verdict.Why+"." != "FailedIndexes: "+want {
+	if want := "2 of its 6 indexes failed; 4 of 6 indexes succeeded."; !strings.HasSuffix(verdict(r), want) || r.Verdict.Why+"." != "FailedIndexes: "+want {
 		t.Errorf("%s, why %s", verdict(r), r.Verdict.Why)
 	}
 }

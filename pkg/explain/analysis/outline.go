@@ -162,7 +162,7 @@ func WhyOf(input input.Input) *explain.Why {
 	if b := in.Plan.Findings.Backoff; b != nil && input.Job.Status.Active == 0 && b.Until.After(input.Now) {
 		why.RetryAt = explain.TimeOf(b.Until)
 	}
-	why.Text = words.WhyFailed(why, time.Time{})
+	why.Text = words.WhyFailed(why, time.Time{}, words.WhyWidth)
 	return why
 }
 

@@ -61,7 +61,7 @@ func cases(t *testing.T) []recorded.Case {
 	return all
 }
 
-// CLI-01..06: the output of status and explain-failure for every recorded Job, of the built-in controller and of ours: a
+// CLI-01..06: the output of status and why for every recorded Job, of the built-in controller and of ours: a
 // failure of each reason, each stall, each interim state.
 func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
 	written := map[string]bool{}
@@ -75,11 +75,11 @@ func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
 			}
 			for _, r := range reports {
 				draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
-				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name, func() error { return text.Short(&got, r, text.Options{Width: 80}) })
-				draw(t, &got, "kubectl batchjob explain-failure "+r.Job.Name+" --full", func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
+				draw(t, &got, "kubectl batchjob why "+r.Job.Name, func() error { return text.Short(&got, r, text.Options{Width: 80}) })
+				draw(t, &got, "kubectl batchjob why "+r.Job.Name+" --full", func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
 			}
 			if len(reports) > 1 {
-				draw(t, &got, "kubectl batchjob explain-failure -l …", func() error {
+				draw(t, &got, "kubectl batchjob why -l …", func() error {
 					return text.Explanations(&got, analysis.List(reports), text.Options{Width: 100})
 				})
 			}

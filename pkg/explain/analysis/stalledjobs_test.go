@@ -57,7 +57,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 	}
 	f.Pods = append(f.Pods, podOf("old", onIndex(5, 1, exits(2, "Error", time.Minute))))
 	r := report(f)
-	if want := "7 failed (3 in the status); mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(verdict(r), want) {
+	if want := "7 failed; mostly (4 of the 5 with a known cause) container main exited with code 1"; !strings.Contains(verdict(r), want) {
 		t.Errorf("%s, want %s", verdict(r), want)
 	}
 	if r.FailuresWithoutPod != 2 || r.Counts.AwaitReplacement != 4 {

@@ -133,7 +133,9 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 		for _, target := range analysis.LogTargets(in, r.options.Report, MaxLogs) {
 			lines, err := Tail(ctx, r.client, job.Namespace, target, r.options.LogLines)
 			if err != nil {
-				in.Gaps = append(in.Gaps, LogGap(job.Namespace, in.Pods, target, err))
+				if gap := LogGap(ctx, r.client, job.Namespace, in.Pods, target, err); gap != nil {
+					in.Gaps = append(in.Gaps, *gap)
+				}
 				break
 			}
 			if len(lines) > 0 {

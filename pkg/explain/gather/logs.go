@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -17,10 +18,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
-// LogGap describes the log that could not be read, and why. It finds the log's node in pods.
-func LogGap(namespace string, pods []*input.Pod, t input.LogTarget, err error) input.Gap {
+// simulatedNode is the annotation of nodes that kwok simulates.
+const simulatedNode = "kwok.x-k8s.io/node"
+
+// IsSimulated reports whether kwok simulates a node, so that its pods have no logs. A node that cannot be read counts as real.
+func IsSimulated(ctx context.Context, client kube.Interface, node string) bool {
+	found, err := client.CoreV1().Nodes().Get(ctx, node, metav1.GetOptions{})
+	return err == nil && found.Annotations[simulatedNode] != ""
+}
+
+// LogGap describes the log that could not be read, and why; it returns nil for a pod on a simulated node. It finds the log's
+// node in pods.
+func LogGap(ctx context.Context, client kube.Interface, namespace string, pods []*input.Pod, t input.LogTarget, err error) *input.Gap {
 	if apierrors.IsForbidden(err) {
-		return GapOf(namespace, "get", "pods/log", err)
+		gap := GapOf(namespace, "get", "pods/log", err)
+		return &gap
 	}
 	node := ""
 	for i := range pods {
@@ -28,7 +40,10 @@ func LogGap(namespace string, pods []*input.Pod, t input.LogTarget, err error) i
 			node = pods[i].Node
 		}
 	}
-	return input.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
+	if KubeletFailure(err) != "" && node != "" && IsSimulated(ctx, client, node) {
+		return nil
+	}
+	return &input.Gap{What: "logs", Text: fmt.Sprintf("the log of pod %s could not be read: %s", t.Pod, WhyNoLog(node, err))}
 }
 
 // WhyNoLog shortens the API server's message when it cannot reach the kubelet that serves the log. node is "" if it is

@@ -16,14 +16,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
-// key is equal for Jobs with the same cause. Names of pods make no difference.
+// key is equal for Jobs with the same causes and the same fixes. Names of pods make no difference.
 type key struct {
 	state          explain.GroupState
 	kind           explain.ProblemKind
 	reason, detail string
 	rule           string
 	index          int32
-	failure        cause.Failure
+	failure, other cause.Failure
+	unknown        bool
+	fixes          string
 }
 
 // Of returns the groups of the Jobs that failed, are stalled, or have failures: failed and stalled Jobs first, then the
@@ -48,6 +50,9 @@ func Of(reports []explain.Report, names []string) []explain.JobGroup {
 			groups = append(groups, *g)
 		}
 		groups[at].Count++
+		if k.unknown && groups[at].Count > 1 {
+			groups[at].Advice = nil // It is about one of the Jobs.
+		}
 		groups[at].Jobs = append(groups[at].Jobs, names[i])
 	}
 	slices.SortStableFunc(groups, func(x, y explain.JobGroup) int {
@@ -79,10 +84,15 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 	if g.RuleName == "" {
 		k.index = ptr.Deref(g.Rule, -1)
 	}
+	causes := causesOf(r)
+	if k.unknown = len(causes) == 0 && r.FailuresWithoutPod > 0 && g.State == explain.GroupFailed; !k.unknown {
+		k.fixes = fixesOf(r)
+	}
 	if i := r.Verdict.Problem; i != nil {
 		g.Problem = &r.Problems[*i]
 		k.kind, k.detail = g.Problem.Kind, detailOf(g.Problem, r.Job.Name)
-	} else if c := causeOf(r); c != nil {
+	} else if len(causes) > 0 {
+		c := causes[0]
 		g.Failure, how = c.Failure, c.Text
 		if k.failure = ptr.Deref(c.Failure, cause.Failure{}); c.Failure == nil {
 			k.detail = how // the text of an event or a condition
@@ -90,6 +100,9 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 		if c.Error != nil {
 			how += ": " + c.Error.Text()
 			k.detail = how
+		}
+		if len(causes) > 1 {
+			k.other = ptr.Deref(causes[1].Failure, cause.Failure{})
 		}
 	} else if g.State == explain.GroupRunning {
 		return k, nil
@@ -110,16 +123,26 @@ func stateOf(r *explain.Report) explain.GroupState {
 	return explain.GroupRunning
 }
 
-// causeOf returns the most frequent cause of a Job that is not complete, except pods stopped because the Job was ending.
-func causeOf(r *explain.Report) *explain.Cause {
-	if r.Verdict.Outcome.Succeeds() {
-		return nil
+// causesOf returns the causes of a Job that is not complete, the most frequent first, except pods stopped because the Job was
+// ending.
+func causesOf(r *explain.Report) (out []*explain.Cause) {
+	for i := range r.Causes {
+		if !r.Causes[i].Consequence && !r.Verdict.Outcome.Succeeds() {
+			out = append(out, &r.Causes[i])
+		}
 	}
-	i := slices.IndexFunc(r.Causes, func(c explain.Cause) bool { return !c.Consequence })
-	if i < 0 {
-		return nil
+	return out
+}
+
+// fixesOf returns the fixes that are advised, without commands, which name the Job.
+func fixesOf(r *explain.Report) string {
+	text := ""
+	for i := range r.Advice {
+		if a := &r.Advice[i]; a.Kind == explain.AdviceFix || a.Kind == "" {
+			text += a.Text + "\x00"
+		}
 	}
-	return &r.Causes[i]
+	return text
 }
 
 // detailOf returns the parts of a problem that are equal for other Jobs with the same problem.

@@ -216,24 +216,15 @@ func FailureTotals(r *explain.Report) Totals {
 	return t
 }
 
-// FailuresNote returns "14 failures (6 not in the status yet, 2 ignored), 4 causes"; the parts are left out if the status
-// counts all failures.
+// FailuresNote returns "14 failures (2 ignored), 4 causes".
 func FailuresNote(r *explain.Report) string {
 	t := FailureTotals(r)
 	if t.All == 0 {
 		return ""
 	}
-	note, parts := wording.Plural(t.All, "failure", "failures"), ""
-	for _, part := range []struct {
-		n    int32
-		word string
-	}{{max(0, t.All-t.Counted-t.Ignored), "not in the status yet"}, {t.Ignored, "ignored"}} {
-		if part.n > 0 && t.Counted != t.All {
-			parts = wording.Join(", ", parts, wording.Count(part.n, part.word))
-		}
-	}
-	if parts != "" {
-		note += " (" + parts + ")"
+	note := wording.Plural(t.All, "failure", "failures")
+	if t.Ignored > 0 {
+		note += " (" + wording.Count(t.Ignored, "ignored") + ")"
 	}
 	if n := int64(len(OwnCauses(r))); n > 0 {
 		note += ", " + wording.Plural(n, "cause", "causes")

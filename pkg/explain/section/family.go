@@ -6,8 +6,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// Family draws a table of the Jobs of a family, and the histories of failed indexes: at most the given number unless f.Full.
-func Family(f *Frame, r *explain.Report, most int) Section {
+// FamilyJobs draws a table of the Jobs of a family.
+func FamilyJobs(f *Frame, r *explain.Report) Section {
 	family := r.Family
 	if family == nil {
 		return Section{}
@@ -54,9 +54,16 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 	if family.Missing != "" {
 		s.Note += " (" + f.Crop(family.Missing, indexesLimit) + ")"
 	}
+	return s
+}
 
+// Family draws FamilyJobs, and the histories of failed indexes: at most the given number unless f.Full.
+func Family(f *Frame, r *explain.Report, most int) Section {
+	s, family, rest := FamilyJobs(f, r), r.Family, int32(0)
+	if family == nil {
+		return s
+	}
 	// One sentence for all indexes with the same history.
-	rest := int32(0)
 	for i := range family.Histories {
 		h := &family.Histories[i]
 		if i >= most && !f.Full {

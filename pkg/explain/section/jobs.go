@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -53,7 +55,18 @@ func StatusWord(v *explain.Verdict) string {
 	if v.Stalled && v.Status != "Suspended" {
 		return StatusStalled
 	}
-	return v.Status
+	return statusWord(v.Status)
+}
+
+// statusWord returns the words of statuses that are the names of conditions, and other statuses as they are.
+func statusWord(status string) string {
+	switch status {
+	case string(batchv1.JobFailureTarget):
+		return "Failing"
+	case string(batchv1.JobSuccessCriteriaMet):
+		return "Succeeding"
+	}
+	return status
 }
 
 // StatusStalled is the status of a Job that is stalled.
@@ -64,7 +77,7 @@ func RowStatus(o *explain.Outline) string {
 	if o.Stalled != nil {
 		return StatusStalled
 	}
-	return o.Status
+	return statusWord(o.Status)
 }
 
 // JobLine returns the state and the progress of a Job as one line, without durations: "Running, 3/10 done, 2 active, 1 pod
@@ -85,10 +98,8 @@ func JobLine(o *explain.Outline) string {
 		parts = append(parts, "failed indexes "+wording.Crop(*o.FailedIndexes, lineIndexes, "…"))
 	}
 	switch {
-	case o.Outcome == reconcile.OutcomeFailing:
-		parts = append(parts, "failing", awaitedPods(o.Terminating))
-	case o.Outcome == reconcile.OutcomeSucceeding:
-		parts = append(parts, "succeeding", awaitedPods(o.Terminating))
+	case o.Outcome == reconcile.OutcomeFailing || o.Outcome == reconcile.OutcomeSucceeding:
+		parts = append(parts, awaitedPods(o.Terminating))
 	case o.Terminating != nil && *o.Terminating > 0:
 		parts = append(parts, wording.Count(*o.Terminating, "terminating"))
 	}

@@ -36,9 +36,9 @@ func TestJobLine(t *testing.T) {
 		"Running, 0/5 done, no controller nobody":                                                        {Status: "Running", Completions: n(5), Neglected: true, ManagedBy: "nobody"},
 		"Running, 0/5 done, 2 terminating":                                                               {Status: "Running", Completions: n(5), Terminating: n(2)},
 		"Stalled, 0/5 done, 1 active, 1 terminating, reason ImagePullBackOff":                            {Status: "Running", Completions: n(5), Active: 1, Terminating: n(1), Stalled: &explain.Stall{Reason: "ImagePullBackOff"}},
-		"SuccessCriteriaMet, 0/5 done, succeeding, stopping 1 pod":                                       {Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Completions: n(5), Terminating: n(1)},
-		"FailureTarget, 0/5 done, failing, stopping the rest, reason DeadlineExceeded":                   {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Reason: "DeadlineExceeded"},
-		"FailureTarget, 0/5 done, failing, about to finish":                                              {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Terminating: n(0)},
+		"Succeeding, 0/5 done, stopping 1 pod":                                                           {Status: "SuccessCriteriaMet", Outcome: reconcile.OutcomeSucceeding, Completions: n(5), Terminating: n(1)},
+		"Failing, 0/5 done, stopping the rest, reason DeadlineExceeded":                                  {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Reason: "DeadlineExceeded"},
+		"Failing, 0/5 done, about to finish":                                                             {Status: "FailureTarget", Outcome: reconcile.OutcomeFailing, Completions: n(5), Terminating: n(0)},
 		`Failed, 0/5 done, failed indexes ` + wording.Crop(failed, 20, "…") + `, reason X, rule 1 "OOM"`: {Status: "Failed", Outcome: reconcile.OutcomeFailed, Completions: n(5), FailedIndexes: &failed, Reason: "X", Rule: n(1), RuleName: "OOM"},
 	} {
 		if got := JobLine(&o); got != want {

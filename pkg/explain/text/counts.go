@@ -7,7 +7,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -58,13 +57,13 @@ func (v *view) activePods() string {
 	return wording.Count(now.Active, "active")
 }
 
-// failedPods returns "3 failed", or "5 failed (3 in the status)" as in the verdict.
+// failedPods returns "3 failed", or "5 failed (3 in the status)" for a full explanation.
 func (v *view) failedPods() string {
 	t := section.FailureTotals(v.report)
-	if t.All == t.Counted {
-		return wording.Count(t.Counted, "failed")
+	if t.All == t.Counted || !v.page.opts.Full {
+		return wording.Count(t.All, "failed")
 	}
-	return fmt.Sprintf("%s failed (%s)", wording.Thousands(t.All), words.InStatus(t.Counted))
+	return fmt.Sprintf("%s failed (%s in the status)", wording.Thousands(t.All), wording.Thousands(t.Counted))
 }
 
 // uncounted returns "2 succeeded and 1 failed", "" for none.

@@ -64,7 +64,7 @@ func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 	} {
 		r := baseReport("train", 60)
 		change(&r)
-		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{}) })
+		got := render(t, func(w io.Writer) error { return Explanation(w, r, Options{Full: true}) })
 		if !strings.Contains(got, want) {
 			t.Errorf("%s\nin\n%s", want, got)
 		}

@@ -39,7 +39,7 @@ func (p *page) shortList(l *explain.ReportList) {
 	var rows []layout.Line
 	for i := range l.Groups[len(shown):] {
 		g := &l.Groups[len(shown)+i]
-		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(g, newestOf(l, g)))))
+		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(l, g))))
 	}
 	for i := range l.Items {
 		r := &l.Items[i]
@@ -79,8 +79,8 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 		title = append(title, plain(": "+r.Verdict.Summary))
 	}
 	p.Para(0, indentSection, title...)
-	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(g, r))))
-	p.labeled(indentSection, groupSteps(r))
+	p.Para(indentSection, indentSection, plain(wording.Sentence(groupCause(l, g))))
+	p.labeled(indentSection, groupSteps(g))
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
@@ -96,12 +96,36 @@ func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Lin
 	return append(title, layout.Text(style|layout.Bold, groupWords(g)), plain(": "+someNames(g.Jobs, shortNames)))
 }
 
-// groupCause returns the problem of the Jobs, or the cause of the group as the newest Job describes it.
-func groupCause(g *explain.JobGroup, r *explain.Report) string {
+// groupCause returns the cause that the Jobs of a group share, with the words of the Jobs if all use the same.
+func groupCause(l *explain.ReportList, g *explain.JobGroup) string {
+	newest := newestOf(l, g)
+	text := jobCause(g, newest)
+	isOther := func(r explain.Report) bool {
+		isIn := slices.ContainsFunc(g.Jobs, func(name string) bool { return isNamed(&r.Job, name) })
+		return isIn && jobCause(g, &r) != text
+	}
+	own := section.OwnCauses(newest)
+	switch {
+	case !slices.ContainsFunc(l.Items, isOther):
+		return text
+	case g.Problem != nil:
+		return g.Text
+	case len(own) == 0 && newest.FailuresWithoutPod > 0:
+		return words.PodsGone
+	case len(own) == 0:
+		return g.Text
+	case len(own) == 1:
+		return own[0].Text
+	}
+	return own[0].Text + "; also " + words.LowerFirst(own[1].Text)
+}
+
+// jobCause returns the problem of a Job, or its causes.
+func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	own := section.OwnCauses(r)
 	switch at := r.Verdict.Problem; {
-	case g.Problem != nil && g.Count == 1 && at != nil && *at >= 0 && int(*at) < len(r.Problems):
-		return r.Problems[*at].Text // The text of a group is about several Jobs.
+	case g.Problem != nil && at != nil && *at >= 0 && int(*at) < len(r.Problems):
+		return r.Problems[*at].Text
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:
@@ -113,22 +137,25 @@ func groupCause(g *explain.JobGroup, r *explain.Report) string {
 	if rule := section.CauseRule(c); rule != "" {
 		sentence += " (" + rule + ")"
 	}
+	if at := slices.IndexFunc(own, func(other explain.Cause) bool { return other.Text != c.Text }); at >= 0 {
+		sentence += "; also " + words.CauseBriefly(&own[at])
+	}
 	return wording.Join(". ", strings.TrimRight(words.EndHeadline(&r.Verdict), "."), sentence)
 }
 
-// groupSteps returns the fix and one command, for the newest Job, as all Jobs have the same cause.
-func groupSteps(r *explain.Report) []labeled {
+// groupSteps returns the fix and one command. The command is for the newest Job.
+func groupSteps(g *explain.JobGroup) []labeled {
 	var steps []labeled
 	isFix := func(a explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
-	if at := slices.IndexFunc(r.Advice, isFix); at >= 0 {
-		steps = append(steps, step(&r.Advice[at]))
-		if r.Advice[at].Command != "" {
+	if at := slices.IndexFunc(g.Advice, isFix); at >= 0 {
+		steps = append(steps, step(&g.Advice[at]))
+		if g.Advice[at].Command != "" {
 			return steps
 		}
 	}
 	isRead := func(a explain.Advice) bool { return a.Command != "" && a.Kind != explain.AdvicePolicy }
-	if at := slices.IndexFunc(r.Advice, isRead); at >= 0 {
-		steps = append(steps, step(&r.Advice[at]))
+	if at := slices.IndexFunc(g.Advice, isRead); at >= 0 {
+		steps = append(steps, step(&g.Advice[at]))
 	}
 	return steps
 }

@@ -89,6 +89,14 @@ func (v *short) why() []labeled {
 	return labelOf("Why", layout.Plain, words.Mechanism(v.report))
 }
 
+// failedIndexes returns the failed indexes if there is a single cause; other causes have their own.
+func (v *short) failedIndexes() []labeled {
+	if !v.isSingle() || v.own[0].FailedIndexCount < 2 {
+		return nil
+	}
+	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, indexesLimit))
+}
+
 // pod returns the pod that failed last if there is a single cause, or an example of the pods with the problem.
 func (v *short) pod() []labeled {
 	if link := v.evidence(explain.EvidencePod); link != nil && v.isSingle() {

@@ -27,7 +27,7 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 	v.head()
 	v.page.Blank()
 	pods, ran := v.countsLine(), ""
-	if u := uncounted(&r.Counts); u != "" {
+	if u := uncounted(&r.Counts); u != "" && o.Full {
 		pods = wording.Join(", ", pods, "not in the status yet: "+u)
 	}
 	v.page.Field("Pods", plain(pods))

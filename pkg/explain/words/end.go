@@ -198,15 +198,15 @@ func deadlinePassed(e *explain.End) string {
 }
 
 func maxFailedIndexesMechanism(r *explain.Report) string {
-	return maxFailedIndexesText(&r.Verdict.End, "")
+	return maxFailedIndexesText(&r.Verdict.End)
 }
 
 func maxFailedIndexesSentence(a *Answer) []string {
-	return append([]string{maxFailedIndexesText(&a.End, " ("+crop(a.FailedIndexes)+")")}, mostlyClauses(a.Mostly, "")...)
+	return append([]string{maxFailedIndexesText(&a.End)}, mostlyClauses(a.Mostly, "")...)
 }
 
-func maxFailedIndexesText(e *explain.End, list string) string {
-	return fmt.Sprintf("%s%s, and maxFailedIndexes allows %s", wording.Plural(e.FailedIndexCount, "index failed", "indexes failed"), list, wording.Thousands(limitOf(e)))
+func maxFailedIndexesText(e *explain.End) string {
+	return fmt.Sprintf("%s, and maxFailedIndexes allows %s", wording.Plural(e.FailedIndexCount, "index failed", "indexes failed"), wording.Thousands(limitOf(e)))
 }
 
 func maxFailedIndexesEvidence(r *explain.Report) string {
@@ -234,7 +234,7 @@ func attemptsText(limitPerIndex int32) string {
 
 func failedIndexesSentence(a *Answer) []string {
 	completions := wording.Plural(ptr.Deref(a.Completions, 0), "index", "indexes")
-	failed := fmt.Sprintf("%s of its %s failed (%s)", wording.Thousands(a.FailedIndexCount), completions, crop(a.FailedIndexes))
+	failed := fmt.Sprintf("%s of its %s failed", wording.Thousands(a.FailedIndexCount), completions)
 	return append([]string{failed}, mostlyClauses(a.Mostly, "")...)
 }
 

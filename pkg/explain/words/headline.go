@@ -45,29 +45,20 @@ var outcomeStates = map[reconcile.Outcome]string{
 // summary returns the progress of the Job. For a Job with one completion, the state is sufficient.
 func summary(a *Answer) string {
 	one, fails := ptr.Deref(a.Completions, 0) == 1, a.Outcome.Fails()
-	progress := progressText(&a.Progress)
 	switch {
-	case a.Blocker != nil && a.Completed == 0, fails && one:
+	case a.Blocker != nil && a.Completed == 0, one && (fails || a.inBackoff()):
 		return ""
-	case a.Outcome == reconcile.OutcomeOpen:
-		if one {
-			progress = ""
-		}
-		running := "no pod is active"
+	case a.Outcome == reconcile.OutcomeOpen && one:
 		if a.Active > 0 {
-			running = wording.Plural(a.Active, "pod is", "pods are") + " active"
+			return wording.Plural(a.Active, "pod is", "pods are") + " active"
 		}
-		return wording.Join(", ", progress, running) + failedText(a.Failures, a.InStatus)
-	case a.Failed > 0:
-		text := fmt.Sprintf("%s of %s failed", wording.Thousands(a.Failed), wording.Plural(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
-		if a.Progress.Done > 0 {
-			text += ", " + wording.Count(a.Progress.Done, "succeeded")
-		}
-		return text
+		return "no pod is active"
+	case a.Outcome != reconcile.OutcomeOpen && a.Failed > 0:
+		return fmt.Sprintf("%s of %s failed", wording.Thousands(a.Failed), wording.Plural(ptr.Deref(a.Progress.Of, 0), "index", "indexes"))
 	case fails && a.Completed == 0:
 		return ""
 	}
-	return progress
+	return progressText(&a.Progress)
 }
 
 // CauseSentence returns the cause with the message of the program, or of the component that ended the pod, or with its
@@ -106,6 +97,9 @@ func UnknownText(failures int32, unread, others bool) string {
 	return wording.Count(failures, other+"failed pods") + " are gone, and nothing recorded why they failed"
 }
 
+// PodsGone describes Jobs whose failed pods no longer exist.
+const PodsGone = "their failed pods are gone, and nothing recorded why they failed"
+
 // StoppedText describes pods that the Job's controller stopped because of the Job; others is whether other pods failed.
 func StoppedText(pods int32, reason explain.StopReason, outcome reconcile.Outcome, others bool) string {
 	other := ""
@@ -142,4 +136,15 @@ func PodPlace(p *explain.PodInfo, attempt, attempts int32) string {
 		text += fmt.Sprintf(", attempt %d", attempt)
 	}
 	return text
+}
+
+// Times returns how often a failure happened, after the verb: "" for once, " twice", " 3 times".
+func Times(n int32) string {
+	switch {
+	case n <= 1:
+		return ""
+	case n == 2:
+		return " twice"
+	}
+	return " " + wording.Thousands(n) + " times"
 }

@@ -35,8 +35,8 @@ type Answer struct {
 	Deleting        bool
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.
 	Backoff *time.Duration
-	// Active is the number of active pods. Failures is the number of failures, of which the status counts InStatus.
-	Active, Failures, InStatus int32
+	// Active is the number of active pods, and Failures the number of failures.
+	Active, Failures int32
 	// WillFail reports whether the Job can no longer succeed.
 	WillFail     bool
 	IndexBackoff *IndexBackoff
@@ -146,7 +146,7 @@ func answer(a *Answer) []string {
 	case a.Deleting:
 		return []string{"The Job is being deleted"}
 	}
-	progress, failed := progressText(&a.Progress), failedText(a.Failures, a.InStatus)
+	progress, failed := progressText(&a.Progress), failedText(a.Failures)
 	if a.inBackoff() {
 		return append([]string{fmt.Sprintf("The Job is in back-off for another %s: %s%s", wording.Age(*a.Backoff), progress, failed)}, mostlyClauses(a.Mostly, "")...)
 	}
@@ -278,16 +278,10 @@ func completeText(a *Answer) string {
 	return progressText(&a.Progress) + took
 }
 
-// failedText returns the number of failures, and the number that the status counts if it differs.
-func failedText(failures, counted int32) string {
-	switch failures {
-	case 0:
+// failedText returns the number of failures, "" for none.
+func failedText(failures int32) string {
+	if failures == 0 {
 		return ""
-	case counted:
-		return ", " + wording.Count(failures, "failed")
 	}
-	return fmt.Sprintf(", %s failed (%s)", wording.Thousands(failures), InStatus(counted))
+	return ", " + wording.Count(failures, "failed")
 }
-
-// InStatus returns how many failures the status counts: the others are ignored, or not recorded yet.
-func InStatus(counted int32) string { return wording.Thousands(counted) + " in the status" }

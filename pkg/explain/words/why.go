@@ -12,23 +12,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// WhyWidth is the width of the column WHY in characters.
-const WhyWidth = 30
+// WhyWidth is the width of the column WHY on a terminal of usual width, and MostWhy its maximum width, in characters.
+const (
+	WhyWidth = 30
+	MostWhy  = 160
+)
 
-// Why returns the column WHY of a list, in at most WhyWidth characters: the problem that blocks the Job, the causes of its pods'
+// Why returns the column WHY of a list, in at most width characters: the problem that blocks the Job, the causes of its pods'
 // failures, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend on the time.
-func Why(o *explain.Outline, now time.Time) string {
+func Why(o *explain.Outline, now time.Time, width int) string {
 	switch {
 	case o.Stalled != nil:
-		return wording.Cut(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), WhyWidth)
+		return wording.Cut(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), width)
 	case o.EndedBy == explain.EndedByDeadline:
 		return deadlineExceeded
 	case o.Why != nil:
-		return WhyFailed(o.Why, now)
+		return WhyFailed(o.Why, now, width)
 	case o.Neglected:
 		return "no controller"
 	case o.Outcome.Fails():
-		return whyDecided(o)
+		return whyDecided(o, width)
 	case o.FailedIndexCount > 0:
 		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
 	}
@@ -36,24 +39,24 @@ func Why(o *explain.Outline, now time.Time) string {
 }
 
 // whyDecided explains why a Job failed whose failed pods are unknown.
-func whyDecided(o *explain.Outline) string {
+func whyDecided(o *explain.Outline, width int) string {
 	switch {
 	case o.RuleName != "":
-		return wording.Cut("rule "+o.RuleName, WhyWidth)
+		return wording.Cut("rule "+o.RuleName, width)
 	case o.Rule != nil:
 		return fmt.Sprintf("rule %d", *o.Rule)
 	case o.FailedIndexCount > 0:
 		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
 	}
-	return wording.Cut(cmp.Or(ends[o.EndedBy].column, o.Reason), WhyWidth)
+	return wording.Cut(cmp.Or(ends[o.EndedBy].column, o.Reason), width)
 }
 
-// WhyFailed returns the most frequent cause in at most WhyWidth characters, with the next retry, the other cause, or the
+// WhyFailed returns the most frequent cause in at most width characters, with the next retry, the other cause, or the
 // message if they fit. If now is zero, it omits the next retry.
-func WhyFailed(w *explain.Why, now time.Time) string {
+func WhyFailed(w *explain.Why, now time.Time, width int) string {
 	first := &w.Causes[0]
-	text := wording.Cut(causeBriefly(first)+timesText(first, w.Partial), WhyWidth)
-	room := WhyWidth - utf8.RuneCountInString(text)
+	text := wording.Cut(causeBriefly(first)+timesText(first, w.Partial), width)
+	room := width - utf8.RuneCountInString(text)
 	if w.RetryAt != nil && !now.IsZero() {
 		if retry := ", retry in " + wording.Duration(w.RetryAt.Sub(now)); len(retry) <= room {
 			return text + retry
@@ -81,6 +84,9 @@ func timesText(c *explain.Cause, partial bool) string {
 	}
 	return " ×" + wording.Thousands(c.Count)
 }
+
+// CauseBriefly returns a cause in two or three words, with the number of pods: "exit 3 ×5".
+func CauseBriefly(c *explain.Cause) string { return causeBriefly(c) + timesText(c, false) }
 
 // causeBriefly returns a cause in two or three words, after the rule that matched.
 func causeBriefly(c *explain.Cause) string {

@@ -63,12 +63,12 @@ func TestWhyFitsItsColumn(t *testing.T) {
 		"FailedCreate: ResourceQuota…":   {Stalled: &explain.Stall{Kind: explain.ProblemCreationRefused, Reason: "FailedCreate: ResourceQuota budget is exhausted"}},
 		"":                               {Outcome: reconcile.OutcomeComplete},
 	} {
-		got := words.Why(&o, now)
+		got := words.Why(&o, now, words.WhyWidth)
 		if got != want || utf8.RuneCountInString(got) > words.WhyWidth {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
-	if got := words.Why(&backoff, time.Time{}); got != "exit 1 ×3: no route" {
+	if got := words.Why(&backoff, time.Time{}, words.WhyWidth); got != "exit 1 ×3: no route" {
 		t.Errorf("without a time: %q", got)
 	}
 }

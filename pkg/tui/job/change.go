@@ -110,7 +110,7 @@ func (s *ChangeForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	blocks := []widget.Block{{p.Title(words.verb+" job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p, words)}
 	blocks[0] = append(blocks[0], p.Wrap(layout.Plainly(words.effect), 0)...)
 	if j := d.Open(s.job); j != nil {
-		blocks = append(blocks, append(header(p, j), verdictLines(p, j)...))
+		blocks = append(blocks, append(header(p, j), p.Wrap(layout.Of(layout.Text(layout.Bold, j.Verdict.Sentence)), 0)...))
 	}
 	return widget.Stack(blocks, p.Height)
 }

@@ -3,6 +3,7 @@ package job
 import (
 	"slices"
 	"strings"
+	"time"
 
 	tea "charm.land/bubbletea/v2"
 	"k8s.io/apimachinery/pkg/types"
@@ -13,16 +14,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var (
 	keyNextCommand = widget.Bind("tab/n", "next command", "tab", "n")
 	keyPrevCommand = widget.Bind("shift+tab/N", "previous command", "shift+tab", "N")
 	keyCopyCommand = widget.Bind("y", "copy the command", "y")
-	keyFull        = widget.Bind("a", "all of long lists", "a")
+	keyFull        = widget.Bind("a", "all details", "a")
 )
 
-// explanation shows the output of explain-failure. The user can choose one of its commands to copy it.
+// explanation shows the output of why, or of why --full. The user can choose one of its commands to copy it.
 type explanation struct {
 	job    types.NamespacedName
 	scroll widget.Scroll
@@ -39,7 +41,7 @@ type explanation struct {
 	lines []layout.Line
 }
 
-// NewExplanation returns a screen that explains a Job as explain-failure does.
+// NewExplanation returns a screen that explains a Job as why does.
 func NewExplanation(job types.NamespacedName) screen.Screen { return &explanation{job: job} }
 
 func (s *explanation) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
@@ -117,7 +119,11 @@ func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 		return
 	}
 	s.drawn.report, s.drawn.width, s.drawn.full = j.Report, p.Width, s.full
-	s.lines = text.ExplanationLines(*j.Report, text.Options{Width: p.Width, ASCII: p.ASCII, Full: s.full, Location: p.Location, Namespace: p.Namespace})
+	if s.full {
+		s.lines = text.ExplanationLines(*j.Report, textOptions(p))
+	} else {
+		s.lines = Answer(p, j, nil, keyFull)
+	}
 	s.commands = s.commands[:0]
 	for i, l := range s.lines {
 		if isCommand(l) {
@@ -125,6 +131,38 @@ func (s *explanation) draw(p *widget.Paint, j *screen.Job) {
 		}
 	}
 	s.command = max(0, min(s.command, len(s.commands)-1))
+}
+
+func textOptions(p *widget.Paint) text.Options {
+	return text.Options{Width: p.Width, ASCII: p.ASCII, Full: true, Location: p.Location, Namespace: p.Namespace}
+}
+
+// Answer returns the explanation as why prints it, below a warning if the Job is gone, or if the API server had stopped
+// responding. keys show all details in the view; without keys, the command is named.
+func Answer(p *widget.Paint, j *screen.Job, staleSince *time.Time, keys ...widget.Binding) []layout.Line {
+	var lines []layout.Line
+	report := *j.Report
+	switch {
+	case j.Gone && report.Job.UID == "":
+		return p.Wrap(layout.Of(layout.Text(layout.Bold, "The Job "+j.GoneWords(p)+".")), 0)
+	case j.Gone:
+		report.Next = nil
+		gone := j.GoneWords(p)
+		if strings.HasPrefix(gone, "deleted") {
+			gone = "was " + gone
+		}
+		lines = p.Wrap(layout.Of(layout.Text(layout.Bold, "The Job "+gone+". Its last known state:")), 0)
+		lines = append(lines, nil)
+	case staleSince != nil:
+		lines = p.Wrap(layout.Of(layout.Text(layout.Bold, "The API server has not answered since "+p.Clock(*staleSince)+". The last known state:")), 0)
+		lines = append(lines, nil)
+	}
+	options := textOptions(p)
+	options.Full = false
+	for _, key := range keys {
+		options.Again = wording.Join(", ", options.Again, "key "+key.Help().Key)
+	}
+	return append(lines, text.ShortLines(report, options)...)
 }
 
 // isCommand reports whether a line has the form "$ command".

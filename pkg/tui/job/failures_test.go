@@ -17,10 +17,10 @@ func TestFailuresLine(t *testing.T) {
 		causes []explain.Cause
 		want   string
 	}{
-		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (6 not in the status yet, 2 ignored), 2 causes"},
+		{explain.Counts{Failed: 6, AwaitReplacement: 6, IgnoredFailures: 2}, []explain.Cause{cause(12, ""), cause(2, "Ignore")}, "14 failures (2 ignored), 2 causes"},
 		{explain.Counts{Failed: 3}, []explain.Cause{cause(3, "")}, "3 failures, 1 cause"},
-		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure (1 not in the status yet), 1 cause"},
-		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures (1 not in the status yet), 1 cause"},
+		{explain.Counts{}, []explain.Cause{cause(1, "")}, "1 failure, 1 cause"},
+		{explain.Counts{Failed: 1}, []explain.Cause{cause(2, "")}, "2 failures, 1 cause"},
 		{explain.Counts{}, nil, "No failures are known."},
 	} {
 		got := failuresLine(&screen.Job{Report: &explain.Report{Counts: c.counts, Causes: c.causes}}).String()

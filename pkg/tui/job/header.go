@@ -6,7 +6,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
@@ -135,12 +134,8 @@ func countsOf(p *widget.Paint, j *screen.Job, brief brevity) layout.Line {
 	}
 	t := section.FailureTotals(j.Report)
 	one, many := "failure", "failures"
-	switch {
-	case brief >= fewWords:
+	if brief >= fewWords {
 		one, many = "failed", "failed"
-	case t.All != t.Counted:
-		counted := " (" + words.InStatus(t.Counted) + ")"
-		one, many = one+counted, many+counted
 	}
 	add(t.All, one, many, section.FailureStyle(j.Verdict.Outcome))
 	return l

@@ -10,11 +10,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// Issue 6: the header says how many failures count if not all do.
+// The header has one number of failures, whether the status counts all of them or not.
 func TestFailureWords(t *testing.T) {
 	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
 	for want, report := range map[string]explain.Report{
-		" - 14 failures (6 in the status)": {
+		" - 14 failures": {
 			Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1},
 		},
 		" - 1 failure": {Counts: explain.Counts{Failed: 1}},

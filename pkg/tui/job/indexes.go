@@ -34,6 +34,8 @@ type indexesPane struct {
 	// cursor is the chosen index, or an index in the chosen cell. It is kept when the map changes, even if the map does not
 	// hold it for now.
 	cursor int32
+	// placed is set once the cursor had a place: on a failed Job, it starts on the first failed index.
+	placed bool
 	// per is the number of indexes per cell; 0 for the fewest that fit.
 	per int
 	// top is the first visible row. free is set when the wheel has scrolled away from the cursor.
@@ -204,6 +206,12 @@ func (o *indexesPane) Body(p *widget.Paint, d *screen.Data) []layout.Line {
 	if m == nil {
 		o.width = 0
 		return o.withoutMap(p, j)
+	}
+	if !o.placed {
+		o.placed = true
+		if first, found := m.Next(m.Last(), indexmap.SetOf(indexmap.Failed)); found && j.Verdict.Outcome.Fails() {
+			o.cursor = first
+		}
 	}
 	head, g := o.layout(p, j, m)
 	cell := g.CellOf(o.cursor)

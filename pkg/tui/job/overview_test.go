@@ -48,8 +48,7 @@ func TestGrowMapCutsNothing(t *testing.T) {
 		for width := 80; width <= 200; width += 20 {
 			for height := 24; height <= 60; height++ {
 				p, j := withIndexes(t, x, width, height-7) // The other lines surround a tab.
-				story := storyBlocks(p, j)
-				checkGrowth(t, p, j, slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)}), len(story))
+				checkGrowth(t, p, j, slices.Concat([]widget.Block{answerBlock(p, j)}, stateBlocks(p, j)), 1)
 				column := p.Sized((width-columnGap)/2, p.Height)
 				checkGrowth(t, column, j, stateBlocks(column, j), 0)
 			}

@@ -32,24 +32,21 @@ func Preview(p *widget.Paint, d *screen.Data, job types.NamespacedName) []layout
 	return lines[:min(len(lines), p.Height)]
 }
 
-// brief shows the Overview in the given height: the last blocks that do not fit are omitted. Of very few lines, the verdict and
-// the causes have all.
+// brief shows the Overview in the given height: the last blocks that do not fit are omitted. Of very few lines, the answer has all.
 func brief(p *widget.Paint, j *screen.Job) []layout.Line {
-	if p.Height < headerFrom { // A part of the causes says more than what fits of the other blocks.
-		return widget.Stack(storyBlocks(p, j), p.Height)
+	if p.Height < headerFrom { // A part of the answer says more than what fits of the other blocks.
+		return widget.Stack([]widget.Block{answerBlock(p, j)}, p.Height)
 	}
 	if p.Width < columnsFrom {
-		story := storyBlocks(p, j)
-		blocks := fitting(slices.Concat(story, stateBlocks(p, j), []widget.Block{nextBlock(p, j), adviceBlock(p, j)}), p.Height)
-		growMap(p, j, blocks, len(story))
+		blocks := fitting(slices.Concat([]widget.Block{answerBlock(p, j)}, stateBlocks(p, j)), p.Height)
+		growMap(p, j, blocks, 1)
 		return widget.Stack(blocks, p.Height)
 	}
 	half := (p.Width - columnGap) / 2
 	left, right := p.Sized(half, p.Height), p.Sized(p.Width-columnGap-half, p.Height)
-	story := fitting(append(storyBlocks(left, j), nextBlock(left, j), adviceBlock(left, j)), p.Height)
 	state := fitting(stateBlocks(right, j), p.Height)
 	growMap(right, j, state, 0)
-	return layout.Beside(widget.Stack(story, p.Height), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
+	return layout.Beside(answerBlock(left, j), half, columnGap, widget.Stack(state, p.Height), p.Glyphs.Ellipsis)
 }
 
 // fitting returns the blocks with those that do not fit set to nil; the first one is always kept.

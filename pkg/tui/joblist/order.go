@@ -34,7 +34,7 @@ func matchesFilter(f *widget.Filter, o *explain.Outline) bool {
 	if o.HasProblem() {
 		problem = filterProblem
 	}
-	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), words.Why(o, time.Time{}), rule, o.ManagedBy, problem)
+	return f.Matches(o.Namespace+"/"+o.Name, section.RowStatus(o), reasonOf(o), words.Why(o, time.Time{}, words.MostWhy), rule, o.ManagedBy, problem)
 }
 
 // oldFailure is the age at which a failed Job is no longer urgent. It is then listed after all running Jobs, and before

@@ -24,9 +24,11 @@ const (
 	// statusWidth is the width of a mark and the usual statuses, and timeWidth the width of a duration in two units.
 	statusWidth = len("x Suspended")
 	timeWidth   = 6
-	// leastBar and mostBar are the minimum and maximum width of bars, which use the width that no column needs.
-	leastBar = 4
-	mostBar  = 40
+	// leastBar, usualBar and mostBar are widths of bars, which use the width that no column needs.
+	leastBar  = 4
+	usualBar  = 20
+	mostBar   = 40
+	whyHeader = "WHY"
 )
 
 // columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
@@ -40,7 +42,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	}
 	managed := min(f.managedBy, least.managedBy)
 	const progress = "progress"
-	bar := leastBar
+	bar, why := leastBar, words.WhyWidth
 	columns := []layout.Column[job]{
 		{
 			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
@@ -89,8 +91,8 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
-			Header: "WHY", Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
-			Cell: func(o *job) layout.Line { return whyCell(p, o) },
+			Header: whyHeader, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
+			Cell: func(o *job) layout.Line { return whyCell(p, o, why) },
 		},
 		{
 			Header: "RUN BY", Width: managed, Fixed: true, Min: managed, Drop: 5, Hidden: !f.managed || p.Width < fullHeadersFrom,
@@ -104,13 +106,18 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		s.ageColumn(p),
 	}
 
-	// Bars use the width that no column needs.
+	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
 	columns = s.table.Marked(p, columns)
-	free := layout.TableOf(columns, nil).Free(p.Width - widget.CursorWidth)
-	bar = min(mostBar, leastBar+max(0, free))
+	free := max(0, layout.TableOf(columns, nil).Free(p.Width-widget.CursorWidth))
+	usual := min(usualBar-leastBar, free)
+	reasons := min(words.MostWhy-words.WhyWidth, (free-usual)*2/3)
+	bar, why = leastBar+usual+min(mostBar-usualBar, free-usual-reasons), words.WhyWidth+reasons
 	for i := range columns {
-		if columns[i].Sort.Name == progress {
+		switch {
+		case columns[i].Sort.Name == progress:
 			columns[i].Width += bar - leastBar
+		case columns[i].Header == whyHeader && reasons > 0:
+			columns[i].Width, columns[i].Min = why, why
 		}
 	}
 	return columns
@@ -206,12 +213,12 @@ func failedIndexesOf(p *widget.Paint, o *explain.Outline) string {
 }
 
 // whyCell returns the problem of the Job.
-func whyCell(p *widget.Paint, o *explain.Outline) layout.Line {
+func whyCell(p *widget.Paint, o *explain.Outline, width int) layout.Line {
 	style := layout.Warn
 	if o.Stalled == nil && o.Outcome.Fails() {
 		style = layout.Bad
 	}
-	return layout.Of(layout.Text(style, words.Why(o, p.Now)))
+	return layout.Of(layout.Text(style, words.Why(o, p.Now, width)))
 }
 
 // reasonOf returns the reason of the condition, the reason why the Job is stalled, or that it has no controller.

@@ -73,11 +73,11 @@ func verdicts(t *testing.T, c situation.Case, file string) []situation.Verdict {
 		if a.Run != "" {
 			answer.Text = ask(t, recording, take, strings.Fields(a.Run)...)
 		} else {
-			answer.Short = ask(t, recording, take, "explain-failure", a.About)
-			answer.Text = ask(t, recording, take, "explain-failure", a.About, "--full")
+			answer.Short = ask(t, recording, take, "why", a.About)
+			answer.Text = ask(t, recording, take, "why", a.About, "--full")
 		}
 		if a.About != "" && !strings.Contains(a.About, "/") {
-			answer.JSON = ask(t, recording, take, "explain-failure", a.About, "-o", "json")
+			answer.JSON = ask(t, recording, take, "why", a.About, "-o", "json")
 		}
 		all = append(all, a.Judge(answer))
 	}

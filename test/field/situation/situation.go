@@ -45,7 +45,7 @@ type Ask struct {
 // Places are facts, by the part of the answer in which they are searched.
 type Places struct {
 	// First is the first sentence: the verdict about a Job, or the first paragraph of other answers. The output of
-	// explain-failure without --full must have these facts, too.
+	// why without --full must have these facts, too.
 	First []Fact `json:"first,omitempty"`
 	// Text is the complete output, with --full.
 	Text []Fact `json:"text,omitempty"`

@@ -8,7 +8,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -35,12 +34,8 @@ func LogErrorLine(node string, err error) string {
 	return OneLine(gather.WhyNoLog(node, err))
 }
 
-const (
-	// simulatedNode is the annotation of nodes that kwok simulates.
-	simulatedNode = "kwok.x-k8s.io/node"
-	// maxNodes is the maximum number of nodes that are read.
-	maxNodes = 100
-)
+// maxNodes is the maximum number of nodes that are read.
+const maxNodes = 100
 
 // SimulatedNodes returns a function that reports whether kwok simulates a node. It reads each node once; a node that
 // cannot be read counts as real.
@@ -48,8 +43,7 @@ func SimulatedNodes(ctx context.Context, client kube.Interface) func(node string
 	known := map[string]bool{}
 	return func(name string) bool {
 		if _, is := known[name]; !is && len(known) < maxNodes {
-			node, err := client.CoreV1().Nodes().Get(ctx, name, metav1.GetOptions{})
-			known[name] = err == nil && node.Annotations[simulatedNode] != ""
+			known[name] = gather.IsSimulated(ctx, client, name)
 		}
 		return known[name]
 	}

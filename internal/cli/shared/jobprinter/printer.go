@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
@@ -39,7 +40,7 @@ type TablePrinter struct {
 
 // NewTablePrinter returns a printer for a table with these columns.
 func NewTablePrinter(out io.Writer, table Table, display cmdutil.Display, headers, fullIndexes bool, now func() time.Time) *TablePrinter {
-	return &TablePrinter{out: out, table: table, display: display, now: now, fullIndexes: fullIndexes, headers: headers}
+	return &TablePrinter{out: out, table: table, display: display, now: now, fullIndexes: fullIndexes || !display.Terminal, headers: headers}
 }
 
 // Snapshot implements Printer.
@@ -65,6 +66,7 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		}
 		rows = append(rows, row)
 	}
+	p.table.whyWidth = p.roomForWhy(rows)
 	columns := p.table.columns(p.Follow)
 	for i, width := range p.widths {
 		columns[i].Width = max(columns[i].Width, width)
@@ -82,6 +84,20 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		lines = append([]layout.Line{header}, lines...)
 	}
 	return p.write(lines)
+}
+
+// roomForWhy returns the width of WHY: all of it unless the width of the terminal limits it. Rows that are followed keep the
+// usual width.
+func (p *TablePrinter) roomForWhy(rows []Row) int {
+	switch {
+	case p.Follow || p.table.custom != nil:
+		return 0
+	case p.display.Width == 0:
+		return words.MostWhy
+	}
+	p.table.whyWidth = 0
+	free := layout.TableOf(p.table.columns(false), rows).Free(p.display.Width)
+	return words.WhyWidth + max(0, free)
 }
 
 func (p *TablePrinter) write(lines []layout.Line) error {

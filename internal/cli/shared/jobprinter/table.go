@@ -68,6 +68,7 @@ type Table struct {
 	LabelColumns []string
 	ShowLabels   bool
 	custom       []column // replaces all other columns
+	whyWidth     int      // the maximum width of WHY, 0 for the usual one
 }
 
 // NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
@@ -81,8 +82,9 @@ func (t *Table) columns(follow bool) []column {
 	}
 	statusWidth, whyWidth := 0, 0
 	if follow {
-		statusWidth, whyWidth = len(batchv1.JobSuccessCriteriaMet), words.WhyWidth
+		statusWidth, whyWidth = len("Terminating"), words.WhyWidth
 	}
+	why := max(words.WhyWidth, t.whyWidth)
 	columns := []column{
 		{Header: "NAMESPACE", Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
 		{Header: "NAME", Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
@@ -103,7 +105,7 @@ func (t *Table) columns(follow bool) []column {
 		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Text: failedIndexesCell},
 		{Header: "TERMINATING", Hidden: t.Narrow, Text: terminatingCell},
 		// In a signature, which has no time, WHY omits the next retry.
-		{Header: "WHY", Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now)) }},
+		{Header: "WHY", Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
 		{Header: "RUN BY", Hidden: !t.Wide, Text: (*Row).ManagedBy},
 		{Header: "DURATION", Hidden: !t.Wide, Text: (*Row).Duration},
 		{Header: "AGE", Text: ageCell},

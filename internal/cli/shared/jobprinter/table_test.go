@@ -109,8 +109,8 @@ func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 		{all[:3], true, "Terminating", "RSuspended"},
 		{nil, true, "Terminating", "-"},
 		{all[:3], false, "Suspended", "RSuspended"},
-		{all[:2], false, "FailureTarget", "RFailureTarget"},
-		{all[:1], false, "SuccessCriteriaMet", "RSuccessCriteriaMet"},
+		{all[:2], false, "Failing", "RFailureTarget"},
+		{all[:1], false, "Succeeding", "RSuccessCriteriaMet"},
 		{nil, false, "Running", "-"},
 	} {
 		job := &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions(tc.conditions...)}}

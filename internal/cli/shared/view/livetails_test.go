@@ -95,7 +95,7 @@ func evidenceLines(s *snapshot.Snapshot) string {
 	return strings.Join(lines, "\n")
 }
 
-// Issue 6.4: explain-failure --log-lines sets the number of lines in the evidence.
+// Issue 6.4: why --log-lines sets the number of lines in the evidence.
 func TestLogLinesAreAsManyAsAskedFor(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	for _, lines := range []int64{0, 3} {

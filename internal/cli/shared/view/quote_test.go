@@ -9,7 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
 )
 
-// On a terminal, explain-failure opens the view, where advice quotes what-if, too.
+// On a terminal, why opens the view, where advice quotes what-if, too.
 func TestLiveAdviceQuotesWhatIf_WIF_01(t *testing.T) {
 	c, err := recorded.Load("../../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
 	if err != nil {

@@ -3,7 +3,6 @@
 package advice
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -50,8 +49,8 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 	if in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
-	if !o.IsNarrow() && needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family))
+	if needsRetry(in, v.Family) {
+		out = appendNew(out, toRetry(in, failed, v.Family, o))
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
@@ -80,19 +79,13 @@ func adviseLogs(text, command string) []explain.Advice {
 	return []explain.Advice{{Kind: explain.AdviceLogs, Text: text, Command: command}}
 }
 
-// propose returns advice on policies, which may be nil. For a finished Job, its command shows how they would have changed
-// the outcome.
+// propose returns advice on policies, which may be nil. For a finished Job, package whatif adds how they would have changed the
+// outcome, if they would, and the command that shows it.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
 	if p == nil || !in.Finished() {
 		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
 	}
-	field, value := "podFailurePolicy", any(p.PodFailurePolicy)
-	if p.ActiveDeadlineSeconds != nil {
-		field, value = "activeDeadlineSeconds", *p.ActiveDeadlineSeconds
-	}
-	data, _ := json.Marshal(value) // It holds only values that JSON can represent.
-	command := kubectl(in.Job, "batchjob what-if %s --set %s", jobWord(in.Job), shellWord(field+"="+string(data)))
-	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Command: command, Policies: p}}
+	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p}}
 }
 
 // proposeFix is propose for policies that resolve the cause of the Job's failure.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -17,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -183,10 +185,14 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 		if end.Looped != "" {
 			return advise(words.KeepLoggingPods, "")
 		}
-		if in.Spec.ActiveDeadlineSeconds == nil {
-			return proposeFix(in, words.GiveMoreTime, nil)
+		text := words.GiveMoreTime
+		if jobspec.Parallelism(in.Spec) < ptr.Deref(in.Spec.Completions, math.MaxInt32) {
+			text = words.GiveMoreTimeOrPods
 		}
-		return proposeFix(in, words.GiveMoreTime, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
+		if in.Spec.ActiveDeadlineSeconds == nil {
+			return proposeFix(in, text, nil)
+		}
+		return proposeFix(in, text, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
@@ -222,8 +228,9 @@ func needsRetry(in *facts.Facts, f *explain.Family) bool {
 	return !in.Indexed() || !retry.Family{in.Job}.Missing(in.Job).IsEmpty()
 }
 
-// toRetry returns advice on running the missing part of a failed Job.
-func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []explain.Advice {
+// toRetry returns advice on running the missing part of a failed Job, or only the missing indexes among those that the report
+// covers.
+func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family, o explain.Options) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t.IsHook() { // A copy would not be the hook that the tool waits for.
 		return []explain.Advice{{Kind: explain.AdviceRerun, Text: words.RunHookAgain(t)}}
 	}
@@ -236,6 +243,13 @@ func toRetry(in *facts.Facts, failed *failures.Failures, f *explain.Family) []ex
 	text, flags := words.RerunMissing, ""
 	if memory := moreMemory(in, failed.Example); memory != "" && last == in.Job.Name {
 		text, flags = words.RerunWithMoreMemory, memory
+	}
+	if in.Indexed() && o.IsNarrow() {
+		missing := covered(in, f, o)
+		if missing.IsEmpty() {
+			return nil
+		}
+		flags += " --indexes " + missing.String()
 	}
 	return []explain.Advice{{Kind: explain.AdviceRerun, Text: text, Command: kubectl(in.Job, "batchjob retry %s%s", shellWord(last), flags)}}
 }
@@ -269,4 +283,20 @@ func moreMemory(in *facts.Facts, f *failures.Failure) string {
 		flag = " -c " + shellWord(killed[0].Name)
 	}
 	return flag + " --limits memory=" + more[0].Resources["limits"]["memory"]
+}
+
+// covered returns the missing indexes that the report covers.
+func covered(in *facts.Facts, f *explain.Family, o explain.Options) indexset.Set {
+	missing := retry.Family{in.Job}.Missing(in.Job)
+	if f != nil {
+		missing, _ = indexset.Parse(f.Missing)
+	}
+	if o.Pod == "" {
+		return missing.Intersection(o.Indexes)
+	}
+	at := slices.IndexFunc(in.Pods, func(p *input.Pod) bool { return p.Name == o.Pod })
+	if at < 0 || !missing.Contains(in.Pods[at].Index) {
+		return indexset.Set{}
+	}
+	return indexset.Of(in.Pods[at].Index)
 }

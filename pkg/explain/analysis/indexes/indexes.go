@@ -13,13 +13,13 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
-// Describe returns the indexes by state, and details of indexes with failures that the report is about; failed are their
-// failures. It returns nil for a NonIndexed Job.
-func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *explain.Indexes {
+// Describe returns the indexes by state, and details of indexes with failures that the report is about; failed are all
+// failures of the Job, and shown those that the report is about. It returns nil for a NonIndexed Job.
+func Describe(in *facts.Facts, failed, shown *failures.Failures, o explain.Options) *explain.Indexes {
 	if !in.Indexed() {
 		return nil
 	}
-	s := setsOf(in)
+	s := setsOf(in, decisive(in, failed))
 	out := &explain.Indexes{
 		Total:     ptr.Deref(in.Spec.Completions, 0),
 		Completed: s.completed.String(), Failed: s.failed.String(), FailedList: explain.ListIndexes(s.failed.String()), Active: s.active.String(),
@@ -32,8 +32,23 @@ func Describe(in *facts.Facts, failed *failures.Failures, o explain.Options) *ex
 		TerminatingCount: int32(s.terminating.Len()), BackingOffCount: int32(s.backingOff.Len()), PendingCount: int32(s.pending.Len()), UnknownCount: int32(s.unknown.Len()),
 	}
 	out.Rerun, out.RerunCompleted = retry.Progress(in.Job)
-	out.Details, out.DetailsOmitted = detailsOf(in, failed, o, &s)
+	out.Details, out.DetailsOmitted = detailsOf(in, shown, o, &s)
 	return out
+}
+
+// decisive returns the index whose pod decided that the Job failed, none if it is unknown, or if indexes fail by themselves.
+func decisive(in *facts.Facts, failed *failures.Failures) indexset.Set {
+	by := in.Decision.EndedBy
+	if !in.Decision.Failing() || in.PerIndex() || by != explain.EndedByRule && by != explain.EndedByBackoffLimit {
+		return indexset.Set{}
+	}
+	matched := in.Decision.MatchedPod.Name
+	for i := range failed.All { // The latest first.
+		if f := &failed.All[i]; !f.Consequence && f.Stopped == "" && f.Pod.Index >= 0 && (matched == "" || f.Pod.Name == matched) {
+			return indexset.Of(f.Pod.Index)
+		}
+	}
+	return indexset.Set{}
 }
 
 // Backoff is the back-off of indexes whose latest pod failed.

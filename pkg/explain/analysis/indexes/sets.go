@@ -21,11 +21,13 @@ type sets struct {
 	notStarted, retrying, willNotComplete indexset.Set
 }
 
-// setsOf sorts the indexes into sets: an index goes into the first set below that it qualifies for.
-func setsOf(in *facts.Facts) sets {
+// setsOf sorts the indexes into sets: an index goes into the first set below that it qualifies for. decisive failed with the
+// Job.
+func setsOf(in *facts.Facts, decisive indexset.Set) sets {
 	var s sets
-	s.completed, s.failed = in.Plan.Findings.CompletedIndexes, in.Plan.Findings.FailedIndexes
 	total := ptr.Deref(in.Spec.Completions, 0)
+	s.completed, s.failed = in.Plan.Findings.CompletedIndexes, in.Plan.Findings.FailedIndexes
+	s.failed = s.failed.Union(decisive.Intersection(indexset.Below(total)).Difference(s.completed))
 	active, beyond := indexesBelow(in.Active, total)
 	terminating, more := indexesBelow(in.Terminating, total)
 	ready, _ := indexesBelow(slices.DeleteFunc(slices.Clone(in.Active), func(p *input.Pod) bool { return !p.Ready }), total)

@@ -60,7 +60,7 @@ func progressOf(in *facts.Facts, completed int32) words.Progress {
 
 // addPresent adds what happens to a Job whose outcome is open, and the position of the problem that the verdict names.
 func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answer) {
-	a.Active, a.Failures, a.InStatus = in.Job.Status.Active, v.Accounting.Seen(), v.Accounting.CountedOwn()
+	a.Active, a.Failures = in.Job.Status.Active, v.Accounting.Seen()
 	if in.PodsRead {
 		a.Active = int32(len(in.Active))
 	}
