@@ -15,7 +15,7 @@ import (
 // empty matches lines of a log that do not say why a program failed: commands that a shell traces, exits, frames of a stack
 // trace, and what runtimes and tools print after an error.
 var empty = lazyregexp.New(`^(?:` + strings.Join([]string{
-	`\++ `, `(?:exit|exited with) (?:status|code):? \d+`, `command terminated`, `(?:Killed|Terminated|Done|done)\.?$`,
+	`\++ `, `(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `(?:Killed|Terminated|Done|done)\.?$`,
 	`[^\pL\pN]*$`,                                                                      // rulers, and the marks below a line of code
 	`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
 	`Node\.js v\d`, `npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |$)|npm ERR!$|npm error$`,

@@ -31,6 +31,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"R":             {[]string{"Error in f() : no port", "Calls: f", "Execution halted"}, "Error in f() : no port"},
 		"make's error":  {[]string{"cc: no port", "make: *** [Makefile:3: all] Error 1"}, "cc: no port"},
 		"at a place":    {[]string{"at least one shard is missing"}, "at least one shard is missing"},
+		"exit in words": {[]string{"no port", "exit 42"}, "no port"},
 		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
