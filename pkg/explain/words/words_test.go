@@ -52,9 +52,9 @@ func TestCauseSentence(t *testing.T) {
 // Requirements: CLI-30. A narrow column names the container that a pod waits for.
 func TestProblemBriefNamesTheContainer(t *testing.T) {
 	for want, p := range map[string]explain.Problem{
-		"istio-proxy still runs":          {Kind: explain.ProblemContainerEnded, Container: "main", Exit: &cause.Exit{}, Running: []string{"istio-proxy"}},
-		"exit 3, mesh and logs still run": {Kind: explain.ProblemContainerFailed, Container: "main", Exit: &cause.Exit{ExitCode: 3}, Running: []string{"mesh", "logs"}},
-		"agent still runs":                {Kind: explain.ProblemSidecarStopping, Container: "main", Exit: &cause.Exit{}, Running: []string{"agent"}},
+		"istio-proxy still runs":          {Kind: explain.ProblemContainerEnded, Container: "main", Run: explain.Run{Exit: &cause.Exit{}}, Stopping: explain.Stopping{Running: []string{"istio-proxy"}}},
+		"exit 3, mesh and logs still run": {Kind: explain.ProblemContainerFailed, Container: "main", Run: explain.Run{Exit: &cause.Exit{ExitCode: 3}}, Stopping: explain.Stopping{Running: []string{"mesh", "logs"}}},
+		"agent still runs":                {Kind: explain.ProblemSidecarStopping, Container: "main", Run: explain.Run{Exit: &cause.Exit{}}, Stopping: explain.Stopping{Running: []string{"agent"}}},
 		"init container wait-for-db runs": {Kind: explain.ProblemInitRunning, Container: "wait-for-db"},
 		"sidecar cache not started":       {Kind: explain.ProblemSidecarNotStarted, Container: "cache"},
 		"":                                {Kind: explain.ProblemUnschedulable},
