@@ -31,16 +31,14 @@ func TestCauseSentence(t *testing.T) {
 	notFound := `failed to create containerd task: failed to create shim task: OCI runtime create failed: exec: "trian": executable file not found in $PATH`
 	for want, c := range map[string]explain.Cause{
 		"Container main could not be started (StartError): command trian was not found in the container": {
-			Text: "Container main could not be started (StartError)", Message: notFound, Error: &meaning.KnownError{Kind: meaning.ErrorCommandNotFound, Subject: "trian"},
+			Text: "Container main could not be started (StartError)", Ended: explain.Ended{Message: notFound}, Error: &meaning.KnownError{Kind: meaning.ErrorCommandNotFound, Subject: "trian"},
 		},
-		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
+		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Ended: explain.Ended{Message: "loading\nschema 7 is not supported."}},
 		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {
-			Text: "Container main was killed because its liveness probe failed", ExitCode: ptr.To[int32](137), Message: "connection refused",
-			Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"},
+			Text: "Container main was killed because its liveness probe failed", Ended: explain.Ended{ExitCode: ptr.To[int32](137), Message: "connection refused", Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"}},
 		},
 		"Pod was terminated because its node shut down": {
-			Text: "Pod was terminated because its node shut down", ExitCode: ptr.To[int32](143), Message: "imminent node shutdown",
-			Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown},
+			Text: "Pod was terminated because its node shut down", Ended: explain.Ended{ExitCode: ptr.To[int32](143), Message: "imminent node shutdown", Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown}},
 		},
 	} {
 		if got := CauseSentence(&c); got != want {
