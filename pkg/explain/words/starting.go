@@ -119,15 +119,14 @@ func slowStartNote(p *explain.Problem, _ time.Time) string {
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Start.Reason)
-	switch {
-	case p.Start.Trouble != nil:
-		named := ": " + p.Start.Trouble.Text("")
-		if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
-			text = "container " + p.Container + " cannot be started"
-		}
-		return text + named
+	if p.Start.Trouble == nil {
+		return text
 	}
-	return text
+	named := ": " + p.Start.Trouble.Text("")
+	if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
+		text = "container " + p.Container + " cannot be started"
+	}
+	return text + named
 }
 
 func unstartableSays(p *explain.Problem, _ time.Time) quotation {
