@@ -28,6 +28,9 @@ func Shorten(message string, most int) string {
 		text = text[:end[1]-len(". ")]
 	}
 	end := LastClauses(text, most)
+	if !fits(end, most) {
+		text, end = invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2")
+	}
 	if strings.Count(end, "]") > strings.Count(end, "[") {
 		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
 	}
@@ -48,6 +51,8 @@ var (
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
 	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
+	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own.
+	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?([\w.\[\]-]+: Invalid value: (?:"[^"]*"|[^\s:]+): )`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
 	// quota matches a list of several resources in the message of an exhausted quota.
@@ -61,7 +66,7 @@ var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
 // trailing matches what follows an error: its code, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {
@@ -117,10 +122,10 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one.
+// given number of characters, but at least one. A field stays with its value that is not allowed.
 func LastClauses(message string, most int) string {
 	last, quoted, depth := "", false, 0
-	quotes := strings.Count(message, `"`)%2 == 0
+	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
 	for i := len(message) - 1; i >= 0; i-- {
 		switch message[i] {
 		case '"':
@@ -133,7 +138,13 @@ func LastClauses(message string, most int) string {
 			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") {
 				continue
 			}
-			clauses := message[i+2:]
+			start := i + 2
+			for _, field := range fields {
+				if field[0] <= i && i < field[1] {
+					start = field[0]
+				}
+			}
+			clauses := message[start:]
 			if last != "" && !fits(clauses, most) {
 				return last
 			}
