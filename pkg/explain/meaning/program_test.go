@@ -177,8 +177,8 @@ func TestTheResourceOfADeniedRequestIsNotCut(t *testing.T) {
 	long := strings.Repeat("long-", 8)
 	for message, want := range map[string]string{
 		`User "system:serviceaccount:operators:operator" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scopeFailed to clean up`: "ServiceAccount operator cannot delete gadgets.things.example.com at the cluster scope",
-		`User "system:serviceaccount:ns:` + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                     "ServiceAccount " + long + " cannot delete gadgets.things.example.com",
-		`User "` + long + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                                       "cannot delete gadgets.things.example.com",
+		`User "system:serviceaccount:ns:` + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                      "ServiceAccount " + long + " cannot delete gadgets.things.example.com",
+		`User "` + long + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                                        "cannot delete gadgets.things.example.com",
 	} {
 		if e := KnownErrorIn(1, message); e == nil || e.Text() != "it lacks a permission: "+want {
 			t.Errorf("%s\ngot %+v\nwant %s", message, e, want)
