@@ -24,6 +24,9 @@ func Shorten(message string, most int) string {
 			return short
 		}
 	}
+	if m := rejected.FindStringSubmatch(text); m != nil {
+		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
+	}
 	if end := sentence.FindStringIndex(text); end != nil {
 		text = text[:end[1]-len(". ")]
 	}
@@ -51,8 +54,10 @@ var (
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
 	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
-	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own.
-	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?([\w.\[\]-]+: Invalid value: (?:"[^"]*"|[^\s:]+): )`)
+	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
+	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
+	// rejected matches kubectl's message about an object that the API server does not accept.
+	rejected = lazyregexp.New(`^(?:[Ee]rror: )?The \w+ "([^"]+)" is invalid: (.*)`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
 	// quota matches a list of several resources in the message of an exhausted quota.

@@ -30,6 +30,8 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 			`.containers[0].runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`},
 		{`provider "a": Forbidden: not usable, spec.containers[0].securityContext.runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`, 90,
 			`runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`},
+		{`The CustomResourceDefinition "gadgets.example.com" is invalid: spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults`, 100,
+			`gadgets.example.com is invalid: spec.preserveUnknownFields: must be false in order to use defaults`},
 		// The exit status of another program says nothing.
 		{`tool: cannot configure the disks: cannot make a key: no answer for client.a from ` + long + `: cannot get client.a: exit status 1`, 60,
 			`tool: cannot configure the disks… cannot get client.a`},

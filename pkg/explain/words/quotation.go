@@ -45,7 +45,7 @@ func meansExit(text string) quotation { return quotation{message: text, before: 
 const leastQuoted = 40
 
 // clauses returns the clause text with the quotation, in at most so many characters. The message is shortened if enough of it is
-// left, and is a clause of its own otherwise.
+// left, and is a clause of its own otherwise, or if only that has its end.
 func (q quotation) clauses(text string, room int) []string {
 	message := q.message
 	if !q.whole {
@@ -55,12 +55,17 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text}
 	}
 	left := room - utf8.RuneCountInString(text+q.before+q.after)
-	switch {
-	case utf8.RuneCountInString(message) <= left:
+	if utf8.RuneCountInString(message) <= left {
 		return []string{text + q.before + message + q.after}
-	case !q.whole && left >= leastQuoted:
-		return []string{text + q.before + wording.Shorten(message, left) + q.after}
-	case q.after == "”":
+	}
+	if !q.whole && left >= leastQuoted {
+		short, own := wording.Shorten(q.message, left), wording.Shorten(q.message, maxQuoted)
+		if strings.HasSuffix(own, "…") || !strings.HasSuffix(short, "…") {
+			return []string{text + q.before + short + q.after}
+		}
+		message = own
+	}
+	if q.after == "”" {
 		message = wording.Quoted(message)
 	}
 	return []string{text, message}
