@@ -150,6 +150,24 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 	}
 }
 
+// JOB-16, CLI-04: of several containers, the kubelet's events name the one that was restarted.
+func TestTheRestartedContainerIsNamedByItsEvents(t *testing.T) {
+	job := restarting(1, 1)
+	job.Spec.Template.Spec.Containers = append(job.Spec.Template.Spec.Containers, corev1.Container{Name: "proxy"})
+	of := func(name string) input.Event {
+		return input.Event{Pod: "a", Reason: "BackOff", Message: "Back-off restarting failed container " + name + " in pod a_ns(uid)", Count: 2}
+	}
+	for want, events := range map[string][]input.Event{
+		"container proxy was restarted":            {of("proxy"), of("proxy")},
+		"containers of its pods were restarted at": {of("proxy"), of("main")},
+		"no pod or log of it is left":              nil,
+	} {
+		f := factsOf(job)
+		f.Events = events
+		wantSaid(t, report(f), want)
+	}
+}
+
 // JOB-15, CLI-04: deletions by others and disruptions fail a Job with OnFailure, too.
 func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 	job := restarting(0, 0)

@@ -59,7 +59,7 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text + q.before + message + q.after}
 	}
 	if !q.whole && left >= leastQuoted {
-		short, own := wording.Shorten(q.message, left), wording.Shorten(q.message, maxQuoted)
+		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
 		if strings.HasSuffix(own, "…") || !strings.HasSuffix(short, "…") {
 			return []string{text + q.before + short + q.after}
 		}
