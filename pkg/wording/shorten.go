@@ -143,13 +143,7 @@ func LastClauses(message string, most int) string {
 			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") {
 				continue
 			}
-			start := i + 2
-			for _, field := range fields {
-				if field[0] <= i && i < field[1] {
-					start = field[0]
-				}
-			}
-			clauses := message[start:]
+			clauses := message[clauseAt(i, fields):]
 			if last != "" && !fits(clauses, most) {
 				return last
 			}
@@ -160,6 +154,16 @@ func LastClauses(message string, most int) string {
 		return message
 	}
 	return last
+}
+
+// clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
+func clauseAt(colon int, fields [][]int) int {
+	for _, field := range fields {
+		if field[0] <= colon && colon < field[1] {
+			return field[0]
+		}
+	}
+	return colon + len(": ")
 }
 
 // Cut returns the first words of a text, in at most the given number of characters. It cuts a word only if that has more.

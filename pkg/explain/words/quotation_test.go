@@ -14,6 +14,7 @@ func TestMessageKeepsItsEnd(t *testing.T) {
 	for message, want := range map[string][]string{
 		"no port":                     {text + ": no port"},
 		"cannot make a key: " + value: {text, "cannot make a key: " + value},
+		"specField of " + value:       {text + ": specField of " + value[:31] + "…"},
 		"tool: cannot start: cannot get the key of client.a": {text + ": cannot start: cannot get the key of client.a"},
 		strings.Repeat("word ", 40):                          {text + ": " + strings.TrimSpace(strings.Repeat("word ", 9)) + "…"},
 	} {
