@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Requirements: CLI-14. A message is a clause of its own if the room beside the text would cut its end.
+// Requirements: CLI-40. A message is a clause of its own if the room beside the text would cut its end.
 func TestMessageKeepsItsEnd(t *testing.T) {
 	t.Parallel()
 	const text, room = "container main exited with code 1", 80
@@ -24,7 +24,7 @@ func TestMessageKeepsItsEnd(t *testing.T) {
 	}
 }
 
-// Requirements: CLI-14
+// Requirements: CLI-18
 func TestLastLinesBeginWithTheKnownError(t *testing.T) {
 	t.Parallel()
 	lines := append([]string{"start", "dial tcp: lookup db: no such host"}, strings.Split(strings.Repeat("* or ask\n", 11), "\n")...)
