@@ -61,7 +61,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"deactivated": {
 			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
-			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a): the workload is deactivated due to exceeding",
+			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"admission check": {
