@@ -68,6 +68,7 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
+	explain.ProblemRestarted:       {what: restartedText, says: crashLoopSays, note: restartsNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",

@@ -54,21 +54,22 @@ func AddHook(t *explain.Tool, kind, name string) string {
 		source, kind, name, hook, order, t.Weight, toolRun(t))
 }
 
-// toolRun names the command or the action with which the tool runs the Job.
+// toolRun names the command or the action with which the tool runs the Job. A hook of several moments most likely ran at an
+// install or upgrade.
 func toolRun(t *explain.Tool) string {
-	has := func(part string) bool {
-		return slices.ContainsFunc(t.Hooks, func(hook string) bool { return strings.Contains(hook, part) })
+	only := func(part string) bool {
+		return t.IsHook() && !slices.ContainsFunc(t.Hooks, func(hook string) bool { return !strings.Contains(hook, part) })
 	}
 	switch {
 	case t.Name == explain.ToolArgoCD:
 		return "the next sync"
 	case t.Name == explain.ToolFlux:
 		return "the next reconciliation"
-	case has("delete"):
+	case only("delete"):
 		return "helm uninstall"
-	case has("rollback"):
+	case only("rollback"):
 		return "helm rollback"
-	case has("test"):
+	case only("test"):
 		return "helm test"
 	}
 	return "helm upgrade --install"

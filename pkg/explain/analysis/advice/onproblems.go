@@ -47,6 +47,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
+	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
 	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
@@ -121,6 +122,16 @@ func onPod(command string) adviser {
 		}
 		return out
 	}
+}
+
+// onRestarted returns advice on the error of a container that failed and runs again.
+func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		if text := remedy(in, in.Restarted(pod), p.Start.Error); text != "" {
+			out = advise(text, errorCommand(p.Start.Error))
+		}
+	}
+	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
 }
 
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
