@@ -9,7 +9,7 @@ import (
 )
 
 // A hook of several moments is run by the command that its user most likely ran.
-// Requirements: CON-32
+// Requirements: TOL-03
 func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
 	for hooks, command := range map[string]string{
 		"pre-install,pre-upgrade,pre-rollback": "helm upgrade --install",

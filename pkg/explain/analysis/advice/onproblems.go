@@ -65,6 +65,9 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		case p.Start.Hook != nil:
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
+		case p.Start.Reason == explain.InvalidImageName && hasSource(in):
+			out = append(out, onSource(in, p)...)
+			continue // A Job that is recreated by hand would be in the way.
 		case !known:
 			on = onPod("describe pod %s")
 		}
@@ -80,17 +83,30 @@ var ofTemplate = []explain.ProblemKind{
 	explain.ProblemCrashLoop, explain.ProblemPodPending,
 }
 
+// hasSource reports whether a tool or an owner creates the Job.
+func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
+
 // onSource returns the advice to change the source of the Job if a tool or an owner creates it.
 func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if !slices.Contains(ofTemplate, p.Kind) {
 		return nil
 	}
+	var skip []explain.Advice
+	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
+		skip = advise(text, "")
+	}
+	if slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitNoNodes }) {
+		return skip
+	}
 	to := ""
-	if p.Kind == explain.ProblemImagePull {
+	switch {
+	case p.Start.Reason == explain.InvalidImageName:
+		to = "to correct the name of the image, "
+	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
 	}
 	if t := facts.ToolOf(in.Job); t != nil {
-		return advise(to+words.ChangeSource(t), "")
+		return append(advise(to+words.ChangeSource(t), ""), skip...)
 	}
 	if o := in.ManagingOwner(); o != nil {
 		return advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
@@ -185,7 +201,7 @@ var ofOtherImage = []meaning.TroubleKind{meaning.ImageNotFound, meaning.Reposito
 // otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
 // container, comes from elsewhere.
 func otherImage(in *facts.Facts, container string) string {
-	if facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil || in.IsInjected(container) {
+	if hasSource(in) || in.IsInjected(container) {
 		return ""
 	}
 	image := "IMAGE"
