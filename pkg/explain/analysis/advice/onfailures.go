@@ -42,7 +42,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
-	out = append(out, onDisruption(in, f)...)
+	out = append(out, onDisruption(in, failed, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
@@ -64,13 +64,19 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 }
 
 // onDisruption returns advice on a pod that was evicted or preempted.
-func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
+func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
 	if f.Pod.Disruption == preempted {
 		out = advise(words.AvoidPreemption, "")
 	}
 	end := f.Ending()
 	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		same := int32(0)
+		for i := range failed.All {
+			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
+				same++
+			}
+		}
+		out = append(out, onDisrupted(in, end, same)...)
 	}
 	return out
 }
