@@ -30,8 +30,8 @@ type Answer struct {
 	// The rest of this part is about a Job whose outcome is open. RetryOf is the first Job of the family if the Job is a retry
 	// whose creation was interrupted.
 	RetryOf string
-	// Blocker is the problem that blocks the Job, and Beside one that blocks a pod while others run, or a
-	// container that runs again.
+	// Blocker is the problem that blocks the Job, and Beside one that blocks a pod while others run, or
+	// one of the past: a container that runs again, or lost pods.
 	Blocker, Beside *explain.Problem
 	Deleting        bool
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.

@@ -53,10 +53,17 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 			whys[p.Rule][p.Why]++
 		}
 	}
+	gone := in.CountedFailures() > 0 && len(in.Pods) == 0 || len(in.Lost()) > 0
+	if gone && *out.Unmatched == 0 {
+		out.Unmatched = nil // Of pods that are gone, it is unknown.
+	}
 	for i, counts := range whys {
 		out.Rules[i].Why = mostFrequent(counts)
 		if out.Rules[i].Decided {
 			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may no longer exist.
+		}
+		if gone && *out.Rules[i].Matched == 0 {
+			out.Rules[i].Matched = nil
 		}
 	}
 	return out

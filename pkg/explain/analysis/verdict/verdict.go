@@ -92,7 +92,9 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	}
 	for _, beside := range []func(*explain.Problem) bool{
 		func(p *explain.Problem) bool { return p.Blocks },
-		func(p *explain.Problem) bool { return p.Kind == explain.ProblemRestarted },
+		func(p *explain.Problem) bool {
+			return p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost
+		},
 	} {
 		for i := range v.Problems {
 			if a.Beside == nil && beside(&v.Problems[i]) {
