@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -122,8 +123,13 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 // Requirements: TOL-03
 func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 	hook := ofTool(nil, map[string]string{"helm.sh/hook": "pre-delete"})
-	unscheduled := pendingPod("", "")
-	unscheduled.Node, unscheduled.Unschedulable = "", "no nodes available to schedule pods"
+	unscheduled := podOf("train-x", func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			Message: "no nodes available to schedule pods",
+		}}
+	})
 	r := report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{unscheduled}})
 	wantSaid(t, r, "add a node", "helm uninstall --no-hooks")
 	wantUnsaid(t, r, "change the chart")

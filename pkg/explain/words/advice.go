@@ -66,6 +66,11 @@ func Tolerate(pinned string) string {
 	return "recreate the Job with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
 }
 
+// FindOtherUser returns advice on a claim that is not mounted in time.
+func FindOtherUser(claim string) string {
+	return fmt.Sprintf("find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume", claim)
+}
+
 // AwaitRuntime returns advice on a container name that the container runtime still reserves.
 func AwaitRuntime(container string) string {
 	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -192,7 +191,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 			return advise(words.KeepLoggingPods, "")
 		}
 		text := words.GiveMoreTime
-		if jobspec.Parallelism(in.Spec) < ptr.Deref(in.Spec.Completions, math.MaxInt32) {
+		if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 			text = words.GiveMoreTimeOrPods
 		}
 		if in.Spec.ActiveDeadlineSeconds == nil {

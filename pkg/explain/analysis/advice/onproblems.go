@@ -183,6 +183,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
 	case t.Kind == meaning.ClaimUnusable:
 		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
+		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
 	case t.Kind == meaning.WrongNode:
 		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
@@ -242,6 +244,8 @@ func startAdvice(p *explain.Problem) string {
 		return p.Run.Ending.Advice("")
 	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
+	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
+		return words.FindOtherUser(p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}

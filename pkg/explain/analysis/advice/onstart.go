@@ -49,6 +49,8 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
+	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
+		return "kubectl get nodes -l " + shellWord(u.Name)
 	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
 		return "kubectl get nodes --show-labels"
 	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:
