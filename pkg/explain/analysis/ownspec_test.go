@@ -77,3 +77,27 @@ func TestParallelismIsAdvisedOnlyIfMorePodsCanRun(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: TOL-03
+func TestDeadlineOfAHookIsChangedInItsChart(t *testing.T) {
+	job := ofTool(nil, map[string]string{"helm.sh/hook": "pre-delete"})
+	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](20)
+	ended(job, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	job.Status.Failed = 1
+	wantSaid(t, report(factsOf(job)), "give the Job more time (activeDeadlineSeconds)", "change the chart or its values, not this Job: Helm creates the hook again at helm uninstall")
+}
+
+// Requirements: CLI-06
+func TestNodeSelectorOfFullNodesIsRight(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
+	pod := podOf("train-x", func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			Message: "0/5 nodes are available: 4 node(s) didn't match Pod's node affinity/selector, 1 Insufficient cpu.",
+		}}
+	})
+	r := report(input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}})
+	wantSaid(t, r, "free cpu on the nodes")
+	wantUnsaid(t, r, "correct the nodeSelector")
+}

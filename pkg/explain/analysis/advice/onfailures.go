@@ -194,10 +194,11 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 		if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 			text = words.GiveMoreTimeOrPods
 		}
-		if in.Spec.ActiveDeadlineSeconds == nil {
-			return proposeFix(in, text, nil)
+		var longer *explain.Policies
+		if in.Spec.ActiveDeadlineSeconds != nil {
+			longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
 		}
-		return proposeFix(in, text, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
+		return append(proposeFix(in, text, longer), changeSource(in, "")...)
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:

@@ -105,8 +105,13 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
 	}
+	return append(changeSource(in, to), skip...)
+}
+
+// changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
+func changeSource(in *facts.Facts, to string) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil {
-		return append(advise(to+words.ChangeSource(t), ""), skip...)
+		return advise(to+words.ChangeSource(t), "")
 	}
 	if o := in.ManagingOwner(); o != nil {
 		return advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))

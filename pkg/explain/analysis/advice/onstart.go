@@ -28,7 +28,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	for i := range p.Scheduling.Unfit {
 		u := &p.Scheduling.Unfit[i]
 		text := u.Advice(p.Start.Claims)
-		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && len(out) > 0 // The nodes that match are full.
+		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && (len(out) > 0 || u.Name != "") // The nodes that match are full.
 		if text == "" || len(out) == maxUnfits || isMeant {
 			continue
 		}
