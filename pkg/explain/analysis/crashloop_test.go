@@ -63,7 +63,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 }
 
 // A container that runs again for long is no stall, and its failure is not forgotten.
-// Requirements: CON-05
+// Requirements: CON-07
 func TestContainerThatRunsAgainForLongIsNamedWithItsLastFailure(t *testing.T) {
 	f := crashLoop(recovered)
 	c := &f.Pods[0].Containers[0]
