@@ -135,7 +135,7 @@ var fileErrors = []errorRow{
 	},
 }
 
-// ErrorLibraryVersion: a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
+// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
 // version, and the program if it is known.
 const ErrorLibraryVersion ErrorKind = "LibraryVersion"
 
