@@ -34,8 +34,8 @@ func TestMissingFileOfAVolumeIsLookedForInTheVolume(t *testing.T) {
 func TestVersionOfTheCLibraryIsNoModule(t *testing.T) {
 	f := crashLoop(backsOff)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"/tmp/sh: /lib/libc.so.6: version `GLIBC_2.34' not found (required by /tmp/sh)"}}}
-	r := wantFirst(t, f, "/tmp/sh needs GLIBC_2.34, a version of the C library that its image lacks")
-	wantSaid(t, r, "run /tmp/sh in the image that it was built for, or in one whose C library has GLIBC_2.34")
+	r := wantFirst(t, f, "its libc lacks GLIBC_2.34, which /tmp/sh needs")
+	wantSaid(t, r, "run /tmp/sh in the image that it was built for, or in one whose libc has GLIBC_2.34")
 	wantUnsaid(t, r, "module")
 }
 

@@ -96,17 +96,17 @@ var fileErrors = []errorRow{
 	{
 		kind: ErrorLibraryVersion,
 		patterns: []errorPattern{
-			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI|GCC)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
+			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
 		},
 		brief: "library too old",
 		describe: func(subject string) string {
 			version, program, _ := strings.Cut(subject, ":")
-			return fmt.Sprintf("%s needs %s, a version of the C library that its image lacks", cmp.Or(strings.TrimSpace(program), "it"), version)
+			return fmt.Sprintf("its %s lacks %s, which %s needs", libraryOf(version), version, cmp.Or(program, "the program"))
 		},
 		advise: func(e *KnownError, c Container) string {
 			version, program, _ := strings.Cut(e.Subject, ":")
-			return fmt.Sprintf("run %s in the image that it was built for, or in one whose C library has %s; container %s has image %s",
-				cmp.Or(strings.TrimSpace(program), "the program"), version, c.Name, c.Image)
+			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
+				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
 		},
 	},
 	{
@@ -138,6 +138,14 @@ var fileErrors = []errorRow{
 // ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
 // version, and the program if it is known.
 const ErrorLibraryVersion ErrorKind = "LibraryVersion"
+
+// libraryOf returns the library that has a version: libc, or the one of C++.
+func libraryOf(version string) string {
+	if strings.HasPrefix(version, "GLIBC_") {
+		return "libc"
+	}
+	return "libstdc++"
+}
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
 type Mount struct{ Path, Volume, Kind string }
