@@ -26,6 +26,8 @@ const (
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be created
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
+	ProblemRestarted         ProblemKind = "Restarted"         // a container has failed, and runs again for longer than a crash loop lasts
+	ProblemPodsLost          ProblemKind = "PodsLost"          // pods are gone, and are not counted
 	ProblemContainerStopped  ProblemKind = "ContainerStopped"  // its status still says that it runs
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
@@ -151,7 +153,7 @@ type Run struct {
 	// the output of the probe.
 	Ending       *meaning.Ending `json:"ending,omitempty"`
 	ProbeMessage string          `json:"probeMessage,omitempty"`
-	// Restarts is the number of restarts, in all of the pods of a CrashLoop. RestartedBy is the field because of which the
+	// Restarts is the number of restarts, in all of the pods of a CrashLoop or Restarted. RestartedBy is the field because of which the
 	// container is restarted; Uncounted is set if restarts do not count towards the backoffLimit.
 	Restarts    int32       `json:"restarts,omitempty"`
 	RestartedBy RestartedBy `json:"restartedBy,omitempty"`

@@ -53,6 +53,24 @@ const (
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
+// Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
+func Unpin(node string) string {
+	return fmt.Sprintf("recreate the Job without nodeName %s, which pins its pods to that node whatever happens to it", node)
+}
+
+// Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
+func Tolerate(pinned string) string {
+	if pinned != "" {
+		return fmt.Sprintf("recreate the Job with a toleration for the NoExecute taints of node %[1]s, or without nodeName %[1]s, which pins its pods to that node in spite of its taints", pinned)
+	}
+	return "recreate the Job with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
+}
+
+// FindOtherUser returns advice on a claim that is not mounted in time.
+func FindOtherUser(claim string) string {
+	return fmt.Sprintf("find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume", claim)
+}
+
 // AwaitRuntime returns advice on a container name that the container runtime still reserves.
 func AwaitRuntime(container string) string {
 	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)

@@ -188,6 +188,19 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
 }
 
+// restartedText describes a container that failed and runs again.
+func restartedText(p *explain.Problem, _ time.Time) string {
+	again, after := "runs again", ", after restart "+wording.Thousands(p.Run.Restarts)
+	if p.Count > 1 {
+		again, after = "runs again in "+wording.Count(p.Count, "pods"), ", after "+wording.Plural(p.Run.Restarts, "restart", "restarts")
+	}
+	ran := ""
+	if p.Run.RanSeconds != nil && p.Count == 1 {
+		ran = " after " + wording.Seconds(*p.Run.RanSeconds)
+	}
+	return fmt.Sprintf("container %s %s%s: %s%s%s", p.Container, again, after, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason), ran, limitClause(p.Run.MemoryLimit))
+}
+
 // crashLoopSays returns the message of the probe, or of the container.
 func crashLoopSays(p *explain.Problem, _ time.Time) quotation {
 	switch {

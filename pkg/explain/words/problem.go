@@ -68,6 +68,8 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
+	explain.ProblemRestarted:       {what: restartedText, says: crashLoopSays, note: restartsNote},
+	explain.ProblemPodsLost:        {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
@@ -295,6 +297,14 @@ func suspendedSays(p *explain.Problem, _ time.Time) quotation {
 		said = p.Details[0]
 	}
 	return plainly(LowerFirst(withoutIDs(said)))
+}
+
+func podsLostText(p *explain.Problem, _ time.Time) string {
+	return wording.Plural(p.Count, "pod that the Job created is gone and counts", "pods that the Job created are gone and count") + " neither as failed nor as succeeded"
+}
+
+func podsLostNote(p *explain.Problem, _ time.Time) string {
+	return "a rule with action Ignore may have matched " + wording.Form(p.Count, "it", "them") + ", and a back-off may delay new pods"
 }
 
 // withoutIDs removes the UIDs of the other workload, which help no reader.

@@ -111,7 +111,25 @@ func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
 		out = advise(words.AvoidPreemption, "")
 	}
 	if c.Ending.IsDisruption() && c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
-		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		out = append(out, onDisrupted(in, c.Ending, c.Count)...)
 	}
 	return out
 }
+
+// onDisrupted returns advice on pods with the same disruption, whose ending may be nil. To ignore it does not help if the next pods
+// have the same fate: they run on the same node, or lack the same toleration.
+func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Advice {
+	pinned := in.Spec.Template.Spec.NodeName
+	switch tainted := end != nil && end.Kind == meaning.EndTaint; {
+	case tainted && pinned != "":
+		return advise(words.Tolerate(pinned), showTaints+" "+shellWord(pinned))
+	case tainted && pods > 1:
+		return advise(words.Tolerate(""), showTaints)
+	case pinned != "":
+		return advise(words.Unpin(pinned), "kubectl describe node "+shellWord(pinned))
+	}
+	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
+}
+
+// showTaints is the command that prints the taints of nodes.
+const showTaints = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"

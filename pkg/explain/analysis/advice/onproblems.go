@@ -47,6 +47,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
+	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
 	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
@@ -64,6 +65,9 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		case p.Start.Hook != nil:
 			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
+		case p.Start.Reason == explain.InvalidImageName && hasSource(in):
+			out = append(out, onSource(in, p)...)
+			continue // A Job that is recreated by hand would be in the way.
 		case !known:
 			on = onPod("describe pod %s")
 		}
@@ -79,15 +83,33 @@ var ofTemplate = []explain.ProblemKind{
 	explain.ProblemCrashLoop, explain.ProblemPodPending,
 }
 
+// hasSource reports whether a tool or an owner creates the Job.
+func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
+
 // onSource returns the advice to change the source of the Job if a tool or an owner creates it.
 func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if !slices.Contains(ofTemplate, p.Kind) {
 		return nil
 	}
+	var skip []explain.Advice
+	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
+		skip = advise(text, "")
+	}
+	if slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitNoNodes }) {
+		return skip
+	}
 	to := ""
-	if p.Kind == explain.ProblemImagePull {
+	switch {
+	case p.Start.Reason == explain.InvalidImageName:
+		to = "to correct the name of the image, "
+	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
 	}
+	return append(changeSource(in, to), skip...)
+}
+
+// changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
+func changeSource(in *facts.Facts, to string) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil {
 		return advise(to+words.ChangeSource(t), "")
 	}
@@ -123,6 +145,16 @@ func onPod(command string) adviser {
 	}
 }
 
+// onRestarted returns advice on the error of a container that failed and runs again.
+func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		if text := remedy(in, in.Restarted(pod), p.Start.Error); text != "" {
+			out = advise(text, errorCommand(p.Start.Error))
+		}
+	}
+	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
+}
+
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
@@ -156,6 +188,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
 	case t.Kind == meaning.ClaimUnusable:
 		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
+		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
 	case t.Kind == meaning.WrongNode:
 		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
@@ -174,7 +208,7 @@ var ofOtherImage = []meaning.TroubleKind{meaning.ImageNotFound, meaning.Reposito
 // otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
 // container, comes from elsewhere.
 func otherImage(in *facts.Facts, container string) string {
-	if facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil || in.IsInjected(container) {
+	if hasSource(in) || in.IsInjected(container) {
 		return ""
 	}
 	image := "IMAGE"
@@ -215,6 +249,8 @@ func startAdvice(p *explain.Problem) string {
 		return p.Run.Ending.Advice("")
 	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
+	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
+		return words.FindOtherUser(p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}

@@ -28,7 +28,7 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 	for i := range p.Scheduling.Unfit {
 		u := &p.Scheduling.Unfit[i]
 		text := u.Advice(p.Start.Claims)
-		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && len(out) > 0 // The nodes that match are full.
+		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && (len(out) > 0 || u.Name != "") // The nodes that match are full.
 		if text == "" || len(out) == maxUnfits || isMeant {
 			continue
 		}
@@ -49,6 +49,8 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
+	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
+		return "kubectl get nodes -l " + shellWord(u.Name)
 	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
 		return "kubectl get nodes --show-labels"
 	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:

@@ -21,7 +21,7 @@ import (
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.
 var detectors = []func(in *facts.Facts) []explain.Problem{
 	// No pods are created.
-	jobproblems.Suspended, jobproblems.NoParallelism, jobproblems.NoPodGroup, jobproblems.CreationRefused,
+	jobproblems.Suspended, jobproblems.NoParallelism, jobproblems.NoPodGroup, jobproblems.CreationRefused, jobproblems.Lost,
 	// Pods do not start, or do not end.
 	podproblems.Pending, podproblems.StoppedContainers, podproblems.EndedContainers, podproblems.Terminating, podproblems.ForeignFinalizers,
 	// Pods succeed, and may have done half of their work.

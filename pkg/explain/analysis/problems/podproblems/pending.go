@@ -38,7 +38,7 @@ func Pending(in *facts.Facts) []explain.Problem {
 		}
 		if p, ok := pendingPod(in, pod, warning); ok {
 			k := key{kind: p.Kind, container: p.Container, gates: strings.Join(pod.Gates, ",")}
-			if p.Kind == explain.ProblemCrashLoop && p.Run.Exit != nil {
+			if (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemRestarted) && p.Run.Exit != nil {
 				k.exit = *p.Run.Exit
 			}
 			found.add(k, pod.Name, &p)
@@ -73,7 +73,7 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), in.CrashLoop(pod)
-	before := beforeMain(in, pod)
+	before, restarted := beforeMain(in, pod), in.Restarted(pod)
 	switch {
 	case len(pod.Gates) > 0:
 		p.Kind, p.Scheduling.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
@@ -97,6 +97,10 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		}
 	case startsSlowly(in, pod) || triesInVain(pod, warning):
 		slowStart(&p, pod, warning(pod.Name))
+	case restarted != nil:
+		p.Kind, p.Blocks = explain.ProblemRestarted, false
+		addLastRun(in, pod, &p, restarted)
+		p.Since, p.Start.Reason = nil, "" // It runs.
 	default:
 		return p, false
 	}

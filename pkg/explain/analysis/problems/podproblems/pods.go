@@ -29,7 +29,7 @@ func (b *byKey[K]) add(key K, pod string, p *explain.Problem) {
 		b.all = append(b.all, *p)
 	}
 	first := &b.all[place]
-	if known && p.Kind == explain.ProblemCrashLoop {
+	if known && (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemRestarted) {
 		first.Run.Restarts += p.Run.Restarts
 	}
 	first.AddPod(pod)

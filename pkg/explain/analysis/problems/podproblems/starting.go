@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -45,6 +46,8 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 		switch {
 		case u.Kind == meaning.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
+		case u.Kind == meaning.UnfitNodeAffinity:
+			u.Name = selectorOf(&in.Spec.Template.Spec)
 		case u.IsAboutClaim():
 			p.Start.Claims = claimsOf(in, p.Pods[0])
 			nameClaim(u, p.Start.Claims)
@@ -179,4 +182,12 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	case v.Secret != nil:
 		t.Name = v.Secret.SecretName
 	}
+}
+
+// selectorOf returns the nodeSelector of a pod template, as kubectl takes it, "" if there is none, or a node affinity too.
+func selectorOf(spec *corev1.PodSpec) string {
+	if spec.Affinity != nil || len(spec.NodeSelector) == 0 {
+		return ""
+	}
+	return labels.FormatLabels(spec.NodeSelector)
 }
