@@ -46,7 +46,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "no rows for 2024-02-30", ""}}}
 			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): no rows for 2024-02-30.")
 			p := problem(t, r, explain.ProblemCrashLoop)
-			if p.Reason != explain.CrashLoopBackOff || p.Exit.ExitCode != 1 || p.Restarts != 3 || !p.Blocks {
+			if p.Start.Reason != explain.CrashLoopBackOff || p.Run.Exit.ExitCode != 1 || p.Run.Restarts != 3 || !p.Blocks {
 				t.Errorf("%+v", p)
 			}
 			wantSaid(t, r, "kubectl logs a --previous -n ns")
@@ -129,7 +129,7 @@ func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
 	f := crashLoop(runsAgain)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
 	r := report(f)
-	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Error.Text()) {
-		t.Errorf("%s %+v", verdict(r), p.Error)
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Start.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Start.Error.Text()) {
+		t.Errorf("%s %+v", verdict(r), p.Start.Error)
 	}
 }

@@ -82,11 +82,11 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			tc.change(w)
 		}
 		r := report(heldInput(w))
-		if len(r.Problems) != 1 || r.Problems[0].Hold == nil {
+		if len(r.Problems) != 1 || r.Problems[0].Suspension.Hold == nil {
 			t.Errorf("%s: %+v", name, r.Problems)
 			continue
 		}
-		hold := r.Problems[0].Hold
+		hold := r.Problems[0].Suspension.Hold
 		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(verdict(r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
 			t.Errorf("%s: %+v, %s %+v", name, hold, verdict(r), r.Advice)
 		}

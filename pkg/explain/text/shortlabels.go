@@ -177,7 +177,7 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0
+	isUnderstood := p.Refusal != nil || p.Start.Trouble != nil || p.Suspension.Hold != nil || len(p.Scheduling.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood && !p.Shortened { // Details that the text explains would only repeat it.
 		return nil
 	}
@@ -223,7 +223,7 @@ func (v *short) waits() (out []labeled) {
 func (v *view) steps() (lines []layout.Line) {
 	r, p := *v.report, v.named()
 	isCovered := func(s explain.Step) bool {
-		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
+		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Deletion.Holds == explain.HoldsReplacement
 	}
 	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isCovered)
 	for _, step := range section.Steps(v.frame, &r) {

@@ -168,12 +168,12 @@ func StartAdvice(container string) string {
 
 // EndLoop returns advice on restarts that no limit ends, "" for others.
 func EndLoop(p *explain.Problem) string {
-	if !p.Uncounted || !p.Endless || p.Exit == nil {
+	if !p.Run.Uncounted || !p.Endless || p.Run.Exit == nil {
 		return ""
 	}
-	switch p.RestartedBy {
+	switch p.Run.RestartedBy {
 	case explain.RestartedByRules:
-		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Exit.ExitCode)
+		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Run.Exit.ExitCode)
 	case explain.RestartedByContainer:
 		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job without the restartPolicy of container %s", p.Container)
 	}

@@ -139,7 +139,7 @@ func restartsHeadline(e *explain.End) []string {
 	}
 	switch {
 	case r.Ending != nil:
-		return append([]string{text}, endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
+		return append([]string{text}, endingSays(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
 	case r.Exit != nil:
 		last := fmt.Sprintf("container %s last %s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason))
 		return append([]string{text}, meant(r.Error, r.Message).clauses(last, room(""))...)

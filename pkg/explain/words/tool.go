@@ -33,7 +33,7 @@ func whole(t *explain.Tool) string {
 
 // hookOrder says that the tool runs the hook while an object that it needs does not exist, "" for other problems.
 func hookOrder(p *explain.Problem) string {
-	t := p.Hook
+	t := p.Start.Hook
 	if hook := t.Before(); hook != "" {
 		does := map[string]string{"pre-install": "creates", "pre-upgrade": "updates", "pre-rollback": "restores"}[hook]
 		return fmt.Sprintf("%s runs this %s hook before it %s the other objects of the %s", t.Name, hook, cmp.Or(does, "syncs"), whole(t))

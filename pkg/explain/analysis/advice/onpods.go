@@ -64,7 +64,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 		return nil
 	}
 	logs := adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
-	if p.LostPolicy {
+	if p.Role.LostPolicy {
 		return append(advise(words.FindPolicyRemover(p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
 	}
 	return logs
@@ -76,7 +76,7 @@ func logFlags(in *facts.Facts, p *explain.Problem) string {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		flags = containerFlag(in, pod, p.Container)
 	}
-	if p.Kind == explain.ProblemCrashLoop || p.Exit != nil {
+	if p.Kind == explain.ProblemCrashLoop || p.Run.Exit != nil {
 		flags += " --previous"
 	}
 	return flags

@@ -61,8 +61,8 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		p := &v.Problems[i]
 		on, known := advisers[p.Kind]
 		switch kind, name := p.MissingObject(); {
-		case p.Hook != nil:
-			out = append(out, advise(words.AddHook(p.Hook, kind, name), "")...)
+		case p.Start.Hook != nil:
+			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
 		case !known:
 			on = onPod("describe pod %s")
@@ -115,8 +115,8 @@ func onPod(command string) adviser {
 			return append(onLoop(in, p), adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
-		if p.Error != nil {
-			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Error)
+		if p.Start.Error != nil {
+			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Start.Error)
 			out = append(advise(remedy, ""), out...)
 		}
 		return out
@@ -126,8 +126,8 @@ func onPod(command string) adviser {
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
-		if text := remedy(in, c, p.Error); text != "" {
-			out = advise(text, errorCommand(p.Error))
+		if text := remedy(in, c, p.Start.Error); text != "" {
+			out = advise(text, errorCommand(p.Start.Error))
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
@@ -145,10 +145,10 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		node = pod.Node
 	}
-	switch t := p.Trouble; {
-	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
+	switch t := p.Start.Trouble; {
+	case p.Run.Ending != nil, p.Kind == explain.ProblemCrashLoop:
 		return describe // It shows the probe and the message of the probe or of the runtime.
-	case p.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
+	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
 		return otherImage(in, p.Container)
 	case t == nil:
 		return ""
@@ -211,9 +211,9 @@ func objectCommand(namespace, kind, name, key string) string {
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
-	case p.Ending != nil:
-		return p.Ending.Advice("")
-	case p.Reason == explain.InvalidImageName:
+	case p.Run.Ending != nil:
+		return p.Run.Ending.Advice("")
+	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
@@ -272,14 +272,14 @@ func replaceManagedBy(job *batchv1.Job, managedBy string) string {
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	switch {
-	case p.Hold != nil:
+	case p.Suspension.Hold != nil:
 		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
-	case p.OwnerRuns:
+	case p.Suspension.OwnerRuns:
 		return advise(words.AskKueueAboutOwner, "kubectl get configmap kueue-manager-config -n kueue-system -o yaml")
-	case p.Owner != nil:
-		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Owner.Kind)), shellWord(p.Owner.Name)))
+	case p.Suspension.Owner != nil:
+		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
 	return advise(words.Resume, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
 }
@@ -306,7 +306,7 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 
 // onDeletion returns advice on a deletion that waits for pods, or for the finalizer of another controller.
 func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	if p.NoPods {
+	if p.Deletion.NoPods {
 		return append(
 			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
 			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
@@ -328,7 +328,7 @@ func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explai
 	if len(others) > 1 {
 		return out
 	}
-	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Finalizers, others[0]))
+	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Deletion.Finalizers, others[0]))
 	patch, _ := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": others[0]}, {"op": "remove", "path": path}})
 	return append(out, advise(words.RemoveFinalizer(others[0]), kubectl(in.Job, "patch job %s --type json -p %s", jobWord(in.Job), shellWord(string(patch))))...)
 }

@@ -40,7 +40,7 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for i := range out {
 		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
 		if kind, _ := out[i].MissingObject(); kind != "" && (tool.Before() != "" || tool.After() != "") {
-			out[i].Hook = tool
+			out[i].Start.Hook = tool
 		}
 	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {

@@ -30,7 +30,7 @@ func (b *byKey[K]) add(key K, pod string, p *explain.Problem) {
 	}
 	first := &b.all[place]
 	if known && p.Kind == explain.ProblemCrashLoop {
-		first.Restarts += p.Restarts
+		first.Run.Restarts += p.Run.Restarts
 	}
 	first.AddPod(pod)
 	if p.Since != nil && (first.Since == nil || p.Since.Before(first.Since)) {
