@@ -61,7 +61,7 @@ func TestRerunOfACauseWithMoreMemory(t *testing.T) {
 		"resized":        {"--cause OOMKilled --memory x2", []*corev1.Pod{failedPod(job, 2, 137, "OOMKilled", "3Gi", "")}, cmdutil.ExitDone, []string{"gets 6Gi of memory instead of 3Gi"}, "2", "6Gi", "3Gi"},
 		"at the cap": {
 			"--cause OOMKilled --memory x2,max=1Gi", []*corev1.Pod{killed(137)}, cmdutil.ExitError,
-			[]string{"--memory: container main had 1Gi, and the cap is 1Gi; choose a higher cap, such as max=2Gi, or make the program use less"}, "", "", "",
+			[]string{"container main had 1Gi of memory, and the cap is 1Gi; set a higher cap, such as max=2Gi, or make the program use less"}, "", "", "",
 		},
 		"another cause": {
 			"--cause Evicted", []*corev1.Pod{killed(137), exit3}, cmdutil.ExitError,

@@ -82,6 +82,11 @@ func (c *Chosen) Indexes() *indexset.Set {
 	return &set
 }
 
+// RanOut reports whether one of the failures shows that memory ran out.
+func (c *Chosen) RanOut() bool {
+	return slices.ContainsFunc(c.failures, func(f analysis.LastFailure) bool { return len(f.OutOfMemory) > 0 })
+}
+
 // Raise raises the memory of the containers that ran out of it in the Job.
 func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) ([]retry.RaisedMemory, error) {
 	var killed []retry.OutOfMemory
@@ -200,13 +205,13 @@ func explainMemory(refused *retry.MemoryError, by *retry.MemoryRaise) error {
 	var what, hint string
 	switch refused.Kind {
 	case retry.MemoryAtCap:
-		what = fmt.Sprintf("--memory: %s had %s, and the cap is %s", who, refused.Limit.String(), capText(&refused.Cap, by))
-		hint = "choose a higher cap, such as max=" + twice(refused.Limit) + ", or make the program use less"
+		what = fmt.Sprintf("%s had %s of memory, and the cap is %s", who, refused.Limit.String(), capText(&refused.Cap, by))
+		hint = "set a higher cap, such as max=" + twice(refused.Limit) + ", or make the program use less"
 	case retry.MemoryNoLimit:
-		what = "--memory: " + who + " had no memory limit, so its node ran out of memory"
+		what = who + " had no memory limit, so its node ran out of memory"
 		hint = "set a limit and a request with --limits and --requests"
 	case retry.MemoryNotOfJob:
-		what = "--memory: " + who + " is not in the Job's template, so a retry cannot raise its memory"
+		what = who + " is not in the Job's template, so a retry cannot raise its memory"
 		hint = "raise it where the container is added, or choose another with --container"
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, refused, what, hint)
