@@ -31,11 +31,13 @@ func (b *byCause) addTo(flags *pflag.FlagSet) {
 }
 
 // validate checks the flags; its errors are usage errors.
-func (b *byCause) validate(flags *pflag.FlagSet, c *changes) (err error) {
+func (b *byCause) validate(flags *pflag.FlagSet, c *changes, request *retry.Request) (err error) {
 	b.Container = c.Container()
 	switch {
 	case flags.Changed("cause") && b.Cause == "":
 		return cmdutil.UsageErrorf("--cause: name a cause, such as OOMKilled")
+	case b.Cause != "" && (request.FailedOnly || request.Indexes != nil):
+		return cmdutil.UsageErrorf("--cause excludes --indexes and --failed-only")
 	case b.Probable && b.Cause == "" && !flags.Changed("memory"):
 		return cmdutil.UsageErrorf("--include-probable is for --cause and --memory")
 	case !flags.Changed("memory"):

@@ -147,8 +147,6 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	switch {
 	case o.request.FailedOnly && o.request.Indexes != nil:
 		return cmdutil.UsageErrorf("--failed-only and --indexes exclude each other")
-	case o.byCause.Cause != "" && (o.request.FailedOnly || o.request.Indexes != nil):
-		return cmdutil.UsageErrorf("--cause excludes --indexes and --failed-only")
 	case o.wait && o.watch:
 		return cmdutil.UsageErrorf("--wait and --watch exclude each other")
 	case (o.wait || o.watch) && o.print.DryRun != cmdutil.DryRunNone:
@@ -159,7 +157,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	if err := o.changes.validate(flags); err != nil {
 		return err
 	}
-	return o.byCause.validate(flags, &o.changes)
+	return o.byCause.validate(flags, &o.changes, &o.request)
 }
 
 func (o *Options) validateTarget(args []string) error {

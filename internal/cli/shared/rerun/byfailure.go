@@ -113,10 +113,11 @@ func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) ([
 
 // has reports whether the failure has the cause.
 func (c *Chosen) has(f *analysis.LastFailure) bool {
-	if c.by.Cause == "" || isNamed(f, c.by.Cause) {
+	name := c.by.Cause
+	if name == "" || isNamed(f, name) {
 		return true
 	}
-	return c.by.Probable && f.Probably != nil && strings.EqualFold(c.by.Cause, cause.OOMKilled)
+	return c.by.Probable && f.Probably != nil && strings.EqualFold(name, cause.OOMKilled)
 }
 
 func isNamed(f *analysis.LastFailure, name string) bool {
