@@ -108,6 +108,26 @@ func TestRerunOfACauseWithMoreMemory(t *testing.T) {
 	}
 }
 
+// A container without a limit, or one that is not in the template, cannot get more.
+//
+// Requirements: RTY-41
+func TestMemoryThatCannotBeRaised(t *testing.T) {
+	job := failedJob(t, "a")
+	injected := failedPod(job, 2, 137, "OOMKilled", "", "")
+	injected.Spec.Containers[0].Name, injected.Status.ContainerStatuses[0].Name = "proxy", "proxy"
+	for says, pod := range map[string]*corev1.Pod{
+		"container main had no memory limit, so its node ran out of memory; set a limit and a request with --limits and --requests":                                   failedPod(job, 2, 137, "OOMKilled", "", ""),
+		"container proxy is not in the Job's template, so a retry cannot raise its memory; raise it where the container is added, or choose another with --container": injected,
+	} {
+		api := clitest.NewWrites(t, job)
+		api.Pods.Put(pod)
+		wantRun(t, program.Run(t, api.API, "retry", "a", "--cause", "OOMKilled", "--memory", "x2"), cmdutil.ExitError, says)
+		if calls := api.Calls(); len(calls) > 0 {
+			t.Errorf("it wrote: %v", calls)
+		}
+	}
+}
+
 // An index that failed again in a retry had the memory of that retry.
 //
 // Requirements: RTY-40, RTY-41
