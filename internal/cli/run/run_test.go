@@ -141,6 +141,7 @@ func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
 		"a folder as report":  {train, "--junit /", cmdutil.ExitError, "/ is not a regular file"},
 		"bad logs":            {train, "--logs=some", cmdutil.ExitUsage, "must be one of: all, failed, none"},
 		"bad cancel":          {train, "--on-cancel=stop", cmdutil.ExitUsage, "must be one of: keep, suspend, delete"},
+		"bad stall limit":     {train, "--fail-if-unscheduled=-1m", cmdutil.ExitUsage, "--fail-if-unscheduled=-1m0s: must be 0 or more"},
 		"bad retry":           {train, "--retry=-1", cmdutil.ExitUsage, "--retry=-1: must be 0 or more"},
 		"bad timeout":         {train, "--timeout=0s", cmdutil.ExitUsage, "--timeout=0s: must be more than 0"},
 		"bad requests":        {train, "--max-log-requests=0", cmdutil.ExitUsage, "must be 1 or more"},
