@@ -113,6 +113,15 @@ func TestFlagsChooseFinishedJobs(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names(got.Out), want, got.ErrOut)
 		}
 	}
+	timeless := jobAt("timeless", true, 9*day)
+	unstructured.RemoveNestedField(timeless.Object, "status", "conditions")
+	timeless = clitest.WithCondition(timeless, "Failed", "BackoffLimitExceeded", "")
+	conditions, _, _ := unstructured.NestedSlice(timeless.Object, "status", "conditions")
+	delete(conditions[0].(map[string]any), "lastTransitionTime")
+	_ = unstructured.SetNestedSlice(timeless.Object, conditions, "status", "conditions")
+	if got := program.Run(t, clitest.NewWrites(t, timeless).API, "clean", "--older-than", "1h"); got.Code != cmdutil.ExitDone || got.Out != "" {
+		t.Errorf("a Job whose end is unknown: exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
+	}
 	none := program.Run(t, team(t).API, "clean", "--older-than", "400d")
 	if none.Code != cmdutil.ExitDone || none.Out != "" || !strings.Contains(none.ErrOut, "No finished jobs to delete found in ns1 namespace.") {
 		t.Errorf("exit %d, %q, %q", none.Code, none.Out, none.ErrOut)
@@ -239,21 +248,28 @@ func TestAForbiddenNamespaceIsOneLine(t *testing.T) {
 //
 // Requirements: CLN-04
 func TestALostAnswerIsAskedForAgain(t *testing.T) {
-	for _, stored := range []bool{false, true} {
+	for name, meanwhile := range map[string]func(*clitest.Writes){
+		"not deleted": func(*clitest.Writes) {},
+		"deleted":     func(api *clitest.Writes) { api.API.Remove(api.Job("train-1")) },
+		"deleted, and another was created": func(api *clitest.Writes) {
+			other := api.Job("train-1")
+			other.SetUID("another")
+			api.API.Put(other)
+		},
+	} {
 		api, lost := team(t), false
 		api.Around = func(_ string, _ *http.Request, serve func()) {
 			if lost {
 				serve()
 				return
 			}
-			if lost = true; stored {
-				api.API.Remove(api.Job("train-1"))
-			}
+			lost = true
+			meanwhile(api)
 			panic(http.ErrAbortHandler)
 		}
 		got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes")
 		if got.Code != cmdutil.ExitDone || got.Out != "job.batch/train-1 deleted\njob.batch/train-2 deleted\n" {
-			t.Errorf("stored %t: exit %d, %q, %q", stored, got.Code, got.Out, got.ErrOut)
+			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
 		}
 	}
 }
@@ -311,11 +327,14 @@ func TestPodsThatCannotBeCountedAreALine(t *testing.T) {
 
 // Requirements: CLN-01
 func TestJobsOfAllNamespacesAreNamedWithThem(t *testing.T) {
-	other := clitest.WithCondition(clitest.SimpleJob("ns2", "other-1", 0), "Failed", "BackoffLimitExceeded", "")
+	other := clitest.WithCondition(clitest.SimpleJob("ns2", "train-2", 0), "Failed", "BackoffLimitExceeded", "")
 	api := clitest.NewWrites(t, jobAt("train-1", true, day), other)
 	got := program.Run(t, api.API, "clean", "-A")
 	if !strings.HasPrefix(got.Out, "NAMESPACE  NAME") || strings.Count(got.Out, "\n") != 3 {
 		t.Errorf("%q, %q", got.Out, got.ErrOut)
+	}
+	if got := program.Run(t, api.API, "clean", "-A", "--keep", "1"); got.Out != "" {
+		t.Errorf("Jobs of two namespaces are no runs of the same: %q", got.Out)
 	}
 	got = program.Run(t, api.API, "clean", "-A", "-l", "app=train-1", "-y")
 	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/train-1 -n ns1 deleted\n" {

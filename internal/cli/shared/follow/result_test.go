@@ -55,3 +55,19 @@ func TestStallLimitIsTheShortestThatApplies(t *testing.T) {
 		}
 	}
 }
+
+// What is read about a Job before giving up may show that it waits, or has another limit.
+//
+// Requirements: RUN-15, RUN-21
+func TestAJobIsNotGivenUpBeforeTheLimitOfWhatIsRead(t *testing.T) {
+	s := &Set{Options: Options{Stalled: StallFlags{Stalled: 10 * time.Minute, Unscheduled: 30 * time.Minute}}}
+	stuck, waits, noNode := &explain.Stall{}, &explain.Stall{MayContinue: true}, &explain.Stall{MayContinue: true, Unscheduled: true}
+	for _, tc := range []struct {
+		read, listed *explain.Stall
+		want         bool
+	}{{stuck, stuck, true}, {waits, stuck, false}, {noNode, stuck, false}, {stuck, noNode, true}, {stuck, nil, true}} {
+		if got := s.isLimited(tc.read, tc.listed); got != tc.want {
+			t.Errorf("%+v, %+v: %t", tc.read, tc.listed, got)
+		}
+	}
+}
