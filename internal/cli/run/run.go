@@ -59,8 +59,9 @@ them (the default with --rm). A second signal ends the command at once.
 
 Once all Jobs left have been stalled for 10 minutes, the command gives up with
 exit code 4 (--fail-if-stalled). Waiting in a queue, for quota or for room on
-nodes does not count. The exit code is 1 if a Job was deleted before it
-finished, and 2, with nothing created, if the manifests have no Job.
+nodes does not count; --fail-if-unscheduled limits waiting for quota and room.
+The exit code is 1 if a Job was deleted before it finished, and 2, with nothing
+created, if the manifests have no Job.
 
 A lost connection to the API server is not an error: the command resumes when
 it can.`
@@ -113,8 +114,8 @@ type Options struct {
 	keep        string // --keep-evidence
 	onCancel    string
 	timeout     time.Duration
-	stalled     follow.StallFlag
-	stalledSet  bool // --fail-if-stalled was given
+	stalled     follow.StallFlags
+	stalledSet  bool // a flag limits stalls
 
 	creator   *manifests.Client
 	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
@@ -184,7 +185,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()),
 		cmdutil.OneOf("keep-evidence", o.keep, keepWords()),
 		o.color.Validate(), o.stalled.Validate())
-	o.stalledSet = flags.Changed("fail-if-stalled")
+	o.stalledSet = flags.Changed("fail-if-stalled") || flags.Changed("fail-if-unscheduled")
 	if err != nil {
 		return err
 	}

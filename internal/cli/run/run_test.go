@@ -144,6 +144,7 @@ func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
 		"memory, no retry":    {train, "--on-oom=memory=x2", cmdutil.ExitUsage, "--on-oom is for --retry"},
 		"bad memory":          {train, "--retry=1 --on-oom=x2", cmdutil.ExitUsage, "--on-oom=x2: use memory=x2 or memory=+4Gi,max=32Gi"},
 		"no raise":            {train, "--retry=1 --on-oom=memory=x1", cmdutil.ExitUsage, "--on-oom=memory=x1: x1 does not raise it"},
+		"bad stall limit":     {train, "--fail-if-unscheduled=-1m", cmdutil.ExitUsage, "--fail-if-unscheduled=-1m0s: must be 0 or more"},
 		"bad retry":           {train, "--retry=-1", cmdutil.ExitUsage, "--retry=-1: must be 0 or more"},
 		"bad timeout":         {train, "--timeout=0s", cmdutil.ExitUsage, "--timeout=0s: must be more than 0"},
 		"bad requests":        {train, "--max-log-requests=0", cmdutil.ExitUsage, "must be 1 or more"},

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -91,8 +92,13 @@ func StallOf(input input.Input) *explain.Stall {
 	}
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: p.MayContinue,
+		MayContinue: p.MayContinue, Unscheduled: isUnscheduled(p),
 	}
+}
+
+// isUnscheduled reports whether pods get no node for want of room, quota or claims; a queue and a gate are other kinds.
+func isUnscheduled(p *explain.Problem) bool {
+	return p.Kind == explain.ProblemUnschedulable || p.Refusal != nil && p.Refusal.Kind == meaning.RefusalQuota
 }
 
 // MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready, or its containers may be

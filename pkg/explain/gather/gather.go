@@ -146,9 +146,7 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 			}
 			return
 		}
-		if len(lines) > 0 {
-			in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
-		}
+		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
 	}
 }
 

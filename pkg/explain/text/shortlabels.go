@@ -278,13 +278,16 @@ func (v *short) unread() (out []labeled) {
 }
 
 // adviceLabels are the labels of the kinds of advice.
-var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
+var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceDebug: "Debug", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
 
 // toDo returns the first steps: the fix, then one log, then a rerun of what is missing.
 func (v *short) toDo() (out []labeled) {
 	// A command already prints a log: each of several causes has one.
 	logs := !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
+	if lines := len(v.page.Lines()) + 1 + shortAdvice + 1; lines <= shortPage { // With a blank line before and a line after the steps.
+		kinds = slices.Insert(kinds, 3, explain.AdviceDebug)
+	}
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
@@ -302,7 +305,7 @@ func (v *short) toDo() (out []labeled) {
 // step returns one piece of advice. For a log or a rerun, the command needs no text.
 func step(a *explain.Advice) labeled {
 	one := labeled{label: adviceLabels[a.Kind], command: a.Command}
-	if a.Command == "" || a.Kind != explain.AdviceLogs && a.Kind != explain.AdviceRerun {
+	if a.Command == "" || !slices.Contains([]explain.AdviceKind{explain.AdviceLogs, explain.AdviceDebug, explain.AdviceRerun}, a.Kind) {
 		one.text = layout.Plainly(wording.Sentence(a.Text))
 	}
 	if a.WhatIf != nil {

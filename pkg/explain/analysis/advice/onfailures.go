@@ -95,7 +95,17 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	if killed := f.OutOfMemory(); len(killed) > 1 {
 		out = onMemory(in, killed)
 	}
-	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+	out = append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+	if len(out) == 1 && f.SaysNothing(in) && !c.Before && !c.Init && !f.Pod.Deleting {
+		out = append(out, debugCopy(in, f.Pod, c))
+	}
+	return out
+}
+
+// debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
+func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container) explain.Advice {
+	command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(pod.Name), shellWord(c.Name))
+	return explain.Advice{Kind: explain.AdviceDebug, Text: words.DebugCopy, Command: kubectl(in.Job, "%s", command) + explain.InShell}
 }
 
 // onMemory returns advice on several containers that ran out of memory.
