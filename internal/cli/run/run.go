@@ -204,15 +204,23 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--junit requires a file name")
 	}
 	if flags.Changed("on-oom") {
-		by, isMemory := strings.CutPrefix(o.onOOM, "memory=")
-		if !isMemory {
-			return cmdutil.UsageErrorf("--on-oom=%s: use memory=x2 or memory=+4Gi,max=32Gi", o.onOOM)
-		}
-		if o.raise, err = retry.ParseMemoryRaise(by); err != nil {
-			return cmdutil.UsageErrorf("--on-oom=%s: %v", o.onOOM, err)
+		if err := o.parseOnOOM(); err != nil {
+			return err
 		}
 	}
 	return o.manifests.Validate(args)
+}
+
+// parseOnOOM parses --on-oom.
+func (o *Options) parseOnOOM() (err error) {
+	by, isMemory := strings.CutPrefix(o.onOOM, "memory=")
+	if !isMemory {
+		return cmdutil.UsageErrorf("--on-oom=%s: use memory=x2 or memory=+4Gi,max=32Gi", o.onOOM)
+	}
+	if o.raise, err = retry.ParseMemoryRaise(by); err != nil {
+		return cmdutil.UsageErrorf("--on-oom=%s: %v", o.onOOM, err)
+	}
+	return nil
 }
 
 // complete creates the clients.
