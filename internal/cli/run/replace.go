@@ -188,8 +188,18 @@ func valueText(value any) string {
 	return wording.Shorten(string(text), width)
 }
 
-// removeOld deletes the Job, and returns when it and its pods are gone. Another Job of its name is an error.
+// removeOld deletes the Job, and returns when it and its pods are gone. Another Job of its name is an error. If ctx ends, a line says
+// what is left.
 func (o *Options) removeOld(ctx context.Context, r replacement) error {
+	err := o.untilGone(ctx, r)
+	if ctx.Err() == nil {
+		return err
+	}
+	fmt.Fprintf(o.ErrOut, "%s is being deleted, and the new Job was not created\n", r.label())
+	return context.Cause(ctx)
+}
+
+func (o *Options) untilGone(ctx context.Context, r replacement) error {
 	timing := o.Timing()
 	start, said := o.Now(), ""
 	pause := timing.Backoff.First
@@ -216,8 +226,7 @@ func (o *Options) removeOld(ctx context.Context, r replacement) error {
 			}
 		}
 		if err := timing.Pause(ctx, pause, nil); err != nil {
-			fmt.Fprintf(o.ErrOut, "%s is being deleted, and the new Job was not created\n", r.label())
-			return context.Cause(ctx)
+			return err
 		}
 		pause = min(2*pause, timing.Backoff.Max)
 	}
