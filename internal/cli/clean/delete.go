@@ -81,10 +81,8 @@ func (w *writer) printDeleted(ctx context.Context, deleted []*candidate, all int
 // delete deletes a Job once more if the answer was lost: then the Job with this UID is gone, or the request is repeated safely.
 // A request that was sent before Ctrl-C is completed.
 func (w *writer) delete(ctx context.Context, job *batchv1.Job) error {
-	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	sending, cancel := interrupt.Linger(ctx, interruptedTime, w.After)
 	defer cancel()
-	interrupt.Hold(sending)
-	defer context.AfterFunc(ctx, func() { w.After(interruptedTime, cancel) })()
 	call := apicall.Call{Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
 	client := jobwrite.Client{Objects: w.jobs.Namespace(job.Namespace), Call: call}
 	remove := func() error {

@@ -64,9 +64,6 @@ func podsOf(chosen []*candidate) (pods int, known bool) {
 	return pods, true
 }
 
-// unlimited is wider than any table.
-const unlimited = 1 << 20
-
 // printTable prints the Jobs that could go.
 func (o *Options) printTable(chosen []*candidate) error {
 	now := o.Now()
@@ -88,7 +85,7 @@ func (o *Options) printTable(chosen []*candidate) error {
 	if display.ASCII {
 		table.ToASCII()
 	}
-	header, lines := table.Lines(cmp.Or(display.Width, unlimited), layout.NewGlyphs(display.ASCII).Ellipsis)
+	header, lines := table.Lines(display.TableWidth(), layout.NewGlyphs(display.ASCII).Ellipsis)
 	var text strings.Builder
 	var plain layout.Theme
 	for _, line := range append([]layout.Line{header}, lines...) {

@@ -20,8 +20,7 @@ type byCause struct {
 	memory string
 
 	raise  *retry.MemoryRaise // nil without --memory
-	raised []retry.RaisedMemory
-	limits []retry.OwnLimit
+	raised *rerun.Raised
 }
 
 func (b *byCause) addTo(flags *pflag.FlagSet) {
@@ -70,29 +69,15 @@ func (b *byCause) choose(ctx context.Context, client *rerun.Client, found *rerun
 
 // apply raises the memory in the Job.
 func (b *byCause) apply(chosen *rerun.Chosen, job *unstructured.Unstructured) (err error) {
-	if b.raise == nil {
-		return nil
-	}
-	if b.raised, err = chosen.Raise(job, b.raise); err != nil {
-		return err
-	}
-	typed, err := cmdutil.ToJob(job)
-	if err == nil {
-		b.limits = retry.OwnLimits(&typed.Spec.Template.Spec, b.raised)
+	if b.raise != nil {
+		b.raised, err = chosen.Raise(job, b.raise)
 	}
 	return err
 }
 
-// warn prints which programs will not use more memory.
-func (b *byCause) warn(out io.Writer) {
-	for i := range b.limits {
-		fmt.Fprintln(out, "warning:", sanitize.Line(rerun.OwnLimitText(&b.limits[i])))
-	}
-}
-
-// print prints the memory that containers get.
-func (b *byCause) print(out io.Writer) {
-	for i := range b.raised {
-		fmt.Fprintln(out, sanitize.Line(rerun.RaisedText(&b.raised[i], b.raise)))
+// print prints lines about the memory.
+func (b *byCause) print(out io.Writer, lines []string) {
+	for _, line := range lines {
+		fmt.Fprintln(out, sanitize.Line(line))
 	}
 }

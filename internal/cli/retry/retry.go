@@ -162,8 +162,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 
 func (o *Options) validateTarget(args []string) error {
 	var targets []rerun.Target
-	kinds := map[string]string{"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob"}
-	rest, err := cmdutil.SplitKinds(args, kinds, func(_, name string) { targets = append(targets, rerun.Target{Name: name, CronJob: true}) })
+	rest, err := cmdutil.SplitKinds(args, cmdutil.CronJobKinds(), func(_, name string) { targets = append(targets, rerun.Target{Name: name, CronJob: true}) })
 	if err != nil {
 		return err
 	}
@@ -245,7 +244,7 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Plan) erro
 	for _, dropped := range plan.Dropped {
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
 	}
-	o.byCause.warn(o.ErrOut)
+	o.byCause.print(o.ErrOut, o.byCause.raised.Warnings())
 	if o.print.PrintsObjects() && plan.Steps != nil && o.print.DryRun != cmdutil.DryRunNone {
 		if o.print.Format() == "yaml" {
 			fmt.Fprint(o.Out, stepsNotes)
@@ -256,7 +255,7 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Plan) erro
 	err := o.print.PrintCreated(o.Out, manifests.Label(object), object)
 	if o.print.Format() == "" {
 		fmt.Fprintln(o.ErrOut, sanitize.Line(rerun.RunsText(plan)))
-		o.byCause.print(o.ErrOut)
+		o.byCause.print(o.ErrOut, o.byCause.raised.Lines())
 	}
 	return err
 }

@@ -134,7 +134,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	}
 	// context.Canceled counts as an interruption, and is not printed; noAnswer replaces it if our own limit canceled the request.
 	noAnswer := cmdutil.NewUserError(cmdutil.KindUnreachable, nil, "no answer from the API server", "")
-	lingering, cancel := o.linger(ctx, cleanupTime)
+	lingering, cancel := interrupt.Linger(ctx, cleanupTime, o.After)
 	defer cancel()
 	if !isJob(object) {
 		created, err := writer.Create(lingering, job)
@@ -157,15 +157,4 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 			fmt.Sprintf("look for it with: kubectl get job %s -n %s", job.GetName(), writer.Call.Namespace))
 	}
 	return created, err
-}
-
-// linger returns a context that outlives ctx by d.
-func (o *Options) linger(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
-	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	interrupt.Hold(lingering)
-	stop := context.AfterFunc(ctx, func() { o.After(d, cancel) })
-	return lingering, func() {
-		stop()
-		cancel()
-	}
 }

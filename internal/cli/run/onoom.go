@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -38,17 +37,12 @@ func (r *runner) raiseMemory(ctx context.Context, client *rerun.Client, t *task,
 	case !ranOut && r.plainRetries(t) >= r.o.retries, ranOut && t.raises >= r.o.retries:
 		return errNoRetryLeft
 	case !ranOut:
-		t.raised, t.limits = nil, nil
+		t.raised = nil
 		return nil
 	}
 	raised, err := chosen.Raise(found.Object, r.o.raise)
-	if err != nil {
-		return err
+	if err == nil {
+		t.raised = raised
 	}
-	job, err := cmdutil.ToJob(found.Object)
-	if err != nil {
-		return err
-	}
-	t.raised, t.limits = raised, retry.OwnLimits(&job.Spec.Template.Spec, raised)
-	return nil
+	return err
 }

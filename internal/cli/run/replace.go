@@ -201,7 +201,7 @@ func (o *Options) removeOld(ctx context.Context, r replacement) error {
 
 func (o *Options) untilGone(ctx context.Context, r replacement) error {
 	timing := o.Timing()
-	start, said := o.Now(), ""
+	start, waitsFor := o.Now(), ""
 	pause := timing.Backoff.First
 	for asked := false; ; {
 		found, err := r.write.Get(ctx, r.old.Name)
@@ -220,8 +220,8 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 			}
 			asked = true
 		case err == nil && o.Now().Sub(start) >= goneAfter:
-			if what := fmt.Sprintf("Waiting for %s and its pods to be deleted (finalizers: %s)", r.label(), strings.Join(found.GetFinalizers(), ", ")); what != said {
-				said = what
+			if what := fmt.Sprintf("Waiting for %s and its pods to be deleted (finalizers: %s)", r.label(), strings.Join(found.GetFinalizers(), ", ")); what != waitsFor {
+				waitsFor = what
 				fmt.Fprintln(o.ErrOut, sanitize.Line(what))
 			}
 		}

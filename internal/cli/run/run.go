@@ -278,7 +278,7 @@ func (o *Options) Run(cmd *cobra.Command) error {
 		return err
 	}
 	if o.onCancel != cancelKeep { // The Jobs are changed even if the output is blocked for a while.
-		_, stop := o.linger(ctx, blockedTime)
+		_, stop := interrupt.Linger(ctx, blockedTime, o.After)
 		defer stop()
 	}
 	return o.run(ctx, tasks, report)

@@ -15,6 +15,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
@@ -197,7 +198,7 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, b
 	}
 	rerun.Mark(plan, before)
 	// Finish the request despite Ctrl-C, so that --on-cancel applies to the new Job, too.
-	sending, cancel := r.o.linger(ctx, cleanupTime)
+	sending, cancel := interrupt.Linger(ctx, cleanupTime, r.o.After)
 	defer cancel()
 	made, err := client.Create(sending, found, plan)
 	return plan, made, err
@@ -216,16 +217,13 @@ func (r *runner) addRetry(t *task, plan *retry.Plan, made *unstructured.Unstruct
 		r.note("warning: " + rerun.DroppedText(dropped))
 	}
 	n, why := len(t.attempts)-t.raises, ""
-	if len(t.raised) > 0 {
+	if t.raised != nil {
 		t.raises++
 		n, why = t.raises, " with more memory"
 	}
 	r.note(fmt.Sprintf("%s created (retry %d of %d%s). %s", r.label(a), n, r.o.retries, why, rerun.RunsText(plan)))
-	for i := range t.limits {
-		r.note("warning: " + rerun.OwnLimitText(&t.limits[i]))
-	}
-	for i := range t.raised {
-		r.note(rerun.RaisedText(&t.raised[i], r.o.raise))
+	for _, line := range slices.Concat(t.raised.Warnings(), t.raised.Lines()) {
+		r.note(line)
 	}
 	r.set.Replace(t.last().job, a.job)
 	t.attempts = append(t.attempts, a)

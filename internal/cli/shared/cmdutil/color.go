@@ -1,6 +1,7 @@
 package cmdutil
 
 import (
+	"cmp"
 	"os"
 	"runtime"
 	"strconv"
@@ -47,6 +48,9 @@ type Display struct {
 	Color bool
 	ASCII bool
 }
+
+// TableWidth returns the maximum width of a table: wider than any table if output is not wrapped.
+func (d Display) TableWidth() int { return cmp.Or(d.Width, 1<<20) }
 
 // Display returns the capabilities of stdout, which depend on the terminal and on environment variables.
 func (c *ColorFlag) Display(env Env) Display {

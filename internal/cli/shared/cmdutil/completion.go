@@ -65,7 +65,7 @@ func CompleteJobs(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		prefix := ""
 		if resource, _, qualified := strings.Cut(toComplete, "/"); qualified {
-			if !isJobResource(resource) {
+			if !IsJobResource(resource) {
 				return nil, cobra.ShellCompDirectiveNoFileComp
 			}
 			prefix = resource + "/"

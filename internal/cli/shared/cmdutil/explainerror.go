@@ -174,7 +174,7 @@ func explainNotFound(err error, status metav1.Status, call apicall.Call) *UserEr
 	switch {
 	case named && call.Namespace != "":
 		hint := "list what exists with: kubectl get " + call.GroupResource() + " -n " + call.Namespace
-		if isJobResource(call.Name) { // as in kubectl get jobs
+		if IsJobResource(call.Name) { // as in kubectl get jobs
 			hint = fmt.Sprintf("for all Jobs, omit %q: kubectl batchjob status -n %s", call.Name, call.Namespace)
 		}
 		return NewUserError(KindNotFound, err, fmt.Sprintf("%s %q not found %s", call.Singular(), call.Name, call.Where()), hint)

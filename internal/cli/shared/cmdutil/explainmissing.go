@@ -17,7 +17,7 @@ func (e *Explainer) ExplainMissing(ctx context.Context, all []error) []error {
 			continue
 		}
 		user := explainStatus(err)
-		if user == nil || isJobResource(call.Name) {
+		if user == nil || IsJobResource(call.Name) {
 			continue
 		}
 		what, hint := gather.Traces(ctx, e.Client, call.Namespace, call.Name, e.now()).Explain()

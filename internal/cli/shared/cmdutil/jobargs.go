@@ -71,18 +71,24 @@ func SplitKinds(args []string, kinds map[string]string, take func(kind, name str
 	return rest, nil
 }
 
-// OwnerKinds returns the resources of possible owners of Jobs, with their kinds.
+// CronJobKinds returns the resource names of CronJobs, with their kind.
+func CronJobKinds() map[string]string {
+	return map[string]string{"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob"}
+}
+
+// OwnerKinds returns the resource names of possible owners of Jobs, with their kinds.
 func OwnerKinds() map[string]string {
-	return map[string]string{
-		"cronjob": "CronJob", "cronjobs": "CronJob", "cj": "CronJob", "cronjob.batch": "CronJob", "cronjobs.batch": "CronJob",
-		"jobset": "JobSet", "jobsets": "JobSet", "jobset.jobset.x-k8s.io": "JobSet", "jobsets.jobset.x-k8s.io": "JobSet",
+	kinds := CronJobKinds()
+	for _, name := range []string{"jobset", "jobsets", "jobset.jobset.x-k8s.io", "jobsets.jobset.x-k8s.io"} {
+		kinds[name] = "JobSet"
 	}
+	return kinds
 }
 
 // ParseJobArgs returns the names in arguments of the form NAME, job/NAME, jobs/NAME or job.batch/NAME, or job NAME
 // ..., without duplicates, in order. Its errors are usage errors.
 func ParseJobArgs(args []string) ([]string, error) {
-	if len(args) > 1 && isJobResource(args[0]) {
+	if len(args) > 1 && IsJobResource(args[0]) {
 		args = args[1:] // kubectl's other form: job NAME ...
 	}
 	var names []string
@@ -94,7 +100,7 @@ func ParseJobArgs(args []string) ([]string, error) {
 		switch problems := content.IsPathSegmentName(name); {
 		case qualified && OwnerKinds()[strings.ToLower(resource)] != "":
 			return nil, UsageErrorf("%q is not a Job; for a %s and its Jobs, use: kubectl batchjob why %s", arg, OwnerKinds()[strings.ToLower(resource)], arg)
-		case qualified && !isJobResource(resource):
+		case qualified && !IsJobResource(resource):
 			return nil, UsageErrorf("%q is not a Job; use NAME or job/NAME", arg)
 		case name == "":
 			return nil, UsageErrorf("%q has no Job name; use NAME or job/NAME", arg)
@@ -107,8 +113,8 @@ func ParseJobArgs(args []string) ([]string, error) {
 	return names, nil
 }
 
-// isJobResource reports whether kubectl accepts resource as a name of batch/v1 Jobs.
-func isJobResource(resource string) bool {
+// IsJobResource reports whether kubectl accepts resource as a name of batch/v1 Jobs.
+func IsJobResource(resource string) bool {
 	switch strings.ToLower(resource) {
 	case "job", "jobs", "job.batch", "jobs.batch", "job.v1.batch", "jobs.v1.batch":
 		return true

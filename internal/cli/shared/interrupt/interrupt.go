@@ -61,6 +61,17 @@ func Hold(ctx context.Context) {
 	context.AfterFunc(ctx, g.release)
 }
 
+// Linger returns a context that outlives ctx by d, and is held until it ends. after calls a function after a duration.
+func Linger(ctx context.Context, d time.Duration, after func(time.Duration, func()) (stop func())) (context.Context, context.CancelFunc) {
+	lingering, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	Hold(lingering)
+	stop := context.AfterFunc(ctx, func() { after(d, cancel) })
+	return lingering, func() {
+		stop()
+		cancel()
+	}
+}
+
 // OnExit has f called if the process exits before the verb returns, which skips its deferred calls.
 func OnExit(ctx context.Context, f func()) (stop func()) {
 	g, _ := ctx.Value(guardKey{}).(*Guard)

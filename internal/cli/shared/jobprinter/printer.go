@@ -1,7 +1,6 @@
 package jobprinter
 
 import (
-	"cmp"
 	"fmt"
 	"io"
 	"strings"
@@ -48,9 +47,6 @@ func (p *TablePrinter) Snapshot(jobs []*unstructured.Unstructured, _ bool) error
 	return p.Rows(jobs, false)
 }
 
-// unlimited is wider than any table.
-const unlimited = 1 << 20
-
 // Rows implements Printer. If more rows follow, columns are as wide as the cells of earlier rows, so that the table does not
 // shift.
 func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) error {
@@ -78,7 +74,7 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 	if p.Follow {
 		p.widths = table.Widths()
 	}
-	header, lines := table.Lines(cmp.Or(p.display.Width, unlimited), layout.NewGlyphs(p.display.ASCII).Ellipsis)
+	header, lines := table.Lines(p.display.TableWidth(), layout.NewGlyphs(p.display.ASCII).Ellipsis)
 	if p.headers {
 		p.headers = false
 		lines = append([]layout.Line{header}, lines...)
@@ -133,7 +129,7 @@ func (p *TablePrinter) Signature(object *unstructured.Unstructured) (string, err
 	if err != nil {
 		return "", err
 	}
-	_, lines := layout.TableOf(p.table.columns(false), []Row{row}).Lines(unlimited, "")
+	_, lines := layout.TableOf(p.table.columns(false), []Row{row}).Lines(cmdutil.Display{}.TableWidth(), "")
 	return lines[0].String(), nil
 }
 

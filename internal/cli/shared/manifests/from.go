@@ -69,10 +69,10 @@ func (f *fromFlags) addTo(cmd *cobra.Command, kube *cmdutil.KubeFlags) {
 
 // resourceOf returns "jobs" or "cronjobs" for a name of the resource, "" for another one.
 func resourceOf(name string) string {
-	switch strings.ToLower(name) {
-	case "job", "jobs", "job.batch", "jobs.batch":
+	switch {
+	case cmdutil.IsJobResource(name):
 		return "jobs"
-	case "cj", "cronjob", "cronjobs", "cronjob.batch", "cronjobs.batch":
+	case cmdutil.CronJobKinds()[strings.ToLower(name)] != "":
 		return "cronjobs"
 	}
 	return ""

@@ -88,7 +88,7 @@ func (c *Chosen) RanOut() bool {
 }
 
 // Raise raises the memory of the containers that ran out of it in the Job.
-func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) ([]retry.RaisedMemory, error) {
+func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
 	var killed []retry.OutOfMemory
 	for i := range c.failures {
 		uses := c.failures[i].OutOfMemory
@@ -108,7 +108,14 @@ func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) ([
 	if refused, is := errors.AsType[*retry.MemoryError](err); is {
 		return nil, explainMemory(refused, by)
 	}
-	return raised, err
+	if err != nil {
+		return nil, err
+	}
+	typed, err := cmdutil.ToJob(job)
+	if err != nil {
+		return nil, err
+	}
+	return &Raised{by, raised, retry.OwnLimits(&typed.Spec.Template.Spec, raised)}, nil
 }
 
 // has reports whether the failure has the cause.

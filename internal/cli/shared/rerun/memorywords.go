@@ -9,14 +9,43 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// RaisedText says how much memory a container or the pod gets.
-func RaisedText(r *retry.RaisedMemory, by *retry.MemoryRaise) string {
+// Raised is the memory that a retry gets; nil if it gets no more.
+type Raised struct {
+	by     *retry.MemoryRaise
+	memory []retry.RaisedMemory
+	limits []retry.OwnLimit
+}
+
+// Warnings says which programs will not use more memory.
+func (r *Raised) Warnings() (lines []string) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.limits {
+		lines = append(lines, "warning: "+ownLimitText(&r.limits[i]))
+	}
+	return lines
+}
+
+// Lines says how much memory containers get.
+func (r *Raised) Lines() (lines []string) {
+	if r == nil {
+		return nil
+	}
+	for i := range r.memory {
+		lines = append(lines, raisedText(&r.memory[i], r.by))
+	}
+	return lines
+}
+
+// raisedText says how much memory a container or the pod gets.
+func raisedText(r *retry.RaisedMemory, by *retry.MemoryRaise) string {
 	text := fmt.Sprintf("%s gets %s of memory instead of %s", ownerText(r.Container), r.New.String(), r.Old.String())
 	return wording.Sentence(text) + "; the cap is " + capText(&r.Cap, by) + "."
 }
 
-// OwnLimitText warns that a program will not use more memory.
-func OwnLimitText(l *retry.OwnLimit) string {
+// ownLimitText warns that a program will not use more memory.
+func ownLimitText(l *retry.OwnLimit) string {
 	if l.Variable == "" {
 		return fmt.Sprintf("container %s runs with %s, so its program will not use more memory; change that with --patch or --edit", l.Container, l.Text)
 	}
