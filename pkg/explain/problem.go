@@ -28,7 +28,7 @@ const (
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
 	ProblemRestarted         ProblemKind = "Restarted"         // a container has failed, and runs again for longer than a crash loop lasts
 	ProblemPodsLost          ProblemKind = "PodsLost"          // pods are gone, and are not counted
-	ProblemContainerStopped  ProblemKind = "ContainerStopped"  // its status still says that it runs
+	ProblemContainerStopped  ProblemKind = "ContainerStopped"  // it has stopped, and its status is still Running
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason

@@ -64,9 +64,9 @@ type Evidence struct {
 	// Text is one line, without a full stop.
 	Text string `json:"text"`
 	// Lines are quoted text: the last lines of a log, a termination message.
-	// ErrorLine is the position of the line with the error whose meaning is known, nil if there is none.
+	Lines []string `json:"lines,omitempty"`
+	// ErrorLine is the position in Lines of a known error, counted from 0; nil if there is none.
 	ErrorLine *int32       `json:"errorLine,omitempty"`
-	Lines     []string     `json:"lines,omitempty"`
 	Time      *metav1.Time `json:"time,omitempty"`
 	Condition string       `json:"condition,omitempty"`
 	Rule      *int32       `json:"rule,omitempty"`

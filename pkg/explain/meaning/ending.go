@@ -374,8 +374,8 @@ func OfProbeRestart(reason, message string) *Ending {
 // probedInVain is a message of the kubelet about a probe that it cannot run in a container because that has stopped.
 var probedInVain = lazyregexp.New(`(?s)probe errored.*(?:cannot exec in a stopped (?:container|state)|cannot exec a container that has (?:run and )?stopped|[Cc]ontainer (?:[0-9a-f]{12,} )?(?:is )?not running|container is not created or running|no running task found)`)
 
-// SaysStopped reports whether an event says that a container has stopped although its kubelet still probes it.
-func SaysStopped(reason, message string) bool {
+// IsProbedInVain reports whether an event is about a probe of a container that has stopped.
+func IsProbedInVain(reason, message string) bool {
 	return reason == "Unhealthy" && probedInVain.MatchString(message)
 }
 

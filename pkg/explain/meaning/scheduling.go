@@ -384,13 +384,6 @@ func unboundAdvice(u *Unfit, claims []Claim) string {
 	return "find out which claim of the pod is not bound, and why"
 }
 
-// LacksRoom reports whether the scheduler's message about a pod names a resource of which nodes have too little, so that the
-// pod may be scheduled once other pods have ended or a node is added.
-func LacksRoom(message string) bool {
-	// "0/3 nodes are available: 3 Insufficient cpu.", "0/1 nodes are available: 1 Too many pods."
-	return strings.Contains(message, "Insufficient ") || strings.Contains(message, "Too many pods")
-}
-
 // assigned is the scheduler's message about a pod that it has assigned to a node.
 var assigned = lazyregexp.New(`^Successfully assigned \S+ to (\S+)$`)
 

@@ -23,15 +23,8 @@ const (
 
 // Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause. At
 // most the given number of causes is shown unless f.Full; 0 means all.
-func Causes(f *Frame, r *explain.Report, most int) Section { return causesTable(f, r, most, false) }
-
-// BriefCauses draws Causes with one line of notes each, and without their shares.
-func BriefCauses(f *Frame, r *explain.Report, most int) Section { return causesTable(f, r, most, true) }
-
-func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
+func Causes(f *Frame, r *explain.Report, most int) Section {
 	s, total := Section{Title: "Causes", Note: FailuresNote(r)}, FailureTotals(r).All
-	times := either(brief, f.Times(), "")
-	header := func(name string) string { return either(brief, "", name) }
 	type row struct {
 		count int32
 		style layout.Style
@@ -44,7 +37,7 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
 	}
 	rows := make([]row, 0, len(shown)+2)
 	for i := range shown {
-		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i], brief)})
+		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i])})
 	}
 	if rest := all[len(shown):]; len(rest) > 0 {
 		text := wording.Plural(len(rest), "other cause", "other causes")
@@ -57,14 +50,14 @@ func causesTable(f *Frame, r *explain.Report, most int, brief bool) Section {
 		rows = append(rows, row{n, layout.Muted, []layout.Line{cell(layout.Muted, wording.Sentence(WhyUnknown(r)))}})
 	}
 	s.Lines = f.table(layout.TableOf([]layout.Column[row]{
-		{Header: header("COUNT"), Right: true, Cell: func(c *row) layout.Line { return cell(c.style, wording.Thousands(c.count)+times) }},
+		{Header: "COUNT", Right: true, Cell: func(c *row) layout.Line { return cell(c.style, wording.Thousands(c.count)) }},
 		// The share of a single cause is 100%.
-		{Header: header("SHARE"), Drop: 1, Hidden: brief || len(rows) == 1, Cell: func(c *row) layout.Line {
+		{Header: "SHARE", Drop: 1, Hidden: len(rows) == 1, Cell: func(c *row) layout.Line {
 			share := f.Bar(int64(c.count), int64(total), shareWidth, layout.Plain)
 			return append(share, layout.Textf(layout.Plain, " %4s", wording.Percent(int64(c.count), int64(total))))
 		}},
 		{
-			Header: header("CAUSE"), Wrap: true, Min: 24,
+			Header: "CAUSE", Wrap: true, Min: 24,
 			Cell: func(c *row) layout.Line { return c.text[0] }, Below: func(c *row) []layout.Line { return c.text[1:] },
 		},
 	}, rows))
@@ -98,33 +91,26 @@ func PodsUnread(r *explain.Report) bool {
 // CauseLines draws a cause with its details.
 func CauseLines(f *Frame, c *explain.Cause) []layout.Line {
 	var out []layout.Line
-	for i, l := range causeLines(f, c, false) {
+	for i, l := range causeLines(f, c) {
 		out = append(out, f.Wrap(l.Indent(min(i, 1)*2), 2)...)
 	}
 	return out
 }
 
-func causeLines(f *Frame, c *explain.Cause, brief bool) []layout.Line {
+func causeLines(f *Frame, c *explain.Cause) []layout.Line {
 	text := layout.Of(layout.Text(layout.Bold, wording.Sentence(c.Text)))
 	if c.Meaning != "" {
 		text = append(text, layout.Text(layout.Muted, ": "+c.Meaning))
 	}
-	lines, notes := []layout.Line{text}, causeNotes(f, c, brief)
-	switch {
-	case len(notes) == 0:
-	case brief:
-		const beside = len("1000") + 2
-		lines = append(lines, f.Cut(f.Dotted(notes), f.Width-beside))
-	default:
-		for _, note := range notes {
-			lines = append(lines, layout.Of(note))
-		}
+	lines := []layout.Line{text}
+	for _, note := range causeNotes(f, c) {
+		lines = append(lines, layout.Of(note))
 	}
 	return lines
 }
 
 // causeNotes returns the rule that matched, the places, and the message.
-func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
+func causeNotes(f *Frame, c *explain.Cause) []layout.Span {
 	var notes []layout.Span
 	if rule := CauseRule(c); rule != "" {
 		notes = append(notes, layout.Text(layout.Accent, rule))
@@ -132,7 +118,7 @@ func causeNotes(f *Frame, c *explain.Cause, brief bool) []layout.Span {
 	if text := stoppedText(c); text != "" {
 		notes = append(notes, layout.Text(layout.Muted, text))
 	}
-	if places := causePlaces(f, c, brief); places != "" {
+	if places := causePlaces(f, c); places != "" {
 		notes = append(notes, layout.Text(layout.Plain, places))
 	}
 	if c.Message != "" {
@@ -168,15 +154,15 @@ func CauseRule(c *explain.Cause) string {
 }
 
 // causePlaces returns the indexes, Jobs and pods of a cause, and its source if that is not pods.
-func causePlaces(f *Frame, c *explain.Cause, brief bool) string {
+func causePlaces(f *Frame, c *explain.Cause) string {
 	indexes, jobs, pods, source := "", "", "", ""
 	if c.Indexes != "" {
 		indexes = either(!strings.ContainsAny(c.Indexes, ",-"), "index ", "indexes ") + f.Crop(c.Indexes, indexesLimit)
 	}
-	if len(c.Jobs) > 0 && !brief {
+	if len(c.Jobs) > 0 {
 		jobs = either(len(c.Jobs) == 1, "job ", "jobs ") + f.examples(c.Jobs, podExamples)
 	}
-	if len(c.Pods) > 0 && !brief {
+	if len(c.Pods) > 0 {
 		pods = either(len(c.Pods) == 1, "pod ", "pods ") + f.examples(c.Pods, podExamples)
 	}
 	switch c.Source {

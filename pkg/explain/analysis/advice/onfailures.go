@@ -96,7 +96,7 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = onMemory(in, killed)
 	}
 	out = append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
-	if len(out) == 1 && f.SaysNothing(in) && !c.Before && !c.Init && !f.Pod.Deleting {
+	if len(out) == 1 && f.IsUnexplained(in) && !c.Before && !c.Init && !f.Pod.Deleting {
 		out = append(out, debugCopy(in, f.Pod, c))
 	}
 	return out

@@ -117,9 +117,9 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
 }
 
-// SaysNothing reports whether nothing tells why the failed container exited: it has no message, and its log was read and has
-// no line that may tell.
-func (f *Failure) SaysNothing(in *facts.Facts) bool {
+// IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has
+// no line that may show it.
+func (f *Failure) IsUnexplained(in *facts.Facts) bool {
 	c := f.erring()
 	if c == nil || f.Message() != "" {
 		return false

@@ -26,7 +26,7 @@ func StoppedContainers(in *facts.Facts) []explain.Problem {
 	failed := map[place]int32{}
 	for i := range in.Events { // In the order of time.
 		e := &in.Events[i]
-		if !meaning.SaysStopped(e.Reason, e.Message) || in.Now.Sub(e.Last) > stillProbed {
+		if !meaning.IsProbedInVain(e.Reason, e.Message) || in.Now.Sub(e.Last) > stillProbed {
 			continue
 		}
 		at := place{e.Pod, e.Container}
