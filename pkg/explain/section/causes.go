@@ -248,7 +248,8 @@ func StoppedNote(r *explain.Report) string {
 	return words.StoppedText(pods, reason, r.Verdict.Outcome, len(OwnCauses(r)) > 0)
 }
 
-// StoppedPods returns the number of pods that the Job's controller stopped, and the most frequent reason.
+// StoppedPods returns the number of pods that the Job's controller stopped, and the most frequent reason. It is the same while
+// stopped pods exist, and when only events show them.
 func StoppedPods(r *explain.Report) (pods int32, reason explain.StopReason) {
 	most := int32(0)
 	for i := range r.Causes {
@@ -256,8 +257,12 @@ func StoppedPods(r *explain.Report) (pods int32, reason explain.StopReason) {
 		if !c.IsStopped() {
 			continue
 		}
+		why := c.Stopped
+		if why == "" && r.Verdict.EndedBy == explain.EndedByDeadline {
+			why = explain.StoppedAtDeadline
+		}
 		if pods += c.Count; c.Count > most {
-			most, reason = c.Count, c.Stopped
+			most, reason = c.Count, why
 		}
 	}
 	return pods, reason

@@ -9,6 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 var now = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -95,5 +96,17 @@ func TestMatchesMayBeUnknown_CLI_04(t *testing.T) {
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
 	if got := textOf(FailurePolicy(f, policy, false)); strings.Count(got, " - ") != 2 {
 		t.Errorf("\n%s", got)
+	}
+}
+
+// While the pods exist, their own status shows that they were stopped, and later only an event does.
+func TestStoppedPodsOfADeadlineAreToldTheSameWithAndWithoutPods(t *testing.T) {
+	t.Parallel()
+	for name, stop := range map[string]explain.Stop{"pods exist": {Consequence: true}, "pods are gone": {Consequence: true, Stopped: explain.StoppedAtDeadline}} {
+		r := &explain.Report{Causes: []explain.Cause{{Count: 2, Stop: stop}}}
+		r.Verdict.EndedBy, r.Verdict.Outcome = explain.EndedByDeadline, reconcile.OutcomeFailed
+		if got, want := StoppedNote(r), "2 pods were stopped when activeDeadlineSeconds was over"; got != want {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
 	}
 }
