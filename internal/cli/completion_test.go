@@ -239,3 +239,12 @@ func wantCompleted(t *testing.T, verb string, lines map[string]string) {
 		}
 	}
 }
+
+// Requirements: CLI-04
+func TestTheOtherNameOfWhyCompletesOnceAPartOfItIsTyped(t *testing.T) {
+	for typed, want := range map[string]bool{"expl": true, "explain-f": true, "": false, "w": false} {
+		if got := program.Run(t, nil, "__complete", typed).Out; strings.Contains(got, "explain-failure") != want {
+			t.Errorf("%q completes to %q", typed, got)
+		}
+	}
+}

@@ -76,6 +76,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 	root.Short = "Show, explain and run Kubernetes Jobs"
 	root.Long, root.Example = rootLong, rootExample
 	root.Args = noSuchCommand
+	root.ValidArgsFunction = completeAliases
 	root.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 	root.SuggestionsMinimumDistance = 2
 	root.AddCommand(version.NewCommand(env))
@@ -102,6 +103,16 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 		{Title: "Run Jobs", Verbs: []*cobra.Command{controller.NewCommand(env)}},
 	})
 	return root
+}
+
+// completeAliases completes the first other name of a verb, which cobra does not, once a part of it is typed.
+func completeAliases(root *cobra.Command, args []string, toComplete string) (names []string, _ cobra.ShellCompDirective) {
+	for _, verb := range root.Commands() {
+		if len(args) == 0 && toComplete != "" && len(verb.Aliases) > 0 && strings.HasPrefix(verb.Aliases[0], toComplete) {
+			names = append(names, verb.Aliases[0]+"\t"+verb.Short)
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
 }
 
 // noSuchCommand accepts no arguments: an argument is the name of a verb that does not exist.

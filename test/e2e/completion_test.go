@@ -107,7 +107,7 @@ func TestCompletionThroughKubectl_CLI_04(t *testing.T) {
 		"status -o js|":                   "json jsonpath jsonpath-as-json jsonpath-file :4",
 		"create -f |":                     "json yaml yml :8",
 		"lint -f |":                       "json yaml yml :8",
-		"expl|":                           ":4",
+		"expl|":                           "explain-failure :4",
 	} {
 		words := strings.Split(strings.TrimSuffix(strings.ReplaceAll(args, "NS", ns), "|"), " ")
 		if args == "status -n NS|" {

@@ -190,7 +190,7 @@ func TestKrewInstallsTheLocalArchive(t *testing.T) {
 	if out := k.run("kubectl", "batchjob", "version", "--client"); !strings.Contains(out, "v"+made.Version) {
 		t.Errorf("the version is\n%s", out)
 	}
-	if words := k.run("kubectl", "__complete", "batchjob", "expl"); strings.Contains(words, "why") {
+	if words := k.run("kubectl", "__complete", "batchjob", "expl"); strings.Contains(words, "explain-failure") {
 		t.Errorf("krew made completion work: then the caveats need not tell how\n%s", words)
 	}
 	var script strings.Builder
@@ -200,7 +200,7 @@ func TestKrewInstallsTheLocalArchive(t *testing.T) {
 		}
 	}
 	k.run("/bin/sh", "-ec", script.String())
-	if words := k.run("kubectl", "__complete", "batchjob", "expl"); !strings.Contains(words, "why") {
+	if words := k.run("kubectl", "__complete", "batchjob", "expl"); !strings.Contains(words, "explain-failure") {
 		t.Errorf("after what the caveats say, %q completes to\n%s", "expl", words)
 	}
 	k.run("kubectl", "krew", "uninstall", "batchjob")

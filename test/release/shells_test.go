@@ -115,7 +115,7 @@ func TestCompletionInShells(t *testing.T) {
 			// The typed text, and the line after TAB.
 			for _, line := range [][2]string{
 				{"kubectl batchj", "kubectl batchjob "},
-				{"kubectl batchjob expl", "kubectl batchjob why "},
+				{"kubectl batchjob expl", "kubectl batchjob explain-failure "},
 				{"kubectl batchjob status ev", "kubectl batchjob status evaluate "},
 				{"kubectl batchjob wait job/ev", "kubectl batchjob wait job/evaluate "},
 				{"kubectl batchjob wait --for com", "kubectl batchjob wait --for complete "},
