@@ -35,8 +35,9 @@ On a terminal, the summary is an interactive view, see watch;
 --interactive=false or --full prints it instead.
 
 -o json prints Jobs as the API server has them; a stalled Job also has .stalled,
-with kind, reason, text, and since, and one with failures has .why, with text
-and causes. --sort-by and custom columns can use them, too.
+with kind, reason, text, and since, a running one that lacks pods .refused, and
+one with failures .why, with text and causes. --sort-by and custom columns can
+use them, too.
 
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
 130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
@@ -116,7 +117,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change.\nIt ends when it is interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
-	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, will fail, or are stalled.")
+	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that fail, are stalled, or lack pods.")
 	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. metadata.name!=train.")
 	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by a JSONPath, e.g. .status.startTime.")
 	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns.\nSeveral are separated with commas.")
