@@ -92,7 +92,7 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 		"explain":    each("why JOB --full", all...),
 		"explain -o": each("why JOB -o json", all...),
 		"watch":      each("watch JOB --plain --exit-status", ended...),
-		"record":     each("watch JOB --plain --exit-status --record "+dir+"/JOB.jsonl\nwatch --plain --replay "+dir+"/JOB.jsonl", ended...),
+		"record":     each("watch JOB --plain --exit-status --record "+dir+"/JOB.jsonl\nwatch --plain --from "+dir+"/JOB.jsonl", ended...),
 		"wait":       each("wait JOB", ended...),
 		"logs":       each("logs JOB", ended...),
 		"retry":      each("retry JOB --dry-run=client", "endless", "all-failed", "alternating", "texts", manyPods),

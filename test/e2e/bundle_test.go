@@ -39,7 +39,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, %q; want %q", tc.args, got.Code, got.Out, got.ErrOut, tc.want)
 		}
 	}
-	full, err := command.Run(t.Context(), patience, "", "sh", "-c", binary+" bundle train -o - -n "+ns+" --kubeconfig "+kubeconfig+" > /dev/full")
+	full, err := command.Run(t.Context(), patience, "", "sh", "-c", binary+" bundle train -f - -n "+ns+" --kubeconfig "+kubeconfig+" > /dev/full")
 	if err != nil || full.Code != 1 || !strings.Contains(full.ErrOut, "no space left") {
 		t.Errorf("a full disk: exit %d, %q, %v", full.Code, full.ErrOut, err)
 	}
