@@ -187,7 +187,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 		}
 	}
 	f.startPlugin("why", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
-	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace.")
+	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace with labels a=b.")
 	unreachable := f.startPlugin("why", "a", "--server", "https://127.0.0.1:1")
 	unreachable.wantEnd(1, "", "cannot reach the API server at https://127.0.0.1:1")
 	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {

@@ -141,7 +141,7 @@ func (o *Options) validateOutput() error {
 func (o *Options) Run(ctx context.Context) error {
 	job, err := o.set.Get(ctx, o.name)
 	if err != nil {
-		return err
+		return o.explainer.ExplainMissing(ctx, []error{err})[0]
 	}
 	collector := bundle.Collector{Client: o.explainer.Client, Now: o.Now, LogLines: o.logLines}
 	terminal := o.TerminalWidth(o.ErrOut) != 0

@@ -269,7 +269,7 @@ func (o *Options) printJobs(ctx context.Context, jobs []*unstructured.Unstructur
 func (o *Options) printSummary(ctx context.Context) error {
 	job, err := o.set.Get(ctx, o.Names[0])
 	if err != nil {
-		return err
+		return o.explainer.ExplainMissing(ctx, []error{err})[0]
 	}
 	report, err := o.explainer.Report(ctx, job)
 	if err != nil {

@@ -22,7 +22,7 @@ type StallFlag struct {
 
 // AddTo adds the flag.
 func (f *StallFlag) AddTo(flags *pflag.FlagSet, after time.Duration) {
-	usage := "Give up if stalled this long; checked every 10s.\nThe exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never."
+	usage := "Give up if stalled this long.\nIt is checked every 10 seconds. The exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never."
 	flags.DurationVar(&f.After, "fail-if-stalled", after, usage)
 }
 
