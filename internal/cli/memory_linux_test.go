@@ -96,7 +96,7 @@ func TestNoVerbNeedsMuchMemory(t *testing.T) {
 		"wait":       each("wait JOB", ended...),
 		"logs":       each("logs JOB", ended...),
 		"retry":      each("retry JOB --dry-run=client", "endless", "all-failed", "alternating", "texts", manyPods),
-		"bundle":     each("bundle JOB -o "+dir+"/JOB.tar.gz\nwhy --from "+dir+"/JOB.tar.gz", all...),
+		"bundle":     each("bundle JOB -f "+dir+"/JOB.tar.gz\nwhy --from "+dir+"/JOB.tar.gz", all...),
 		"what-if":    each("what-if JOB --set backoffLimit=3 --limit 1h", ended...),
 		"run":        {"run -f " + manifest + " --junit " + dir + "/report.xml --logs=none"},
 		"create":     {"create -f " + manifest + " --dry-run=client -o yaml"},

@@ -28,6 +28,7 @@ var readingVerbs = []struct{ args, prints string }{
 	{"logs pod/train-a", "bad checksum"},
 	{"logs -l app=train", "bad checksum"},
 	{"retry train --dry-run=client", "train-retry-1"},
+	{"clean", "train  Failed"},
 	{"what-if train --set backoffLimit=1", "train"},
 	{"simulate -f JOB --from train", "failed after"},
 	{"bundle train -f NEW", "NEW"},
@@ -105,7 +106,7 @@ func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
 
 // POL-04: a user who may read only one namespace gets a hint to use -n instead of -A.
 func TestAllNamespacesAreRefusedWithAWayOut_POL_04(t *testing.T) {
-	for _, args := range []string{"status -A", "why -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train"} {
+	for _, args := range []string{"status -A", "why -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train", "clean -A"} {
 		got, _ := readOnce(t, args, outsideNS1)
 		if got.Code != 1 || !strings.Contains(got.ErrOut, "you may not list jobs in all namespaces") || !strings.Contains(got.ErrOut, "or choose a namespace with -n") {
 			t.Errorf("%s: exit %d\n%s%s", args, got.Code, got.Out, got.ErrOut)

@@ -48,6 +48,7 @@ var verbRequests = []struct {
 	{"why train", 6},
 	{"what-if train --set backoffLimit=5", 5},
 	{"wait train", 5},
+	{"clean", 2},
 	{"logs train", 2},
 	{"bundle train -f -", 8},
 	{"simulate -f FILE --from train", 5},

@@ -13,6 +13,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/bundle"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/clean"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/create"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/demo"
@@ -94,6 +95,7 @@ func newRootCommand(env cmdutil.Env) *cobra.Command {
 			create.NewCommand(env),
 			run.NewCommand(env),
 			retry.NewCommand(env),
+			clean.NewCommand(env),
 			lint.NewCommand(env),
 			simulate.NewCommand(env),
 		}},

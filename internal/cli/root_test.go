@@ -77,6 +77,7 @@ func TestVerbsOfKubectlLeadToThoseHere(t *testing.T) {
 		"suspend x":   `unknown command "suspend"; use: kubectl patch job NAME -p '{"spec":{"suspend":true}}'`,
 		"resume x":    `unknown command "resume"; use: kubectl patch job NAME -p '{"spec":{"suspend":false}}'`,
 		"restart x":   `unknown command "restart", did you mean retry`,
+		"prune":       `unknown command "prune", did you mean clean`,
 		"rerun x":     `unknown command "rerun", did you mean retry or run`,
 		"nonsense":    `unknown command "nonsense"; see`,
 		"status jobs": `job "jobs" not found in namespace "ns1"; for all Jobs, omit "jobs": kubectl batchjob status -n ns1`,

@@ -26,6 +26,7 @@ func TestUnknownFlagsSuggestSimilarOnes(t *testing.T) {
 	for args, want := range map[string]string{
 		"wait a --timeot 1s":    "unknown flag: --timeot, did you mean --timeout; see: kubectl batchjob wait --help",
 		"why a --idnex 3":       "did you mean --index",
+		"clean --older-then 7d": "did you mean --older-than",
 		"status --nonsense":     "unknown flag: --nonsense; see",
 		"logs a --fail":         "did you mean --tail",
 		"run --failifstalled":   "did you mean --fail-if-stalled",

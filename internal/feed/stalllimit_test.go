@@ -14,8 +14,13 @@ import (
 // Requirements: RUN-15
 func TestStallLimitNeedsEveryJobStalledWithoutInterruption(t *testing.T) {
 	a, b := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "a"}}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "b"}}
-	stuck, queued := &explain.Stall{}, &explain.Stall{MayContinue: true}
-	limit := StallLimit{After: time.Minute}
+	stuck, other, queued := &explain.Stall{}, &explain.Stall{Reason: "another way"}, &explain.Stall{MayContinue: true}
+	limit := StallClock{LimitOf: func(s *explain.Stall) StallLimit {
+		if s.MayContinue {
+			return StallLimit{}
+		}
+		return StallLimit{Name: s.Reason, After: time.Minute}
+	}}
 	start := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	for i, step := range []struct {
 		after  time.Duration
@@ -29,6 +34,8 @@ func TestStallLimitNeedsEveryJobStalledWithoutInterruption(t *testing.T) {
 		{80 * time.Second, map[types.UID]*explain.Stall{"a": nil, "b": stuck}, false},
 		{130 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, false},
 		{190 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": stuck}, true},
+		{200 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": other}, false}, // Each way has its own time.
+		{260 * time.Second, map[types.UID]*explain.Stall{"a": stuck, "b": other}, true},
 	} {
 		got := limit.Exceeded(start.Add(step.after), []*batchv1.Job{a, b}, func(job *batchv1.Job) *explain.Stall { return step.stalls[job.UID] })
 		if got != step.want {

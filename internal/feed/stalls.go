@@ -103,34 +103,50 @@ func (s *Stalls) Gaps() []input.Gap {
 	return s.read.Gaps()
 }
 
-// StallLimit decides when Jobs have been stalled for so long that waiting for them is pointless.
+// StallLimit is how long a Job may be stalled in one way before waiting for it is pointless.
 type StallLimit struct {
+	Name  string // of the way
 	After time.Duration
-	since map[types.UID]time.Time // when each Job was first seen stalled, without interruption
 }
 
-// Exceeded reports whether every open Job has been stalled for at least After, without interruption, and none may continue by
-// itself. The time counts from the first call that saw the Job stalled, not from Stall.Since, because the Job may have waited
-// in a queue before.
-func (l *StallLimit) Exceeded(now time.Time, open []*batchv1.Job, stallOf func(*batchv1.Job) *explain.Stall) bool {
-	since := make(map[types.UID]time.Time, len(l.since))
+// StallClock decides when Jobs have been stalled for too long.
+type StallClock struct {
+	// LimitOf returns the limit for a Job that is stalled in this way, the zero value if there is none.
+	LimitOf func(*explain.Stall) StallLimit
+	since   map[types.UID]stalledSince
+}
+
+// stalledSince is when a Job was first seen stalled with this limit, without interruption.
+type stalledSince struct {
+	limit StallLimit
+	time  time.Time
+}
+
+// Exceeded reports whether every open Job has been stalled beyond its limit, without interruption. The time counts from the
+// first call that saw the Job stalled, not from Stall.Since, because the Job may have waited in a queue before.
+func (l *StallClock) Exceeded(now time.Time, open []*batchv1.Job, stallOf func(*batchv1.Job) *explain.Stall) bool {
+	since := make(map[types.UID]stalledSince, len(l.since))
 	exceeded := len(open) > 0
 	for _, job := range open {
 		stall := stallOf(job)
-		if stall == nil || stall.MayContinue {
+		var limit StallLimit
+		if stall != nil {
+			limit = l.LimitOf(stall)
+		}
+		if limit.After == 0 {
 			exceeded = false
 			continue
 		}
-		began, known := l.since[job.UID]
-		if !known {
-			began = now
+		began := l.since[job.UID]
+		if began.limit != limit {
+			began = stalledSince{limit, now}
 		}
 		since[job.UID] = began
-		exceeded = exceeded && now.Sub(began) >= l.After
+		exceeded = exceeded && now.Sub(began.time) >= limit.After
 	}
 	l.since = since
 	return exceeded
 }
 
 // Restart restarts the Job's stall time at the next call of Exceeded.
-func (l *StallLimit) Restart(job *batchv1.Job) { delete(l.since, job.UID) }
+func (l *StallClock) Restart(job *batchv1.Job) { delete(l.since, job.UID) }

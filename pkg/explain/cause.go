@@ -43,42 +43,32 @@ type Cause struct {
 	Meaning string `json:"meaning,omitempty"`
 	// Error is the error in the messages or logs of the containers, if its meaning is known and the latest pods report no
 	// other error.
-	Error     *meaning.KnownError `json:"error,omitempty"`
-	Source    CauseSource         `json:"source"`
-	Count     int32               `json:"count"`
-	Container string              `json:"container,omitempty"`
-	ExitCode  *int32              `json:"exitCode,omitempty"`
-	Signal    string              `json:"signal,omitempty"`
-	Reason    string              `json:"reason,omitempty"`
-	// Also are the other containers that failed in all of the pods.
-	Also []AlsoFailed `json:"also,omitempty"`
-	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched Container instead, a
-	// sidecar or a container that was stopped.
-	Hidden *Hidden `json:"hidden,omitempty"`
-	// Condition is the pod condition behind the failure, such as DisruptionTarget.
-	Condition string `json:"condition,omitempty"`
-	Rule      *int32 `json:"rule,omitempty"`
-	RuleName  string `json:"ruleName,omitempty"`
-	// Action is the action of the rule; "" if no rule matched and the failure counts.
-	Action string `json:"action,omitempty"`
-	// Indexes are the indexes with this cause, as a list of intervals.
-	Indexes string `json:"indexes,omitempty"`
-	// IndexList lists the Indexes one by one, see ListIndexes.
-	IndexList []int32 `json:"indexList,omitempty"`
-	// FailedIndexes are the failed indexes whose last failure had this cause; each failed index has at most one such cause.
-	FailedIndexes    string `json:"failedIndexes,omitempty"`
-	FailedIndexCount int32  `json:"failedIndexCount,omitempty"`
-	// Command prints the log of the first of Pods, "" if it has none.
-	Command string `json:"command,omitempty"`
+	Error  *meaning.KnownError `json:"error,omitempty"`
+	Source CauseSource         `json:"source"`
+	Count  int32               `json:"count"`
+	Ended  `json:",inline"`
+	Ruling `json:",inline"`
+	Lost   `json:",inline"`
+	Stop   `json:",inline"`
 	// Pods are examples, latest first; Jobs is set in a ReportList.
 	Pods []string `json:"pods,omitempty"`
 	Jobs []string `json:"jobs,omitempty"`
-	// Consequence reports whether these pods were stopped because the Job was ending already.
-	Consequence bool `json:"consequence,omitempty"`
-	// Stopped is the reason why the Job's controller deleted the pods, "" if nothing shows that it did.
-	Stopped StopReason `json:"stopped,omitempty"`
-	// NeverStarted is set for pods that the Job's controller deleted before any of their containers started.
-	NeverStarted bool `json:"neverStarted,omitempty"`
+	// Command prints the log of the first of Pods, "" if it has none.
+	Command string       `json:"command,omitempty"`
+	First   *metav1.Time `json:"first,omitempty"`
+	Last    *metav1.Time `json:"last,omitempty"`
+}
+
+// Ended is how the pods ended.
+type Ended struct {
+	Container string `json:"container,omitempty"`
+	ExitCode  *int32 `json:"exitCode,omitempty"`
+	Signal    string `json:"signal,omitempty"`
+	Reason    string `json:"reason,omitempty"`
+	// Condition is the pod condition behind the failure, such as DisruptionTarget.
+	Condition string `json:"condition,omitempty"`
+	// Also are the other containers that failed in all of the pods.
+	Also []AlsoFailed `json:"also,omitempty"`
 	// MemoryLimit is the memory limit of the container in the latest pod, if the container was OOMKilled and had a limit.
 	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
 	// Ending is the reason for the end of the pods from outside their containers, nil if none is known.
@@ -86,9 +76,39 @@ type Cause struct {
 	// Message is the termination message of one of the pods, or the message of the component that ended it.
 	Message string `json:"message,omitempty"`
 	// LastLine is the last line with content of the log of one of the pods, if it has no message and its log was read.
-	LastLine string       `json:"lastLine,omitempty"`
-	First    *metav1.Time `json:"first,omitempty"`
-	Last     *metav1.Time `json:"last,omitempty"`
+	LastLine string `json:"lastLine,omitempty"`
+}
+
+// Ruling is what a rule of the podFailurePolicy decided about the pods.
+type Ruling struct {
+	Rule     *int32 `json:"rule,omitempty"`
+	RuleName string `json:"ruleName,omitempty"`
+	// Action is the action of the rule; "" if no rule matched and the failure counts.
+	Action string `json:"action,omitempty"`
+	// Hidden is the failure that the rule did not decide on: the rule names no container, and matched another container instead, a
+	// sidecar or a container that was stopped.
+	Hidden *Hidden `json:"hidden,omitempty"`
+}
+
+// Lost is what the failures cost an Indexed Job.
+type Lost struct {
+	// Indexes are the indexes with this cause, as a list of intervals.
+	Indexes string `json:"indexes,omitempty"`
+	// IndexList lists the Indexes one by one, see ListIndexes.
+	IndexList []int32 `json:"indexList,omitempty"`
+	// FailedIndexes are the failed indexes whose last failure had this cause; each failed index has at most one such cause.
+	FailedIndexes    string `json:"failedIndexes,omitempty"`
+	FailedIndexCount int32  `json:"failedIndexCount,omitempty"`
+}
+
+// Stop is why the Job's own controller ended the pods; zero if it did not.
+type Stop struct {
+	// Consequence reports whether these pods were stopped because the Job was ending already.
+	Consequence bool `json:"consequence,omitempty"`
+	// Stopped is the reason why the controller deleted the pods, "" if nothing shows that it did.
+	Stopped StopReason `json:"stopped,omitempty"`
+	// NeverStarted is set for pods that the controller deleted before any of their containers started.
+	NeverStarted bool `json:"neverStarted,omitempty"`
 }
 
 // IsStopped reports whether the Job's controller stopped the pods, so that they failed for no cause of their own.

@@ -59,13 +59,16 @@ type End struct {
 	WaitsFor *WaitsFor `json:"waitsFor,omitempty"`
 }
 
-// Restarts are the restarts that used up the backoffLimit: at least Count, exactly if Exact. Container and Pod are set if
-// only one container was restarted.
+// Restarts are the restarts that used up the backoffLimit: at least Count, exactly if Exact.
 type Restarts struct {
-	Count     int32  `json:"count"`
-	Exact     bool   `json:"exact,omitempty"`
+	Count int32 `json:"count"`
+	Exact bool  `json:"exact,omitempty"`
+	// Container is the container that was restarted, "" if there may be several; Pod is its pod if that is the only one, and still
+	// exists.
 	Container string `json:"container,omitempty"`
 	Pod       string `json:"pod,omitempty"`
+	// NoneLeft reports whether no pod of the Job exists, and so no log.
+	NoneLeft bool `json:"noneLeft,omitempty"`
 	// Exit is how a container ended before its last restart, nil if it is unknown; Message is its termination message, and
 	// Error the error in it, if its meaning is known.
 	Exit    *cause.Exit         `json:"exit,omitempty"`

@@ -97,9 +97,13 @@ type AdviceKind string
 const (
 	AdviceFix    AdviceKind = "Fix"    // solves the problem, or helps to find it
 	AdviceLogs   AdviceKind = "Logs"   // prints logs of failed pods
+	AdviceDebug  AdviceKind = "Debug"  // starts a copy of a failed pod with a shell
 	AdviceRerun  AdviceKind = "Rerun"  // runs the missing indexes or completions
 	AdvicePolicy AdviceKind = "Policy" // changes a policy for the next run of the Job
 )
+
+// InShell is the end of a command that starts a shell in a container.
+const InShell = " -- sh"
 
 // Advice is a recommended action.
 type Advice struct {

@@ -103,6 +103,8 @@ type Stall struct {
 	// MayContinue is set if the Job may continue without a change: it waits for its turn or for room on nodes or in a quota,
 	// an init container runs, or a limit ends it.
 	MayContinue bool `json:"mayContinue,omitempty"`
+	// Unscheduled is set if no node takes the Job's pods, or a quota has no room for them.
+	Unscheduled bool `json:"-"`
 }
 
 // Why explains the failures of a Job's pods, in a list.

@@ -26,7 +26,8 @@ type FailureRule struct {
 	// OnExitCodes and OnPodConditions are the condition as in the Job's spec.
 	OnExitCodes     *batchv1.PodFailurePolicyOnExitCodesRequirement  `json:"onExitCodes,omitempty"`
 	OnPodConditions []batchv1.PodFailurePolicyOnPodConditionsPattern `json:"onPodConditions,omitempty"`
-	// Matched is the number of failed pods that the rule matched; nil if pods could not be read.
+	// Matched is the number of failed pods that the rule matched; nil if pods could not be read, or if
+	// none of those that still exist matched.
 	Matched *int32 `json:"matched,omitempty"`
 	// PassedOver is the number of failed pods that were checked and not matched, and Why the most frequent reason.
 	PassedOver int32  `json:"passedOver,omitempty"`

@@ -26,6 +26,8 @@ const (
 	ProblemImagePull         ProblemKind = "ImagePull"         // the image cannot be pulled
 	ProblemContainerConfig   ProblemKind = "ContainerConfig"   // the container cannot be created
 	ProblemCrashLoop         ProblemKind = "CrashLoop"         // a container fails and is restarted, again and again
+	ProblemRestarted         ProblemKind = "Restarted"         // a container has failed, and runs again for longer than a crash loop lasts
+	ProblemPodsLost          ProblemKind = "PodsLost"          // pods are gone, and are not counted
 	ProblemContainerStopped  ProblemKind = "ContainerStopped"  // its status still says that it runs
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
@@ -72,81 +74,119 @@ type Problem struct {
 	Count int32    `json:"count,omitempty"`
 	Pods  []string `json:"pods,omitempty"`
 
-	// Container is the container with the problem, and Image its image in the pod. Running are the containers that keep the
-	// pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
-	Container string   `json:"container,omitempty"`
-	Image     string   `json:"image,omitempty"`
-	Running   []string `json:"running,omitempty"`
+	// Container is the container with the problem, Image its image in the pod, and Node the node of the pod.
+	Container string `json:"container,omitempty"`
+	Image     string `json:"image,omitempty"`
+	Node      string `json:"node,omitempty"`
 	// Refusal is the reason why the API server refuses pods (CreationRefused).
 	Refusal *meaning.Refusal `json:"refusal,omitempty"`
+	// Controller is the controller that should run the Job: spec.managedBy, "" for the built-in controller.
+	Controller string `json:"controller,omitempty"`
+	// Reconciler has the evidence that the Controller has stopped (ControllerGone).
+	Reconciler *Reconciler `json:"-"`
+	// Asked is a value in the spec that is not supported.
+	Asked string `json:"asked,omitempty"`
+
+	// The families of fields. Those that the Kind has no use for are zero.
+
+	Scheduling Scheduling `json:"scheduling,omitzero"`
+	Start      Start      `json:"start,omitzero"`
+	Role       Role       `json:"role,omitzero"`
+	Run        Run        `json:"run,omitzero"`
+	Stopping   Stopping   `json:"stopping,omitzero"`
+	Deletion   Deletion   `json:"deletion,omitzero"`
+	Suspension Suspension `json:"suspension,omitzero"`
+}
+
+// Scheduling is about pods without a node.
+type Scheduling struct {
+	// Scheduled is set if a scheduler has looked at the pod.
+	Scheduled bool `json:"scheduled,omitempty"`
+	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
+	Unfit      []meaning.Unfit     `json:"unfit,omitempty"`
+	Autoscaler *meaning.Autoscaler `json:"autoscaler,omitempty"`
+	// Gates are scheduling gates.
+	Gates []string `json:"gates,omitempty"`
+}
+
+// Start is about a pod or a container that does not start.
+type Start struct {
 	// Reason is the waiting reason of a container (ImagePullBackOff), or the reason of the last warning about a pod
 	// (FailedMount).
 	Reason string `json:"reason,omitempty"`
 	// Error is the error that the container, its runtime or the kubelet reports, if its meaning is known.
 	Error *meaning.KnownError `json:"error,omitempty"`
-	// Unfit lists the scheduler's reasons why no node can take the pods; Autoscaler is an autoscaler's statement about them.
-	Unfit      []meaning.Unfit     `json:"unfit,omitempty"`
-	Autoscaler *meaning.Autoscaler `json:"autoscaler,omitempty"`
-	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
-	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Trouble is the meaning of the message of the kubelet; nil if it is unknown.
 	Trouble *meaning.Trouble `json:"trouble,omitempty"`
+	// Claims are the persistent volume claims of the pods, if one of them may keep the pods from starting.
+	Claims []meaning.Claim `json:"claims,omitempty"`
 	// Hook is the hook of a deployment tool that the Job is, if it needs an object that the tool may create later, or has
 	// deleted.
 	Hook *Tool `json:"-"`
-	// Exit is the last exit of the container, and RanSeconds how long it had run. Restarts is the number of its restarts, in
-	// all of the pods of a CrashLoop.
-	Exit       *cause.Exit `json:"exit,omitempty"`
-	RanSeconds *int64      `json:"ranSeconds,omitempty"`
-	Restarts   int32       `json:"restarts,omitempty"`
-	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
-	LastLine string `json:"lastLine,omitempty"`
-	// MemoryLimit is the memory limit of Container, if that was OOMKilled and had a limit.
-	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
+}
+
+// Role is the part that a container has in its pod.
+type Role struct {
 	// Sidecar reports whether the container is a native sidecar or an init container.
 	Sidecar bool `json:"sidecar,omitempty"`
-	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
-	// the output of the probe.
-	Ending       *meaning.Ending `json:"ending,omitempty"`
-	ProbeMessage string          `json:"probeMessage,omitempty"`
-	// RestartedBy is the field because of which the container is restarted; Uncounted is set if restarts do not count towards
-	// the backoffLimit.
-	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
-	Uncounted   bool        `json:"uncounted,omitempty"`
-	// Place is the 1-based position of Container among the PlaceOf init containers of the pod; Later are the containers that
-	// start after the init containers. Probed is set if Container has a startup probe.
+	// LostPolicy is set if the container is a sidecar in the Job's template, and the pod lacks its restartPolicy Always
+	// (InitRunning).
+	LostPolicy bool `json:"lostPolicy,omitempty"`
+	// Place is the 1-based position of the container among the PlaceOf init containers of the pod; Later are the containers that
+	// start after the init containers. Probed is set if the container has a startup probe.
 	Place   int32    `json:"place,omitempty"`
 	PlaceOf int32    `json:"placeOf,omitempty"`
 	Later   []string `json:"later,omitempty"`
 	Probed  bool     `json:"probed,omitempty"`
-	// LostPolicy is set if Container is a sidecar in the Job's template, and the pod lacks its restartPolicy Always (InitRunning).
-	LostPolicy bool `json:"lostPolicy,omitempty"`
+}
+
+// Run is the last run of a container, and what restarts it.
+type Run struct {
+	// Exit is the exit of the container, and RanSeconds how long it had run.
+	Exit       *cause.Exit `json:"exit,omitempty"`
+	RanSeconds *int64      `json:"ranSeconds,omitempty"`
+	// LastLine is the last line of the termination message or of the log of a container that is restarted, "" if it is unknown.
+	LastLine string `json:"lastLine,omitempty"`
+	// MemoryLimit is the memory limit of the container, if that was OOMKilled and had a limit.
+	MemoryLimit *input.MemoryLimit `json:"memoryLimit,omitempty"`
+	// Ending is the probe for which the kubelet kills the container each time, nil if none is known to fail; ProbeMessage is
+	// the output of the probe.
+	Ending       *meaning.Ending `json:"ending,omitempty"`
+	ProbeMessage string          `json:"probeMessage,omitempty"`
+	// Restarts is the number of restarts, in all of the pods of a CrashLoop or Restarted. RestartedBy is the field because of which the
+	// container is restarted; Uncounted is set if restarts do not count towards the backoffLimit.
+	Restarts    int32       `json:"restarts,omitempty"`
+	RestartedBy RestartedBy `json:"restartedBy,omitempty"`
+	Uncounted   bool        `json:"uncounted,omitempty"`
+}
+
+// Stopping is about containers that keep a pod from ending (ContainerFailed, ContainerEnded, SidecarStopping).
+type Stopping struct {
+	// Running are these containers.
+	Running []string `json:"running,omitempty"`
 	// GraceSeconds is the time that sidecars have to stop.
 	GraceSeconds *int64 `json:"graceSeconds,omitempty"`
-	// Node is the node of the pod; Scheduled is set if a scheduler has looked at the pod.
-	Node      string `json:"node,omitempty"`
-	Scheduled bool   `json:"scheduled,omitempty"`
-	// Gates are scheduling gates; Finalizers are the finalizers that hold the pods or the Job.
-	Gates      []string `json:"gates,omitempty"`
+}
+
+// Deletion is about pods, or a Job, that are being deleted.
+type Deletion struct {
+	// Finalizers are the finalizers that hold them.
 	Finalizers []string `json:"finalizers,omitempty"`
-	// NoPods is set for a Job that is being deleted and has no pods, if only the finalizer that waits for its pods holds it.
+	// NoPods is set for a Job without pods, if only the finalizer that waits for its pods holds it.
 	NoPods bool `json:"noPods,omitempty"`
 	// Holds is the step that waits for terminating pods.
 	Holds Holds `json:"holds,omitempty"`
-	// Controller is the controller that should run the Job: spec.managedBy, "" for the built-in controller.
-	Controller string `json:"controller,omitempty"`
-	// Reconciler has the evidence that the Controller has stopped (ControllerGone).
-	Reconciler *Reconciler `json:"-"`
-	// Queue (of Kueue), Owner, or the field manager Manager holds the Job suspended.
+}
+
+// Suspension is about a suspended Job: Queue (of Kueue), Owner, or the field manager Manager holds it.
+type Suspension struct {
 	Queue string `json:"queue,omitempty"`
 	// Hold is the reason why Kueue does not admit the Job, nil if it could not be read.
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
-	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it (Suspended).
+	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it.
 	OwnerRuns bool `json:"ownerRuns,omitempty"`
-	// Asked is a value in the spec that is not supported.
-	Asked string `json:"asked,omitempty"`
 }
 
 // CrashLoopBackOff is the waiting reason of a container that is restarted later, because it has failed before.
@@ -189,12 +229,12 @@ func (p *Problem) MissingObject() (kind, name string) {
 	switch {
 	case p.Refusal != nil:
 		return kinds[p.Refusal.Kind], p.Refusal.By
-	case p.Trouble != nil && p.Trouble.Kind == meaning.ObjectMissing:
-		return p.Trouble.Object, p.Trouble.Name
+	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.ObjectMissing:
+		return p.Start.Trouble.Object, p.Start.Trouble.Name
 	}
-	for i := range p.Unfit {
-		if p.Unfit[i].Kind == meaning.UnfitClaimMissing {
-			return "claim", p.Unfit[i].Name
+	for i := range p.Scheduling.Unfit {
+		if p.Scheduling.Unfit[i].Kind == meaning.UnfitClaimMissing {
+			return "claim", p.Scheduling.Unfit[i].Name
 		}
 	}
 	return "", ""

@@ -33,7 +33,7 @@ func storm(b *testing.B) *snapshot.Snapshot {
 		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: index, State: explain.IndexFailed, Attempt: 2, Attempts: 3, Failures: 2, Pod: name, Cause: "container main exited with code 1"})
 	}
 	exit := int32(1)
-	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Count: pods, ExitCode: &exit, Indexes: r.Indexes.Failed}}
+	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Count: pods, Ended: explain.Ended{ExitCode: &exit}, Lost: explain.Lost{Indexes: r.Indexes.Failed}}}
 	return s
 }
 

@@ -70,7 +70,7 @@ func TestStoppedPodsAreNoRows(t *testing.T) {
 	s := load(t, "three-causes")
 	r := *s.Job.Report
 	s.Job.Report = &r
-	stopped := explain.Cause{Failure: &cause.Failure{DeletedRunning: true}, Text: "pod was stopped", Count: 7, Stopped: explain.StoppedAtEnd, Consequence: true}
+	stopped := explain.Cause{Failure: &cause.Failure{DeletedRunning: true}, Text: "pod was stopped", Count: 7, Stop: explain.Stop{Stopped: explain.StoppedAtEnd, Consequence: true}}
 	r.Causes = append(slices.Clone(r.Causes), stopped)
 	r.Counts.Failed += 7
 	r.Counts.StoppedFailures = 7

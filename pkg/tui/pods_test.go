@@ -52,7 +52,7 @@ func podReport() *explain.Report {
 			},
 		},
 		Causes: []explain.Cause{
-			{Text: "Container main exited with code 137 (OOMKilled)", Meaning: "killed because it used more memory than its limit, or than the node had", Count: 2, Indexes: "1,5", Rule: ptr.To[int32](0), RuleName: "OutOfMemory", Action: "FailIndex", Pods: []string{"train-large-model-1-zx9qk"}, Message: "loss is NaN at step 12000"},
+			{Text: "Container main exited with code 137 (OOMKilled)", Meaning: "killed because it used more memory than its limit, or than the node had", Count: 2, Lost: explain.Lost{Indexes: "1,5"}, Ruling: explain.Ruling{Rule: ptr.To[int32](0), RuleName: "OutOfMemory", Action: "FailIndex"}, Pods: []string{"train-large-model-1-zx9qk"}, Ended: explain.Ended{Message: "loss is NaN at step 12000"}},
 		},
 		Pods: []explain.PodInfo{
 			pod(1, 3, "1-zx9qk", oom),

@@ -24,10 +24,16 @@ func Shorten(message string, most int) string {
 			return short
 		}
 	}
+	if m := rejected.FindStringSubmatch(text); m != nil {
+		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
+	}
 	if end := sentence.FindStringIndex(text); end != nil {
 		text = text[:end[1]-len(". ")]
 	}
 	end := LastClauses(text, most)
+	if !fits(end, most) {
+		text, end = invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2")
+	}
 	if strings.Count(end, "]") > strings.Count(end, "[") {
 		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
 	}
@@ -48,6 +54,10 @@ var (
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
 	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
 	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
+	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
+	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
+	// rejected matches kubectl's message about an object that the API server does not accept.
+	rejected = lazyregexp.New(`^(?:[Ee]rror: )?The \w+ "([^"]+)" is invalid: (.*)`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
 	// quota matches a list of several resources in the message of an exhausted quota.
@@ -61,7 +71,7 @@ var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
 // trailing matches what follows an error: its code, and the programs' references to their manuals.
-var trailing = lazyregexp.New(`(?:: unknown|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
+var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {
@@ -117,10 +127,10 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one.
+// given number of characters, but at least one. A field stays with its value that is not allowed.
 func LastClauses(message string, most int) string {
 	last, quoted, depth := "", false, 0
-	quotes := strings.Count(message, `"`)%2 == 0
+	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
 	for i := len(message) - 1; i >= 0; i-- {
 		switch message[i] {
 		case '"':
@@ -133,7 +143,7 @@ func LastClauses(message string, most int) string {
 			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") {
 				continue
 			}
-			clauses := message[i+2:]
+			clauses := message[clauseAt(i, fields):]
 			if last != "" && !fits(clauses, most) {
 				return last
 			}
@@ -144,6 +154,16 @@ func LastClauses(message string, most int) string {
 		return message
 	}
 	return last
+}
+
+// clauseAt returns where the clause begins that follows a colon, or the field that the colon is a part of.
+func clauseAt(colon int, fields [][]int) int {
+	for _, field := range fields {
+		if field[0] <= colon && colon < field[1] {
+			return field[0]
+		}
+	}
+	return colon + len(": ")
 }
 
 // Cut returns the first words of a text, in at most the given number of characters. It cuts a word only if that has more.

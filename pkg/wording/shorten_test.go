@@ -28,6 +28,13 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 			`unable to validate against any… .spec.securityContext.fsGroup: 10001 is not an allowed group`},
 		{constraints + `provider restricted-v2: .containers[0].runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999], provider "nonroot": Forbidden: not usable by user or serviceaccount]`, 100,
 			`.containers[0].runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`},
+		{`provider "a": Forbidden: not usable, spec.containers[0].securityContext.runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`, 90,
+			`runAsUser: Invalid value: 0: must be in the ranges: [1000690000, 1000699999]`},
+		{`The CustomResourceDefinition "gadgets.example.com" is invalid: spec.preserveUnknownFields: Invalid value: true: must be false in order to use defaults`, 100,
+			`gadgets.example.com is invalid: spec.preserveUnknownFields: must be false in order to use defaults`},
+		// The exit status of another program says nothing.
+		{`tool: cannot configure the disks: cannot make a key: no answer for client.a from ` + long + `: cannot get client.a: exit status 1`, 60,
+			`tool: cannot configure the disks… cannot get client.a`},
 		// Runtimes.
 		{runtime + `error during container init: error setting cgroup config for procHooks process: failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument: unknown`, 100,
 			`failed to write "1000": write /sys/fs/cgroup/kubepods.slice/cpu.max: invalid argument`},

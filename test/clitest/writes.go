@@ -25,10 +25,11 @@ type Writes struct {
 	API  *API
 	Pods *Pods
 
-	mu     sync.Mutex
-	calls  []string
-	uids   int
-	denied map[string]bool
+	mu       sync.Mutex
+	calls    []string
+	uids     int
+	denied   map[string]bool
+	policies []metav1.DeletionPropagation // of the deletions so far
 	// Around serves each write, named as in "patch jobs/status"; nil serves it at once.
 	Around func(call string, r *http.Request, serve func())
 }
@@ -59,6 +60,13 @@ func (f *Writes) Calls() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return slices.Clone(f.calls)
+}
+
+// Policies returns the propagation policies of the deletions requested so far.
+func (f *Writes) Policies() []metav1.DeletionPropagation {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Clone(f.policies)
 }
 
 // Job returns a stored Job of namespace ns1, or nil.
@@ -184,6 +192,9 @@ func (f *Writes) mayDelete(job *unstructured.Unstructured, body []byte) *Status 
 	var options metav1.DeleteOptions
 	if err := json.Unmarshal(body, &options); err != nil {
 		return &Status{400, "BadRequest", err.Error()}
+	}
+	if options.PropagationPolicy != nil {
+		f.policies = append(f.policies, *options.PropagationPolicy)
 	}
 	p := options.Preconditions
 	if p != nil && (p.UID != nil && *p.UID != job.GetUID() || p.ResourceVersion != nil && *p.ResourceVersion != job.GetResourceVersion()) {

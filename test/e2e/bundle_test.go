@@ -18,7 +18,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	failedJob(t, ns)
 	file := filepath.Join(t.TempDir(), "train.tar.gz")
 	cluster := []string{"--kubeconfig", kubeconfig, "-n", ns}
-	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-o", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
+	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-f", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
 	live := kubectlBatchjob(t, append([]string{"why", "train", "-o", "json"}, cluster...)...)

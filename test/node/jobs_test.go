@@ -187,7 +187,7 @@ func TestFailedContainerOfARunningPodIsExplained(t *testing.T) {
 	j.Spec.Template.Spec.Containers = append(j.Spec.Template.Spec.Containers, proxy)
 	create(t, ns, j)
 	p := untilProblem(t, ns, "half", explain.ProblemContainerFailed)
-	if p.Container != "main" || p.Exit == nil || p.Exit.ExitCode != 42 || !slices.Equal(p.Running, []string{"proxy"}) {
+	if p.Container != "main" || p.Run.Exit == nil || p.Run.Exit.ExitCode != 42 || !slices.Equal(p.Stopping.Running, []string{"proxy"}) {
 		t.Errorf("%+v", p)
 	}
 }
@@ -217,7 +217,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			t.Parallel()
 			ns := namespace(t)
 			create(t, ns, c.job)
-			if p := untilProblem(t, ns, c.job.Name, c.kind); !p.Blocks || p.Reason != c.reason {
+			if p := untilProblem(t, ns, c.job.Name, c.kind); !p.Blocks || p.Start.Reason != c.reason {
 				t.Errorf("%+v", p)
 			}
 			want(t, ns, 0, []string{c.said}, "why", c.job.Name, "--full")

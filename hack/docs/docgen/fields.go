@@ -27,6 +27,7 @@ the old name; ` + "`endedBy`" + ` is a value, and ` + "`waitsFor`" + ` has numbe
 are there; ` + "`why`" + ` begins with the reason.
 
 A Problem or a CronJobReport about refused objects has one object, ` + "`refusal`" + ` (` + "`kind`, `by`,\n`message`, `lacks`, `webhook`" + `), instead of ` + "`reason`, `refusedBy`, `refusal`, `lacks` and `trouble`" + `.
+The other fields of a Problem are in families: ` + "`scheduling`, `start`, `role`, `run`, `stopping`,\n`deletion` and `suspension`" + `; ` + "`exit`" + ` is ` + "`run.exit`" + `.
 
 `
 

@@ -19,14 +19,21 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
-const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: the
-failed indexes and those that never ran, with their numbers, or the missing
-completions. The flags change the copy. It works with every controller.
-With --wait, the exit code is 3 if the Job fails, and 124 after --timeout.`
+const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: indexes
+with their numbers, or missing completions. The flags change the copy.`
 
 // retryDetails is text for the reference only.
-const retryDetails = `The exit code is 0 if the Job was created, and complete with --wait; 1 for an
-error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM.
+const retryDetails = `It works with every controller.
+
+The exit code is 0 if the Job was created, and complete with --wait; 1 for an
+error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM. With --wait,
+it is 3 if the Job fails, and 124 after --timeout.
+
+--cause runs the indexes whose last failure had a cause, as why prints it. With
+--memory, the containers that were OOMKilled get more memory than they had: a
+factor or an amount, up to max=, or 8 times the limit of the first Job. Requests
+rise in the same ratio. A message or a log that says that memory ran out counts
+with --include-probable; exit code 137 alone does not.
 
 --indexes selects indexes; --failed-only leaves out indexes that never ran.
 Retries know the first Job: what one of them has completed does not run again.
@@ -49,8 +56,8 @@ created.`
 const retryExample = `  # Rerun what is missing
   kubectl batchjob retry sweep
 
-  # Rerun two ranges of indexes with more memory, and wait for the result
-  kubectl batchjob retry sweep --indexes 3,7-9 --limits memory=4Gi --wait
+  # Rerun what ran out of memory with twice as much, and wait for the result
+  kubectl batchjob retry sweep --cause OOMKilled --memory x2,max=32Gi --wait
 
   # Replace a Job whose image cannot be pulled
   kubectl batchjob retry train --replace --image registry.example.com/train:v2`
@@ -61,6 +68,7 @@ type Options struct {
 	kube    *cmdutil.KubeFlags
 	print   cmdutil.CreationFlags
 	changes changes
+	byCause byCause
 
 	indexes      string
 	fieldManager string
@@ -109,6 +117,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.request.ByAnnotation, "by-annotation", false, "Name the indexes in an annotation instead.\nOnly the controller of this program reads it.")
 	flags.BoolVar(&o.request.Replace, "replace", false, "Replace a Job that has not finished.")
 	o.changes.addTo(cmd)
+	o.byCause.addTo(flags)
 	flags.StringVar(&o.fieldManager, "field-manager", "kubectl-batchjob", "Name of the field manager, for metadata.managedFields.")
 	flags.BoolVar(&o.wait, "wait", false, "Wait for the new Job, as the verb wait does.")
 	flags.BoolVar(&o.watch, "watch", false, "Watch the new Job, as the verb watch does.")
@@ -116,6 +125,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	cmdutil.MustCompleteFlag(cmd, "container", cmdutil.CompleteContainers(o.kube))
+	cmdutil.MustCompleteFlag(cmd, "cause", rerun.CompleteCauses(o.kube, o.Env))
 	cmdutil.MustCompleteFlag(cmd, "indexes", cmdutil.CompleteIndexes(o.kube, true))
 }
 
@@ -144,7 +154,10 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	case flags.Changed("timeout") && !o.wait:
 		return cmdutil.UsageErrorf("--timeout is for --wait")
 	}
-	return o.changes.validate(flags)
+	if err := o.changes.validate(flags); err != nil {
+		return err
+	}
+	return o.byCause.validate(flags, &o.changes, &o.request)
 }
 
 func (o *Options) validateTarget(args []string) error {
@@ -175,7 +188,7 @@ func (o *Options) Complete() error {
 	if err != nil {
 		return err
 	}
-	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.print.DryRun == cmdutil.DryRunServer, Out: o.ErrOut})
+	o.client, err = rerun.New(o.kube, rerun.Options{FieldManager: o.fieldManager, DryRun: o.print.DryRun == cmdutil.DryRunServer, Out: o.ErrOut, Now: o.Now})
 	return err
 }
 
@@ -185,7 +198,14 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	chosen, err := o.byCause.choose(ctx, o.client, found, &o.request)
+	if err != nil {
+		return "", err
+	}
 	if err := o.changes.apply(ctx, o.Env, found.Object); err != nil {
+		return "", err
+	}
+	if err := o.byCause.apply(chosen, found.Object); err != nil {
 		return "", err
 	}
 	plan, err := o.client.Plan(ctx, found, o.request)
@@ -225,6 +245,7 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Plan) erro
 	for _, dropped := range plan.Dropped {
 		fmt.Fprintln(o.ErrOut, "warning:", sanitize.Line(rerun.DroppedText(dropped)))
 	}
+	o.byCause.warn(o.ErrOut)
 	if o.print.PrintsObjects() && plan.Steps != nil && o.print.DryRun != cmdutil.DryRunNone {
 		if o.print.Format() == "yaml" {
 			fmt.Fprint(o.Out, stepsNotes)
@@ -235,6 +256,7 @@ func (o *Options) show(object *unstructured.Unstructured, plan *retry.Plan) erro
 	err := o.print.PrintCreated(o.Out, manifests.Label(object), object)
 	if o.print.Format() == "" {
 		fmt.Fprintln(o.ErrOut, sanitize.Line(rerun.RunsText(plan)))
+		o.byCause.print(o.ErrOut)
 	}
 	return err
 }

@@ -3,6 +3,7 @@ package run
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/logprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/junit"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 const runLong = `Create Jobs from a manifest, or a copy of a Job, follow them, and exit with
@@ -35,7 +37,10 @@ that is updated on a terminal, or else one line per change. --logs=failed prints
 only the last lines of pods that failed, when all Jobs have finished.
 
 With --retry, a Job that fails is retried as retry does: what has completed does
-not run again. The result is that of the last retry.
+not run again. The result is that of the last retry. With --on-oom, what ran out
+of memory is retried with more, as retry --memory does, and counted separately:
+there are at most as many of these retries. What else is missing runs with it.
+At the cap, the Job is not retried.
 
 --replace is for a manifest that has changed, because the template of a Job
 cannot: it prints the differences, keeps a bundle of a Job that failed, deletes
@@ -54,8 +59,9 @@ them (the default with --rm). A second signal ends the command at once.
 
 Once all Jobs left have been stalled for 10 minutes, the command gives up with
 exit code 4 (--fail-if-stalled). Waiting in a queue, for quota or for room on
-nodes does not count. The exit code is 1 if a Job was deleted before it
-finished, and 2, with nothing created, if the manifests have no Job.
+nodes does not count; --fail-if-unscheduled limits waiting for quota and room.
+The exit code is 1 if a Job was deleted before it finished, and 2, with nothing
+created, if the manifests have no Job.
 
 A lost connection to the API server is not an error: the command resumes when
 it can.`
@@ -67,8 +73,7 @@ const runExample = `  # Run the Job in a file, and exit with code 3 if it fails
   kubectl batchjob run -f job.yaml --junit report.xml --retry 2 --rm
 
   # Run a CronJob's Job now, with other arguments
-  kubectl batchjob run --from cronjob/nightly -- --day 2026-11-27
-`
+  kubectl batchjob run --from cronjob/nightly -- --day 2026-11-27`
 
 // The values of --logs.
 const (
@@ -102,13 +107,15 @@ type Options struct {
 	quiet       bool
 	junit       string
 	retries     int
+	onOOM       string
+	raise       *retry.MemoryRaise // nil without --on-oom
 	remove      bool
 	replace     bool
 	keep        string // --keep-evidence
 	onCancel    string
 	timeout     time.Duration
-	stalled     follow.StallFlag
-	stalledSet  bool // --fail-if-stalled was given
+	stalled     follow.StallFlags
+	stalledSet  bool // a flag limits stalls
 
 	creator   *manifests.Client
 	others    []*unstructured.Unstructured // created before the Jobs, with --all-kinds
@@ -147,6 +154,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.IntVar(&o.concurrency, "max-log-requests", logprinter.DefaultRequests, "How many logs to read at a time.\nOf all Jobs together.")
 	flags.StringVar(&o.junit, "junit", "", "Write a JUnit report to this file.")
 	flags.IntVar(&o.retries, "retry", 0, "Retry a failed Job at most this many times.\nWhat has completed does not run again.")
+	flags.StringVar(&o.onOOM, "on-oom", "", "With --retry, after OOMKilled: memory=x2,max=32Gi.\nThe containers that ran out of memory get more than they had. Such retries are counted separately, and are at most as many.")
 	flags.BoolVar(&o.remove, "rm", false, "Delete the Jobs and their retries at the end.\nThis is whatever the outcome.")
 	flags.BoolVar(&o.replace, "replace", false, "First delete Jobs of these names, if they finished.\nWith their pods. With --force, also Jobs that have not finished.")
 	flags.StringVar(&o.keep, "keep-evidence", keepFailed, "With --replace, bundle Jobs that are: failed, never.\nThe bundle is a file in the current folder, as of the verb bundle.")
@@ -177,7 +185,7 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 	err := errors.Join(cmdutil.OneOf("logs", o.logs, logWords()), cmdutil.OneOf("on-cancel", o.onCancel, cancelWords()),
 		cmdutil.OneOf("keep-evidence", o.keep, keepWords()),
 		o.color.Validate(), o.stalled.Validate())
-	o.stalledSet = flags.Changed("fail-if-stalled")
+	o.stalledSet = flags.Changed("fail-if-stalled") || flags.Changed("fail-if-unscheduled")
 	if err != nil {
 		return err
 	}
@@ -188,12 +196,31 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--keep-evidence is for --replace")
 	case o.retries < 0:
 		return cmdutil.UsageErrorf("--retry=%d: must be 0 or more", o.retries)
+	case flags.Changed("on-oom") && o.retries == 0:
+		return cmdutil.UsageErrorf("--on-oom is for --retry")
 	case flags.Changed("timeout") && o.timeout <= 0:
 		return cmdutil.UsageErrorf("--timeout=%s: must be more than 0", o.timeout)
 	case flags.Changed("junit") && o.junit == "":
 		return cmdutil.UsageErrorf("--junit requires a file name")
 	}
+	if flags.Changed("on-oom") {
+		if err := o.parseOnOOM(); err != nil {
+			return err
+		}
+	}
 	return o.manifests.Validate(args)
+}
+
+// parseOnOOM parses --on-oom.
+func (o *Options) parseOnOOM() (err error) {
+	by, isMemory := strings.CutPrefix(o.onOOM, "memory=")
+	if !isMemory {
+		return cmdutil.UsageErrorf("--on-oom=%s: use memory=x2 or memory=+4Gi,max=32Gi", o.onOOM)
+	}
+	if o.raise, err = retry.ParseMemoryRaise(by); err != nil {
+		return cmdutil.UsageErrorf("--on-oom=%s: %v", o.onOOM, err)
+	}
+	return nil
 }
 
 // complete creates the clients.

@@ -88,7 +88,7 @@ func (r *runner) follow(ctx context.Context) error {
 func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 	for {
 		a := t.last()
-		r.set.ExpectRetry(a.job, len(t.attempts) <= r.o.retries)
+		r.set.ExpectRetry(a.job, r.mayRetry(t))
 		lastPods := r.followPods(watching, a)
 		if err := r.set.Follow(ctx, &feed.Jobs{Watch: r.set.NewWatch(), Set: r.o.setOf(a)}, a.job); err != nil {
 			return err
@@ -100,12 +100,12 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 		if !a.job.IsLost() {
 			r.note(r.set.EndLine(a.job))
 		}
-		if a.job.End != reconcile.OutcomeFailed || len(t.attempts) > r.o.retries {
+		if a.job.End != reconcile.OutcomeFailed || !r.mayRetry(t) {
 			return nil
 		}
 		if err := r.retry(ctx, t); err != nil {
 			r.set.ExpectRetry(a.job, false)
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !errors.Is(err, errNoRetryLeft) {
 				r.note(fmt.Sprintf("Cannot retry %s: %s", r.label(a), withoutHint(err)))
 			}
 			return ctx.Err()
@@ -124,7 +124,7 @@ func (r *runner) explain(ctx context.Context, a *attempt) {
 func (r *runner) retry(ctx context.Context, t *task) error {
 	a := t.last()
 	client, err := rerun.New(r.o.kube, rerun.Options{
-		FieldManager: r.o.manifests.FieldManager, Namespace: a.job.Namespace, Out: r.set,
+		FieldManager: r.o.manifests.FieldManager, Namespace: a.job.Namespace, Out: r.set, Now: r.o.Now,
 	})
 	if err != nil {
 		return err
@@ -188,6 +188,9 @@ func (r *runner) sendRetry(ctx context.Context, client *rerun.Client, t *task, b
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := r.raiseMemory(ctx, client, t, found); err != nil {
+		return nil, nil, err
+	}
 	plan, err := client.Plan(ctx, found, retry.Request{})
 	if err != nil {
 		return nil, nil, err
@@ -212,7 +215,18 @@ func (r *runner) addRetry(t *task, plan *retry.Plan, made *unstructured.Unstruct
 	for _, dropped := range plan.Dropped {
 		r.note("warning: " + rerun.DroppedText(dropped))
 	}
-	r.note(fmt.Sprintf("%s created (retry %d of %d). %s", r.label(a), len(t.attempts), r.o.retries, rerun.RunsText(plan)))
+	n, why := len(t.attempts)-t.raises, ""
+	if len(t.raised) > 0 {
+		t.raises++
+		n, why = t.raises, " with more memory"
+	}
+	r.note(fmt.Sprintf("%s created (retry %d of %d%s). %s", r.label(a), n, r.o.retries, why, rerun.RunsText(plan)))
+	for i := range t.limits {
+		r.note("warning: " + rerun.OwnLimitText(&t.limits[i]))
+	}
+	for i := range t.raised {
+		r.note(rerun.RaisedText(&t.raised[i], r.o.raise))
+	}
 	r.set.Replace(t.last().job, a.job)
 	t.attempts = append(t.attempts, a)
 	return nil

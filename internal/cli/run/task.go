@@ -6,11 +6,16 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // task is a Job of the manifests, and its retries.
 type task struct {
 	attempts []*attempt
+	// raises is the number of attempts that got more memory, and raised what the next attempt gets, if anything.
+	raises int
+	raised []retry.RaisedMemory
+	limits []retry.OwnLimit
 }
 
 func (t *task) last() *attempt { return t.attempts[len(t.attempts)-1] }

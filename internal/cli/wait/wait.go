@@ -49,6 +49,8 @@ not an error: the command resumes when it can.
 limit. --fail-if-stalled gives up with exit code 4 once all Jobs left have been
 stalled for so long, which it checks every 10 seconds; waiting in a queue, for
 quota or for room does not count.
+--fail-if-unscheduled gives up once they have had no node for so long for want
+of room, quota or claims; waiting in a queue or behind a gate does not count.
 
 -o json and -o yaml print a WaitResult of batchjob.dev/v1alpha1 at the end, and
 the lines about results go to stderr.`
@@ -77,7 +79,7 @@ type Options struct {
 	output  cmdutil.DocumentFlag
 	timeout time.Duration
 	limited bool // --timeout was given, and is not negative
-	stalled follow.StallFlag
+	stalled follow.StallFlags
 	quiet   bool
 
 	set       feed.JobSet

@@ -179,8 +179,8 @@ func TestPlainTellsOfOneJob(t *testing.T) {
 	cause := func(n int32) func(*snapshot.Snapshot) {
 		return func(s *snapshot.Snapshot) {
 			s.Job.Report.Causes = []explain.Cause{
-				{Text: "main \x1b[31mended", Count: n, Rule: &rule, RuleName: "OOM", Action: "FailIndex"},
-				{Text: "the Job stopped it", Stopped: explain.StoppedSuspended}, {Text: "the Job ended", Consequence: true},
+				{Text: "main \x1b[31mended", Count: n, Ruling: explain.Ruling{Rule: &rule, RuleName: "OOM", Action: "FailIndex"}},
+				{Text: "the Job stopped it", Stop: explain.Stop{Stopped: explain.StoppedSuspended}}, {Text: "the Job ended", Stop: explain.Stop{Consequence: true}},
 			}
 			s.Job.Report.Problems = []explain.Problem{{Kind: explain.ProblemUnschedulable, Text: map[int32]string{1: "1 pod waits", 2: "2 pods wait"}[n]}}
 		}

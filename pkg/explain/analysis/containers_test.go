@@ -243,7 +243,7 @@ func TestSidecarWithoutItsRestartPolicyIsAnInitContainer(t *testing.T) {
 	}))
 	r := wantFirst(t, f, "Init container sidecar-log has been running for 12m, as the pod lacks its restartPolicy Always; container main starts only after it has ended.")
 	wantSaid(t, r, "find out which admission webhook or policy changes the pods", "kubectl get mutatingwebhookconfigurations")
-	if p := problem(t, r, explain.ProblemInitRunning); !p.LostPolicy || p.MayContinue {
+	if p := problem(t, r, explain.ProblemInitRunning); !p.Role.LostPolicy || p.MayContinue {
 		t.Errorf("%+v", p)
 	}
 }

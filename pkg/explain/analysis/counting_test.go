@@ -371,11 +371,15 @@ func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 // Only pods show which rules matched: without them, the counts are unknown, and not 0.
 func TestUnreadPodsLeaveMatchesUnknown_CLI_04(t *testing.T) {
 	job := indexedJob(5, func(j *batchv1.Job) {
-		j.Spec.PodFailurePolicy, j.Spec.BackoffLimitPerIndex, j.Status.Failed = rules(2), ptr.To[int32](2), 3
+		j.Spec.PodFailurePolicy, j.Spec.BackoffLimitPerIndex = rules(2), ptr.To[int32](2)
 	})
 	facts := factsOf(job)
 	if p := report(facts).FailurePolicy; p.Unmatched == nil || p.Rules[0].Matched == nil || p.Rules[1].Matched == nil {
 		t.Errorf("no counts with pods: %+v", p)
+	}
+	job.Status.Failed = 3
+	if p := report(facts).FailurePolicy; p.Unmatched != nil || p.Rules[0].Matched != nil || p.Rules[1].Matched != nil {
+		t.Errorf("counts of pods that are gone: %+v", p)
 	}
 	facts.PodsRead = false
 	if p := report(facts).FailurePolicy; p.Unmatched != nil || p.Rules[0].Matched != nil || p.Rules[1].Matched != nil {

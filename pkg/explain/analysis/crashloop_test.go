@@ -7,6 +7,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -46,7 +47,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 			f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"connecting to db:5432", "no rows for 2024-02-30", ""}}}
 			r := wantFirst(t, f, "The Job is stalled: container main exited with code 1 after 30s, restarted 3 times (restartPolicy OnFailure): no rows for 2024-02-30.")
 			p := problem(t, r, explain.ProblemCrashLoop)
-			if p.Reason != explain.CrashLoopBackOff || p.Exit.ExitCode != 1 || p.Restarts != 3 || !p.Blocks {
+			if p.Start.Reason != explain.CrashLoopBackOff || p.Run.Exit.ExitCode != 1 || p.Run.Restarts != 3 || !p.Blocks {
 				t.Errorf("%+v", p)
 			}
 			wantSaid(t, r, "kubectl logs a --previous -n ns")
@@ -59,6 +60,27 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 	if r := report(crashLoop(recovered)); hasProblem(r, explain.ProblemCrashLoop) || r.Verdict.Stalled {
 		t.Errorf("it has run for long since: %s", verdict(r))
 	}
+}
+
+// A container that runs again for long is no stall, and its failure is not forgotten.
+// Requirements: CON-07
+func TestContainerThatRunsAgainForLongIsNamedWithItsLastFailure(t *testing.T) {
+	f := crashLoop(recovered)
+	c := &f.Pods[0].Containers[0]
+	c.ExitCode, c.Reason, c.StartedAt, c.EndedAt = 137, "OOMKilled", noon.Add(-3*time.Hour), noon.Add(-10*time.Minute)
+	f.Job.Spec.Template.Spec.Containers[0].Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("1Gi")}
+	r := wantFirst(t, f, "container main runs again, after restart 3: exited with code 137 (OOMKilled) after 2h50m, memory limit 1Gi")
+	if p := problem(t, r, explain.ProblemRestarted); p.Blocks || r.Verdict.Stalled || p.Run.Restarts != 3 {
+		t.Errorf("%+v", p)
+	}
+	wantSaid(t, r, "raise the memory limit", "kubectl logs a --previous -n ns")
+	if stall := analysis.StallOf(listed(f)); stall != nil {
+		t.Errorf("it works: %+v", stall)
+	}
+
+	f.Pods = append(f.Pods, f.Pods[0])
+	f.Pods[1].Name, f.Pods[1].UID = "b", "b"
+	wantFirst(t, f, "container main runs again in 2 pods, after 6 restarts: exited with code 137 (OOMKilled), memory limit 1Gi")
 }
 
 // Several pods with the same failure are one problem, and another failure is another problem.
@@ -129,7 +151,7 @@ func TestKnownErrorOfACrashLoopIsNamed(t *testing.T) {
 	f := crashLoop(runsAgain)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"sh: /data/in: Permission denied"}}}
 	r := report(f)
-	if p := problem(t, r, explain.ProblemCrashLoop); p.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Error.Text()) {
-		t.Errorf("%s %+v", verdict(r), p.Error)
+	if p := problem(t, r, explain.ProblemCrashLoop); p.Start.Error == nil || !strings.Contains(verdict(r), "(restartPolicy OnFailure): "+p.Start.Error.Text()) {
+		t.Errorf("%s %+v", verdict(r), p.Start.Error)
 	}
 }

@@ -135,6 +135,37 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 	}
 }
 
+// To ignore a disruption that each of the next pods meets would make the Job endless.
+//
+// Requirements: CLI-15
+func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
+	killed := func(p *corev1.Pod) { exits(143, "Error", 11*time.Minute)(p) }
+	tainted := withStatus("", "", "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", killed)
+	evicted := withStatus("", "", "EvictionByEvictionAPI", "Eviction API: evicting", killed)
+	pinned := func(pods ...*input.Pod) input.Input {
+		f := failedOnce(pods...)
+		f.Job.Spec.Template.Spec.NodeName = "etcd-1"
+		return f
+	}
+	gone := pinned()
+	gone.Events = []input.Event{about("a", "Normal", "taint-eviction-controller", "TaintManagerEviction", "Marking for deletion Pod ns/a")}
+	for name, tc := range map[string]struct {
+		f               input.Input
+		advice, command string
+	}{
+		"a taint of its nodeName": {pinned(podOf("a", tainted)), "a toleration for the NoExecute taints of node etcd-1, or without nodeName", "TAINTS:.spec.taints etcd-1"},
+		"the pod is gone":         {gone, "a toleration for the NoExecute taints of node etcd-1, or without nodeName", "TAINTS:.spec.taints etcd-1"},
+		"several pods":            {failedOnce(podOf("a", tainted), podOf("b", tainted)), "a toleration for the NoExecute taints of the nodes", "TAINTS:.spec.taints"},
+		"a drain of its nodeName": {pinned(podOf("a", evicted)), "recreate the Job without nodeName etcd-1", "kubectl describe node etcd-1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := report(tc.f)
+			wantSaid(t, r, tc.advice, tc.command)
+			wantUnsaid(t, r, "action Ignore")
+		})
+	}
+}
+
 // Requirements: CLI-15
 func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 	f := failedOnce(podOf("a", exits(1, "Error", 11*time.Minute)))

@@ -61,7 +61,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		},
 		"deactivated": {
 			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
-			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a): the workload is deactivated due to exceeding",
+			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"admission check": {
@@ -82,11 +82,11 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			tc.change(w)
 		}
 		r := report(heldInput(w))
-		if len(r.Problems) != 1 || r.Problems[0].Hold == nil {
+		if len(r.Problems) != 1 || r.Problems[0].Suspension.Hold == nil {
 			t.Errorf("%s: %+v", name, r.Problems)
 			continue
 		}
-		hold := r.Problems[0].Hold
+		hold := r.Problems[0].Suspension.Hold
 		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(verdict(r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
 			t.Errorf("%s: %+v, %s %+v", name, hold, verdict(r), r.Advice)
 		}

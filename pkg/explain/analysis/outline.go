@@ -17,6 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -96,7 +97,7 @@ func StallOf(input input.Input) *explain.Stall {
 func stallBy(p *explain.Problem, now time.Time) *explain.Stall {
 	return &explain.Stall{
 		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, now), Brief: words.ProblemBrief(p), Since: p.Since,
-		MayContinue: p.MayContinue,
+		MayContinue: p.MayContinue, Unscheduled: isUnscheduled(p),
 	}
 }
 
@@ -133,6 +134,11 @@ func lackingPods(job *batchv1.Job) int32 {
 		return 0
 	}
 	return max(0, wanted-status.Active-ptr.Deref(status.Terminating, 0))
+}
+
+// isUnscheduled reports whether pods get no node for want of room, quota or claims; a queue and a gate are other kinds.
+func isUnscheduled(p *explain.Problem) bool {
+	return p.Kind == explain.ProblemUnschedulable || p.Refusal != nil && p.Refusal.Kind == meaning.RefusalQuota
 }
 
 // MayStall reports whether the Job is worth a closer look: its outcome is open, and no pod is ready, or its containers may be

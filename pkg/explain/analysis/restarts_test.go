@@ -92,7 +92,7 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 		}},
 		"more pods than the limit": {2, 3, []*input.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
-		}, []string{"containers of its pods were restarted 3 times, which uses up backoffLimit 2; container main last exited with code 8"}},
+		}, []string{"container main was restarted 3 times, which uses up backoffLimit 2; container main last exited with code 8"}},
 		"not deleted yet": {2, 0, []*input.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -127,15 +127,15 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 		want          []string
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
-			"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3; container main last exited with code 7",
+			"container main was restarted at least 3 times, which uses up backoffLimit 3; container main last exited with code 7",
 			"the last lines of container main before it exited with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (OOMKilled)",
 			"a LimitRange may have set one in its pods",
 		}},
-		"its event does not tell": {3, 1, told(deletedPod), []string{"containers of its pods were restarted at least 3 times, which uses up backoffLimit 3"}},
-		"no event":                {1, 1, nil, []string{"containers of its pods were restarted at least 1 time, which uses up backoffLimit 1"}},
+		"its event does not tell": {3, 1, told(deletedPod), []string{"container main was restarted at least 3 times, which uses up backoffLimit 3"}},
+		"no event":                {1, 1, nil, []string{"container main was restarted at least 1 time, which uses up backoffLimit 1; no pod or log of it is left"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(restarting(tc.limit, tc.failed))
@@ -147,6 +147,24 @@ func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
 				t.Errorf("%+v", r.Causes)
 			}
 		})
+	}
+}
+
+// JOB-16, CLI-04: of several containers, the kubelet's events name the one that was restarted.
+func TestTheRestartedContainerIsNamedByItsEvents(t *testing.T) {
+	job := restarting(1, 1)
+	job.Spec.Template.Spec.Containers = append(job.Spec.Template.Spec.Containers, corev1.Container{Name: "proxy"})
+	of := func(name string) input.Event {
+		return input.Event{Pod: "a", Reason: "BackOff", Message: "Back-off restarting failed container " + name + " in pod a_ns(uid)", Count: 2}
+	}
+	for want, events := range map[string][]input.Event{
+		"container proxy was restarted":            {of("proxy"), of("proxy")},
+		"containers of its pods were restarted at": {of("proxy"), of("main")},
+		"no pod or log of it is left":              nil,
+	} {
+		f := factsOf(job)
+		f.Events = events
+		wantSaid(t, report(f), want)
 	}
 }
 
@@ -225,6 +243,6 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 // JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
 func TestRestartsOfGonePodsAreNotBlamedOnOthers_JOB_16_CLI_04(t *testing.T) {
 	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
-	wantSaid(t, r, "containers of its pods were restarted at least 6 times, which uses up backoffLimit 6")
+	wantSaid(t, r, "container main was restarted at least 6 times, which uses up backoffLimit 6")
 	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")
 }

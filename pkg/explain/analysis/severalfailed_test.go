@@ -97,7 +97,7 @@ func TestDeniedRequestIsAllowedByTheAdvice(t *testing.T) {
 	pod := podOf("a", failedPod(func(p *corev1.Pod) {
 		ends(p, "main", 1, `jobs.batch is forbidden: User "system:serviceaccount:ml:runner" cannot get resource "jobs" in API group "batch" in the namespace "prod"`, false)
 	}))
-	r := wantFirst(t, failedOnce(pod), "it lacks a permission: system:serviceaccount:ml:runner cannot get jobs.batch in namespace prod")
+	r := wantFirst(t, failedOnce(pod), "it lacks a permission: ServiceAccount runner cannot get jobs.batch in namespace prod")
 	wantSaid(t, r, "allow ServiceAccount runner to get jobs.batch in namespace prod with a Role",
 		"kubectl create role runner-get-jobs-batch --verb=get --resource=jobs.batch -n prod && kubectl create rolebinding runner-get-jobs-batch --role=runner-get-jobs-batch --serviceaccount=ml:runner -n prod")
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -150,6 +151,47 @@ func TestNoRuleIsAdvisedForCodesOfSeveralCauses(t *testing.T) {
 		}
 		if advised != want {
 			t.Errorf("exit code %d: a rule is advised: %v", code, advised)
+		}
+	}
+}
+
+// A container that exits without a word, in its log or its message, is one to debug.
+//
+// Requirements: FCT-12
+func TestASilentExitIsOneToDebug(t *testing.T) {
+	debug := func(in input.Input) string {
+		for _, a := range report(in).Advice {
+			if a.Kind == explain.AdviceDebug {
+				return a.Command
+			}
+		}
+		return ""
+	}
+	silent := func(lines ...string) input.Input {
+		in := exitedOnce()
+		in.Pods = []*input.Pod{podOf("train-tlgzn", exits(1, "Error", 10*time.Minute))}
+		in.Logs[0].Lines = lines
+		return in
+	}
+	const want = "kubectl debug train-tlgzn -it --copy-to=train-tlgzn-debug --container=main -n ns -- sh"
+	if got := debug(silent()); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	unread := silent()
+	unread.Logs = nil // As on a simulated node, or without permission.
+	killed, absent, deleting := silent(), silent(), silent()
+	killed.Pods = []*input.Pod{podOf("train-tlgzn", exits(137, "OOMKilled", 10*time.Minute))}
+	absent.Pods = []*input.Pod{podOf("train-tlgzn", exits(127, "Error", 10*time.Minute))}
+	deleting.Pods = []*input.Pod{podOf("train-tlgzn", func(p *corev1.Pod) {
+		exits(1, "Error", 10*time.Minute)(p)
+		p.DeletionTimestamp = ptr.To(ago(time.Minute))
+	})}
+	for name, in := range map[string]input.Input{
+		"a message": exitedOnce(), "a line in the log": silent("cannot open /data/in.csv"), "no log": unread,
+		"out of memory": killed, "no such command": absent, "being deleted": deleting,
+	} {
+		if got := debug(in); got != "" {
+			t.Errorf("%s: %q", name, got)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -115,4 +116,27 @@ func TestAdviceIsAboutWhatCreatesTheJob(t *testing.T) {
 			t.Errorf("%s: %q, %q", name, texts, commands)
 		}
 	}
+}
+
+// The chart is not blamed for a cluster without nodes, and a wrong name of an image is corrected in the chart only.
+//
+// Requirements: TOL-03
+func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
+	hook := ofTool(nil, map[string]string{"helm.sh/hook": "pre-delete"})
+	unscheduled := podOf("train-x", func(p *corev1.Pod) {
+		p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending
+		p.Status.Conditions = []corev1.PodCondition{{
+			Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable,
+			Message: "no nodes available to schedule pods",
+		}}
+	})
+	r := report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{unscheduled}})
+	wantSaid(t, r, "add a node", "helm uninstall --no-hooks")
+	wantUnsaid(t, r, "change the chart")
+
+	invalid := pendingPod("InvalidImageName", `Failed to apply default image tag "train:1+": couldn't parse image name: invalid reference format`)
+	r = report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{invalid}})
+	wantSaid(t, r, "to correct the name of the image, change the chart or its values, not this Job")
+	wantUnsaid(t, r, "recreate the Job")
+	wantSaid(t, report(input.Input{Now: noon, Job: jobWith(nil), PodsRead: true, Pods: []*input.Pod{invalid}}), "recreate the Job with the correct name of the image")
 }

@@ -36,7 +36,7 @@ func jobNamed(name string, age time.Duration, change func(*run)) run {
 
 func stalled(r *run) {
 	r.report.Verdict.Stalled, r.report.Verdict.Problem = true, ptr.To[int32](0)
-	r.report.Problems = []explain.Problem{{Kind: explain.ProblemImagePull, Container: "sync", Image: "registry.example/sync:relase-7", Reason: "ImagePullBackOff", Details: []string{noImage}, Since: r.report.Job.Created}}
+	r.report.Problems = []explain.Problem{{Kind: explain.ProblemImagePull, Container: "sync", Image: "registry.example/sync:relase-7", Start: explain.Start{Reason: "ImagePullBackOff"}, Details: []string{noImage}, Since: r.report.Job.Created}}
 }
 
 func ended(outcome reconcile.Outcome, cause string) func(*run) {

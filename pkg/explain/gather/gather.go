@@ -129,21 +129,25 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 	in.Claims, err = Claims(ctx, r.client, job, in.Pods)
 	missing("get", "persistentvolumeclaims", err)
 
-	if r.options.LogLines > 0 {
-		for _, target := range analysis.LogTargets(in, r.options.Report, MaxLogs) {
-			lines, err := Tail(ctx, r.client, job.Namespace, target, r.options.LogLines)
-			if err != nil {
-				if gap := LogGap(ctx, r.client, job.Namespace, in.Pods, target, err); gap != nil {
-					in.Gaps = append(in.Gaps, *gap)
-				}
-				break
-			}
-			if len(lines) > 0 {
-				in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
-			}
-		}
-	}
+	r.readLogs(ctx, &in)
 	return in
+}
+
+// readLogs reads the ends of the logs that may say why containers failed. After an error, it reads no more.
+func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
+	if r.options.LogLines <= 0 {
+		return
+	}
+	for _, target := range analysis.LogTargets(*in, r.options.Report, MaxLogs) {
+		lines, err := Tail(ctx, r.client, in.Job.Namespace, target, r.options.LogLines)
+		if err != nil {
+			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
+				in.Gaps = append(in.Gaps, *gap)
+			}
+			return
+		}
+		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
+	}
 }
 
 // GapOf describes a resource of a namespace, or of all namespaces with "", that could not be read, and why.

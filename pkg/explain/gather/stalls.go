@@ -62,7 +62,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	unread := slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return before.counted[job.UID] != job.Status.Failed })
 	if unread {
 		var err error
-		s.failed, err = readPods(ctx, client, namespace, podsOfJobs(failing), "status.phase=Failed", before.failed)
+		s.failed, err = readPods(ctx, client, namespace, PodsOfJobs(failing), "status.phase=Failed", before.failed)
 		if err == nil || apierrors.IsForbidden(err) { // After other errors, the next attempt may succeed.
 			s.counted = map[types.UID]int32{}
 			for _, job := range failing {
@@ -94,7 +94,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	if len(active) > maxJobNames {
 		phases = "status.phase=Pending"
 	}
-	s.pods, _ = readPods(ctx, client, namespace, podsOfJobs(active), phases, before.pods)
+	s.pods, _ = readPods(ctx, client, namespace, PodsOfJobs(active), phases, before.pods)
 	if owners := s.slowPods(now); len(owners) > 0 {
 		about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
 		jobOf := func(pod types.UID) types.UID { return owners[pod] }
@@ -187,8 +187,8 @@ func (s *Stalls) Unread() *Stalls {
 	return &unread
 }
 
-// podsOfJobs selects the pods of the Jobs by their label, or the pods of all Jobs.
-func podsOfJobs(jobs []*batchv1.Job) string {
+// PodsOfJobs selects the pods of the Jobs by their label, or the pods of all Jobs.
+func PodsOfJobs(jobs []*batchv1.Job) string {
 	if len(jobs) <= maxJobNames {
 		var names []string
 		for _, job := range jobs {

@@ -193,7 +193,7 @@ func (l *Lease) IsContradicted(now time.Time) bool {
 	return l.Elsewhere != nil && held != l.Elsewhere.IsHeld(now) && (!held || l.Namespace != SystemNamespace)
 }
 
-// LogTail holds the last lines of a container's log.
+// LogTail holds the last lines of a container's log, none if it is empty.
 type LogTail struct {
 	Pod, Container string
 	Lines          []string

@@ -148,19 +148,19 @@ func fixesOf(r *explain.Report) string {
 // detailOf returns the parts of a problem that are equal for other Jobs with the same problem.
 func detailOf(p *explain.Problem, job string) string {
 	pattern := meaning.Patterns(job)
-	parts := []string{p.Container, p.Image, p.Reason, p.Node, p.Controller, p.Queue, p.Manager, p.Asked}
-	parts = slices.Concat(parts, p.Finalizers, p.Gates, p.Running)
+	parts := []string{p.Container, p.Image, p.Start.Reason, p.Node, p.Controller, p.Suspension.Queue, p.Suspension.Manager, p.Asked}
+	parts = slices.Concat(parts, p.Deletion.Finalizers, p.Scheduling.Gates, p.Stopping.Running)
 	switch p.Kind {
 	case explain.ProblemCreationRefused:
 		parts = append(parts, string(p.Refusal.Kind), cmp.Or(p.Refusal.By, pattern(p.Refusal.Message)))
 	case explain.ProblemContainerConfig, explain.ProblemPodPending:
 		parts = append(parts, pattern(strings.Join(p.Details, " ")))
 	}
-	if p.Hold != nil {
-		parts = append(parts, string(p.Hold.Kind), p.Hold.Resource, p.Hold.Flavor, p.Hold.QueueName)
+	if p.Suspension.Hold != nil {
+		parts = append(parts, string(p.Suspension.Hold.Kind), p.Suspension.Hold.Resource, p.Suspension.Hold.Flavor, p.Suspension.Hold.QueueName)
 	}
-	if p.Exit != nil {
-		parts = append(parts, p.Exit.Container, strconv.Itoa(int(p.Exit.ExitCode)), p.Exit.Reason)
+	if p.Run.Exit != nil {
+		parts = append(parts, p.Run.Exit.Container, strconv.Itoa(int(p.Run.Exit.ExitCode)), p.Run.Exit.Reason)
 	}
 	return strings.Join(parts, "\x00")
 }

@@ -39,7 +39,7 @@ func stalled(r *explain.Report) { r.Verdict.Stalled = true }
 
 func suspended(r *explain.Report) {
 	r.Job.Suspend, r.Verdict.Problem = true, ptr.To[int32](0)
-	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Owner: r.Job.Owner}}
+	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Suspension: explain.Suspension{Owner: r.Job.Owner}}}
 }
 
 // A JobSet is explained by its conditions, the Job that decided and the policy; without Jobs, by its events.

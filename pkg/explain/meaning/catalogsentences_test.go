@@ -48,5 +48,5 @@ func hold(reason, message string) (kind, sentence string) {
 	if kind = string(h.Kind); h.Kind == kueue.Other {
 		kind = "quoted"
 	}
-	return kind, strings.TrimSpace(words.ProblemWhat(&explain.Problem{Kind: explain.ProblemSuspended, Hold: h}, time.Time{}))
+	return kind, strings.TrimSpace(words.ProblemWhat(&explain.Problem{Kind: explain.ProblemSuspended, Suspension: explain.Suspension{Hold: h}}, time.Time{}))
 }

@@ -15,7 +15,7 @@ import (
 // empty matches lines of a log that do not say why a program failed: commands that a shell traces, exits, frames of a stack
 // trace, and what runtimes and tools print after an error.
 var empty = lazyregexp.New(`^(?:` + strings.Join([]string{
-	`\++ `, `(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `(?:Killed|Terminated|Done|done)\.?$`,
+	`\++ `, `(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `(?i:killed|terminated|done|finished|exiting|aborting|bye)[.!…]*$`,
 	`[^\pL\pN]*$`,                                                                      // rulers, and the marks below a line of code
 	`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
 	`Node\.js v\d`, `npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |$)|npm ERR!$|npm error$`,
@@ -33,22 +33,57 @@ func LastLine(lines []string) string {
 	return ""
 }
 
-// telling returns the position of LastLine, -1 if there is none.
+var (
+	// idle matches lines that report a state or success, and help.
+	idle = lazyregexp.New(`\b(?:unchanged|created|configured|exiting)[.!…]*$|^(?i:usage:|done\b|see .* --help|(?:run|try|use) .*--help)`)
+	// alarm matches lines that report an error.
+	alarm = lazyregexp.New(`(?i)\b(?:error|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|not installed|not found|denied|forbidden|failed)\b`)
+	// wrapper matches the line of a program that reports the failure of another one.
+	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
+)
+
+// telling returns the position of LastLine, -1 if there is none: a line that reports an error goes before ones about a state after
+// it, and the line of the program that failed before that of the program that ran it.
 func telling(lines []string) int {
+	last := -1
 	for i, line := range slices.Backward(lines) {
-		if !empty.MatchString(logged(strings.TrimSpace(line))) {
+		line = logged(strings.TrimSpace(line))
+		switch isIdle := idle.MatchString(line); {
+		case empty.MatchString(line):
+		case !isIdle && last < 0, alarm.MatchString(line):
+			return beneath(lines, i)
+		case !isIdle:
+			return last
+		case last < 0:
+			last = i
+		}
+	}
+	return last
+}
+
+// beneath returns the position of the line before a wrapper that is from the program that it names, otherwise that of the line itself.
+func beneath(lines []string, at int) int {
+	name := wrapper.Group(logged(strings.TrimSpace(lines[at])))
+	if name == "" {
+		return at
+	}
+	for i, line := range slices.Backward(lines[:at]) {
+		if strings.HasPrefix(logged(strings.TrimSpace(line)), name+": ") {
 			return i
 		}
 	}
-	return -1
+	return at
 }
 
-// Tail returns the last n lines of a log, or, if its LastLine stands before those, the n lines that begin with it: an error comes
-// before its stack trace.
+// Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it:
+// an error comes before its stack trace and before help.
 func Tail(lines []string, n int) []string {
 	first := max(0, len(lines)-n)
-	if i := telling(lines); i >= 0 {
-		first = min(first, i)
+	const anyError = 1 // The exit code is not known here.
+	for _, i := range []int{telling(lines), LineOfError(anyError, lines)} {
+		if i >= 0 {
+			first = min(first, i)
+		}
 	}
 	return lines[first:min(first+n, len(lines))]
 }

@@ -32,6 +32,13 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"make's error":  {[]string{"cc: no port", "make: *** [Makefile:3: all] Error 1"}, "cc: no port"},
 		"at a place":    {[]string{"at least one shard is missing"}, "at least one shard is missing"},
 		"exit in words": {[]string{"no port", "exit 42"}, "no port"},
+		"a state":       {[]string{`The Widget "a" is invalid: spec.size: must be 3`, "gadget/b unchanged", "gadget/c configured"}, `The Widget "a" is invalid: spec.size: must be 3`},
+		"only states":   {[]string{"reading", "gadget/b unchanged", "gadget/c created"}, "gadget/c created"},
+		"an old error":  {[]string{"error: no port", "connected", "gadget/c created"}, "gadget/c created"},
+		"a farewell":    {[]string{"Ruby not installed. See https://ruby-lang.org", "Exiting!"}, "Ruby not installed. See https://ruby-lang.org"},
+		"help":          {[]string{"error: unknown flag --x", "Usage: tool [flags]", "See 'tool --help' for usage"}, "error: unknown flag --x"},
+		"a wrapper":     {[]string{"dump: error: server 10.0.0.1 refuses", "dumpall: error: dump failed on database \"a\", exiting"}, "dump: error: server 10.0.0.1 refuses"},
+		"no wrapped":    {[]string{"connecting", "dumpall: error: dump failed on database \"a\", exiting"}, "dumpall: error: dump failed on database \"a\", exiting"},
 		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
@@ -52,6 +59,7 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 	}{
 		"a stack trace after the error":  {java, 3, java[1:4]},
 		"a stack trace before the error": {WithoutMarks(python), 3, []string{python[1], python[2], python[4]}},
+		"help after a known error":       {[]string{"start", "dial tcp: lookup db: no such host", "", "* see whether", "  the name is right,", "* or ask"}, 2, []string{"dial tcp: lookup db: no such host", ""}},
 		"all lines":                      {java, 9, java},
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},

@@ -79,6 +79,8 @@ type errorRow struct {
 	read func(e *KnownError, line string)
 	// subject finds the subject of an error in its line if the pattern has none; nil if there is no other.
 	subject *lazyregexp.Regexp
+	// answer finds the words of the server in one of the lines after the error; nil if there are none.
+	answer *lazyregexp.Regexp
 	// brief has two or three words. text is the meaning, for the end of a sentence; named is a format for an error with a
 	// subject, "" for the same text.
 	brief, text, named string
@@ -189,6 +191,8 @@ const (
 	maxErrorLines = 40
 	// maxCasualLines is the number of lines at the end that are searched for casual errors, apart from stack traces.
 	maxCasualLines = 3
+	// maxAnswerLines is the number of lines after an error that are searched for the answer of the server.
+	maxAnswerLines = 10
 )
 
 // StartErrorIn returns the error that a container runtime or the kubelet reports about a container that it cannot start; nil
@@ -228,6 +232,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 		switch {
 		case known == nil, known.row().casual && after >= maxCasualLines:
 		case !known.row().isLate:
+			known.addAnswer(all[at+1:])
 			return known, at
 		case late == nil:
 			late, lateAt = known, at
@@ -241,6 +246,22 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 	}
 	return late, lateAt
+}
+
+// addAnswer puts the words of the server, if it finds them in the lines after the error, before its subject.
+func (e *KnownError) addAnswer(after []string) {
+	if e.row().answer == nil {
+		return
+	}
+	for _, line := range after[:min(len(after), maxAnswerLines)] {
+		if words := e.row().answer.Group(line); words != "" {
+			if e.Subject != "" {
+				words = fmt.Sprintf("%s (%s)", strings.TrimRight(words, "."), e.Subject)
+			}
+			e.Subject = words
+			return
+		}
+	}
 }
 
 func knownError(code int32, line string, rows []errorRow) *KnownError {

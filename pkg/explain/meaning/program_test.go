@@ -170,6 +170,38 @@ func TestADeniedRequestIsRead(t *testing.T) {
 	}
 }
 
+// A sentence has room for the account and the scope of a denied request only if its resource is not cut.
+//
+// Requirements: CLI-18
+func TestTheResourceOfADeniedRequestIsNotCut(t *testing.T) {
+	long := strings.Repeat("long-", 8)
+	for message, want := range map[string]string{
+		`User "system:serviceaccount:operators:operator" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scopeFailed to clean up`: "ServiceAccount operator cannot delete gadgets.things.example.com at the cluster scope",
+		`User "system:serviceaccount:ns:` + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                      "ServiceAccount " + long + " cannot delete gadgets.things.example.com",
+		`User "` + long + long + `" cannot delete resource "gadgets" in API group "things.example.com" at the cluster scope`:                                        "cannot delete gadgets.things.example.com",
+	} {
+		if e := KnownErrorIn(1, message); e == nil || e.Text() != "it lacks a permission: "+want {
+			t.Errorf("%s\ngot %+v\nwant %s", message, e, want)
+		}
+	}
+}
+
+// Requirements: CLI-18
+func TestRefusedCredentialsHaveTheServiceAndItsWords(t *testing.T) {
+	request := "Request: [URL=https://api.example.com/v1/things]. Response: [StatusCode=401 Unauthorized]"
+	for want, lines := range map[string][]string{
+		"authentication failed (api.example.com)":      {request, "exiting"},
+		"The token has expired (api.example.com)":      {request, "| {", `|   "message" : "The token has expired."`, "| }"},
+		"The token has expired":                        {"401 Unauthorized", `{`, `"message":"The token has expired"`},
+		"authentication failed":                        {"401 Unauthorized", "no message"},
+		"authentication failed (https://x.example/v1)": {"401 Client Error: Unauthorized for url: https://x.example/v1"},
+	} {
+		if e := KnownErrorIn(1, lines...); e == nil || e.Kind != ErrorAuthentication || e.Text() != want {
+			t.Errorf("got %+v, want %q", e, want)
+		}
+	}
+}
+
 // Programs report files, modules and GPUs that they can do without: such an error is the reason for a failure only if it is one
 // of the last lines.
 //

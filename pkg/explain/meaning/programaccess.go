@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -35,6 +36,7 @@ func readAccess(e *KnownError, line string) {
 	who := m[1]
 	if name, is := strings.CutPrefix(m[1], "system:serviceaccount:"); is {
 		a.Namespace, a.Account, _ = strings.Cut(name, ":")
+		who = "ServiceAccount " + a.Account
 	} else {
 		a.User = m[1]
 	}
@@ -46,7 +48,13 @@ func readAccess(e *KnownError, line string) {
 	default:
 		where = " in namespace " + a.In
 	}
-	e.Access, e.Subject = a, fmt.Sprintf("%s cannot %s %s%s", who, a.Verb, a.Resource, where)
+	may := fmt.Sprintf("cannot %s %s", a.Verb, a.Resource)
+	e.Access, e.Subject = a, may
+	for _, longer := range []string{who + " " + may, who + " " + may + where} {
+		if utf8.RuneCountInString(longer) <= maxSaid { // The resource must not be cut.
+			e.Subject = longer
+		}
+	}
 }
 
 // forbiddenAdvice names the Role that the program lacks.
@@ -107,6 +115,8 @@ var accessErrors = []errorRow{
 			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 		},
+		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
+		answer:   lazyregexp.New(`^\W*"message"\s*:\s*"([^"\\]+)"`),
 		brief:    "login failed",
 		describe: authenticationText,
 		advise:   authenticationAdvice,

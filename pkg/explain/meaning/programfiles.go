@@ -1,8 +1,10 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"path"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -89,8 +91,22 @@ var fileErrors = []errorRow{
 		brief:    "file missing",
 		named:    "%s does not exist",
 		text:     "a file does not exist",
+		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, nil) },
+	},
+	{
+		kind: ErrorLibraryVersion,
+		patterns: []errorPattern{
+			{"not found (required by", lazyregexp.New("version `((?:GLIBC|GLIBCXX|CXXABI)_[^']+)' not found(?: \\(required by ([^)]+)\\))?"), nil},
+		},
+		brief: "library too old",
+		describe: func(subject string) string {
+			version, program, _ := strings.Cut(subject, ":")
+			return fmt.Sprintf("its %s lacks %s, which %s needs", libraryOf(version), version, cmp.Or(program, "the program"))
+		},
 		advise: func(e *KnownError, c Container) string {
-			return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
+			version, program, _ := strings.Cut(e.Subject, ":")
+			return fmt.Sprintf("run %s in the image that it was built for, or in one whose %s has %s; container %s has image %s",
+				cmp.Or(program, "the program"), libraryOf(version), version, c.Name, c.Image)
 		},
 	},
 	{
@@ -109,7 +125,7 @@ var fileErrors = []errorRow{
 			{"@inc", lazyregexp.New(`Can't locate (\S+) in @INC`), nil},
 		},
 		casual:   true,
-		yieldsTo: []ErrorKind{ErrorNoGPU},
+		yieldsTo: []ErrorKind{ErrorNoGPU, ErrorLibraryVersion},
 		brief:    "module missing",
 		named:    "it cannot load %s, which its image lacks",
 		text:     "it cannot load a module, which its image lacks",
@@ -117,6 +133,43 @@ var fileErrors = []errorRow{
 			return fmt.Sprintf("use an image of container %s that has the module%s, or correct where the program looks for it; the image is %s", c.Name, spaced(e.Subject), c.Image)
 		},
 	},
+}
+
+// ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
+// version, and the program if it is known.
+const ErrorLibraryVersion ErrorKind = "LibraryVersion"
+
+// libraryOf returns the library that has a version: libc, or the one of C++.
+func libraryOf(version string) string {
+	if strings.HasPrefix(version, "GLIBC_") {
+		return "libc"
+	}
+	return "libstdc++"
+}
+
+// Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
+type Mount struct{ Path, Volume, Kind string }
+
+// FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
+func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
+	what := "lacks " + e.Subject
+	if strings.Contains(e.Subject, "*") {
+		what = "has nothing that matches " + e.Subject
+	}
+	var in *Mount
+	for i := range mounts {
+		m := &mounts[i]
+		if dir := path.Clean(m.Path); strings.HasPrefix(e.Subject+"/", strings.TrimSuffix(dir, "/")+"/") && (in == nil || len(m.Path) > len(in.Path)) {
+			in = m
+		}
+	}
+	switch {
+	case in != nil && in.Kind == "emptyDir":
+		return fmt.Sprintf("find out what should write into volume %s (emptyDir), which is mounted at %s in container %s: it is empty or %s", in.Volume, in.Path, c.Name, what)
+	case in != nil:
+		return fmt.Sprintf("check volume %s, which is mounted at %s in container %s: it is empty or %s", wording.Join(" ", in.Volume, in.Kind), in.Path, c.Name, what)
+	}
+	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
 
 // spaced returns a name with a space before it, "" without a name.

@@ -15,7 +15,8 @@ type Unfit struct {
 	Kind UnfitKind `json:"kind"`
 	// Nodes is the number of nodes for which the reason holds; 0 if it holds for the pod, whatever the node.
 	Nodes int32 `json:"nodes,omitempty"`
-	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), or the claim; "" if the scheduler names none.
+	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), the claim, or the nodeSelector of the pod template (disk=ssd); "" if none
+	// is known.
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
@@ -127,8 +128,8 @@ var unfits = []unfitRow{
 		kind:     UnfitNodeAffinity,
 		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
 		yieldsTo: []UnfitKind{UnfitVolumeNode},
-		text:     "node affinity/selector",
-		advice:   "compare nodeSelector and affinity of the pod with the labels of the nodes",
+		text:     "node affinity/selector{(name)}",
+		advise:   selectorAdvice,
 	},
 	{
 		kind:     UnfitNodeName,
@@ -332,7 +333,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	if u.Name != "" {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 	}
-	return strings.NewReplacer("{name}", u.Name, "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {
@@ -347,6 +348,14 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
 	}
 	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
+}
+
+// selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
+func selectorAdvice(u *Unfit, _ []Claim) string {
+	if u.Name == "" {
+		return "compare nodeSelector and affinity of the pod with the labels of the nodes"
+	}
+	return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
 }
 
 // taintAdvice returns advice on a taint. The cluster itself sets taints of node.kubernetes.io.

@@ -35,7 +35,7 @@ func TestCountPods(t *testing.T) {
 
 // Issue 6: failures come from the causes, with the number of those that count.
 func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
-	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
+	causes := []explain.Cause{{Count: 9}, {Count: 2, Ruling: explain.Ruling{Action: "Ignore"}}, {Count: 1, Ruling: explain.Ruling{Action: "Count"}}}
 	for name, c := range map[string]struct {
 		report explain.Report
 		want   Totals
@@ -52,7 +52,9 @@ func TestHeaderAndCausesHaveOneTotal(t *testing.T) {
 
 // Issue 6.2: failures that do not count, or not yet, are distinguished.
 func TestUncountedFailuresAreToldApart(t *testing.T) {
-	cause := func(n int32, action string) explain.Cause { return explain.Cause{Count: n, Action: action} }
+	cause := func(n int32, action string) explain.Cause {
+		return explain.Cause{Count: n, Ruling: explain.Ruling{Action: action}}
+	}
 	for _, c := range []struct {
 		want   string
 		counts explain.Counts

@@ -22,7 +22,7 @@ func hugeReport() explain.Report {
 	r.Indexes.Completed = r.Indexes.Failed
 	r.Causes, r.Indexes.Details = nil, nil
 	for i := range 100 {
-		r.Causes = append(r.Causes, explain.Cause{Text: fmt.Sprintf("container main exited with code %d", i), Count: 3, Indexes: r.Indexes.Failed, Pods: []string{"render-1-aaaaa", "render-2-bbbbb"}})
+		r.Causes = append(r.Causes, explain.Cause{Text: fmt.Sprintf("container main exited with code %d", i), Count: 3, Lost: explain.Lost{Indexes: r.Indexes.Failed}, Pods: []string{"render-1-aaaaa", "render-2-bbbbb"}})
 		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: int32(i), State: "BackingOff", Attempt: 2, Attempts: 4, Until: at(90010), Pod: "render-1-aaaaa", Cause: "container main exited with code 1"})
 	}
 	for i := range r.Causes[1:] {

@@ -37,6 +37,25 @@ func TestLinesSayWhatIsPrinted(t *testing.T) {
 	}
 }
 
+// Requirements: CLI-40. The message of a container is often the end of its log.
+func TestMessageThatTheLogHasIsNotRepeated(t *testing.T) {
+	r := stalledByQuota()
+	r.Problems[0] = explain.Problem{Kind: explain.ProblemCrashLoop, Text: "container main exited with code 1", Details: []string{"no port", "}"}}
+	for log, want := range map[string]bool{"no port": false, "}": true, "": true} {
+		r.Evidence = nil
+		if log != "" {
+			r.Evidence = []explain.Evidence{{Kind: explain.EvidenceLogs, Lines: []string{log}}}
+		}
+		var printed bytes.Buffer
+		if err := Short(&printed, r, Options{Width: 80}); err != nil {
+			t.Fatal(err)
+		}
+		if strings.Contains(printed.String(), "Says") != want {
+			t.Errorf("log %q:\n%s", log, printed.String())
+		}
+	}
+}
+
 // If the status lags behind the pods, both numbers are shown; the failures are the same as in the verdict.
 func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
 	n := func(n int32) *int32 { return &n }

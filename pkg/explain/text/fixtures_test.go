@@ -135,9 +135,9 @@ func failedByRule() explain.Report {
 		{Index: 2, Action: "FailIndex", Requirement: "any container exits with a code other than 0, 1, 2 and 143", Matched: new(int32), PassedOver: 2, Why: "143 is in the list"},
 	}}
 	r.Causes = []explain.Cause{
-		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob", Indexes: "3", Pods: []string{"train-3-x7k2p"}, Message: "dataset is truncated"},
-		{Text: "container main exited with code 143", Meaning: "it was asked to end", Source: explain.SourcePods, Count: 2, Indexes: "5-6", Pods: []string{"train-5-abcde", "train-6-fghij"}, Consequence: true},
-		{Text: "pod condition DisruptionTarget (PreemptionByScheduler)", Source: explain.SourcePods, Count: 1, Rule: ptr.To(int32(0)), RuleName: "Preempted", Action: "Ignore", Indexes: "3", Pods: []string{"train-3-qqqqq"}},
+		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 1, Ruling: explain.Ruling{Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob"}, Lost: explain.Lost{Indexes: "3"}, Pods: []string{"train-3-x7k2p"}, Ended: explain.Ended{Message: "dataset is truncated"}},
+		{Text: "container main exited with code 143", Meaning: "it was asked to end", Source: explain.SourcePods, Count: 2, Lost: explain.Lost{Indexes: "5-6"}, Pods: []string{"train-5-abcde", "train-6-fghij"}, Stop: explain.Stop{Consequence: true}},
+		{Text: "pod condition DisruptionTarget (PreemptionByScheduler)", Source: explain.SourcePods, Count: 1, Ruling: explain.Ruling{Rule: ptr.To(int32(0)), RuleName: "Preempted", Action: "Ignore"}, Lost: explain.Lost{Indexes: "3"}, Pods: []string{"train-3-qqqqq"}},
 	}
 	r.Indexes = &explain.Indexes{Total: 10, Completed: "0-2,4", CompletedCount: 4, Failed: "", Pending: "3,5-9", PendingCount: 6, WillNotComplete: "3,5-9", WillNotCompleteCount: 6, Details: []explain.IndexInfo{
 		{Index: 3, State: "Failed", Attempt: 2, Attempts: 4, Failures: 1, Ignored: 1, Pod: "train-3-x7k2p", Cause: "container main exited with code 42"},
@@ -178,7 +178,7 @@ func backoffLimit() explain.Report {
 	r.Counts.Failed, r.Counts.Pods, r.Counts.FailedPods = 7, ptr.To(int32(5)), ptr.To(int32(5))
 	r.Causes = []explain.Cause{
 		{Text: "container main exited with code 137 (OOMKilled)", Meaning: "SIGKILL by the kernel, because its memory limit was reached", Source: explain.SourcePods, Count: 4, Pods: []string{"nightly-report-29021-8sk4d", "nightly-report-29021-2mzzq", "nightly-report-29021-wpl2d"}},
-		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1, Pods: []string{"nightly-report-29021-k2k2k"}, Message: "cannot connect to db.prod.svc:5432: connection refused"},
+		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1, Pods: []string{"nightly-report-29021-k2k2k"}, Ended: explain.Ended{Message: "cannot connect to db.prod.svc:5432: connection refused"}},
 		{Text: "pod was evicted: the node was low on ephemeral-storage", Source: explain.SourceEvents, Count: 1, Pods: []string{"nightly-report-29021-j7j7j"}},
 	}
 	r.FailuresWithoutPod = 1
@@ -219,7 +219,7 @@ func maxFailedIndexes() explain.Report {
 	for i := range 20 {
 		r.Indexes.Details = append(r.Indexes.Details, explain.IndexInfo{Index: int32(7 + 12*i), State: "Failed", Attempt: 2, Attempts: 2, Failures: 2, Pod: fmt.Sprintf("render-%d-lq8vz", 7+12*i), Cause: "container main exited with code 1"})
 	}
-	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1002, Indexes: strings.Join(failed, ","), Pods: []string{"render-6007-lq8vz", "render-5995-aaaaa", "render-5983-bbbbb"}, Message: "blender: scene.blend: no such file"}}
+	r.Causes = []explain.Cause{{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 1002, Lost: explain.Lost{Indexes: strings.Join(failed, ",")}, Pods: []string{"render-6007-lq8vz", "render-5995-aaaaa", "render-5983-bbbbb"}, Ended: explain.Ended{Message: "blender: scene.blend: no such file"}}}
 	r.Counts = explain.Counts{Terminating: ptr.To(int32(0)), Succeeded: 5518, Completed: 5518, Failed: 1002}
 	r.Advice = []explain.Advice{{Text: "read the logs of the failed indexes", Command: "kubectl batchjob logs render -n ml --index 7"}}
 	return r
@@ -348,8 +348,8 @@ func runningWithPolicy() explain.Report {
 		{Text: "10 failed indexes more and the Job fails (maxFailedIndexes 10)"},
 	}
 	r.Causes = []explain.Cause{
-		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 4, Indexes: "0", Pods: []string{"sweep-0-qwert"}},
-		{Text: "container main exited with code 137 (SIGKILL)", Meaning: "something ended it by force", Source: explain.SourcePods, Count: 2, Indexes: "6", Pods: []string{"sweep-6-asdfg"}},
+		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 4, Lost: explain.Lost{Indexes: "0"}, Pods: []string{"sweep-0-qwert"}},
+		{Text: "container main exited with code 137 (SIGKILL)", Meaning: "something ended it by force", Source: explain.SourcePods, Count: 2, Lost: explain.Lost{Indexes: "6"}, Pods: []string{"sweep-6-asdfg"}},
 	}
 	return r
 }
@@ -386,7 +386,7 @@ func wideRunes() explain.Report {
 		}},
 	}
 	r.Causes = []explain.Cause{
-		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 2, Message: "設定ファイルが見つかりません：データセットの場所を確認してから、もう一度ジョブを作成してください。"},
+		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 2, Ended: explain.Ended{Message: "設定ファイルが見つかりません：データセットの場所を確認してから、もう一度ジョブを作成してください。"}},
 	}
 	r.Pods = []explain.PodInfo{
 		{Name: "日本語のとても長い名前のポッド-日本語のとても長い名前のポッド", Phase: "Failed", State: "Failed", Created: at(1), Ended: at(55), Cause: "container main exited with code 1"},
@@ -400,8 +400,8 @@ func listFixture() explain.ReportList {
 	l := explain.ReportList{Items: []explain.Report{failedByRule(), backoffLimit(), complete(), runningWithPolicy(), nothingReadable()}}
 	l.Causes = []explain.Cause{
 		{Text: "container main exited with code 137 (OOMKilled)", Meaning: "SIGKILL by the kernel, because its memory limit was reached", Source: explain.SourcePods, Count: 380, Jobs: []string{"nightly-report-29021", "nightly-report-29022", "nightly-report-29023", "nightly-report-29024"}, Pods: []string{"nightly-report-29021-8sk4d", "nightly-report-29022-2mzzq", "nightly-report-29023-wpl2d"}},
-		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 20, Jobs: []string{"sweep", "hello"}, Pods: []string{"sweep-0-qwert"}, Message: "cannot connect to db.prod.svc:5432: connection refused"},
-		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 4, Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob", Jobs: []string{"train"}, Pods: []string{"train-3-x7k2p"}},
+		{Text: "container main exited with code 1", Source: explain.SourcePods, Count: 20, Jobs: []string{"sweep", "hello"}, Pods: []string{"sweep-0-qwert"}, Ended: explain.Ended{Message: "cannot connect to db.prod.svc:5432: connection refused"}},
+		{Text: "container main exited with code 42", Source: explain.SourcePods, Count: 4, Ruling: explain.Ruling{Rule: ptr.To(int32(1)), RuleName: "BadDataset", Action: "FailJob"}, Jobs: []string{"train"}, Pods: []string{"train-3-x7k2p"}},
 	}
 	for i, state := range []string{"failed", "failed", "completed", "is running", "failed"} {
 		l.Items[i].Verdict.State = state

@@ -37,8 +37,10 @@ func (o *Options) Local(command string) string {
 		return command
 	}
 	in := " -n " + explain.ShellWord(o.Namespace)
-	const piped = " -o yaml | "
-	return strings.TrimSuffix(strings.Replace(command, in+piped, piped, 1), in)
+	for _, rest := range []string{" -o yaml | ", explain.InShell} {
+		command = strings.Replace(command, in+rest, rest, 1)
+	}
+	return strings.TrimSuffix(command, in)
 }
 
 // page collects the lines of the output.

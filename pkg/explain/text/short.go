@@ -21,6 +21,8 @@ const (
 	shortHistories = 2
 	shortGaps      = 2
 	shortLines     = 3
+	// shortPage is the number of lines above which a copy for debugging is only in the full explanation.
+	shortPage = 14
 )
 
 // Short writes the answer on less than a screen: what happened to the Job and why, all causes before all advice, and where

@@ -177,7 +177,10 @@ func (v *short) details() []labeled {
 	}
 	const lines, label, loss = 2, 8, 12
 	quoted := words.OneLine(p.Details)
-	isUnderstood := p.Refusal != nil || p.Trouble != nil || p.Hold != nil || len(p.Unfit) > 0
+	if v.logHas(p.Details) {
+		return nil
+	}
+	isUnderstood := p.Refusal != nil || p.Start.Trouble != nil || p.Suspension.Hold != nil || len(p.Scheduling.Unfit) > 0
 	if quoted == "" || p.Quoted || isUnderstood && !p.Shortened { // Details that the text explains would only repeat it.
 		return nil
 	}
@@ -186,6 +189,12 @@ func (v *short) details() []labeled {
 		text = text.CutMiddle(lines*(v.page.Room(label)-loss), v.page.Glyphs.Ellipsis)
 	}
 	return []labeled{{label: "Says", text: text}}
+}
+
+// logHas reports whether lines of a message are in the log that the answer shows.
+func (v *short) logHas(lines []string) bool {
+	link := v.evidence(explain.EvidenceLogs)
+	return link != nil && slices.ContainsFunc(meaning.WithoutMarks(lines), func(line string) bool { return slices.Contains(link.Lines, line) })
 }
 
 // others returns the problems that the answer does not name.
@@ -223,7 +232,7 @@ func (v *short) waits() (out []labeled) {
 func (v *view) steps() (lines []layout.Line) {
 	r, p := *v.report, v.named()
 	isCovered := func(s explain.Step) bool {
-		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Holds == explain.HoldsReplacement
+		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Deletion.Holds == explain.HoldsReplacement
 	}
 	r.Next = slices.DeleteFunc(slices.Clone(r.Next), isCovered)
 	for _, step := range section.Steps(v.frame, &r) {
@@ -269,13 +278,16 @@ func (v *short) unread() (out []labeled) {
 }
 
 // adviceLabels are the labels of the kinds of advice.
-var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
+var adviceLabels = map[explain.AdviceKind]string{explain.AdviceLogs: "Logs", explain.AdviceDebug: "Debug", explain.AdviceRerun: "Rerun", explain.AdvicePolicy: "Next time", explain.AdviceFix: "Fix", "": "Fix"}
 
 // toDo returns the first steps: the fix, then one log, then a rerun of what is missing.
 func (v *short) toDo() (out []labeled) {
 	// A command already prints a log: each of several causes has one.
 	logs := !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
+	if lines := len(v.page.Lines()) + 1 + shortAdvice + 1; lines <= shortPage { // With a blank line before and a line after the steps.
+		kinds = slices.Insert(kinds, 3, explain.AdviceDebug)
+	}
 	for _, kind := range kinds {
 		for i := range v.report.Advice {
 			a := &v.report.Advice[i]
@@ -293,7 +305,7 @@ func (v *short) toDo() (out []labeled) {
 // step returns one piece of advice. For a log or a rerun, the command needs no text.
 func step(a *explain.Advice) labeled {
 	one := labeled{label: adviceLabels[a.Kind], command: a.Command}
-	if a.Command == "" || a.Kind != explain.AdviceLogs && a.Kind != explain.AdviceRerun {
+	if a.Command == "" || !slices.Contains([]explain.AdviceKind{explain.AdviceLogs, explain.AdviceDebug, explain.AdviceRerun}, a.Kind) {
 		one.text = layout.Plainly(wording.Sentence(a.Text))
 	}
 	if a.WhatIf != nil {

@@ -23,6 +23,7 @@ const (
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
+	DebugCopy           = "nothing says why it exited: start a copy of the pod with a shell, and run the command of the container there"
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
@@ -52,6 +53,24 @@ const (
 	CorrectImageName      = "recreate the Job with the correct name of the image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
+
+// Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
+func Unpin(node string) string {
+	return fmt.Sprintf("recreate the Job without nodeName %s, which pins its pods to that node whatever happens to it", node)
+}
+
+// Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
+func Tolerate(pinned string) string {
+	if pinned != "" {
+		return fmt.Sprintf("recreate the Job with a toleration for the NoExecute taints of node %[1]s, or without nodeName %[1]s, which pins its pods to that node in spite of its taints", pinned)
+	}
+	return "recreate the Job with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
+}
+
+// FindOtherUser returns advice on a claim that is not mounted in time.
+func FindOtherUser(claim string) string {
+	return fmt.Sprintf("find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume", claim)
+}
 
 // AwaitRuntime returns advice on a container name that the container runtime still reserves.
 func AwaitRuntime(container string) string {
@@ -168,12 +187,12 @@ func StartAdvice(container string) string {
 
 // EndLoop returns advice on restarts that no limit ends, "" for others.
 func EndLoop(p *explain.Problem) string {
-	if !p.Uncounted || !p.Endless || p.Exit == nil {
+	if !p.Run.Uncounted || !p.Endless || p.Run.Exit == nil {
 		return ""
 	}
-	switch p.RestartedBy {
+	switch p.Run.RestartedBy {
 	case explain.RestartedByRules:
-		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Exit.ExitCode)
+		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Run.Exit.ExitCode)
 	case explain.RestartedByContainer:
 		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job without the restartPolicy of container %s", p.Container)
 	}

@@ -13,22 +13,22 @@ import (
 // restartsNote returns the consequence of restarts that do not count.
 func restartsNote(p *explain.Problem, _ time.Time) string {
 	switch {
-	case p.Uncounted && p.RestartedBy == explain.RestartedBySidecar:
+	case p.Run.Uncounted && p.Run.RestartedBy == explain.RestartedBySidecar:
 		return "its restarts do not count towards backoffLimit" // The pod ends without it.
-	case p.Uncounted && p.Endless:
+	case p.Run.Uncounted && p.Endless:
 		return "no retry limit counts this, and activeDeadlineSeconds is not set"
-	case p.Uncounted:
+	case p.Run.Uncounted:
 		return "no retry limit counts this, so only activeDeadlineSeconds ends it"
 	}
 	return ""
 }
 
 func stillRunBriefly(p *explain.Problem, _ time.Time) string {
-	return wording.Enumerate(p.Running, "and") + wording.Form(len(p.Running), " still runs", " still run")
+	return wording.Enumerate(p.Stopping.Running, "and") + wording.Form(len(p.Stopping.Running), " still runs", " still run")
 }
 
 func containerFailedBriefly(p *explain.Problem, now time.Time) string {
-	return fmt.Sprintf("exit %d, %s", p.Exit.ExitCode, stillRunBriefly(p, now))
+	return fmt.Sprintf("exit %d, %s", p.Run.Exit.ExitCode, stillRunBriefly(p, now))
 }
 
 func initRunningBriefly(p *explain.Problem, _ time.Time) string {
@@ -58,30 +58,30 @@ func sidecarNotStartedBriefly(p *explain.Problem, _ time.Time) string {
 
 // containersEndedText describes the end of a container of several Jobs.
 func containersEndedText(p *explain.Problem, _ time.Time) string {
-	return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Exit: p.Exit, Running: p.Running}, time.Time{})
+	return containerEndedText(&explain.Problem{Kind: p.Kind, Container: p.Container, Run: explain.Run{Exit: p.Run.Exit}, Stopping: explain.Stopping{Running: p.Stopping.Running}}, time.Time{})
 }
 
 // containersFailedText describes the failure of a container of several Jobs.
 func containersFailedText(p *explain.Problem, now time.Time) string {
-	return containersEndedText(p, now) + ", and " + ContainersText(p.Running) + wording.Form(len(p.Running), " still runs", " still run")
+	return containersEndedText(p, now) + ", and " + ContainersText(p.Stopping.Running) + wording.Form(len(p.Stopping.Running), " still runs", " still run")
 }
 
 // containerEndedText describes the end of a container whose pods have not ended.
 func containerEndedText(p *explain.Problem, now time.Time) string {
 	since := ago(p.Since, now)
-	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason))
+	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	switch {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, wording.Join(", first", wording.Count(p.Count, "pods"), since))
 	case len(p.Pods) > 0:
-		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, "exit "+p.Exit.Code())
+		text = fmt.Sprintf("container %s of pod %s ended%s with %s", p.Container, p.Pods[0], since, "exit "+p.Run.Exit.Code())
 	}
 	it := wording.Form(int(max(p.Count, 1)), "the pod", "the pods")
 	switch p.Kind {
 	case explain.ProblemContainerEnded:
-		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Running), wording.Form(len(p.Running), " keeps", " keep"), it)
+		return fmt.Sprintf("%s, and %s%s %s from ending", text, ContainersText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " keeps", " keep"), it)
 	case explain.ProblemSidecarStopping:
-		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Running), wording.Form(len(p.Running), " has", " have"))
+		return fmt.Sprintf("%s, and %s%s not stopped yet", text, sidecarsText(p.Stopping.Running), wording.Form(len(p.Stopping.Running), " has", " have"))
 	}
 	return text
 }
@@ -100,15 +100,15 @@ func sidecarsText(names []string) string {
 }
 
 func containerFailedNote(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s not end or count as failed while %s still running", wording.Form(p.Count, "the pod does", "the pods do"), ContainersText(p.Running)+wording.Form(len(p.Running), " is", " are"))
+	return fmt.Sprintf("%s not end or count as failed while %s still running", wording.Form(p.Count, "the pod does", "the pods do"), ContainersText(p.Stopping.Running)+wording.Form(len(p.Stopping.Running), " is", " are"))
 }
 
 func sidecarStoppingNote(p *explain.Problem, _ time.Time) string {
-	it := wording.Form(len(p.Running), "it", "them")
-	if p.GraceSeconds == nil {
+	it := wording.Form(len(p.Stopping.Running), "it", "them")
+	if p.Stopping.GraceSeconds == nil {
 		return "the kubelet kills " + it + " when the grace period is over"
 	}
-	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, wording.Seconds(*p.GraceSeconds))
+	return fmt.Sprintf("the kubelet kills %s when the grace period of %s (terminationGracePeriodSeconds) is over", it, wording.Seconds(*p.Stopping.GraceSeconds))
 }
 
 // initRunningText describes an init container that runs for long.
@@ -124,7 +124,7 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 	default:
 		text += " for " + wording.Age(now.Sub(p.Since.Time))
 	}
-	if p.LostPolicy {
+	if p.Role.LostPolicy {
 		text += wording.Form(int(p.Count), ", as the pod lacks", ", as the pods lack") + " its restartPolicy Always"
 	}
 	return text
@@ -132,27 +132,27 @@ func initRunningText(p *explain.Problem, now time.Time) string {
 
 // placed returns the name of an init container, with its position if there are several.
 func placed(p *explain.Problem) string {
-	if p.PlaceOf > 1 {
-		return fmt.Sprintf("%s (%d of %d)", p.Container, p.Place, p.PlaceOf)
+	if p.Role.PlaceOf > 1 {
+		return fmt.Sprintf("%s (%d of %d)", p.Container, p.Role.Place, p.Role.PlaceOf)
 	}
 	return p.Container
 }
 
 // sidecarNotStartedText describes a sidecar that the main containers wait for.
 func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Later), placed(p))
+	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Role.Later), placed(p))
 }
 
 // sidecarSays describes how far the sidecar came.
 func sidecarSays(p *explain.Problem, now time.Time) quotation {
 	var why []string
-	if p.Exit != nil {
-		why = append(why, "it last "+exited(p.Exit.ExitCode, p.Exit.Reason)+", restarted "+wording.Plural(p.Restarts, "time", "times"))
+	if p.Run.Exit != nil {
+		why = append(why, "it last "+exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
 	}
-	if p.Probed {
+	if p.Role.Probed {
 		why = append(why, "its startup probe has not succeeded")
 	}
-	if p.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
+	if p.Run.Exit == nil && !p.Since.IsZero() && !now.IsZero() {
 		why = append(why, "it has been running for "+wording.Age(now.Sub(p.Since.Time)))
 	}
 	return quotation{message: strings.Join(why, ", and "), before: ": ", whole: true}
@@ -160,55 +160,68 @@ func sidecarSays(p *explain.Problem, now time.Time) quotation {
 
 // laterText names the containers that wait for an init container.
 func laterText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Later), wording.Form(len(p.Later), "s", ""))
+	return fmt.Sprintf("%s start%s only after it has ended", ContainersText(p.Role.Later), wording.Form(len(p.Role.Later), "s", ""))
 }
 
 // crashLoopText describes a container that is restarted repeatedly.
 func crashLoopText(p *explain.Problem, _ time.Time) string {
-	if p.Ending != nil {
+	if p.Run.Ending != nil {
 		return probeLoopText(p)
 	}
-	text, by := "container "+p.Container, restarters[p.RestartedBy]
+	text, by := "container "+p.Container, restarters[p.Run.RestartedBy]
 	switch {
-	case p.RestartedBy == explain.RestartedBySidecar:
+	case p.Run.RestartedBy == explain.RestartedBySidecar:
 		text = "sidecar " + p.Container
-	case p.Place > 0:
+	case p.Role.Place > 0:
 		text = "init container " + placed(p)
 	}
-	if p.Exit == nil {
+	if p.Run.Exit == nil {
 		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
 	}
-	text += " " + exited(p.Exit.ExitCode, p.Exit.Reason)
+	text += " " + exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)
 	switch {
 	case p.Count > 1:
 		text += " in " + wording.Count(p.Count, "pods")
-	case p.RanSeconds != nil:
-		text += " after " + wording.Seconds(*p.RanSeconds)
+	case p.Run.RanSeconds != nil:
+		text += " after " + wording.Seconds(*p.Run.RanSeconds)
 	}
-	return wording.Join(" ", text+limitClause(p.MemoryLimit)+", restarted "+wording.Plural(p.Restarts, "time", "times"), by)
+	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
+}
+
+// restartedText describes a container that failed and runs again.
+func restartedText(p *explain.Problem, _ time.Time) string {
+	again, after := "runs again", ", after restart "+wording.Thousands(p.Run.Restarts)
+	if p.Count > 1 {
+		again, after = "runs again in "+wording.Count(p.Count, "pods"), ", after "+wording.Plural(p.Run.Restarts, "restart", "restarts")
+	}
+	ran := ""
+	if p.Run.RanSeconds != nil && p.Count == 1 {
+		ran = " after " + wording.Seconds(*p.Run.RanSeconds)
+	}
+	return fmt.Sprintf("container %s %s%s: %s%s%s", p.Container, again, after, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason), ran, limitClause(p.Run.MemoryLimit))
 }
 
 // crashLoopSays returns the message of the probe, or of the container.
 func crashLoopSays(p *explain.Problem, _ time.Time) quotation {
 	switch {
-	case p.Ending != nil:
-		return inQuotes(": ", p.ProbeMessage)
-	case p.Exit == nil:
+	case p.Run.Ending != nil:
+		return inQuotes(": ", p.Run.ProbeMessage)
+	case p.Run.Exit == nil:
 		return quotation{}
-	case p.Error != nil:
-		return meant(p.Error, "")
-	case p.LastLine == "" && p.MemoryLimit == nil:
-		return meansExit(cause.Meaning(p.Exit.ExitCode, p.Exit.Reason))
+	case p.Start.Error != nil:
+		return meant(p.Start.Error, "")
+	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil:
+		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}
-	return plainly(p.LastLine)
+	return plainly(p.Run.LastLine)
 }
 
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.
 func crashLoopsText(p *explain.Problem, now time.Time) string {
-	if p.Ending != nil || p.Exit == nil {
+	if p.Run.Ending != nil || p.Run.Exit == nil {
 		return joined(crashLoopSays(p, now).clauses(crashLoopText(p, now), room(stalled)))
 	}
-	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Exit.ExitCode, p.Exit.Reason)) + errorClause(p.Error)
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)) + errorClause(p.Start.Error)
 }
 
 // restarters are the fields that make the kubelet restart a container.

@@ -53,15 +53,15 @@ const waitedLong = time.Minute
 
 // deletingText describes the deletion of the Job and the objects that it waits for.
 func deletingText(p *explain.Problem, now time.Time) string {
-	others := slices.DeleteFunc(slices.Clone(p.Finalizers), ofGarbageCollector)
-	foreground := slices.Contains(p.Finalizers, metav1.FinalizerDeleteDependents)
+	others := slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), ofGarbageCollector)
+	foreground := slices.Contains(p.Deletion.Finalizers, metav1.FinalizerDeleteDependents)
 	waits := "waits"
 	if !p.Since.IsZero() && now.Sub(p.Since.Time) >= waitedLong {
 		waits = "has waited " + wording.Age(now.Sub(p.Since.Time))
 	}
 	text := "the Job is being deleted, and "
 	switch pods := foreground && p.Count > 0; {
-	case p.NoPods:
+	case p.Deletion.NoPods:
 		return "the Job is being deleted and has no pods left, but the garbage collector has not removed its finalizer " + metav1.FinalizerDeleteDependents
 	case len(others) == 0 && foreground:
 		return text + waits + " for its pods to be deleted first (foreground deletion)"
@@ -75,7 +75,7 @@ func deletingText(p *explain.Problem, now time.Time) string {
 
 // deletingNote names what may keep the garbage collector from removing its finalizer.
 func deletingNote(p *explain.Problem, _ time.Time) string {
-	if !p.NoPods {
+	if !p.Deletion.NoPods {
 		return ""
 	}
 	return "an admission policy or webhook may reject that, the garbage collector may not be running, or something else that the Job owns may be left"

@@ -127,8 +127,11 @@ func backoffLimitEvidence(r *explain.Report) string {
 func restartsHeadline(e *explain.End) []string {
 	r, limit := e.Restarts, limitOf(e)
 	who, often := "containers of its pods were", wording.Plural(r.Count, "time", "times")
-	if r.Pod != "" {
+	switch {
+	case r.Pod != "":
 		who = fmt.Sprintf("container %s of pod %s was", r.Container, r.Pod)
+	case r.Container != "":
+		who = fmt.Sprintf("container %s was", r.Container)
 	}
 	if !r.Exact {
 		often = "at least " + often
@@ -139,10 +142,13 @@ func restartsHeadline(e *explain.End) []string {
 	}
 	switch {
 	case r.Ending != nil:
-		return append([]string{text}, endingSays(&explain.Cause{Ending: r.Ending, Message: r.Message}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
+		return append([]string{text}, endingSays(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
 	case r.Exit != nil:
 		last := fmt.Sprintf("container %s last %s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason))
 		return append([]string{text}, meant(r.Error, r.Message).clauses(last, room(""))...)
+	}
+	if r.NoneLeft {
+		return []string{text, "no pod or log of it is left"}
 	}
 	return []string{text}
 }

@@ -14,7 +14,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
 		p := &r.Problems[*at]
 		run.Since = cmp.Or(p.Since, run.Since)
-		if p.Kind != explain.ProblemSuspended || p.Owner == nil { // The owner is the one whose report this is for.
+		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
 			run.Cause = ProblemWhat(p, now)
 		}
 	}

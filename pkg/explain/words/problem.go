@@ -68,6 +68,8 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
 	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
+	explain.ProblemRestarted:       {what: restartedText, says: crashLoopSays, note: restartsNote},
+	explain.ProblemPodsLost:        {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
@@ -156,8 +158,8 @@ func ProblemReason(p *explain.Problem) string {
 		return wording.Join(": ", string(p.Kind), brief)
 	case brief != "":
 		return brief
-	case (p.Container != "" || p.Trouble != nil) && p.Reason != "":
-		return wording.Join(": ", p.Reason, p.Trouble.Brief())
+	case (p.Container != "" || p.Start.Trouble != nil) && p.Start.Reason != "":
+		return wording.Join(": ", p.Start.Reason, p.Start.Trouble.Brief())
 	}
 	return string(p.Kind)
 }
@@ -215,7 +217,7 @@ func creationsRefusedText(p *explain.Problem, now time.Time) string {
 func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }
 
 func gatedText(p *explain.Problem, _ time.Time) string {
-	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", wording.Form(len(p.Gates), "gate", "gates"), wording.Enumerate(p.Gates, "and"))
+	return fmt.Sprintf("the pod is waiting for its scheduling %s %s to be removed", wording.Form(len(p.Scheduling.Gates), "gate", "gates"), wording.Enumerate(p.Scheduling.Gates, "and"))
 }
 
 func finalizerStuckText(p *explain.Problem, _ time.Time) string {
@@ -235,11 +237,11 @@ func badRetryIndexesText(p *explain.Problem, _ time.Time) string { return "annot
 
 func foreignFinalizerText(p *explain.Problem, _ time.Time) string {
 	owner := "another controller"
-	if len(p.Finalizers) == 1 && FinalizerOwner(p.Finalizers[0]) != "" {
-		owner = FinalizerOwner(p.Finalizers[0])
+	if len(p.Deletion.Finalizers) == 1 && FinalizerOwner(p.Deletion.Finalizers[0]) != "" {
+		owner = FinalizerOwner(p.Deletion.Finalizers[0])
 	}
 	return fmt.Sprintf("%s ended but still %s the %s %s of %s",
-		wording.Plural(p.Count, "deleted pod has", "deleted pods have"), wording.Form(p.Count, "has", "have"), wording.Form(len(p.Finalizers), "finalizer", "finalizers"), strings.Join(p.Finalizers, ", "), owner)
+		wording.Plural(p.Count, "deleted pod has", "deleted pods have"), wording.Form(p.Count, "has", "have"), wording.Form(len(p.Deletion.Finalizers), "finalizer", "finalizers"), strings.Join(p.Deletion.Finalizers, ", "), owner)
 }
 
 // ControllerWord names the controller that runs Jobs with this managedBy.
@@ -260,26 +262,26 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 
 func suspendedText(p *explain.Problem, _ time.Time) string {
 	switch {
-	case p.Hold != nil:
-		text, _ := p.Hold.Text(p.Queue)
+	case p.Suspension.Hold != nil:
+		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue)
 		return text
-	case p.Queue != "":
-		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Queue)
+	case p.Suspension.Queue != "":
+		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Suspension.Queue)
 	case p.Controller == explain.Kueue:
 		return "Kueue keeps the Job suspended"
-	case p.OwnerRuns:
-		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Manager, p.Owner.Kind, p.Owner.Name)
-	case p.Owner != nil:
-		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Manager), p.Owner.Kind, p.Owner.Name)
-	case p.Manager != "":
-		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Manager)
+	case p.Suspension.OwnerRuns:
+		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Suspension.Manager, p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
+	case p.Suspension.Owner != nil:
+		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Suspension.Manager), p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
+	case p.Suspension.Manager != "":
+		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Suspension.Manager)
 	}
 	return "the Job is suspended (spec.suspend)"
 }
 
 // suspendedNote says that Kueue, which suspended the Job, does not queue it.
 func suspendedNote(p *explain.Problem, _ time.Time) string {
-	if p.OwnerRuns {
+	if p.Suspension.OwnerRuns {
 		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
 	}
 	return ""
@@ -289,12 +291,20 @@ func suspendedNote(p *explain.Problem, _ time.Time) string {
 func suspendedSays(p *explain.Problem, _ time.Time) quotation {
 	said := ""
 	switch {
-	case p.Hold != nil:
-		_, said = p.Hold.Text(p.Queue)
+	case p.Suspension.Hold != nil:
+		_, said = p.Suspension.Hold.Text(p.Suspension.Queue)
 	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
 		said = p.Details[0]
 	}
 	return plainly(LowerFirst(withoutIDs(said)))
+}
+
+func podsLostText(p *explain.Problem, _ time.Time) string {
+	return wording.Plural(p.Count, "pod that the Job created is gone and counts", "pods that the Job created are gone and count") + " neither as failed nor as succeeded"
+}
+
+func podsLostNote(p *explain.Problem, _ time.Time) string {
+	return "a rule with action Ignore may have matched " + wording.Form(p.Count, "it", "them") + ", and a back-off may delay new pods"
 }
 
 // withoutIDs removes the UIDs of the other workload, which help no reader.
@@ -308,11 +318,11 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	pods, it := wording.Plural(p.Count, "pod is", "pods are")+" terminating", wording.Form(p.Count, "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
-		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Reason, "it "), it)
+		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "), it)
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
 	}
-	switch p.Holds {
+	switch p.Deletion.Holds {
 	case explain.HoldsEnd:
 		return pods + ", and the Job waits for " + it + " to end"
 	case explain.HoldsReplacement:
@@ -323,41 +333,41 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 
 func processOOMKilledText(p *explain.Problem, _ time.Time) string {
 	kind, limit, pods := "container", "", ""
-	if p.Sidecar {
+	if p.Role.Sidecar {
 		kind = "init container"
-		if p.Exit.ExitCode != 0 {
+		if p.Run.Exit.ExitCode != 0 {
 			kind = "sidecar" // Another init container that fails keeps its pod from succeeding.
 		}
 	}
-	if p.MemoryLimit != nil {
-		limit = ", " + LimitText(p.MemoryLimit)
+	if p.Run.MemoryLimit != nil {
+		limit = ", " + LimitText(p.Run.MemoryLimit)
 	}
 	if p.Count > 1 {
 		pods = " in " + wording.Count(p.Count, "pods that succeeded")
 	}
-	if p.Exit.ExitCode != 0 {
+	if p.Run.Exit.ExitCode != 0 {
 		restarted := ""
-		if p.Restarts > 0 {
-			restarted = ", and was restarted " + wording.Plural(p.Restarts, "time", "times")
+		if p.Run.Restarts > 0 {
+			restarted = ", and was restarted " + wording.Plural(p.Run.Restarts, "time", "times")
 		}
 		return fmt.Sprintf("%s %s exited with code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
-			kind, p.Container, p.Exit.ExitCode, p.Exit.Reason, limit, pods, restarted)
+			kind, p.Container, p.Run.Exit.ExitCode, p.Run.Exit.Reason, limit, pods, restarted)
 	}
 	return fmt.Sprintf("%s %s exited with code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
-		kind, p.Container, pods, p.Exit.Reason, limit)
+		kind, p.Container, pods, p.Run.Exit.Reason, limit)
 }
 
 // containerRetriedText describes a container that failed before its pod succeeded.
 func containerRetriedText(p *explain.Problem, _ time.Time) string {
 	kind := "init container "
-	if p.Sidecar {
+	if p.Role.Sidecar {
 		kind = "sidecar "
 	}
 	where := "pod " + strings.Join(p.Pods, "")
 	if p.Count > 1 {
 		where = wording.Count(p.Count, "pods that succeeded")
 	}
-	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Exit, p.Restarts), where)
+	return fmt.Sprintf("%s%s failed with %s in %s", kind, p.Container, RestartedText(p.Run.Exit, p.Run.Restarts), where)
 }
 
 // ago returns " 3s ago", or "" for an unknown time.
@@ -393,9 +403,9 @@ func TooManySucceededText(succeeded, completions int32) string {
 
 // probeLoopText describes a container that the kubelet kills repeatedly because a probe fails.
 func probeLoopText(p *explain.Problem) string {
-	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Ending.Probe)
-	if p.Exit != nil {
-		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Exit.ExitCode, wording.Plural(p.Restarts, "time", "times"))
+	text := fmt.Sprintf("container %s is killed and restarted repeatedly because its %s probe fails", p.Container, p.Run.Ending.Probe)
+	if p.Run.Exit != nil {
+		text += fmt.Sprintf(" (exit code %d, restarted %s)", p.Run.Exit.ExitCode, wording.Plural(p.Run.Restarts, "time", "times"))
 	}
 	return text
 }

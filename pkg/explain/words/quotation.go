@@ -3,6 +3,7 @@ package words
 import (
 	"strings"
 	"time"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -45,7 +46,7 @@ func meansExit(text string) quotation { return quotation{message: text, before: 
 const leastQuoted = 40
 
 // clauses returns the clause text with the quotation, in at most so many characters. The message is shortened if enough of it is
-// left, and is a clause of its own otherwise.
+// left, and is a clause of its own otherwise, or if only that has its end and may begin a sentence.
 func (q quotation) clauses(text string, room int) []string {
 	message := q.message
 	if !q.whole {
@@ -55,12 +56,19 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text}
 	}
 	left := room - utf8.RuneCountInString(text+q.before+q.after)
-	switch {
-	case utf8.RuneCountInString(message) <= left:
+	if utf8.RuneCountInString(message) <= left {
 		return []string{text + q.before + message + q.after}
-	case !q.whole && left >= leastQuoted:
-		return []string{text + q.before + wording.Shorten(message, left) + q.after}
-	case q.after == "”":
+	}
+	if !q.whole && left >= leastQuoted {
+		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
+		initial, _ := utf8.DecodeRuneInString(wording.Sentence(own))
+		begins := q.after == "”" || unicode.IsUpper(initial) // The name of a field keeps its case.
+		if strings.HasSuffix(own, "…") || !begins || !strings.HasSuffix(short, "…") {
+			return []string{text + q.before + short + q.after}
+		}
+		message = own
+	}
+	if q.after == "”" {
 		message = wording.Quoted(message)
 	}
 	return []string{text, message}

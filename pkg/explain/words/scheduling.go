@@ -20,7 +20,9 @@ func unschedulableText(p *explain.Problem, now time.Time) string {
 	return wording.Join(": ", noNode, unfitsBriefly(p, now))
 }
 
-func unfitsBriefly(p *explain.Problem, _ time.Time) string { return unfitsText(p.Unfit, p.Claims) }
+func unfitsBriefly(p *explain.Problem, _ time.Time) string {
+	return unfitsText(p.Scheduling.Unfit, p.Start.Claims)
+}
 
 // unfitsText returns the reasons with their numbers of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
 func unfitsText(all []meaning.Unfit, claims []meaning.Claim) string {
@@ -48,8 +50,8 @@ func claimName(name string) string {
 
 // autoscalerText describes what an autoscaler does about the pod, "" if there is none.
 func autoscalerText(p *explain.Problem, _ time.Time) string {
-	if p.Autoscaler == nil {
+	if p.Scheduling.Autoscaler == nil {
 		return ""
 	}
-	return p.Autoscaler.Text()
+	return p.Scheduling.Autoscaler.Text()
 }

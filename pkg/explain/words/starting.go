@@ -13,49 +13,49 @@ import (
 
 // imageText describes an image that is not on the node.
 func imageText(p *explain.Problem, _ time.Time) string {
-	if p.Reason == explain.InvalidImageName {
+	if p.Start.Reason == explain.InvalidImageName {
 		return fmt.Sprintf("the image name of container %s is invalid", p.Container)
 	}
 	text := wording.Join(" of container ", "image "+p.Image, p.Container)
-	if p.Trouble == nil {
+	if p.Start.Trouble == nil {
 		return text + " cannot be pulled"
 	}
-	return text + " " + p.Trouble.Text("")
+	return text + " " + p.Start.Trouble.Text("")
 }
 
 func imageSays(p *explain.Problem, _ time.Time) quotation {
 	switch {
-	case p.Reason == explain.InvalidImageName:
+	case p.Start.Reason == explain.InvalidImageName:
 		return plainly(p.Image)
-	case p.Trouble == nil:
+	case p.Start.Trouble == nil:
 		return quotation{}
 	}
-	return inQuotes(": ", p.Trouble.Quote())
+	return inQuotes(": ", p.Start.Trouble.Quote())
 }
 
 func imageNote(p *explain.Problem, now time.Time) string {
-	return Clauses([]string{p.Trouble.Note(), endlessNote(p, now)})
+	return Clauses([]string{p.Start.Trouble.Note(), endlessNote(p, now)})
 }
 
 // volumeText names the volume, with the candidates for its claim.
 func volumeText(p *explain.Problem) string {
-	text := wording.Join(" ", "its volume", p.Trouble.Volume)
-	if p.Trouble.Volume == "" {
+	text := wording.Join(" ", "its volume", p.Start.Trouble.Volume)
+	if p.Start.Trouble.Volume == "" {
 		text = "one of its volumes"
 	}
 	var names []string
-	for i := range p.Claims {
-		names = append(names, p.Claims[i].Name)
+	for i := range p.Start.Claims {
+		names = append(names, p.Start.Claims[i].Name)
 	}
 	return text + wording.InBrackets(claimName(wording.Enumerate(names, "or")))
 }
 
 // TroubleAdvice returns advice on the problem's Trouble, or "".
 func TroubleAdvice(p *explain.Problem) string {
-	if p.Trouble == nil {
+	if p.Start.Trouble == nil {
 		return ""
 	}
-	return p.Trouble.Advice(volumeText(p))
+	return p.Start.Trouble.Advice(volumeText(p))
 }
 
 // neverStartedClauses explain why no pod of the Job ever started, by the problem of one of them.
@@ -63,13 +63,13 @@ func neverStartedClauses(p *explain.Problem) []string {
 	fits := room(decidedTexts[reconcile.OutcomeFailed])
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Unfit, p.Claims))}
-	case p.Kind == explain.ProblemImagePull && p.Trouble != nil:
+		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Scheduling.Unfit, p.Start.Claims))}
+	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		return imageSays(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
-	case p.Trouble != nil:
-		return append(inQuotes(": ", p.Trouble.Quote()).clauses("its pods never started because "+p.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
+	case p.Start.Trouble != nil:
+		return append(inQuotes(": ", p.Start.Trouble.Quote()).clauses("its pods never started because "+p.Start.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
-	return plainly(strings.Join(p.Details, "\n")).clauses("its pods never started ("+p.Reason+")", fits)
+	return plainly(strings.Join(p.Details, "\n")).clauses("its pods never started ("+p.Start.Reason+")", fits)
 }
 
 // NoneStartedText describes pods that never started and no longer exist.
@@ -82,27 +82,27 @@ func NoneStartedText(n int32) string {
 
 // slowStartText explains why a pod takes long to start.
 func slowStartText(p *explain.Problem, _ time.Time) string {
-	if p.Trouble != nil {
-		return "the pod cannot start because " + p.Trouble.Text(volumeText(p))
+	if p.Start.Trouble != nil {
+		return "the pod cannot start because " + p.Start.Trouble.Text(volumeText(p))
 	}
 	text := "the pod has a node but has not started"
 	switch {
-	case p.Node == "" && !p.Scheduled:
+	case p.Node == "" && !p.Scheduling.Scheduled:
 		text = "no scheduler has looked at the pod: is the one in schedulerName running?"
 	case p.Node == "":
 		text = "the pod has no node"
 	}
-	if p.Reason == "" {
+	if p.Start.Reason == "" {
 		return text
 	}
-	return text + " (" + p.Reason + ")"
+	return text + " (" + p.Start.Reason + ")"
 }
 
 func slowStartSays(p *explain.Problem, _ time.Time) quotation {
 	switch {
-	case p.Trouble != nil:
-		return inQuotes(": ", p.Trouble.Quote())
-	case p.Reason == "":
+	case p.Start.Trouble != nil:
+		return inQuotes(": ", p.Start.Trouble.Quote())
+	case p.Start.Reason == "":
 		return quotation{}
 	}
 	return inQuotes(": ", strings.Join(p.Details, "\n"))
@@ -110,7 +110,7 @@ func slowStartSays(p *explain.Problem, _ time.Time) quotation {
 
 // slowStartNote names the volume that needs a missing object.
 func slowStartNote(p *explain.Problem, _ time.Time) string {
-	if t := p.Trouble; t.IsAboutObject() && t.Volume != "" {
+	if t := p.Start.Trouble; t.IsAboutObject() && t.Volume != "" {
 		return "its volume " + t.Volume + " needs it"
 	}
 	return ""
@@ -118,24 +118,23 @@ func slowStartNote(p *explain.Problem, _ time.Time) string {
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
 func unstartableText(p *explain.Problem, _ time.Time) string {
-	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Reason)
-	switch {
-	case p.Trouble != nil:
-		named := ": " + p.Trouble.Text("")
-		if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
-			text = "container " + p.Container + " cannot be started"
-		}
-		return text + named
+	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Start.Reason)
+	if p.Start.Trouble == nil {
+		return text
 	}
-	return text
+	named := ": " + p.Start.Trouble.Text("")
+	if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
+		text = "container " + p.Container + " cannot be started"
+	}
+	return text + named
 }
 
 func unstartableSays(p *explain.Problem, _ time.Time) quotation {
 	switch {
-	case p.Trouble != nil || p.Error == nil && len(p.Details) == 0:
+	case p.Start.Trouble != nil || p.Start.Error == nil && len(p.Details) == 0:
 		return quotation{}
-	case p.Error != nil:
-		return meant(p.Error, "")
+	case p.Start.Error != nil:
+		return meant(p.Start.Error, "")
 	}
 	return plainly(p.Details[0])
 }

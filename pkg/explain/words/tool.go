@@ -33,7 +33,7 @@ func whole(t *explain.Tool) string {
 
 // hookOrder says that the tool runs the hook while an object that it needs does not exist, "" for other problems.
 func hookOrder(p *explain.Problem) string {
-	t := p.Hook
+	t := p.Start.Hook
 	if hook := t.Before(); hook != "" {
 		does := map[string]string{"pre-install": "creates", "pre-upgrade": "updates", "pre-rollback": "restores"}[hook]
 		return fmt.Sprintf("%s runs this %s hook before it %s the other objects of the %s", t.Name, hook, cmp.Or(does, "syncs"), whole(t))
@@ -54,21 +54,25 @@ func AddHook(t *explain.Tool, kind, name string) string {
 		source, kind, name, hook, order, t.Weight, toolRun(t))
 }
 
-// toolRun names the command or the action with which the tool runs the Job.
+// uninstall is the command that runs hooks of a deletion.
+const uninstall = "helm uninstall"
+
+// toolRun names the command or the action with which the tool runs the Job. A hook of several moments most likely ran at an
+// install or upgrade.
 func toolRun(t *explain.Tool) string {
-	has := func(part string) bool {
-		return slices.ContainsFunc(t.Hooks, func(hook string) bool { return strings.Contains(hook, part) })
+	only := func(part string) bool {
+		return t.IsHook() && !slices.ContainsFunc(t.Hooks, func(hook string) bool { return !strings.Contains(hook, part) })
 	}
 	switch {
 	case t.Name == explain.ToolArgoCD:
 		return "the next sync"
 	case t.Name == explain.ToolFlux:
 		return "the next reconciliation"
-	case has("delete"):
-		return "helm uninstall"
-	case has("rollback"):
+	case only("delete"):
+		return uninstall
+	case only("rollback"):
 		return "helm rollback"
-	case has("test"):
+	case only("test"):
 		return "helm test"
 	}
 	return "helm upgrade --install"
@@ -90,6 +94,14 @@ func ChangeSource(t *explain.Tool) string {
 		return fmt.Sprintf("change %s, not this Job: %s creates the hook again at %s", source, t.Name, toolRun(t))
 	}
 	return fmt.Sprintf("change %s, not this Job; delete the Job before %s, as its pod template cannot be changed", source, toolRun(t))
+}
+
+// SkipHook returns the advice to uninstall a release of Helm without a hook that cannot run, "" for other hooks.
+func SkipHook(t *explain.Tool) string {
+	if t == nil || t.Name != explain.ToolHelm || toolRun(t) != uninstall {
+		return ""
+	}
+	return fmt.Sprintf("to uninstall %s without this hook, run %s --no-hooks: nothing then cleans up what the hook would have", wording.Join(" ", "the release", t.Release), uninstall)
 }
 
 // RunHookAgain returns the advice to have the tool run a failed hook again.

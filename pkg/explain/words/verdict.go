@@ -30,7 +30,8 @@ type Answer struct {
 	// The rest of this part is about a Job whose outcome is open. RetryOf is the first Job of the family if the Job is a retry
 	// whose creation was interrupted.
 	RetryOf string
-	// Blocker is the problem that blocks the Job, and Beside one that blocks a pod while others run.
+	// Blocker is the problem that blocks the Job, and Beside one that blocks a pod while others run, or
+	// one of the past: a container that runs again, or lost pods.
 	Blocker, Beside *explain.Problem
 	Deleting        bool
 	// Backoff is the time until the back-off of the Job ends, nil if there is none.
@@ -163,8 +164,12 @@ func answer(a *Answer) []string {
 		}
 		clauses = append(clauses, fmt.Sprintf("%s in back-off, the first %s in %s", wording.Plural(b.Indexes, "index is", "indexes are"), retried, wording.Age(b.Left)))
 	}
-	if a.Beside != nil {
-		clauses = append(clauses, "but "+a.Beside.Text)
+	switch b := a.Beside; {
+	case b == nil:
+	case b.Blocks:
+		clauses = append(clauses, "but "+b.Text)
+	default:
+		clauses = append(clauses, b.Text)
 	}
 	return clauses
 }

@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -127,4 +128,22 @@ func failureBriefly(c *explain.Cause) string {
 		return "pod deleted"
 	}
 	return c.Text
+}
+
+// CauseNames returns the names by which a user chooses a cause, case aside; the first is the one to offer: "OOMKilled",
+// "exit code 3".
+func CauseNames(c *explain.Cause) []string {
+	var names []string
+	switch {
+	case c.Ending != nil:
+		names = append(names, c.Ending.Brief())
+	case c.Error != nil:
+		names = append(names, c.Error.Brief())
+	case c.ExitCode == nil || c.Reason != "":
+		names = append(names, failureBriefly(c))
+	}
+	if c.ExitCode != nil {
+		names = append(names, fmt.Sprintf("exit code %d", *c.ExitCode), fmt.Sprintf("exit %d", *c.ExitCode))
+	}
+	return slices.DeleteFunc(append(names, c.Reason, c.RuleName), func(name string) bool { return name == "" })
 }

@@ -17,7 +17,7 @@ import (
 func TestWhyFitsItsColumn(t *testing.T) {
 	now := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	exit := func(code, count int32, message string) explain.Cause {
-		return explain.Cause{Container: "main", ExitCode: &code, Count: count, Message: message}
+		return explain.Cause{Ended: explain.Ended{Container: "main", ExitCode: &code, Message: message}, Count: count}
 	}
 	oom := exit(137, 2, "")
 	oom.Reason = "OOMKilled"
@@ -25,7 +25,9 @@ func TestWhyFitsItsColumn(t *testing.T) {
 	byRule.Rule, byRule.RuleName = ptr.To[int32](0), "BadInput"
 	unnamed := exit(42, 1, "")
 	unnamed.Rule = ptr.To[int32](1)
-	ended := func(e meaning.Ending) explain.Cause { return explain.Cause{Count: 1, Ending: &e, Message: "long"} }
+	ended := func(e meaning.Ending) explain.Cause {
+		return explain.Cause{Count: 1, Ended: explain.Ended{Ending: &e, Message: "long"}}
+	}
 	failed := func(by explain.EndedBy, causes ...explain.Cause) explain.Outline {
 		o := explain.Outline{Outcome: reconcile.OutcomeFailed, EndedBy: by, Reason: "Future"}
 		if len(causes) > 0 {

@@ -10,6 +10,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -75,14 +76,14 @@ const (
 	maxUnquoted = 160
 )
 
-// LastLines returns the last 10 lines of a message, without empty ones at the end.
+// LastLines returns 10 lines of a message, without empty ones at the end: the last ones, or those that begin with its error
+// (meaning.Tail).
 func LastLines(message string) []string {
 	message = strings.TrimRight(message, " \r\n\t")
 	if message == "" {
 		return nil
 	}
-	all := strings.Split(message, "\n")
-	return all[max(0, len(all)-10):]
+	return meaning.Tail(strings.Split(message, "\n"), 10)
 }
 
 // maxList is the maximum length of a list of indexes in a sentence, in characters.

@@ -31,16 +31,14 @@ func TestCauseSentence(t *testing.T) {
 	notFound := `failed to create containerd task: failed to create shim task: OCI runtime create failed: exec: "trian": executable file not found in $PATH`
 	for want, c := range map[string]explain.Cause{
 		"Container main could not be started (StartError): command trian was not found in the container": {
-			Text: "Container main could not be started (StartError)", Message: notFound, Error: &meaning.KnownError{Kind: meaning.ErrorCommandNotFound, Subject: "trian"},
+			Text: "Container main could not be started (StartError)", Ended: explain.Ended{Message: notFound}, Error: &meaning.KnownError{Kind: meaning.ErrorCommandNotFound, Subject: "trian"},
 		},
-		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Message: "loading\nschema 7 is not supported."},
+		"Container main exited with code 3: schema 7 is not supported": {Text: "Container main exited with code 3", Ended: explain.Ended{Message: "loading\nschema 7 is not supported."}},
 		"Container main was killed because its liveness probe failed (exit code 137): “connection refused”": {
-			Text: "Container main was killed because its liveness probe failed", ExitCode: ptr.To[int32](137), Message: "connection refused",
-			Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"},
+			Text: "Container main was killed because its liveness probe failed", Ended: explain.Ended{ExitCode: ptr.To[int32](137), Message: "connection refused", Ending: &meaning.Ending{Kind: meaning.EndProbe, Probe: "liveness", Container: "main"}},
 		},
 		"Pod was terminated because its node shut down": {
-			Text: "Pod was terminated because its node shut down", ExitCode: ptr.To[int32](143), Message: "imminent node shutdown",
-			Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown},
+			Text: "Pod was terminated because its node shut down", Ended: explain.Ended{ExitCode: ptr.To[int32](143), Message: "imminent node shutdown", Ending: &meaning.Ending{Kind: meaning.EndNodeShutdown}},
 		},
 	} {
 		if got := CauseSentence(&c); got != want {
@@ -52,9 +50,9 @@ func TestCauseSentence(t *testing.T) {
 // Requirements: CLI-30. A narrow column names the container that a pod waits for.
 func TestProblemBriefNamesTheContainer(t *testing.T) {
 	for want, p := range map[string]explain.Problem{
-		"istio-proxy still runs":          {Kind: explain.ProblemContainerEnded, Container: "main", Exit: &cause.Exit{}, Running: []string{"istio-proxy"}},
-		"exit 3, mesh and logs still run": {Kind: explain.ProblemContainerFailed, Container: "main", Exit: &cause.Exit{ExitCode: 3}, Running: []string{"mesh", "logs"}},
-		"agent still runs":                {Kind: explain.ProblemSidecarStopping, Container: "main", Exit: &cause.Exit{}, Running: []string{"agent"}},
+		"istio-proxy still runs":          {Kind: explain.ProblemContainerEnded, Container: "main", Run: explain.Run{Exit: &cause.Exit{}}, Stopping: explain.Stopping{Running: []string{"istio-proxy"}}},
+		"exit 3, mesh and logs still run": {Kind: explain.ProblemContainerFailed, Container: "main", Run: explain.Run{Exit: &cause.Exit{ExitCode: 3}}, Stopping: explain.Stopping{Running: []string{"mesh", "logs"}}},
+		"agent still runs":                {Kind: explain.ProblemSidecarStopping, Container: "main", Run: explain.Run{Exit: &cause.Exit{}}, Stopping: explain.Stopping{Running: []string{"agent"}}},
 		"init container wait-for-db runs": {Kind: explain.ProblemInitRunning, Container: "wait-for-db"},
 		"sidecar cache not started":       {Kind: explain.ProblemSidecarNotStarted, Container: "cache"},
 		"":                                {Kind: explain.ProblemUnschedulable},

@@ -10,7 +10,7 @@ import (
 // KEP-3850, KEP-3329: the line says how many failures count if not all of them do.
 func TestFailuresLine(t *testing.T) {
 	cause := func(n int32, action string) explain.Cause {
-		return explain.Cause{Text: "x" + action, Count: n, Action: action}
+		return explain.Cause{Text: "x" + action, Count: n, Ruling: explain.Ruling{Action: action}}
 	}
 	for _, c := range []struct {
 		counts explain.Counts

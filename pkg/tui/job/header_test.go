@@ -12,7 +12,7 @@ import (
 
 // The header has one number of failures, whether the status counts all of them or not.
 func TestFailureWords(t *testing.T) {
-	causes := []explain.Cause{{Count: 9}, {Count: 2, Action: "Ignore"}, {Count: 1, Action: "Count"}}
+	causes := []explain.Cause{{Count: 9}, {Count: 2, Ruling: explain.Ruling{Action: "Ignore"}}, {Count: 1, Ruling: explain.Ruling{Action: "Count"}}}
 	for want, report := range map[string]explain.Report{
 		" - 14 failures": {
 			Causes: causes, FailuresWithoutPod: 2, Counts: explain.Counts{Failed: 5, UncountedFailed: 1, AwaitReplacement: 6, IgnoredFailures: 1},

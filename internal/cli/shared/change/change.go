@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -78,6 +79,13 @@ func (c *Flags) Apply(job *unstructured.Unstructured) error {
 		}
 	}
 	return nil
+}
+
+// SetsMemory reports whether the flags set a limit or a request of memory.
+func (c *Flags) SetsMemory() bool {
+	_, limit := c.limits[string(corev1.ResourceMemory)]
+	_, request := c.requests[string(corev1.ResourceMemory)]
+	return limit || request
 }
 
 // Container returns the container that the flags choose, "" for all.

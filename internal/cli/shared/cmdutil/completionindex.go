@@ -1,6 +1,8 @@
 package cmdutil
 
 import (
+	"context"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	batchv1 "k8s.io/api/batch/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -89,6 +92,29 @@ func CompleteContainers(flags *KubeFlags) cobra.CompletionFunc {
 			}
 		}
 		return WithPrefix(names, toComplete), directive
+	}
+}
+
+// CompleteCauses completes the causes of the named Job; names returns them from what is read about it.
+func CompleteCauses(flags *KubeFlags, env Env, names func(input.Input) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, args []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+		const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		job := jobToComplete(cmd.Context(), flags, args)
+		if job == nil {
+			return nil, directive
+		}
+		causes := withinTimeout(cmd.Context(), func(ctx context.Context) []string {
+			config, _, err := NewJobSet(flags, JobChoice{}, io.Discard)
+			if err != nil {
+				return nil
+			}
+			explainer, err := NewExplainer(config, env.Now)
+			if err != nil {
+				return nil
+			}
+			return names(explainer.read(ctx, job, nil))
+		})
+		return WithPrefix(causes, toComplete), directive
 	}
 }
 

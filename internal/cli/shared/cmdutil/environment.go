@@ -1,8 +1,12 @@
 package cmdutil
 
 import (
+	"bufio"
+	"context"
+	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -59,6 +63,33 @@ func (e Env) TerminalWidth(w io.Writer) int {
 		return minWidth
 	}
 	return columns
+}
+
+// CanAsk reports whether there is a terminal to ask a question on, and to read the answer from.
+func (e Env) CanAsk() bool {
+	if e.Terminal != nil {
+		return e.Terminal(e.ErrOut) > 0
+	}
+	in, ok := e.In.(interface{ Fd() uintptr })
+	_, shown := e.columns(e.ErrOut)
+	return shown && ok && term.IsTerminal(int(in.Fd()))
+}
+
+// Ask prints a question, and reports whether the answer is y or yes.
+func (e Env) Ask(ctx context.Context, question string) (bool, error) {
+	fmt.Fprint(e.ErrOut, question)
+	answers := make(chan string, 1)
+	go func() {
+		line, _ := bufio.NewReader(e.In).ReadString('\n') // The end of the input is a no.
+		answers <- line
+	}()
+	select {
+	case answer := <-answers:
+		return slices.Contains([]string{"y", "yes"}, strings.ToLower(strings.TrimSpace(answer))), nil
+	case <-ctx.Done():
+		fmt.Fprintln(e.ErrOut)
+		return false, ctx.Err()
+	}
 }
 
 // columns reports whether w is a terminal, and its width, 0 if the terminal does not report it.

@@ -154,9 +154,12 @@ func (s *Set) stalledError() error {
 		open = stalled
 	}
 	return s.limitError(open, cmdutil.KindStalled, ErrStalled, "", func(job *batchv1.Job) string {
-		what := fmt.Sprintf("%s has been stalled for %s", s.Label(job.Namespace, job.Name), wording.Duration(s.Stalled.After))
+		what := s.Label(job.Namespace, job.Name)
 		if stall := s.Blockers[job.UID]; stall != nil {
-			what += ": " + stall.Text
+			limit := s.Stalled.limitOf(stall)
+			what += fmt.Sprintf(" %s for %s: %s", limit.Name, wording.Duration(limit.After), stall.Text)
+		} else {
+			what += " has been stalled"
 		}
 		return what + "; see: " + cmdutil.WhyCommand(s.Kube, job.Namespace, job.Name)
 	})

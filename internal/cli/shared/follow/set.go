@@ -51,7 +51,7 @@ type Options struct {
 	Words
 
 	Timeout time.Duration // 0 for none
-	Stalled StallFlag
+	Stalled StallFlags
 	// NoteGaps prints one notice if stalls may be missed because something cannot be read.
 	NoteGaps  bool
 	Explainer *cmdutil.Explainer // reads stalls; nil if FollowStalls is not called

@@ -15,30 +15,64 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// StallFlag is --fail-if-stalled of a verb that waits for Jobs.
-type StallFlag struct {
-	After time.Duration // 0 for no limit
+// StallFlags are the flags of a verb that gives up on Jobs that are stalled in some way for so long; 0 for never.
+type StallFlags struct {
+	Stalled, Unscheduled time.Duration
 }
 
-// AddTo adds the flag.
-func (f *StallFlag) AddTo(flags *pflag.FlagSet, after time.Duration) {
-	usage := "Give up if stalled this long.\nIt is checked every 10 seconds. The exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never."
-	flags.DurationVar(&f.After, "fail-if-stalled", after, usage)
+// stallFlag is one of the StallFlags.
+type stallFlag struct {
+	name    string
+	after   *time.Duration
+	usage   string
+	applies func(*explain.Stall) bool
+	past    string // in the error
+}
+
+func (f *StallFlags) flags() []stallFlag {
+	return []stallFlag{
+		{"fail-if-stalled", &f.Stalled, "Give up if stalled this long.\nIt is checked every 10 seconds. The exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never.",
+			func(s *explain.Stall) bool { return !s.MayContinue }, "has been stalled"},
+		{"fail-if-unscheduled", &f.Unscheduled, "Give up if pods have no node this long.\nFor want of room, quota or claims, not counting queues and gates; the exit code is 4, and 0 is for never.",
+			func(s *explain.Stall) bool { return s.Unscheduled }, "has had no node"},
+	}
+}
+
+// AddTo adds the flags; stalled is the default of --fail-if-stalled.
+func (f *StallFlags) AddTo(flags *pflag.FlagSet, stalled time.Duration) {
+	f.Stalled = stalled
+	for _, flag := range f.flags() {
+		flags.DurationVar(flag.after, flag.name, *flag.after, flag.usage)
+	}
 }
 
 // Validate returns a usage error for a negative duration.
-func (f *StallFlag) Validate() error {
-	if f.After < 0 {
-		return cmdutil.UsageErrorf("--fail-if-stalled=%s: must be 0 or more", f.After)
+func (f *StallFlags) Validate() error {
+	for _, flag := range f.flags() {
+		if *flag.after < 0 {
+			return cmdutil.UsageErrorf("--%s=%s: must be 0 or more", flag.name, *flag.after)
+		}
 	}
 	return nil
 }
 
+func (f *StallFlags) isSet() bool { return f.Stalled > 0 || f.Unscheduled > 0 }
+
+// limitOf returns the shortest limit that applies to a stall; its name is the text of the error.
+func (f *StallFlags) limitOf(stall *explain.Stall) (shortest feed.StallLimit) {
+	for _, flag := range f.flags() {
+		if *flag.after > 0 && flag.applies(stall) && (shortest.After == 0 || *flag.after < shortest.After) {
+			shortest = feed.StallLimit{Name: flag.past, After: *flag.after}
+		}
+	}
+	return shortest
+}
+
 // FollowStalls shows which Jobs are stalled, until stop is called, and cancels with ErrStalled once all open Jobs have been
-// stalled for Stalled.After. namespaces has all namespaces of the Jobs, or "" for all at once. Without a limit, stalls do
+// stalled beyond a limit. namespaces has all namespaces of the Jobs, or "" for all at once. Without a limit, stalls do
 // not affect whether the verb ends, so missing permissions are not reported.
 func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func()) {
-	if s.Quiet && s.Stalled.After == 0 {
+	if s.Quiet && !s.Stalled.isSet() {
 		return func() {}
 	}
 	for _, namespace := range namespaces {
@@ -48,15 +82,15 @@ func (s *Set) FollowStalls(ctx context.Context, namespaces ...string) (stop func
 	s.readStalls(ctx)
 	var reading sync.WaitGroup
 	reading.Go(func() {
-		limit, noted := feed.StallLimit{After: s.Stalled.After}, !s.NoteGaps
+		clock, noted := feed.StallClock{LimitOf: s.Stalled.limitOf}, !s.NoteGaps
 		for s.Timing().Pause(ctx, feed.StallsInterval, nil) == nil {
 			s.readStalls(ctx)
 			s.showAll()
-			if s.Stalled.After > 0 {
+			if s.Stalled.isSet() {
 				for _, stalls := range s.stalls {
 					cmdutil.NoteStalls(s, stalls.Gaps(), &noted)
 				}
-				s.checkStalls(ctx, &limit)
+				s.checkStalls(ctx, &clock)
 			}
 		}
 	})
@@ -87,9 +121,9 @@ func (s *Set) showAll() {
 }
 
 // checkStalls cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.
-func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
+func (s *Set) checkStalls(ctx context.Context, clock *feed.StallClock) {
 	open, retrying := s.unfinished()
-	if !limit.Exceeded(s.now(), open, s.Stall) || retrying {
+	if !clock.Exceeded(s.now(), open, s.Stall) || retrying {
 		return
 	}
 	blockers := map[types.UID]*explain.Stall{}
@@ -98,8 +132,8 @@ func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
 		if err != nil {
 			return
 		}
-		if stall == nil || stall.MayContinue {
-			limit.Restart(job)
+		if stall == nil || !s.isLimited(stall, s.Stall(job)) {
+			clock.Restart(job)
 			return
 		}
 		blockers[job.UID] = stall
@@ -110,4 +144,11 @@ func (s *Set) checkStalls(ctx context.Context, limit *feed.StallLimit) {
 	}
 	s.Blockers = blockers
 	s.Cancel(ErrStalled)
+}
+
+// isLimited reports whether a limit applies to the stall of a Job that is no longer than that of listed, the stall as a list
+// shows it.
+func (s *Set) isLimited(stall, listed *explain.Stall) bool {
+	limit := s.Stalled.limitOf(stall)
+	return limit.After > 0 && (listed == nil || limit.After <= s.Stalled.limitOf(listed).After)
 }

@@ -15,7 +15,7 @@ const optionsName = "options"
 
 // isGlobal reports whether the help of verbs omits a flag: it is the same in all verbs.
 func isGlobal(f *pflag.Flag) bool {
-	ofOutput := []string{"allow-missing-template-keys", "color", "field-manager", "show-managed-fields", "template"}
+	ofOutput := []string{"allow-missing-template-keys", "color", "field-manager", "show-managed-fields", "template", "validate"}
 	return GroupOf(f) == KubectlFlags || f.Name == "help" || slices.Contains(ofOutput, f.Name)
 }
 

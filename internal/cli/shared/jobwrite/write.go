@@ -78,6 +78,11 @@ func (c Client) DeleteWithPods(ctx context.Context, name string, uid types.UID) 
 	return c.delete(ctx, name, metav1.Preconditions{UID: &uid}, metav1.DeletePropagationForeground)
 }
 
+// DeleteWithoutPods deletes the Job with this UID, and leaves its pods without an owner.
+func (c Client) DeleteWithoutPods(ctx context.Context, name string, uid types.UID) error {
+	return c.delete(ctx, name, metav1.Preconditions{UID: &uid}, metav1.DeletePropagationOrphan)
+}
+
 func (c Client) delete(ctx context.Context, name string, preconditions metav1.Preconditions, policy metav1.DeletionPropagation) error {
 	options := metav1.DeleteOptions{Preconditions: &preconditions, PropagationPolicy: &policy}
 	return c.call("delete", name).Wrap(c.Objects.Delete(ctx, name, options))

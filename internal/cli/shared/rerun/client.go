@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -27,10 +28,11 @@ import (
 
 // Client reads families of Jobs (a Job and its retries), and creates retries.
 type Client struct {
-	jobs    feed.JobSet
-	write   jobwrite.Client
-	kube    kube.Interface
-	options Options
+	jobs      feed.JobSet
+	write     jobwrite.Client
+	kube      kube.Interface
+	explainer *cmdutil.Explainer
+	options   Options
 }
 
 // Options configure a Client.
@@ -42,6 +44,8 @@ type Options struct {
 	DryRun bool
 	// Out receives warnings of the API server and notices about removed Jobs.
 	Out io.Writer
+	// Now is the time of the cluster, for ByFailure.
+	Now func() time.Time
 }
 
 // New returns a Client for the cluster and namespace that the flags choose.
@@ -60,7 +64,7 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 		return nil, err
 	}
 	set := feed.JobSet{Client: jobs.Namespace(namespace), Namespace: namespace}
-	explainer, err := cmdutil.NewExplainer(config, nil)
+	explainer, err := cmdutil.NewExplainer(config, options.Now)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +72,7 @@ func NewIn(config *rest.Config, namespace string, options Options) (*Client, err
 	if options.DryRun {
 		creation.DryRun = []string{metav1.DryRunAll}
 	}
-	return &Client{jobs: set, write: jobwrite.New(set, creation), kube: explainer.Client, options: options}, nil
+	return &Client{jobs: set, write: jobwrite.New(set, creation), kube: explainer.Client, explainer: explainer, options: options}, nil
 }
 
 // Target names a Job, or a CronJob for its last failed Job.

@@ -130,7 +130,7 @@ func goneCause(w endings.PodEnd) explain.Cause {
 	c := stoppedCause("")
 	switch w.Kind {
 	case meaning.EndProbe, meaning.EndPostStart, meaning.EndRejected, meaning.EndPodDeadline: // Nothing deleted them.
-		c = explain.Cause{Container: w.Container}
+		c = explain.Cause{Ended: explain.Ended{Container: w.Container}}
 	}
 	if w.Kind != "" {
 		failures.EndWith(&c, w.Ending, w.Message)

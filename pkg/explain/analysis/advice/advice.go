@@ -132,10 +132,14 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	return known.Advice(meaning.Container{
+	container := meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name),
-	})
+	}
+	if known.Kind == meaning.ErrorFileMissing {
+		return known.FileAdvice(container, in.Mounts(c.Name))
+	}
+	return known.Advice(container)
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -42,7 +41,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
-	out = append(out, onDisruption(in, f)...)
+	out = append(out, onDisruption(in, failed, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
@@ -64,13 +63,19 @@ func onKind(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (ou
 }
 
 // onDisruption returns advice on a pod that was evicted or preempted.
-func onDisruption(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
+func onDisruption(in *facts.Facts, failed *failures.Failures, f *failures.Failure) (out []explain.Advice) {
 	if f.Pod.Disruption == preempted {
 		out = advise(words.AvoidPreemption, "")
 	}
 	end := f.Ending()
 	if (f.Pod.Disruption != "" || end != nil && end.IsDisruption()) && !f.Matched() {
-		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		same := int32(0)
+		for i := range failed.All {
+			if other := failed.All[i].Ending(); end != nil && other != nil && other.Kind == end.Kind {
+				same++
+			}
+		}
+		out = append(out, onDisrupted(in, end, same)...)
 	}
 	return out
 }
@@ -90,7 +95,17 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 	if killed := f.OutOfMemory(); len(killed) > 1 {
 		out = onMemory(in, killed)
 	}
-	return append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+	out = append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
+	if len(out) == 1 && f.SaysNothing(in) && !c.Before && !c.Init && !f.Pod.Deleting {
+		out = append(out, debugCopy(in, f.Pod, c))
+	}
+	return out
+}
+
+// debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
+func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container) explain.Advice {
+	command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(pod.Name), shellWord(c.Name))
+	return explain.Advice{Kind: explain.AdviceDebug, Text: words.DebugCopy, Command: kubectl(in.Job, "%s", command) + explain.InShell}
 }
 
 // onMemory returns advice on several containers that ran out of memory.
@@ -186,13 +201,14 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 			return advise(words.KeepLoggingPods, "")
 		}
 		text := words.GiveMoreTime
-		if jobspec.Parallelism(in.Spec) < ptr.Deref(in.Spec.Completions, math.MaxInt32) {
+		if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
 			text = words.GiveMoreTimeOrPods
 		}
-		if in.Spec.ActiveDeadlineSeconds == nil {
-			return proposeFix(in, text, nil)
+		var longer *explain.Policies
+		if in.Spec.ActiveDeadlineSeconds != nil {
+			longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
 		}
-		return proposeFix(in, text, &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)})
+		return append(proposeFix(in, text, longer), changeSource(in, "")...)
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:

@@ -64,7 +64,7 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 		return nil
 	}
 	logs := adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
-	if p.LostPolicy {
+	if p.Role.LostPolicy {
 		return append(advise(words.FindPolicyRemover(p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
 	}
 	return logs
@@ -76,7 +76,7 @@ func logFlags(in *facts.Facts, p *explain.Problem) string {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		flags = containerFlag(in, pod, p.Container)
 	}
-	if p.Kind == explain.ProblemCrashLoop || p.Exit != nil {
+	if p.Kind == explain.ProblemCrashLoop || p.Run.Exit != nil {
 		flags += " --previous"
 	}
 	return flags
@@ -111,7 +111,25 @@ func onGoneEnding(in *facts.Facts, c *explain.Cause) []explain.Advice {
 		out = advise(words.AvoidPreemption, "")
 	}
 	if c.Ending.IsDisruption() && c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
-		out = append(out, proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))...)
+		out = append(out, onDisrupted(in, c.Ending, c.Count)...)
 	}
 	return out
 }
+
+// onDisrupted returns advice on pods with the same disruption, whose ending may be nil. To ignore it does not help if the next pods
+// have the same fate: they run on the same node, or lack the same toleration.
+func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Advice {
+	pinned := in.Spec.Template.Spec.NodeName
+	switch tainted := end != nil && end.Kind == meaning.EndTaint; {
+	case tainted && pinned != "":
+		return advise(words.Tolerate(pinned), showTaints+" "+shellWord(pinned))
+	case tainted && pods > 1:
+		return advise(words.Tolerate(""), showTaints)
+	case pinned != "":
+		return advise(words.Unpin(pinned), "kubectl describe node "+shellWord(pinned))
+	}
+	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
+}
+
+// showTaints is the command that prints the taints of nodes.
+const showTaints = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"

@@ -47,6 +47,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemContainerConfig:   onUnstartable,
 	explain.ProblemProcessOOMKilled:  onProcessOOMKilled,
 	explain.ProblemCrashLoop:         onPod("logs %s"),
+	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
 	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
@@ -61,9 +62,12 @@ func onProblems(in *facts.Facts, v *Values) (out []explain.Advice) {
 		p := &v.Problems[i]
 		on, known := advisers[p.Kind]
 		switch kind, name := p.MissingObject(); {
-		case p.Hook != nil:
-			out = append(out, advise(words.AddHook(p.Hook, kind, name), "")...)
+		case p.Start.Hook != nil:
+			out = append(out, advise(words.AddHook(p.Start.Hook, kind, name), "")...)
 			continue // An object that is created by hand would be in the way of the tool.
+		case p.Start.Reason == explain.InvalidImageName && hasSource(in):
+			out = append(out, onSource(in, p)...)
+			continue // A Job that is recreated by hand would be in the way.
 		case !known:
 			on = onPod("describe pod %s")
 		}
@@ -79,15 +83,33 @@ var ofTemplate = []explain.ProblemKind{
 	explain.ProblemCrashLoop, explain.ProblemPodPending,
 }
 
+// hasSource reports whether a tool or an owner creates the Job.
+func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil }
+
 // onSource returns the advice to change the source of the Job if a tool or an owner creates it.
 func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	if !slices.Contains(ofTemplate, p.Kind) {
 		return nil
 	}
+	var skip []explain.Advice
+	if text := words.SkipHook(facts.ToolOf(in.Job)); text != "" && p.Kind != explain.ProblemCrashLoop {
+		skip = advise(text, "")
+	}
+	if slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitNoNodes }) {
+		return skip
+	}
 	to := ""
-	if p.Kind == explain.ProblemImagePull {
+	switch {
+	case p.Start.Reason == explain.InvalidImageName:
+		to = "to correct the name of the image, "
+	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
 	}
+	return append(changeSource(in, to), skip...)
+}
+
+// changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
+func changeSource(in *facts.Facts, to string) []explain.Advice {
 	if t := facts.ToolOf(in.Job); t != nil {
 		return advise(to+words.ChangeSource(t), "")
 	}
@@ -115,19 +137,29 @@ func onPod(command string) adviser {
 			return append(onLoop(in, p), adviseLogs(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod+logFlags(in, p)))...)
 		}
 		out := advise(words.PodAdvice(p.Kind), kubectl(in.Job, command, pod))
-		if p.Error != nil {
-			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Error)
+		if p.Start.Error != nil {
+			remedy := errorRemedy(in, &input.Container{Name: p.Container, Image: p.Image}, p.Start.Error)
 			out = append(advise(remedy, ""), out...)
 		}
 		return out
 	}
 }
 
+// onRestarted returns advice on the error of a container that failed and runs again.
+func onRestarted(in *facts.Facts, _ *Values, p *explain.Problem) (out []explain.Advice) {
+	if pod := activePod(in, p.Pods[0]); pod != nil {
+		if text := remedy(in, in.Restarted(pod), p.Start.Error); text != "" {
+			out = advise(text, errorCommand(p.Start.Error))
+		}
+	}
+	return append(out, adviseLogs(words.PodAdvice(explain.ProblemCrashLoop), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))...)
+}
+
 // onLoop returns advice on the error of a container in a crash loop, and on the fields because of which the loop has no end.
 func onLoop(in *facts.Facts, p *explain.Problem) (out []explain.Advice) {
 	if c := loopOf(in, p); c != nil && c.Ended && !facts.IsStopped(c) {
-		if text := remedy(in, c, p.Error); text != "" {
-			out = advise(text, errorCommand(p.Error))
+		if text := remedy(in, c, p.Start.Error); text != "" {
+			out = advise(text, errorCommand(p.Start.Error))
 		}
 	}
 	if text := words.EndLoop(p); text != "" {
@@ -145,10 +177,10 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	if pod := activePod(in, p.Pods[0]); pod != nil {
 		node = pod.Node
 	}
-	switch t := p.Trouble; {
-	case p.Ending != nil, p.Kind == explain.ProblemCrashLoop:
+	switch t := p.Start.Trouble; {
+	case p.Run.Ending != nil, p.Kind == explain.ProblemCrashLoop:
 		return describe // It shows the probe and the message of the probe or of the runtime.
-	case p.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
+	case p.Start.Reason == explain.InvalidImageName, t != nil && slices.Contains(ofOtherImage, t.Kind):
 		return otherImage(in, p.Container)
 	case t == nil:
 		return ""
@@ -156,6 +188,8 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
 	case t.Kind == meaning.ClaimUnusable:
 		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
+	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
+		return kubectl(in.Job, "describe pvc %s", shellWord(p.Start.Claims[0].Name))
 	case t.Kind == meaning.WrongNode:
 		return "kubectl describe pv " + shellWord(t.Volume)
 	case t.Kind == meaning.DriverMissing && node != "":
@@ -174,7 +208,7 @@ var ofOtherImage = []meaning.TroubleKind{meaning.ImageNotFound, meaning.Reposito
 // otherImage returns the command that runs another image in the container, which a user completes; "" if the Job, or the
 // container, comes from elsewhere.
 func otherImage(in *facts.Facts, container string) string {
-	if facts.ToolOf(in.Job) != nil || in.ManagingOwner() != nil || in.IsInjected(container) {
+	if hasSource(in) || in.IsInjected(container) {
 		return ""
 	}
 	image := "IMAGE"
@@ -211,10 +245,12 @@ func objectCommand(namespace, kind, name, key string) string {
 func startAdvice(p *explain.Problem) string {
 	details := strings.Join(p.Details, " ")
 	switch {
-	case p.Ending != nil:
-		return p.Ending.Advice("")
-	case p.Reason == explain.InvalidImageName:
+	case p.Run.Ending != nil:
+		return p.Run.Ending.Advice("")
+	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
+	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
+		return words.FindOtherUser(p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}
@@ -272,14 +308,14 @@ func replaceManagedBy(job *batchv1.Job, managedBy string) string {
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	switch {
-	case p.Hold != nil:
+	case p.Suspension.Hold != nil:
 		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:
 		return advise(words.AskKueue, kubectl(in.Job, "get workloads.kueue.x-k8s.io"))
-	case p.OwnerRuns:
+	case p.Suspension.OwnerRuns:
 		return advise(words.AskKueueAboutOwner, "kubectl get configmap kueue-manager-config -n kueue-system -o yaml")
-	case p.Owner != nil:
-		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Owner.Kind)), shellWord(p.Owner.Name)))
+	case p.Suspension.Owner != nil:
+		return advise(words.AskOwner, kubectl(in.Job, "get %s %s", strings.ToLower(shellWord(p.Suspension.Owner.Kind)), shellWord(p.Suspension.Owner.Name)))
 	}
 	return advise(words.Resume, kubectl(in.Job, `patch job %s --type merge -p '{"spec":{"suspend":false}}'`, jobWord(in.Job)))
 }
@@ -306,7 +342,7 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 
 // onDeletion returns advice on a deletion that waits for pods, or for the finalizer of another controller.
 func onDeletion(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	if p.NoPods {
+	if p.Deletion.NoPods {
 		return append(
 			advise(words.FindUpdateRejecter, kubectl(in.Job, "annotate job %s dry-run=true --dry-run=server", jobWord(in.Job))),
 			advise(words.CheckGarbageCollector, "kubectl get pods -n kube-system -l component=kube-controller-manager")...)
@@ -328,7 +364,7 @@ func onFinalizers(in *facts.Facts, p *explain.Problem, others []string) []explai
 	if len(others) > 1 {
 		return out
 	}
-	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Finalizers, others[0]))
+	path := fmt.Sprintf("/metadata/finalizers/%d", slices.Index(p.Deletion.Finalizers, others[0]))
 	patch, _ := json.Marshal([]map[string]string{{"op": "test", "path": path, "value": others[0]}, {"op": "remove", "path": path}})
 	return append(out, advise(words.RemoveFinalizer(others[0]), kubectl(in.Job, "patch job %s --type json -p %s", jobWord(in.Job), shellWord(string(patch))))...)
 }

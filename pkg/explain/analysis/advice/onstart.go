@@ -21,14 +21,14 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 		return nil
 	}
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
-	if text, command := p.Autoscaler.Advice(); text != "" {
+	if text, command := p.Scheduling.Autoscaler.Advice(); text != "" {
 		out = advise(text, command)
 	}
-	lacksRoom := slices.ContainsFunc(p.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount })
-	for i := range p.Unfit {
-		u := &p.Unfit[i]
-		text := u.Advice(p.Claims)
-		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && len(out) > 0 // The nodes that match are full.
+	lacksRoom := slices.ContainsFunc(p.Scheduling.Unfit, func(u meaning.Unfit) bool { return u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount })
+	for i := range p.Scheduling.Unfit {
+		u := &p.Scheduling.Unfit[i]
+		text := u.Advice(p.Start.Claims)
+		isMeant := u.Kind == meaning.UnfitNodeAffinity && lacksRoom && (len(out) > 0 || u.Name != "") // The nodes that match are full.
 		if text == "" || len(out) == maxUnfits || isMeant {
 			continue
 		}
@@ -49,6 +49,8 @@ func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 		return kubectl(in.Job, "describe pvc %s", shellWord(u.Name))
 	case u.IsAboutClaim():
 		return kubectl(in.Job, "get pvc")
+	case u.Kind == meaning.UnfitNodeAffinity && u.Name != "":
+		return "kubectl get nodes -l " + shellWord(u.Name)
 	case u.Kind == meaning.UnfitNodeAffinity, u.Kind == meaning.UnfitTopologySpread:
 		return "kubectl get nodes --show-labels"
 	case u.Kind == meaning.UnfitTaint, u.Kind == meaning.UnfitResource, u.Kind == meaning.UnfitPodCount:
@@ -69,15 +71,15 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	describe := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
 	text, command := "", ""
 	switch {
-	case p.Trouble != nil:
+	case p.Start.Trouble != nil:
 		text, command = words.TroubleAdvice(p), startCommand(in, p)
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
 		text = words.AwaitRuntime(p.Container)
-	case p.Reason == "PostStartHookError":
+	case p.Start.Reason == "PostStartHookError":
 		text, command = meaning.FixPostStartHook(p.Container), describe
-	case p.Reason == "CreateContainerConfigError" && p.Error == nil:
+	case p.Start.Reason == "CreateContainerConfigError" && p.Start.Error == nil:
 		text, command = words.FixContainerConfig(p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
@@ -91,11 +93,11 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 // onProcessOOMKilled returns advice on a container that may not have finished its work.
 func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	limit := input.MemoryLimit{}
-	if p.MemoryLimit != nil {
-		limit = *p.MemoryLimit
+	if p.Run.MemoryLimit != nil {
+		limit = *p.Run.MemoryLimit
 	}
 	out := advise(words.MemoryAdvice(p.Container, limit, p.Image != ""), "")
-	if p.Exit.ExitCode == 0 {
+	if p.Run.Exit.ExitCode == 0 {
 		out = append(out, advise(words.FailIfKilled(p.Container), "")...)
 	}
 	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
@@ -103,13 +105,13 @@ func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explai
 
 // onQueueHold returns advice on a Job that Kueue does not admit: whether waiting helps depends on the reason.
 func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
-	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Hold.Workload))
+	workload := kubectl(in.Job, "describe %s %s", kueue.Workloads, shellWord(p.Suspension.Hold.Workload))
 	queue := workload
-	if p.Queue != "" {
-		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Queue))
+	if p.Suspension.Queue != "" {
+		queue = kubectl(in.Job, "describe localqueues.%s %s", explain.Kueue, shellWord(p.Suspension.Queue))
 	}
 	command := workload
-	switch h := p.Hold; h.Kind {
+	switch h := p.Suspension.Hold; h.Kind {
 	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
 		command = queue
 	case kueue.QueueMissing, kueue.NoQueue:
@@ -119,9 +121,9 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 			command = "kubectl describe clusterqueues." + explain.Kueue + " " + shellWord(h.QueueName)
 		}
 	}
-	out := advise(p.Hold.Advice(), command)
-	if p.Hold.Kind == kueue.Deactivated {
-		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Hold.Workload)))...)
+	out := advise(p.Suspension.Hold.Advice(), command)
+	if p.Suspension.Hold.Kind == kueue.Deactivated {
+		out = append(out, advise(words.ActivateWorkload, kubectl(in.Job, `patch %s %s --type merge -p '{"spec":{"active":true}}'`, kueue.Workloads, shellWord(p.Suspension.Hold.Workload)))...)
 	}
 	return out
 }

@@ -22,17 +22,17 @@ type NeverStarted struct {
 
 // whyWaits returns the obstacle to a pod's start, by the reason and message of its container, its condition or a warning.
 func whyWaits(pod, reason, message string) *NeverStarted {
-	p := explain.Problem{Kind: explain.ProblemPodPending, Reason: reason}
+	p := explain.Problem{Kind: explain.ProblemPodPending, Start: explain.Start{Reason: reason}}
 	if message != "" {
 		p.Details = []string{message}
 	}
 	switch image := meaning.FailedImage(message); {
 	case reason == corev1.PodReasonUnschedulable, reason == "FailedScheduling":
-		p.Kind, p.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
+		p.Kind, p.Scheduling.Unfit = explain.ProblemUnschedulable, meaning.UnfitsOf(message)
 	case image != "":
-		p.Kind, p.Image, p.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
+		p.Kind, p.Image, p.Start.Trouble = explain.ProblemImagePull, image, meaning.OfImage(reason, message)
 	default:
-		p.Trouble = meaning.OfStart(reason, message)
+		p.Start.Trouble = meaning.OfStart(reason, message)
 	}
 	return &NeverStarted{Pod: pod, Problem: p}
 }

@@ -1,6 +1,7 @@
 package evidence
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -77,10 +78,11 @@ func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidenc
 	return []explain.Evidence{link}
 }
 
-// loopLinks returns how the container of the first pod in a crash loop ended last, and the end of its log; nil if there is none.
+// loopLinks returns how the container of the first pod in a crash loop, or that runs again, ended last, and the end of its log;
+// nil if there is none.
 func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
 	for _, p := range in.Active {
-		if c := in.CrashLoop(p); c != nil && c.Ended && o.HasPod(p) {
+		if c := cmp.Or(in.CrashLoop(p), in.Restarted(p)); c != nil && c.Ended && o.HasPod(p) {
 			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
 			return append(chain, logLinks(in, p.Name, c)...)
 		}

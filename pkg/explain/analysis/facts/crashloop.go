@@ -23,6 +23,16 @@ func (in *Facts) CrashLoop(p *input.Pod) *input.Container {
 	return nil
 }
 
+// Restarted returns the first container of an active pod that failed and runs again, unless it is in a crash loop, or nil.
+func (in *Facts) Restarted(p *input.Pod) *input.Container {
+	for i := range p.Containers {
+		if c := &p.Containers[i]; c.Running && c.Before && c.ExitCode != 0 && c.Restarts > 0 && !in.FailsRepeatedly(c) {
+			return c
+		}
+	}
+	return nil
+}
+
 // FailsRepeatedly reports whether a container of an active pod is in a crash loop. A crash loop lasts while the container
 // waits for its next restart, while it runs again for no longer than before, and after it has failed once more.
 func (in *Facts) FailsRepeatedly(c *input.Container) bool {

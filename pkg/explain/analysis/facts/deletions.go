@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 )
 
@@ -17,17 +20,19 @@ type Deletion struct {
 	At    time.Time
 }
 
-// deletionMessage matches the event SuccessfulDelete of the built-in controller and of ours.
-var deletionMessage = regexp.MustCompile(`Deleted (?:pod: (\S+)|(\d+) pods: (.*))`)
+// podsMessage matches the events SuccessfulCreate and SuccessfulDelete of the built-in controller and of ours.
+var podsMessage = regexp.MustCompile(`(?:Created|Deleted) (?:pod: (\S+)|(\d+) pods: (.*))`)
 
 // deletions returns the deletions of the Job's controller that events show.
-func deletions(events []input.Event) (all []Deletion) {
+func deletions(events []input.Event) []Deletion { return podsOf(events, "SuccessfulDelete") }
+
+func podsOf(events []input.Event, reason string) (all []Deletion) {
 	for i := range events {
 		e := &events[i]
-		if e.Pod != "" || e.Reason != "SuccessfulDelete" {
+		if e.Pod != "" || e.Reason != reason {
 			continue
 		}
-		switch m := deletionMessage.FindStringSubmatch(e.Message); {
+		switch m := podsMessage.FindStringSubmatch(e.Message); {
 		case m == nil:
 		case m[1] != "":
 			all = append(all, Deletion{Pods: []string{m[1]}, Count: 1, At: e.First})
@@ -52,4 +57,33 @@ func (in *Facts) DeletedByController(pod string, before time.Time) (at time.Time
 		}
 	}
 	return at, all
+}
+
+// Lost returns the names of pods that the Job's controller created, as its events show, and that are gone although the status counts
+// no failure: a rule with action Ignore may have matched them. The pods that succeeded are as many as the status counts.
+func (in *Facts) Lost() []string {
+	policy := in.Spec.PodFailurePolicy
+	ignores := policy != nil && slices.ContainsFunc(policy.Rules, func(r batchv1.PodFailurePolicyRule) bool {
+		return r.Action == batchv1.PodFailurePolicyActionIgnore
+	})
+	recorded := slices.ContainsFunc(in.Events, func(e input.Event) bool { return e.Failed != nil })
+	if !ignores || recorded || in.Listed || !in.PodsRead || !in.EventsRead || in.CountedFailures() > 0 || in.Decision.Decided() {
+		return nil
+	}
+	var lost []string
+	succeeded := int(in.Job.Status.Succeeded)
+	for _, p := range in.Pods {
+		if p.Phase == corev1.PodSucceeded {
+			succeeded--
+		}
+	}
+	for _, d := range podsOf(in.Events, "SuccessfulCreate") {
+		for _, name := range d.Pods {
+			exists := slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Name == name })
+			if deleted, _ := in.DeletedByController(name, in.Now); !exists && deleted.IsZero() {
+				lost = append(lost, name)
+			}
+		}
+	}
+	return lost[:max(len(lost)-max(succeeded, 0), 0)]
 }

@@ -147,12 +147,18 @@ func (in *Facts) NotRecorded(p *input.Pod) bool {
 
 // LogOf returns the last lines of a container's log, nil if it was not read.
 func (in *Facts) LogOf(pod, container string) []string {
+	lines, _ := in.ReadLogOf(pod, container)
+	return lines
+}
+
+// ReadLogOf is LogOf that also reports whether the log was read; it may be empty.
+func (in *Facts) ReadLogOf(pod, container string) (lines []string, read bool) {
 	for i := range in.Logs {
 		if tail := &in.Logs[i]; tail.Pod == pod && tail.Container == container {
-			return tail.Lines
+			return tail.Lines, true
 		}
 	}
-	return nil
+	return nil, false
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
@@ -122,6 +123,32 @@ func (in *Facts) Secrets(name string) (names []string) {
 func (in *Facts) HasSharedMemory(name string) bool {
 	c := in.templateContainer(name)
 	return c != nil && slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return path.Clean(m.MountPath) == "/dev/shm" })
+}
+
+// Mounts returns the volumes of a container of the Job's template.
+func (in *Facts) Mounts(name string) (all []meaning.Mount) {
+	c := in.templateContainer(name)
+	if c == nil {
+		return nil
+	}
+	for _, m := range c.VolumeMounts {
+		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name}
+		for i := range in.Spec.Template.Spec.Volumes {
+			switch v := &in.Spec.Template.Spec.Volumes[i]; {
+			case v.Name != m.Name:
+			case v.EmptyDir != nil:
+				mount.Kind = "emptyDir"
+			case v.ConfigMap != nil:
+				mount.Kind = "(ConfigMap " + v.ConfigMap.Name + ")"
+			case v.Secret != nil:
+				mount.Kind = "(Secret " + v.Secret.SecretName + ")"
+			case v.PersistentVolumeClaim != nil:
+				mount.Kind = "(claim " + v.PersistentVolumeClaim.ClaimName + ")"
+			}
+		}
+		all = append(all, mount)
+	}
+	return all
 }
 
 // Image returns the image of a pod's container, or else of the container in the Job's template.

@@ -25,8 +25,8 @@ func IsAboutFailures(e *input.Event) bool { return e.Reason == EventPodFailed &&
 func CauseOf(of *cause.Cause, disruption string) explain.Cause {
 	failure := of.Failure
 	c := explain.Cause{
-		Failure: &failure, Text: failure.Text(), Container: failure.Container, Reason: failure.Reason,
-		Condition: string(failure.Condition), Action: string(of.Action),
+		Failure: &failure, Text: failure.Text(), Ended: explain.Ended{Container: failure.Container, Reason: failure.Reason, Condition: string(failure.Condition)},
+		Ruling: explain.Ruling{Action: string(of.Action)},
 	}
 	if c.Container != "" && c.Condition == "" {
 		c.Meaning = cause.Meaning(failure.ExitCode, failure.Reason)

@@ -117,6 +117,17 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
 }
 
+// SaysNothing reports whether nothing tells why the failed container exited: it has no message, and its log was read and has
+// no line that may tell.
+func (f *Failure) SaysNothing(in *facts.Facts) bool {
+	c := f.erring()
+	if c == nil || f.Message() != "" {
+		return false
+	}
+	lines, read := in.ReadLogOf(f.Pod.Name, c.Name)
+	return read && meaning.LastLine(lines) == ""
+}
+
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.
 const maxSearched = 10
 

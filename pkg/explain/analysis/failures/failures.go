@@ -264,9 +264,9 @@ func (f *Failure) Message() string {
 	return strings.TrimSpace(cmp.Or(f.Pod.Message, f.Pod.DisruptionMessage))
 }
 
-// HaveLogs reports whether some of the failed pods may have a log.
+// HaveLogs reports whether some of the failed pods may have a log; pods that no longer exist have none.
 func (fs *Failures) HaveLogs() bool {
-	return len(fs.All) == 0 || slices.ContainsFunc(fs.All, func(f Failure) bool {
+	return slices.ContainsFunc(fs.All, func(f Failure) bool {
 		c := f.Container()
 		return !f.NeverRan() && (c == nil || !c.NeverStarted())
 	})

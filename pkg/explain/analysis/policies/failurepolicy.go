@@ -59,7 +59,24 @@ func FailurePolicy(in *facts.Facts, failed *failures.Failures) *explain.FailureP
 			*out.Rules[i].Matched = max(*out.Rules[i].Matched, 1) // The pod may no longer exist.
 		}
 	}
+	if in.CountedFailures() > 0 && len(in.Pods) == 0 || len(in.Lost()) > 0 {
+		forgetNone(out)
+	}
 	return out
+}
+
+// forgetNone removes the counts of 0, which are unknown if pods are gone.
+func forgetNone(p *explain.FailurePolicy) {
+	known := func(n *int32) *int32 {
+		if *n == 0 {
+			return nil
+		}
+		return n
+	}
+	p.Unmatched = known(p.Unmatched)
+	for i := range p.Rules {
+		p.Rules[i].Matched = known(p.Rules[i].Matched)
+	}
 }
 
 func mostFrequent(counts map[failurepolicy.Why]int) string {

@@ -21,7 +21,7 @@ import (
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.
 var detectors = []func(in *facts.Facts) []explain.Problem{
 	// No pods are created.
-	jobproblems.Suspended, jobproblems.NoParallelism, jobproblems.NoPodGroup, jobproblems.CreationRefused,
+	jobproblems.Suspended, jobproblems.NoParallelism, jobproblems.NoPodGroup, jobproblems.CreationRefused, jobproblems.Lost,
 	// Pods do not start, or do not end.
 	podproblems.Pending, podproblems.StoppedContainers, podproblems.EndedContainers, podproblems.Terminating, podproblems.ForeignFinalizers,
 	// Pods succeed, and may have done half of their work.
@@ -40,7 +40,7 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for i := range out {
 		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
 		if kind, _ := out[i].MissingObject(); kind != "" && (tool.Before() != "" || tool.After() != "") {
-			out[i].Hook = tool
+			out[i].Start.Hook = tool
 		}
 	}
 	slices.SortStableFunc(out, func(x, y explain.Problem) int {

@@ -80,7 +80,7 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	var steps []explain.Step
 	isRefusal := func(p explain.Problem) bool { return p.Kind == explain.ProblemCreationRefused }
 	// The failed pods that start the back-off may no longer exist.
-	backoffUnknown := in.Job.Status.Active == 0 && in.Job.Status.Failed > 0 && len(failed.All) == 0
+	backoffUnknown := in.Job.Status.Active == 0 && len(failed.All) == 0 && (in.Job.Status.Failed > 0 || len(in.Lost()) > 0)
 	switch n := int32(len(in.Plan.Create)); {
 	case n > 0 && slices.ContainsFunc(v.Problems, isRefusal):
 		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})

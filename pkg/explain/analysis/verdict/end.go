@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -32,7 +33,7 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		limit := jobspec.BackoffLimit(in.Spec)
 		e.Limit, e.Counted = ptr.To(int64(limit)), v.Accounting.Exceeding(limit)
 		if in.RestartsCount() {
-			e.Restarts = restartsOf(&failed.Restarts, limit)
+			e.Restarts = restartsOf(in, &failed.Restarts, limit)
 		}
 		if failed.Restarts.FailedJob {
 			e.EndedBy = explain.EndedByRestarts
@@ -77,9 +78,10 @@ func setLooped(in *facts.Facts, failed *failures.Failures, e *explain.End) {
 }
 
 // restartsOf returns the restarts that used up the backoffLimit.
-func restartsOf(r *failures.Restarts, limit int32) *explain.Restarts {
+func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Restarts {
 	least := max(limit, 1)
 	out := &explain.Restarts{Count: max(r.Count, least), Exact: r.Count >= least, Ending: r.Ending, Exit: r.Exit}
+	out.Container, out.NoneLeft = restartedContainer(in), in.PodsRead && len(in.Pods) == 0
 	if c := r.Container; c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		out.Message, out.Error = c.Message, facts.EndErrorIn(c)
@@ -91,6 +93,25 @@ func restartsOf(r *failures.Restarts, limit int32) *explain.Restarts {
 		out.Message = r.ProbeMessage
 	}
 	return out
+}
+
+// restartedContainer returns the container that was restarted, by the template or by the events; "" if it may be one of several.
+func restartedContainer(in *facts.Facts) string {
+	if names := in.MainContainers(); len(names) == 1 && len(in.Spec.Template.Spec.InitContainers) == 0 {
+		return names[0]
+	}
+	one := ""
+	for i := range in.Events {
+		name, is := meaning.OfRestart(in.Events[i].Reason, in.Events[i].Message)
+		switch {
+		case !is:
+		case name == "" || one != "" && one != name:
+			return ""
+		default:
+			one = name
+		}
+	}
+	return one
 }
 
 // indexRule returns the rule that failed all of the failed indexes, nil if others have used up their attempts.

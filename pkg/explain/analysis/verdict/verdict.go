@@ -90,8 +90,17 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 	if b := indexes.BackoffOf(in); !b.Indexes.IsEmpty() {
 		a.IndexBackoff = &words.IndexBackoff{Indexes: int32(b.Indexes.Len()), Left: b.Until.Sub(in.Now), Certain: !b.NoRoom}
 	}
-	if i := slices.IndexFunc(v.Problems, func(p explain.Problem) bool { return p.Blocks }); i >= 0 {
-		a.Beside, a.Problem = &v.Problems[i], ptr.To(int32(i))
+	for _, beside := range []func(*explain.Problem) bool{
+		func(p *explain.Problem) bool { return p.Blocks },
+		func(p *explain.Problem) bool {
+			return p.Kind == explain.ProblemRestarted || p.Kind == explain.ProblemPodsLost
+		},
+	} {
+		for i := range v.Problems {
+			if a.Beside == nil && beside(&v.Problems[i]) {
+				a.Beside, a.Problem = &v.Problems[i], ptr.To(int32(i))
+			}
+		}
 	}
 }
 

@@ -17,6 +17,18 @@ import (
 // recently is how long an event counts as current.
 const recently = 15 * time.Minute
 
+// Lost returns the pods that are gone without a trace in the status.
+func Lost(in *facts.Facts) []explain.Problem {
+	p := explain.Problem{Kind: explain.ProblemPodsLost}
+	for _, pod := range in.Lost() {
+		p.AddPod(pod)
+	}
+	if p.Count == 0 {
+		return nil
+	}
+	return []explain.Problem{p}
+}
+
 // CreationRefused finds the reason why the API server refuses the Job's pods.
 func CreationRefused(in *facts.Facts) []explain.Problem {
 	refused, created := in.LastJobEvent("FailedCreate"), in.LastJobEvent("SuccessfulCreate")

@@ -12,7 +12,7 @@ import (
 
 // OthersFinalizers returns the Job's finalizers that the garbage collector does not remove.
 func OthersFinalizers(p *explain.Problem) []string {
-	return slices.DeleteFunc(slices.Clone(p.Finalizers), func(f string) bool {
+	return slices.DeleteFunc(slices.Clone(p.Deletion.Finalizers), func(f string) bool {
 		return f == metav1.FinalizerDeleteDependents || f == metav1.FinalizerOrphanDependents
 	})
 }
@@ -27,7 +27,7 @@ func HoldsEndedJob(in *facts.Facts, p *explain.Problem) bool {
 		return false
 	}
 	lasts := p.Since != nil && in.Now.Sub(p.Since.Time) > longDeletion
-	return p.NoPods || len(OthersFinalizers(p)) > 0 || lasts
+	return p.Deletion.NoPods || len(OthersFinalizers(p)) > 0 || lasts
 }
 
 // Deletion finds a Job whose deletion waits for finalizers.
@@ -35,12 +35,12 @@ func Deletion(in *facts.Facts) []explain.Problem {
 	if in.Job.DeletionTimestamp == nil || len(in.Job.Finalizers) == 0 {
 		return nil
 	}
-	p := explain.Problem{Kind: explain.ProblemDeleting, Blocks: true, Since: explain.TimeOf(in.Job.DeletionTimestamp.Time), Finalizers: in.Job.Finalizers}
+	p := explain.Problem{Kind: explain.ProblemDeleting, Blocks: true, Since: explain.TimeOf(in.Job.DeletionTimestamp.Time), Deletion: explain.Deletion{Finalizers: in.Job.Finalizers}}
 	if slices.Contains(in.Job.Finalizers, metav1.FinalizerDeleteDependents) {
 		for i := range in.Pods {
 			p.AddPod(in.Pods[i].Name)
 		}
-		p.NoPods = in.PodsRead && p.Count == 0 && len(in.Job.Finalizers) == 1
+		p.Deletion.NoPods = in.PodsRead && p.Count == 0 && len(in.Job.Finalizers) == 1
 	}
 	return one(p)
 }

@@ -27,12 +27,12 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)
 	case in.ManagingOwner() != nil:
-		p.Owner = in.ManagingOwner()
+		p.Suspension.Owner = in.ManagingOwner()
 		if kueue.Suspended(by) { // Of the owner's controller, the name says nothing.
-			p.Manager, p.OwnerRuns = by, in.OwnerRuns
+			p.Suspension.Manager, p.Suspension.OwnerRuns = by, in.OwnerRuns
 		}
 	default:
-		p.Manager = by
+		p.Suspension.Manager = by
 	}
 	return one(p)
 }
@@ -40,18 +40,18 @@ func Suspended(in *facts.Facts) []explain.Problem {
 // heldByKueue adds the reason why Kueue does not admit the Job, from its Workload, or else from the event with which Kueue
 // stopped it.
 func heldByKueue(in *facts.Facts, p *explain.Problem) {
-	p.Controller, p.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
+	p.Controller, p.Suspension.Queue = explain.Kueue, in.Job.Labels[kueue.QueueLabel]
 	if w := in.Workload; w != nil {
-		p.Queue = cmp.Or(p.Queue, w.Queue)
-		p.Hold = kueue.HoldOf(w)
+		p.Suspension.Queue = cmp.Or(p.Suspension.Queue, w.Queue)
+		p.Suspension.Hold = kueue.HoldOf(w)
 	}
-	if p.Hold != nil && p.Hold.Message != "" {
-		p.Details = []string{p.Hold.Message}
+	if p.Suspension.Hold != nil && p.Suspension.Hold.Message != "" {
+		p.Details = []string{p.Suspension.Hold.Message}
 		return
 	}
 	// An event from before Kueue last started the Job is outdated.
 	stopped, started := in.LastJobEvent("Stopped"), in.LastJobEvent("Started")
-	if p.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
+	if p.Suspension.Hold == nil && stopped != nil && strings.Contains(stopped.Source, "kueue") && (started == nil || !started.Last.After(stopped.Last)) {
 		p.Details = []string{stopped.Message}
 	}
 }

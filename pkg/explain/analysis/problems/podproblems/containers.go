@@ -112,10 +112,10 @@ func EndedContainers(in *facts.Facts) []explain.Problem {
 		exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		p := explain.Problem{
 			Kind: c.Kind, Blocks: c.Kind != explain.ProblemContainerEnded || c.WorkIsOver, Since: explain.TimeOf(c.EndedAt), Details: words.LastLines(c.Message),
-			Exit: &exit, Container: c.Name, Running: c.Running,
+			Run: explain.Run{Exit: &exit}, Container: c.Name, Stopping: explain.Stopping{Running: c.Running},
 		}
 		if c.Kind == explain.ProblemSidecarStopping {
-			p.MayContinue, p.GraceSeconds = true, in.Spec.Template.Spec.TerminationGracePeriodSeconds
+			p.MayContinue, p.Stopping.GraceSeconds = true, in.Spec.Template.Spec.TerminationGracePeriodSeconds
 		}
 		found.add(key{c.Kind, exit, strings.Join(c.Running, ",")}, pod.Name, &p)
 	}
@@ -129,19 +129,19 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	if m == nil || pod.Phase != corev1.PodPending {
 		return nil
 	}
-	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Place: place, PlaceOf: of}
-	p.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
-	p.Uncounted = !in.RestartsCount()
+	p := &explain.Problem{Blocks: true, Since: explain.TimeOf(m.RunsSince), Container: m.Name, Role: explain.Role{Place: place, PlaceOf: of}}
+	p.Role.Later = pod.Lineup.Names(func(*input.Member) bool { return true })
+	p.Run.Uncounted = !in.RestartsCount()
 	failing := m.Ended && m.ExitCode != 0 && in.FailsRepeatedly(&m.Container)
 	late := m.Running && startsSlowly(in, pod) && in.Now.Sub(m.RunsSince) >= startSlack
 	switch {
 	case m.Sidecar && (failing || late):
-		p.Kind, p.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
+		p.Kind, p.Role.Probed = explain.ProblemSidecarNotStarted, in.HasStartupProbe(m.Name)
 	case failing:
-		p.Kind, p.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Uncounted
+		p.Kind, p.Run.RestartedBy, p.MayContinue = explain.ProblemCrashLoop, in.RestartedBy(&m.Container, false), !p.Run.Uncounted
 	case late:
-		p.Kind, p.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
-		p.MayContinue = !p.LostPolicy
+		p.Kind, p.Role.LostPolicy = explain.ProblemInitRunning, in.IsSidecar(&m.Container)
+		p.MayContinue = !p.Role.LostPolicy
 	default:
 		return nil
 	}
@@ -155,27 +155,27 @@ func beforeMain(in *facts.Facts, pod *input.Pod) *explain.Problem {
 // addLastRun adds how a container ended that is restarted, and how often it was. The text is the same while the container
 // waits, and while it runs again.
 func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Container) {
-	p.Container, p.Reason = c.Name, explain.CrashLoopBackOff
+	p.Container, p.Start.Reason = c.Name, explain.CrashLoopBackOff
 	if !c.Ended {
 		return
 	}
-	p.Exit, p.Restarts, p.Details = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts, words.LastLines(c.Message)
+	p.Run.Exit, p.Run.Restarts, p.Details = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, c.Restarts, words.LastLines(c.Message)
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
-		p.RanSeconds = ptr.To(int64(c.EndedAt.Sub(c.StartedAt) / time.Second))
+		p.Run.RanSeconds = ptr.To(int64(c.EndedAt.Sub(c.StartedAt) / time.Second))
 	}
 	if c.Restarts == 1 && !c.EndedAt.IsZero() {
 		p.Since = explain.TimeOf(c.EndedAt)
 	}
 	if limit := in.MemoryLimit(c); c.Reason == cause.OOMKilled && limit.Value != "" {
-		p.MemoryLimit = &limit
+		p.Run.MemoryLimit = &limit
 	}
 	lines := p.Details
 	if c.Reason == cause.OOMKilled || facts.IsStopped(c) && len(lines) == 0 {
 		return // It did not end because of an error in its log.
 	}
-	if p.Error = facts.EndErrorIn(c); len(lines) == 0 {
+	if p.Start.Error = facts.EndErrorIn(c); len(lines) == 0 {
 		lines = in.LogOf(pod.Name, c.Name)
-		p.Error = cmp.Or(p.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
+		p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	}
-	p.LastLine = meaning.LastLine(lines)
+	p.Run.LastLine = meaning.LastLine(lines)
 }

@@ -25,11 +25,11 @@ func Terminating(in *facts.Facts) []explain.Problem {
 		}
 		p := found[kind]
 		if p == nil {
-			p = &explain.Problem{Kind: kind, Blocks: true, MayContinue: kind == explain.ProblemTerminatingHolds, Holds: holds(in)}
+			p = &explain.Problem{Kind: kind, Blocks: true, MayContinue: kind == explain.ProblemTerminatingHolds, Deletion: explain.Deletion{Holds: holds(in)}}
 			found[kind] = p
 		}
 		if kind == explain.ProblemNodeGone {
-			p.Node, p.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
+			p.Node, p.Start.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
 		}
 		p.AddPod(pod.Name)
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -81,8 +81,8 @@ func ForeignFinalizers(in *facts.Facts) []explain.Problem {
 		}
 		p.AddPod(pod.Name)
 		for _, f := range pod.ForeignFinalizers {
-			if !slices.Contains(p.Finalizers, f) {
-				p.Finalizers = append(p.Finalizers, f)
+			if !slices.Contains(p.Deletion.Finalizers, f) {
+				p.Deletion.Finalizers = append(p.Deletion.Finalizers, f)
 			}
 		}
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
@@ -116,13 +116,13 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 		c := &pod.Containers[i]
 		exit, limit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, in.MemoryLimit(c)
 		p := explain.Problem{
-			Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Exit: &exit, Image: in.Image(c), Sidecar: c.Init,
+			Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Run: explain.Run{Exit: &exit}, Image: in.Image(c), Role: explain.Role{Sidecar: c.Init},
 		}
 		if c.Before {
-			p.Restarts = c.Restarts
+			p.Run.Restarts = c.Restarts
 		}
 		if limit.Value != "" {
-			p.MemoryLimit = &limit
+			p.Run.MemoryLimit = &limit
 		}
 		found.add(key{exit, limit}, pod.Name, &p)
 	}
@@ -145,7 +145,7 @@ func ContainersRetried(in *facts.Facts) []explain.Problem {
 			}
 			exit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 			found.add(exit, pod.Name, &explain.Problem{
-				Kind: explain.ProblemContainerRetried, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Exit: &exit, Restarts: c.Restarts, Sidecar: sidecar,
+				Kind: explain.ProblemContainerRetried, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Run: explain.Run{Exit: &exit, Restarts: c.Restarts}, Role: explain.Role{Sidecar: sidecar},
 			})
 		}
 	}

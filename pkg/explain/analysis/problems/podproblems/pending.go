@@ -38,8 +38,8 @@ func Pending(in *facts.Facts) []explain.Problem {
 		}
 		if p, ok := pendingPod(in, pod, warning); ok {
 			k := key{kind: p.Kind, container: p.Container, gates: strings.Join(pod.Gates, ",")}
-			if p.Kind == explain.ProblemCrashLoop && p.Exit != nil {
-				k.exit = *p.Exit
+			if (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemRestarted) && p.Run.Exit != nil {
+				k.exit = *p.Run.Exit
 			}
 			found.add(k, pod.Name, &p)
 		}
@@ -73,10 +73,10 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), in.CrashLoop(pod)
-	before := beforeMain(in, pod)
+	before, restarted := beforeMain(in, pod), in.Restarted(pod)
 	switch {
 	case len(pod.Gates) > 0:
-		p.Kind, p.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
+		p.Kind, p.Scheduling.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
 	case pod.Unschedulable != "" && pod.Node == "":
 		p.Kind, p.Details, p.Since = explain.ProblemUnschedulable, []string{pod.Unschedulable}, explain.TimeOf(pod.UnscheduledSince)
 	case image != nil:
@@ -85,18 +85,22 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 	case config != nil:
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
-		p.Error, p.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
+		p.Start.Error, p.Start.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
 	case before != nil:
 		p = *before
 	case loop != nil:
-		p.Kind, p.Blocks, p.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, loop), !in.RestartsCount()
-		p.RestartedBy, p.MayContinue = in.RestartedBy(loop, IsBeside(pod, loop)), !p.Uncounted
+		p.Kind, p.Blocks, p.Run.Uncounted = explain.ProblemCrashLoop, !IsBeside(pod, loop), !in.RestartsCount()
+		p.Run.RestartedBy, p.MayContinue = in.RestartedBy(loop, IsBeside(pod, loop)), !p.Run.Uncounted
 		addLastRun(in, pod, &p, loop)
 		if facts.IsStopped(loop) {
-			p.Ending, p.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
+			p.Run.Ending, p.Run.ProbeMessage = endings.RestartedByProbe(in.Events, pod.Name, loop.Name)
 		}
 	case startsSlowly(in, pod) || triesInVain(pod, warning):
 		slowStart(&p, pod, warning(pod.Name))
+	case restarted != nil:
+		p.Kind, p.Blocks = explain.ProblemRestarted, false
+		addLastRun(in, pod, &p, restarted)
+		p.Since, p.Start.Reason = nil, "" // It runs.
 	default:
 		return p, false
 	}
@@ -105,7 +109,7 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 
 // waitsForContainer adds the reason why a container does not start.
 func waitsForContainer(p *explain.Problem, c *input.Container) {
-	p.Container, p.Reason = c.Name, c.Waiting
+	p.Container, p.Start.Reason = c.Name, c.Waiting
 	if c.WaitingMessage != "" {
 		p.Details = append(p.Details, c.WaitingMessage)
 	}
@@ -113,7 +117,7 @@ func waitsForContainer(p *explain.Problem, c *input.Container) {
 
 // slowStart describes a pod that is pending for long: by the last warning about it, or that no scheduler has seen it.
 func slowStart(p *explain.Problem, pod *input.Pod, last *input.Event) {
-	p.Kind, p.Node, p.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
+	p.Kind, p.Node, p.Scheduling.Scheduled = explain.ProblemPodPending, pod.Node, pod.Scheduling
 	// Without a warning, no trouble is known: an image that takes long to pull is no reason to give up.
 	p.MayContinue = pod.Node != "" && last == nil
 	switch {
@@ -121,7 +125,7 @@ func slowStart(p *explain.Problem, pod *input.Pod, last *input.Event) {
 	case last.Reason == "FailedScheduling" && pod.Node == "": // An error of the scheduler sets no condition of reason Unschedulable.
 		p.Kind, p.Details = explain.ProblemUnschedulable, []string{last.Message}
 	default:
-		p.Reason, p.Details = last.Reason, []string{last.Message}
+		p.Start.Reason, p.Details = last.Reason, []string{last.Message}
 	}
 }
 

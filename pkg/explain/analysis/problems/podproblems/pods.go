@@ -29,8 +29,8 @@ func (b *byKey[K]) add(key K, pod string, p *explain.Problem) {
 		b.all = append(b.all, *p)
 	}
 	first := &b.all[place]
-	if known && p.Kind == explain.ProblemCrashLoop {
-		first.Restarts += p.Restarts
+	if known && (p.Kind == explain.ProblemCrashLoop || p.Kind == explain.ProblemRestarted) {
+		first.Run.Restarts += p.Run.Restarts
 	}
 	first.AddPod(pod)
 	if p.Since != nil && (first.Since == nil || p.Since.Before(first.Since)) {

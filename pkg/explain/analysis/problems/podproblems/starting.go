@@ -6,6 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -17,7 +18,7 @@ import (
 // have as many messages as pods.
 func addMeaning(in *facts.Facts, p *explain.Problem) {
 	defer func() {
-		if t := p.Trouble; t != nil && t.Namespace == "" && t.IsAboutObject() {
+		if t := p.Start.Trouble; t != nil && t.Namespace == "" && t.IsAboutObject() {
 			t.Namespace = in.Job.Namespace
 		}
 	}()
@@ -28,9 +29,9 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 		addImageTrouble(in, p)
 	case explain.ProblemPodPending:
 		if len(p.Details) > 0 {
-			p.Trouble = meaning.OfStart(p.Reason, p.Details[0])
+			p.Start.Trouble = meaning.OfStart(p.Start.Reason, p.Details[0])
 		}
-		if p.Trouble != nil && p.Trouble.Volume != "" {
+		if p.Start.Trouble != nil && p.Start.Trouble.Volume != "" {
 			addVolume(in, p)
 		}
 	}
@@ -38,20 +39,22 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
-	p.Unfit = meaning.UnfitsOf(p.Details[0])
-	for i := range p.Unfit {
-		u := &p.Unfit[i]
+	p.Scheduling.Unfit = meaning.UnfitsOf(p.Details[0])
+	for i := range p.Scheduling.Unfit {
+		u := &p.Scheduling.Unfit[i]
 		p.MayContinue = p.MayContinue || u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount // Other pods may make room.
 		switch {
 		case u.Kind == meaning.UnfitResource:
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
+		case u.Kind == meaning.UnfitNodeAffinity:
+			u.Name = selectorOf(&in.Spec.Template.Spec)
 		case u.IsAboutClaim():
-			p.Claims = claimsOf(in, p.Pods[0])
-			nameClaim(u, p.Claims)
+			p.Start.Claims = claimsOf(in, p.Pods[0])
+			nameClaim(u, p.Start.Claims)
 		}
 	}
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
-		p.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
+		p.Scheduling.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
 	}
 }
 
@@ -145,7 +148,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 	if len(p.Details) > 0 {
 		message = p.Details[0]
 	}
-	if p.Trouble = meaning.OfImage(p.Reason, message); p.Trouble != nil {
+	if p.Start.Trouble = meaning.OfImage(p.Start.Reason, message); p.Start.Trouble != nil {
 		return
 	}
 	failed := `Failed to pull image "` + p.Image + `"`
@@ -154,7 +157,7 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 		if e.Pod != p.Pods[0] || e.Reason != "Failed" || !strings.HasPrefix(e.Message, failed) {
 			continue
 		}
-		if p.Trouble = meaning.OfImage(p.Reason, e.Message); p.Trouble != nil {
+		if p.Start.Trouble = meaning.OfImage(p.Start.Reason, e.Message); p.Start.Trouble != nil {
 			p.Details = append(p.Details, e.Message)
 			return
 		}
@@ -164,19 +167,27 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 // addVolume adds the volume's data from the template: its claim, or its ConfigMap or Secret if a key is missing, because
 // the kubelet names only the volume. A message about a PersistentVolume has no name from the template.
 func addVolume(in *facts.Facts, p *explain.Problem) {
-	all, t := in.Spec.Template.Spec.Volumes, p.Trouble
+	all, t := in.Spec.Template.Spec.Volumes, p.Start.Trouble
 	i := slices.IndexFunc(all, func(v corev1.Volume) bool { return v.Name == t.Volume })
 	if i < 0 {
-		p.Claims = claimsOf(in, p.Pods[0])
+		p.Start.Claims = claimsOf(in, p.Pods[0])
 		return
 	}
 	switch v := &all[i]; {
 	case v.PersistentVolumeClaim != nil:
-		p.Claims = []meaning.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
+		p.Start.Claims = []meaning.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
 	case t.Kind != meaning.KeyMissing:
 	case v.ConfigMap != nil:
 		t.Name = v.ConfigMap.Name
 	case v.Secret != nil:
 		t.Name = v.Secret.SecretName
 	}
+}
+
+// selectorOf returns the nodeSelector of a pod template, as kubectl takes it, "" if there is none, or a node affinity too.
+func selectorOf(spec *corev1.PodSpec) string {
+	if spec.Affinity != nil || len(spec.NodeSelector) == 0 {
+		return ""
+	}
+	return labels.FormatLabels(spec.NodeSelector)
 }

@@ -1,0 +1,130 @@
+package clean
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/interrupt"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobwrite"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// interruptedTime is how long a deletion may take after Ctrl-C.
+const interruptedTime = 10 * time.Second
+
+// writer deletes Jobs.
+type writer struct {
+	cmdutil.Env
+	jobs       dynamic.NamespaceableResourceInterface
+	keepPods   bool
+	namespaces bool // Jobs are named with their namespaces
+}
+
+// deleteAll deletes the Jobs one by one, and prints how many were deleted. It returns an error for each Job that was not, but
+// one for all Jobs of a namespace in which the user may not delete Jobs. If the API server does not answer, it gives up.
+func (w *writer) deleteAll(ctx context.Context, chosen []*candidate) error {
+	var failed []error
+	var deleted []*candidate
+	refused := map[string]bool{}
+	for _, c := range chosen {
+		if ctx.Err() != nil {
+			break
+		}
+		if refused[c.Namespace] {
+			continue
+		}
+		err := w.delete(ctx, c.Job)
+		if err == nil {
+			deleted = append(deleted, c)
+			if _, err := fmt.Fprintln(w.Out, label(c.Job, w.namespaces)+" deleted"); err != nil {
+				failed = append(failed, err)
+				break
+			}
+			continue
+		}
+		failed = append(failed, w.explain(c.Job, err))
+		refused[c.Namespace] = cmdutil.IsMissingPermission(err)
+		if _, is := statusOf(err); !is {
+			break
+		}
+	}
+	w.printDeleted(ctx, deleted, len(chosen))
+	return errors.Join(append(failed, ctx.Err())...)
+}
+
+func (w *writer) printDeleted(ctx context.Context, deleted []*candidate, all int) {
+	text := "Deleted "
+	if ctx.Err() != nil {
+		text = "Interrupted: deleted "
+	}
+	if len(deleted) < all {
+		text += wording.Of(len(deleted), all) + " Jobs"
+	} else {
+		text += wording.Plural(all, "Job", "Jobs")
+	}
+	if pods, known := podsOf(deleted); known && pods > 0 && !w.keepPods {
+		text += " with " + wording.Plural(pods, "pod", "pods")
+	}
+	fmt.Fprintln(w.ErrOut, text+".")
+}
+
+// delete deletes a Job once more if the answer was lost: then the Job with this UID is gone, or the request is repeated safely.
+// A request that was sent before Ctrl-C is completed.
+func (w *writer) delete(ctx context.Context, job *batchv1.Job) error {
+	sending, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	interrupt.Hold(sending)
+	defer context.AfterFunc(ctx, func() { w.After(interruptedTime, cancel) })()
+	call := apicall.Call{Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
+	client := jobwrite.Client{Objects: w.jobs.Namespace(job.Namespace), Call: call}
+	remove := func() error {
+		if w.keepPods {
+			return client.DeleteWithoutPods(sending, job.Name, job.UID)
+		}
+		return client.Delete(sending, job.Name, job.UID, "")
+	}
+	err := remove()
+	if code, _ := statusOf(err); err == nil || code > 0 && code < http.StatusInternalServerError || sending.Err() != nil {
+		return err
+	}
+	if err = remove(); kube.IsNotFound(err) || apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
+}
+
+// statusOf returns the HTTP status code of an error that is an answer, and whether it is one.
+func statusOf(err error) (code int32, is bool) {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return 0, false
+	}
+	return answer.Status().Code, true
+}
+
+// explain returns the error for a Job that was not deleted.
+func (w *writer) explain(job *batchv1.Job, err error) error {
+	name := label(job, w.namespaces)
+	switch {
+	case kube.IsNotFound(err):
+		return cmdutil.NewUserError(cmdutil.KindOther, err, name+" was already deleted", "")
+	case apierrors.IsConflict(err):
+		return cmdutil.NewUserError(cmdutil.KindOther, err, name+" was replaced by another Job, which is left as it is", "")
+	case cmdutil.IsMissingPermission(err):
+		return err
+	}
+	if _, is := statusOf(err); is {
+		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot delete "+name+": "+cmdutil.ErrorLine(err), "")
+	}
+	return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot find out whether "+name+" was deleted: "+cmdutil.ErrorLine(err), "")
+}

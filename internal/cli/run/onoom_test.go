@@ -1,0 +1,118 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+)
+
+var limitedTrain = strings.Replace(train, "image: i}", "image: i, resources: {limits: {memory: 256Mi}}}", 1)
+
+// limitOf returns the memory limit of a Job's container.
+func (s *server) limitOf(job string) string {
+	containers, _, _ := unstructured.NestedSlice(s.job(job).Object, "spec", "template", "spec", "containers")
+	limit, _, _ := unstructured.NestedString(containers[0].(map[string]any), "resources", "limits", "memory")
+	return limit
+}
+
+// failAs fails index 1 of a Job, an attempt of the task, which ends that Job.
+func (s *server) failAs(attempt int, job string, code int32, reason string) {
+	pod := ofJob(clitest.TrainPod(fmt.Sprint("x", attempt), 1, 1, corev1.PodFailed, clitest.Exited(code)), job)
+	ended := pod.Status.ContainerStatuses[0].State.Terminated
+	ended.Reason = reason
+	ended.StartedAt.Time, ended.FinishedAt.Time = clitest.Now(), clitest.Now().Add(time.Duration(attempt)*time.Second)
+	pod.Spec.NodeName = "n1"
+	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
+		Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(s.limitOf(job))},
+	}}}
+	s.Pods.WithLog(pod)
+	s.finish(job, "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
+}
+
+// What ran out of memory is retried with more, by a counter of its own; another failure is retried with the same memory.
+//
+// Requirements: RUN-20
+func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
+	server := newServer(t)
+	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=2", "--on-oom", "memory=x2,max=1Gi")
+	s.WaitErr("train  Running")
+	server.failAs(1, "train", 137, "OOMKilled")
+	s.WaitErr("train-retry-1 created (retry 1 of 2 with more memory). It runs index 1; the other 2 indexes count as done.\nContainer main gets 512Mi of memory instead of 256Mi; the cap is 1Gi.\n")
+	server.failAs(2, "train-retry-1", 3, "Error")
+	s.WaitErr("train-retry-2 created (retry 1 of 2). It runs index 1;")
+	server.failAs(3, "train-retry-2", 1, "OOMKilled")
+	s.WaitErr("train-retry-3 created (retry 2 of 2 with more memory).")
+	s.WaitErr("Container main gets 1Gi of memory instead of 512Mi; the cap is 1Gi.\n")
+	server.finish("train-retry-3", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	expect(t, s, cmdutil.ExitDone, "", "job.batch/train-retry-3 Complete")
+	var limits []string
+	for _, name := range []string{"train", "train-retry-1", "train-retry-2", "train-retry-3"} {
+		limits = append(limits, server.limitOf(name))
+	}
+	if !slices.Equal(limits, []string{"256Mi", "512Mi", "512Mi", "1Gi"}) {
+		t.Error(limits)
+	}
+}
+
+// At the cap, and when either counter is used up, the Job is not retried, and the result is a failure.
+//
+// Requirements: RUN-20
+func TestMemoryRetriesEnd(t *testing.T) {
+	for name, c := range map[string]struct {
+		args   string
+		second string // the reason of the second failure
+		says   string
+	}{
+		"at the cap":           {"--retry=2 --on-oom=memory=x2,max=512Mi", "OOMKilled", "Cannot retry job.batch/train-retry-1: container main had 512Mi of memory, and the cap is 512Mi"},
+		"no memory retry left": {"--retry=1 --on-oom=memory=x2", "OOMKilled", ""},
+		"no retry left":        {"--retry=1 --on-oom=memory=x2", "Error", "train-retry-2 created (retry 1 of 1)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := newServer(t)
+			s := server.start(append(strings.Fields(c.args), "-f", clitest.WriteManifest(t, limitedTrain))...)
+			s.WaitErr("train  Running")
+			server.failAs(1, "train", 137, "OOMKilled")
+			s.WaitErr("gets 512Mi of memory")
+			server.failAs(2, "train-retry-1", 137, c.second)
+			last := "train-retry-1"
+			if c.second == "Error" {
+				s.WaitErr(c.says)
+				server.failAs(3, "train-retry-2", 137, "OOMKilled")
+				last = "train-retry-2"
+			}
+			expect(t, s, cmdutil.ExitJobFailed, "", "job.batch/"+last+" Failed")
+			if !strings.Contains(s.ErrOut.String(), c.says) {
+				t.Errorf("%q is missing:\n%s", c.says, s.ErrOut.String())
+			}
+			if c.says == "" && strings.Contains(s.ErrOut.String(), "Cannot retry") {
+				t.Error(s.ErrOut.String())
+			}
+		})
+	}
+}
+
+// An outage does not raise the memory twice.
+//
+// Requirements: RUN-20
+func TestMemoryRetryWaitsForTheEndOfAnOutage(t *testing.T) {
+	server := newServer(t)
+	server.outage = []clitest.Status{{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}, {Code: 504, Reason: "Timeout", Message: "too slow"}}
+	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=1", "--on-oom", "memory=x2")
+	s.WaitErr("train  Running")
+	server.failAs(1, "train", 137, "OOMKilled")
+	s.WaitErr("train-retry-1 created (retry 1 of 1 with more memory)")
+	server.finish("train-retry-1", "Complete", "", map[string]any{"succeeded": int64(3), "completedIndexes": "0-2"})
+	expect(t, s, cmdutil.ExitDone, "", "gets 512Mi of memory", "job.batch/train-retry-1 Complete")
+	if limit := server.limitOf("train-retry-1"); limit != "512Mi" || strings.Count(s.ErrOut.String(), "gets 512Mi") != 1 {
+		t.Errorf("%s\n%s", limit, s.ErrOut.String())
+	}
+}

@@ -1,0 +1,32 @@
+package words_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+)
+
+// A hook of several moments is run by the command that its user most likely ran.
+// Requirements: TOL-03
+func TestCommandOfARareMomentIsAdvisedOnlyForHooksWithoutOthers(t *testing.T) {
+	for hooks, command := range map[string]string{
+		"pre-install,pre-upgrade,pre-rollback": "helm upgrade --install",
+		"post-install,test":                    "helm upgrade --install",
+		"pre-upgrade,pre-delete":               "helm upgrade --install",
+		"pre-rollback":                         "helm rollback",
+		"pre-rollback,post-rollback":           "helm rollback",
+		"pre-delete,post-delete":               "helm uninstall",
+		"test":                                 "helm test",
+		"":                                     "helm upgrade --install",
+	} {
+		tool := &explain.Tool{Name: explain.ToolHelm}
+		if hooks != "" {
+			tool.Hooks = strings.Split(hooks, ",")
+		}
+		if got := words.RunHookAgain(tool); !strings.Contains(got, "run "+command+" again") {
+			t.Errorf("%s: %s", hooks, got)
+		}
+	}
+}
