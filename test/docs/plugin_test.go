@@ -25,6 +25,7 @@ var tryVerbs = []struct {
 	{"why", "kubectl batchjob why fine-tune --full && kubectl batchjob why && kubectl batchjob why -A -o json >/dev/null", 0},
 	{"what-if", "kubectl batchjob what-if fine-tune --set backoffLimit=3", 0},
 	{"retry", "kubectl batchjob retry fine-tune --wait", 3},
+	{"clean", "kubectl batchjob clean --keep 1", 0},
 	{"wait", "kubectl batchjob wait fine-tune --timeout 30s", 3},
 	{"logs", "kubectl batchjob logs fine-tune --failed", 1}, // Simulated nodes have no logs.
 	{"run", "kubectl batchjob run --timeout 60s -f fine-tune-2.yaml", 3},
