@@ -49,12 +49,13 @@ help: ## List the targets
 .PHONY: build
 build: ## Build bin/kubectl-batchjob
 	@# Without -trimpath, Go's build cache shares packages with the tests and the control plane.
-	$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
+	@$(GO) build -tags '$(TAGS)' -ldflags '$(LDFLAGS)' -o bin/ ./cmd/kubectl-batchjob
 
 .PHONY: install
 install: build ## Put the plugin into Go's bin folder, so that `kubectl batchjob` finds it and completes it
-	mkdir -p "$$($(GO) env GOPATH)/bin"
-	cp bin/kubectl-batchjob krew/kubectl_complete-batchjob "$$($(GO) env GOPATH)/bin/"
+	@mkdir -p "$$($(GO) env GOPATH)/bin"
+	@cp bin/kubectl-batchjob krew/kubectl_complete-batchjob "$$($(GO) env GOPATH)/bin/"
+	@echo "Installed into $$($(GO) env GOPATH)/bin. Try: kubectl batchjob demo"
 	@command -v kubectl-batchjob >/dev/null || echo "kubectl finds it once $$($(GO) env GOPATH)/bin is in your PATH."
 	@command -v kubectl >/dev/null || echo "It is a plugin of kubectl, which is not in your PATH: https://kubernetes.io/docs/tasks/tools"
 
@@ -72,8 +73,10 @@ UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|
 .PHONY: test
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
-	$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
+	@echo 'Testing: each package has a line when it ends. Compiling the tests comes first, and takes minutes the first time.'
+	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
+	@echo 'Testing the control plane of make demo and make test.'
+	@$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
 .PHONY: test-unit
 test-unit: ## Run unit tests and scenarios, with all random cases

@@ -9,8 +9,11 @@ cd "$(dirname "$0")/.."
 dir=$PWD/.cluster/demo
 binary=$PWD/bin/kubectl-batchjob
 cluster() { go -C hack/controlplane run . "$@"; }
-say() { printf '\n\033[1m%s\033[0m\n' "$*"; }
-[ -t 1 ] && [ -z "${NO_COLOR:-}" ] || say() { printf '\n%s\n' "$*"; }
+columns=$(stty size 2>/dev/null | cut -d ' ' -f 2)
+[ "${columns:-0}" -gt 0 ] || columns=80
+wrapped() { printf '%s\n' "$*" | fold -s -w "$columns"; }
+say() { printf '\n\033[1m%s\033[0m\n' "$(wrapped "$*")"; }
+[ -t 1 ] && [ -z "${NO_COLOR:-}" ] || say() { printf '\n%s\n' "$(wrapped "$*")"; }
 
 controller=''
 watcher=''
@@ -36,6 +39,7 @@ cleanup() {
 	else
 		cluster down --dir "$dir"
 	fi
+	[ "$status" -ne 0 ] || say 'Next: make install, and then kubectl batchjob demo, which needs no cluster.'
 	exit "$status"
 }
 trap cleanup EXIT
@@ -64,7 +68,7 @@ else
 	manager=batchjob.dev/controller
 	cluster build --for demo
 fi
-say 'Building kubectl-batchjob.'
+say 'Compiling kubectl-batchjob, while the control plane starts.'
 make -s build &
 builder=$!
 if [ -z "${CONTEXT:-}" ]; then
@@ -75,6 +79,9 @@ if [ -z "${CONTEXT:-}" ]; then
 	export PATH
 fi
 
+if kill -0 "$builder" 2>/dev/null; then
+	say 'Still compiling kubectl-batchjob: with an empty cache, this takes minutes.'
+fi
 wait "$builder"
 
 say "kubectl batchjob controller $controllers"
@@ -83,8 +90,8 @@ say "kubectl batchjob controller $controllers"
 "$binary" controller $controllers 2>"$dir/controller.log" &
 controller=$!
 
-say 'Four Jobs: a named rule (KEP-4443), a limit per index (KEP-3850), replacement after the end (KEP-3939),
-a success policy (KEP-3998). Each pod counts once (KEP-2307).'
+say "Four Jobs: a named rule (KEP-4443), a limit per index (KEP-3850), replacement after the end (KEP-3939), \
+a success policy (KEP-3998). Each pod counts once (KEP-2307)."
 stories=examples/stories
 for story in kep-4443-story-1-the-reason-names-the-exit-code kep-3850-story-1-one-retry-per-suite \
 	kep-3939-story-1-one-trainer-per-index kep-3998-story-1-the-leader-decides; do
@@ -131,7 +138,7 @@ race built-in ''
 
 if [ -t 0 ] && [ -t 1 ]; then
 	say 'kubectl batchjob watch nightly-suites'
-	echo 'Try 2 (index map), 4 (failures), e (explanation), R (retry) and ?. Ctrl-C quits and cleans up.'
+	wrapped 'Try 2 (index map), 4 (failures), e (explanation), R (retry) and ?. Ctrl-C quits and cleans up.'
 	printf 'Press Enter to open it. '
 	read -r _
 	"$binary" watch nightly-suites || [ $? -eq 130 ]

@@ -54,7 +54,7 @@ func TestExitCodeOfSignals(t *testing.T) {
 
 func bundle(t *testing.T, api *clitest.Objects, file string) *exec.Cmd {
 	t.Helper()
-	program := exec.CommandContext(t.Context(), os.Args[0], "bundle", "train", "-o", file)
+	program := exec.CommandContext(t.Context(), os.Args[0], "bundle", "train", "-f", file)
 	program.Env = append(os.Environ(), runMain+"=1", "KUBECONFIG="+clitest.WriteKubeconfig(t, api.API.URL()))
 	return program
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
 )
 
@@ -15,7 +16,7 @@ func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	whole := filepath.Join(folder, "whole.tar.gz")
-	if got := program.Run(t, api.API, "bundle", "train", "-o", whole); got.Code != 0 {
+	if got := program.Run(t, api.API, "bundle", "train", "-f", whole); got.Code != 0 {
 		t.Fatal(got.ErrOut)
 	}
 	data, err := os.ReadFile(whole)
@@ -30,11 +31,67 @@ func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		for _, args := range []string{"why --from FILE", "watch --plain --replay FILE", "what-if train --set backoffLimit=3 --from FILE", "simulate -f MANIFEST --pods-from FILE"} {
+		for _, args := range []string{"why --from FILE", "watch --plain --from FILE", "watch --plain --replay FILE", "status --from FILE", "what-if train --set backoffLimit=3 --from FILE", "simulate -f MANIFEST --from FILE"} {
 			got := program.Run(t, nil, strings.Fields(strings.NewReplacer("FILE", file, "MANIFEST", manifest).Replace(args))...)
 			if got.Code != 1 || got.Out != "" || !strings.Contains(got.ErrOut, file+": ") || strings.Contains(got.ErrOut, "panic") {
 				t.Errorf("%s, %s: exit %d, %q, %q", name, args, got.Code, got.Out, got.ErrOut)
 			}
 		}
+	}
+}
+
+// Requirements: BUN-08. Each verb that reads a bundle reads a recording as well.
+func TestVerbsReadBundlesAndRecordings(t *testing.T) {
+	api := clitest.NewExplained(t)
+	folder := t.TempDir()
+	whole, recording := filepath.Join(folder, "whole.tar.gz"), filepath.Join(folder, "train.jsonl")
+	if got := program.Run(t, api.API, "bundle", "train", "-f", whole); got.Code != 0 {
+		t.Fatal(got.ErrOut)
+	}
+	data, err := os.ReadFile(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := bundle.Recording(bytes.NewReader(data))
+	if err == nil {
+		err = os.WriteFile(recording, recorded, 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range []string{whole, recording} {
+		for args, want := range map[string]string{
+			"why --from FILE": "train failed", "why train --from FILE": "train failed", "status --from FILE": "train", "status train --from FILE": "train",
+			"watch --plain --from FILE": "train", "what-if train --set backoffLimit=3 --from FILE": "utcome",
+		} {
+			got := program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...)
+			if got.Code != 0 || !strings.Contains(got.Out, want) {
+				t.Errorf("%s, %s: exit %d, %q, %q", filepath.Base(file), args, got.Code, got.Out, got.ErrOut)
+			}
+		}
+		for _, args := range []string{"why other --from FILE", "status other --from FILE"} {
+			if got := program.Run(t, nil, strings.Fields(strings.ReplaceAll(args, "FILE", file))...); got.Code != 1 || got.Out != "" {
+				t.Errorf("%s, %s: exit %d, %q, %q", filepath.Base(file), args, got.Code, got.Out, got.ErrOut)
+			}
+		}
+	}
+	if got := program.Run(t, nil, "why", "--index", "0", "--from", recording); got.Code != 2 || !strings.Contains(got.ErrOut, "require a bundle") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+	if got := program.Run(t, nil, "status", "-w", "--from", whole); got.Code != 2 || !strings.Contains(got.ErrOut, "--from summarizes one Job") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+}
+
+// -o is a format in each verb; bundle accepts a file for one release.
+// Requirements: BUN-01
+func TestBundleNamesItsFileWithF(t *testing.T) {
+	api := clitest.NewExplained(t)
+	file := filepath.Join(t.TempDir(), "x")
+	if got := program.Run(t, api.API, "bundle", "train", "-o", file); got.Code != 0 || !strings.Contains(got.ErrOut, "use -f FILE") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+	if got := program.Run(t, api.API, "bundle", "train", "-o", "json"); got.Code != 2 || !strings.Contains(got.ErrOut, "no output format; name the file with -f") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
 }

@@ -24,13 +24,13 @@ var hangingVerbs = []struct{ args, request string }{
 	{"logs train", `get job "train" in namespace "ns1"`},
 	{"logs train -f", `get job "train" in namespace "ns1"`},
 	{"logs pod/train-a", `get pod "train-a" in namespace "ns1"`},
-	{"bundle train -o -", `get job "train" in namespace "ns1"`},
+	{"bundle train -f -", `get job "train" in namespace "ns1"`},
 	{"watch train --plain", `get job "train" in namespace "ns1"`},
 	{"create -f FILE", `create jobs in namespace "ns1"`},
 	{"clean", `list jobs in namespace "ns1"`},
 	{"clean train --yes", `get job "train" in namespace "ns1"`},
 	{"retry train", `get job "train" in namespace "ns1"`},
-	{"simulate -f FILE --pods-from train", `get job "train" in namespace "ns1"`},
+	{"simulate -f FILE --from train", `get job "train" in namespace "ns1"`},
 }
 
 // silentVerbs send no requests, or report in another way that the API server is silent: wait, and verbs that follow Jobs, see

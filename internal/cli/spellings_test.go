@@ -11,6 +11,7 @@ import (
 func TestFlagsAreTakenByBothOfTheirNames(t *testing.T) {
 	for _, args := range []string{
 		"why a --indexes x", "logs a --indexes x", "retry a --index x --dry-run=no", "why a --tail -1", "logs a --log-lines -2",
+		"watch --replay f --speed=-1", "simulate -f x --pods-from a/b/c",
 		"retry a --failed --dry-run=no", "logs a --failed-only --log-lines -2",
 	} {
 		got := program.Run(t, nil, strings.Fields(args)...)

@@ -23,7 +23,7 @@ const (
 )
 
 // Stalls determines which Jobs of a set are stalled, and why their pods failed. It sends requests only if Jobs have no ready
-// pod, may restart containers, or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
+// pod, may restart containers, lack pods, or have new failures, and then reads at most four pages, instead of watching all pods (ADR 0017).
 type Stalls struct {
 	Timing
 	Client    kube.Interface
@@ -40,10 +40,13 @@ type Stalls struct {
 
 // Read reads the evidence for the Jobs that may be stalled or have failures.
 func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
-	var open, failing []*batchv1.Job
+	var open, lacking, failing []*batchv1.Job
 	for _, job := range jobs {
-		if analysis.MayStall(job) {
+		switch {
+		case analysis.MayStall(job):
 			open = append(open, job)
+		case analysis.LacksPods(job):
+			lacking = append(lacking, job)
 		}
 		if s.Failures && analysis.HasFailures(job) {
 			failing = append(failing, job)
@@ -57,7 +60,7 @@ func (s *Stalls) Read(ctx context.Context, jobs []*batchv1.Job) {
 		s.requested, before = now, before.Unread()
 	}
 	s.mu.Unlock()
-	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, failing, before, now)
+	read := gather.ReadStalls(ctx, s.Client, s.Namespace, open, lacking, failing, before, now)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if ctx.Err() == nil {
@@ -86,7 +89,9 @@ func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) ex
 	row := analysis.OutlineOf(job, ruleNames, now)
 	stalled := read.Input(job, ruleNames, now)
 	stalled.OurName = s.OurName
-	row.Stalled = analysis.StallOf(stalled)
+	if row.Stalled = analysis.StallOf(stalled); row.Stalled == nil {
+		row.Refused = analysis.RefusedOf(stalled)
+	}
 	row.Why = analysis.WhyOf(read.Failures(job, ruleNames, now))
 	return row
 }

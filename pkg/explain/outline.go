@@ -39,6 +39,8 @@ type Outline struct {
 	ManagedBy string `json:"managedBy,omitempty"`
 	// Stalled is the problem that blocks the Job, as far as a list can show it; nil if none does.
 	Stalled *Stall `json:"stalled,omitempty"`
+	// Refused is the reason why some of the Job's pods cannot be created while others run; nil if there is none.
+	Refused *Stall `json:"refused,omitempty"`
 	// Why explains the failures of the pods, as far as a list can show them; nil if none failed, or if the Job is complete.
 	Why *Why `json:"why,omitempty"`
 	// WillFail reports whether the Job fails once its other indexes have ended: one has failed, and no successPolicy can make
@@ -83,12 +85,12 @@ func (o *Outline) Failures() int32 {
 	return o.Failed + o.UncountedFailed
 }
 
-// HasProblem reports whether the Job has failed, is going to fail, or is stalled.
+// HasProblem reports whether the Job has failed, is going to fail, is stalled, or lacks pods that cannot be created.
 func (o *Outline) HasProblem() bool {
-	return o.Outcome.Fails() || o.WillFail || o.Stalled != nil
+	return o.Outcome.Fails() || o.WillFail || o.Stalled != nil || o.Refused != nil
 }
 
-// Stall is the problem that blocks a Job, in a list.
+// Stall is the problem that blocks a Job, or some of its pods, in a list.
 type Stall struct {
 	// Kind is the kind of the Problem.
 	Kind ProblemKind `json:"kind"`

@@ -33,7 +33,7 @@ func NewGlyphs(ascii bool) Glyphs {
 	}
 }
 
-// ToASCII replaces typographic quotes and the ellipsis.
+// ToASCII replaces typographic quotes, the ellipsis, × and ·.
 func ToASCII(l Line) Line {
 	out := make(Line, len(l))
 	for i, s := range l {
@@ -45,4 +45,4 @@ func ToASCII(l Line) Line {
 	return out
 }
 
-var asciiMarks = strings.NewReplacer("“", `"`, "”", `"`, "…", "...")
+var asciiMarks = strings.NewReplacer("“", `"`, "”", `"`, "…", "...", "×", "x", "·", "-")

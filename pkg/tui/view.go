@@ -80,6 +80,11 @@ func (m *Model) lines() []layout.Line {
 	}
 	out = append(out, coach...)
 	out = append(out, p.Cut(m.bottomLine(p), m.width))
+	if m.o.ASCII {
+		for i := range out {
+			out[i] = p.Cut(layout.ToASCII(out[i]), m.width)
+		}
+	}
 	return out[:min(len(out), m.height)]
 }
 

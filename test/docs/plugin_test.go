@@ -29,7 +29,7 @@ var tryVerbs = []struct {
 	{"wait", "kubectl batchjob wait fine-tune --timeout 30s", 3},
 	{"logs", "kubectl batchjob logs fine-tune --failed", 1}, // Simulated nodes have no logs.
 	{"run", "kubectl batchjob run --timeout 60s -f fine-tune-2.yaml", 3},
-	{"bundle", "kubectl batchjob bundle fine-tune -o fine-tune.zip && kubectl batchjob why --from fine-tune.zip", 0},
+	{"bundle", "kubectl batchjob bundle fine-tune -f fine-tune.zip && kubectl batchjob why --from fine-tune.zip", 0},
 	{"demo", "kubectl batchjob demo", 0},
 	{"create", "kubectl batchjob create -f fine-tune.yaml --dry-run=client -o yaml", 0},
 	{"lint", "kubectl batchjob lint -f fine-tune.yaml", 0},

@@ -18,7 +18,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 	failedJob(t, ns)
 	file := filepath.Join(t.TempDir(), "train.tar.gz")
 	cluster := []string{"--kubeconfig", kubeconfig, "-n", ns}
-	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-o", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
+	if got := kubectlBatchjob(t, append([]string{"bundle", "train", "-f", file}, cluster...)...); got.Code != 0 || !strings.HasPrefix(got.Out, file) {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
 	live := kubectlBatchjob(t, append([]string{"why", "train", "-o", "json"}, cluster...)...)
@@ -39,7 +39,7 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 			t.Errorf("%q: exit %d, %q, %q; want %q", tc.args, got.Code, got.Out, got.ErrOut, tc.want)
 		}
 	}
-	full, err := command.Run(t.Context(), patience, "", "sh", "-c", binary+" bundle train -o - -n "+ns+" --kubeconfig "+kubeconfig+" > /dev/full")
+	full, err := command.Run(t.Context(), patience, "", "sh", "-c", binary+" bundle train -f - -n "+ns+" --kubeconfig "+kubeconfig+" > /dev/full")
 	if err != nil || full.Code != 1 || !strings.Contains(full.ErrOut, "no space left") {
 		t.Errorf("a full disk: exit %d, %q, %v", full.Code, full.ErrOut, err)
 	}

@@ -134,7 +134,7 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 	f.startPlugin("watch", "a", "--plain", "--exit-status", "--as", viewer).wantEnd(3, "Corrupt", "")
 	f.startPlugin("retry", "a", "--dry-run=client", "--as", viewer).wantEnd(0, "a-retry-1", "")
 	f.startPlugin("what-if", "a", "--set", "backoffLimit=1", "--as", viewer).wantEnd(0, "", "")
-	f.startPlugin("bundle", "a", "-o", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
+	f.startPlugin("bundle", "a", "-f", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
 	f.startPlugin("status", "-A", "--as", viewer).wantEnd(1, "", "or choose a namespace with -n")
 	c := f.startPlugin("why", "a", "--full", "--as", viewer)
 	c.wantEnd(0, "exit code 42", "")
@@ -187,7 +187,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 		}
 	}
 	f.startPlugin("why", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
-	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace.")
+	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace with labels a=b.")
 	unreachable := f.startPlugin("why", "a", "--server", "https://127.0.0.1:1")
 	unreachable.wantEnd(1, "", "cannot reach the API server at https://127.0.0.1:1")
 	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {

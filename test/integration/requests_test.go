@@ -48,7 +48,7 @@ var measuredVerbs = []struct {
 	{"retry NAME --dry-run=client", 0},
 	{"retry NAME --failed-only --dry-run=client", 0},
 	{"what-if NAME --set backoffLimitPerIndex=0", 0},
-	{"bundle NAME -o FILE", 0},
+	{"bundle NAME -f FILE", 0},
 	{"__complete why ''", 0},
 	{"__complete why NAME --pod ''", 0},
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ The file (tar, gzip) has the Job, its pods, events and nodes, the current and
 previous logs of failed containers, and the explanation as text, as JSON, and as
 a page of HTML that any browser shows. Read it later, without a cluster:
   kubectl batchjob why --from FILE
-  kubectl batchjob watch --replay FILE
+  kubectl batchjob watch --from FILE
   kubectl batchjob what-if NAME --from FILE -f policy.yaml
 
 Secrets are left out: values of environment variables, the last-applied
@@ -42,10 +43,10 @@ const bundleExample = `  # Write train-20261123-091500.tar.gz
   kubectl batchjob bundle train
 
   # Choose the file, and remove customer numbers
-  kubectl batchjob bundle train -o train.tar.gz --redact 'C-[0-9]{8}'
+  kubectl batchjob bundle train -f train.tar.gz --redact 'C-[0-9]{8}'
 
   # Write to another place
-  kubectl batchjob bundle train -o - | ssh archive 'cat > train.tar.gz'`
+  kubectl batchjob bundle train -f - | ssh archive 'cat > train.tar.gz'`
 
 // toStdout is the file name that means standard output.
 const toStdout = "-"
@@ -55,6 +56,7 @@ type Options struct {
 	cmdutil.Env
 	kube     *cmdutil.KubeFlags
 	file     string
+	output   string // the former name of file
 	redact   []string
 	logLines int64
 
@@ -85,7 +87,9 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&o.file, "output-file", "o", "", "File to write, - for standard output; by default NAME-TIME.tar.gz.")
+	flags.StringVarP(&o.file, "file", "f", "", "File to write, - for standard output; by default NAME-TIME.tar.gz.")
+	flags.StringVarP(&o.output, "output-file", "o", "", "The former name of --file, for one release.")
+	_ = flags.MarkHidden("output-file") // The flag exists.
 	flags.StringArrayVar(&o.redact, "redact", nil, "Regular expression (RE2) of text and names to remove; may be repeated.")
 	flags.Int64Var(&o.logLines, "max-log-lines", 2000, "How many last lines to keep of each log; 0 for no logs.")
 	o.kube.AddTo(cmd)
@@ -102,6 +106,9 @@ func (o *Options) Validate(args []string) error {
 		return cmdutil.UsageErrorf("name one Job")
 	}
 	o.name = names[0]
+	if err := o.validateOutput(); err != nil {
+		return err
+	}
 	if o.logLines < 0 {
 		return cmdutil.UsageErrorf("--max-log-lines=%d: must be 0 or more", o.logLines)
 	}
@@ -115,11 +122,26 @@ func (o *Options) Validate(args []string) error {
 	return nil
 }
 
+// validateOutput accepts -o FILE, the former name of -f. In all other verbs, -o is a format.
+func (o *Options) validateOutput() error {
+	switch {
+	case o.output == "":
+	case o.file != "":
+		return cmdutil.UsageErrorf("-f and -o cannot be used together")
+	case slices.Contains([]string{"json", "yaml", "name", "wide"}, o.output):
+		return cmdutil.UsageErrorf("-o=%s: bundle has no output format; name the file with -f", o.output)
+	default:
+		o.file = o.output
+		fmt.Fprintln(o.ErrOut, "warning: -o FILE will be removed from bundle; use -f FILE")
+	}
+	return nil
+}
+
 // Run reads the Job, and writes the file.
 func (o *Options) Run(ctx context.Context) error {
 	job, err := o.set.Get(ctx, o.name)
 	if err != nil {
-		return err
+		return o.explainer.ExplainMissing(ctx, []error{err})[0]
 	}
 	collector := bundle.Collector{Client: o.explainer.Client, Now: o.Now, LogLines: o.logLines}
 	terminal := o.TerminalWidth(o.ErrOut) != 0

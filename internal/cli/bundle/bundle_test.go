@@ -46,7 +46,7 @@ func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "train.tar.gz")
-	got := program.Run(t, api.API, "bundle", "train", "-o", file)
+	got := program.Run(t, api.API, "bundle", "train", "-f", file)
 	if got.Code != 0 || !strings.HasPrefix(got.Out, file+" (") {
 		t.Fatalf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
@@ -64,10 +64,10 @@ func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 	if names := entries(t, folder); len(names) != 1 {
 		t.Errorf("files %q", names)
 	}
-	if again := program.Run(t, api.API, "bundle", "train", "-o", file); again.Code != 1 || !strings.Contains(again.ErrOut, "already exists") {
+	if again := program.Run(t, api.API, "bundle", "train", "-f", file); again.Code != 1 || !strings.Contains(again.ErrOut, "already exists") {
 		t.Errorf("a second time: exit %d, %q", again.Code, again.ErrOut)
 	}
-	if piped := program.Run(t, api.API, "bundle", "train", "-o", "-"); piped.Code != 0 || len(readBundle(t, []byte(piped.Out)).Pods) != 1 {
+	if piped := program.Run(t, api.API, "bundle", "train", "-f", "-"); piped.Code != 0 || len(readBundle(t, []byte(piped.Out)).Pods) != 1 {
 		t.Errorf("to stdout: exit %d, %q", piped.Code, piped.ErrOut)
 	}
 }
@@ -79,7 +79,7 @@ func TestBundleWithoutPermissions_BUN_02(t *testing.T) {
 	} {
 		api := clitest.NewExplained(t)
 		api.RefusePath(tc.path, http.StatusForbidden, "Forbidden")
-		got := program.Run(t, api.API, "bundle", "train", "-o", "-")
+		got := program.Run(t, api.API, "bundle", "train", "-f", "-")
 		if got.Code != 0 || !strings.Contains(got.ErrOut, tc.gap) {
 			t.Errorf("%s: exit %d, %q", tc.path, got.Code, got.ErrOut)
 			continue
@@ -114,7 +114,7 @@ func TestBundleWithoutAnyText(t *testing.T) {
 func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
-	if got := program.Run(t, api.API, "bundle", "absent", "-o", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {
+	if got := program.Run(t, api.API, "bundle", "absent", "-f", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {
 		t.Errorf("a Job that does not exist: exit %d, %q", got.Code, got.ErrOut)
 	}
 	existing := filepath.Join(folder, "existing")
@@ -125,7 +125,7 @@ func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
 		filepath.Join(folder, "none", "x"): "no such file or directory", existing: "already exists", filepath.Join(folder, "link"): "already exists",
 		folder: "is a directory", "/proc/x.tar.gz": "/proc/", // not writable
 	} {
-		if got := program.Run(t, api.API, "bundle", "train", "-o", file); got.Code != 1 || !strings.Contains(got.ErrOut, want) || !strings.Contains(got.ErrOut, "writing "+file) {
+		if got := program.Run(t, api.API, "bundle", "train", "-f", file); got.Code != 1 || !strings.Contains(got.ErrOut, want) || !strings.Contains(got.ErrOut, "writing "+file) {
 			t.Errorf("%s: exit %d, %q", file, got.Code, got.ErrOut)
 		}
 	}

@@ -6,13 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -22,7 +22,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -99,7 +98,7 @@ type Options struct {
 	logLines int64
 	exitCode bool // --exit-status
 	list     bool
-	// from is the file of a bundle, "" for the cluster.
+	// from is a bundle or a recording, "" for the cluster.
 	from string
 
 	owners    []jobOwner
@@ -137,7 +136,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVar(&o.index, "index", "", "Only these completion indexes, e.g. 3,7-9.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
 	flags.Int64Var(&o.logLines, "log-lines", 10, "Last lines of logs to show; 0 for none.\nOf the most relevant logs.")
-	flags.StringVar(&o.from, "from", "", "Read a file written by bundle; needs no cluster.")
+	flags.StringVar(&o.from, "from", "", "Bundle or recording to read; needs no cluster.")
 	flags.BoolVar(&o.exitCode, "exit-status", false, "Exit with 3 if a Job failed, 4 if one is stalled.\nThe exit code is also 3 if a Job is going to fail.")
 	flags.BoolVar(&o.list, "list", false, "With -o, print a list even for one Job.\nIts kind is JobExplanationList.")
 	o.interactive.AddTo(cmd)
@@ -175,14 +174,14 @@ func (o *Options) Validate(args []string) error {
 	return o.validateFlags()
 }
 
-// validateFrom checks arguments and flags for a bundle, which has one Job.
+// validateFrom checks arguments and flags for a file, of which one Job is explained.
 func (o *Options) validateFrom(args []string) error {
 	var err error
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
 	if len(o.Names) > 1 || o.Selector != "" || o.AllNamespaces {
-		return cmdutil.UsageErrorf("--from: a bundle has one Job, which need not be named")
+		return cmdutil.UsageErrorf("--from explains one Job of the file, which need not be named")
 	}
 	return o.validateFlags()
 }
@@ -259,7 +258,7 @@ func (o *Options) Run(ctx context.Context) error {
 		return viewer.ShowExplanation(ctx, o.kube, o.Names[0], o.logLines)
 	}
 	if o.from != "" {
-		return o.runBundle(ctx)
+		return o.runFile(ctx)
 	}
 	c := o.choose(ctx)
 	if c.isEmpty() && len(c.failed) > 0 {
@@ -310,21 +309,14 @@ func (o *Options) runOne(ctx context.Context, job *unstructured.Unstructured) er
 	return o.explain(ctx, in)
 }
 
-// runBundle explains the Job of a bundle.
-func (o *Options) runBundle(ctx context.Context) error {
-	contents, err := bundle.Open(o.from)
-	if err != nil {
-		return cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("--from=%s: %v", o.from, err), "")
-	}
-	if name := contents.Manifest.Name; len(o.Names) == 1 && o.Names[0] != name {
-		return cmdutil.NewUserError(cmdutil.KindNotFound, nil, fmt.Sprintf("--from=%s: it is about job %q", o.from, name), "")
-	}
-	input, err := contents.Input()
+// runFile explains the Job of a bundle or a recording.
+func (o *Options) runFile(ctx context.Context) error {
+	source := jobsource.Source{Env: o.Env, Name: strings.Join(o.Names, ""), File: o.from, Flag: "--from"}
+	report, err := source.Report(ctx, o.explainer.Options)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(o.ErrOut, "As of %s, from %s.\n", contents.Manifest.Taken.UTC().Format(time.RFC3339), sanitize.Line(o.from))
-	return o.explain(ctx, input)
+	return o.print(report)
 }
 
 func (o *Options) explain(ctx context.Context, input input.Input) error {
@@ -333,6 +325,10 @@ func (o *Options) explain(ctx context.Context, input input.Input) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
+	return o.print(report)
+}
+
+func (o *Options) print(report explain.Report) error {
 	if err := o.checkFocus(&report); err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
 		}
 	}
-	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace.\n", "-A -l app=none": "No jobs found.\n"} {
+	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace with labels app=none.\n", "-A -l app=none": "No jobs found with labels app=none.\n"} {
 		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(args)...)...)
 		if got.Code != 0 || got.Out != "" || got.ErrOut != want {
 			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)

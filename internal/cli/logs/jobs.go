@@ -113,7 +113,7 @@ func (o *Options) chosen(ctx context.Context) (jobs []*unstructured.Unstructured
 		return err != nil
 	})
 	jobs, missing := o.set.GetAll(ctx)
-	return jobs, append(failed, missing...)
+	return jobs, append(failed, o.explainer.ExplainMissing(ctx, missing)...)
 }
 
 // podQuery returns the query for pods of Jobs, the zero value for other resources.

@@ -66,7 +66,7 @@ func TestLogsOfSeveralJobs(t *testing.T) {
 			t.Errorf("%s: exit %d, stderr %q, stdout:\n%s\nwant:\n%s", args, got.Code, got.ErrOut, got.Out, want)
 		}
 	}
-	if got := program.Run(t, api, "logs", "-l", "app=none"); got.Code != cmdutil.ExitDone || got.ErrOut != "No jobs found in ns1 namespace.\n" {
+	if got := program.Run(t, api, "logs", "-l", "app=none"); got.Code != cmdutil.ExitDone || got.ErrOut != "No jobs found in ns1 namespace with labels app=none.\n" {
 		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
 	}
 	if got := program.Run(t, api, "logs", "train", "eval", "--index", "3"); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "job.batch/eval is not one") {

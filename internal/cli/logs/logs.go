@@ -76,10 +76,11 @@ type Options struct {
 	allContainers bool // --all-containers was given
 
 	cmdutil.JobChoice
-	set    feed.JobSet
-	client kube.Interface
-	jobs   []*loggedJob // by name; only those that exist at the start
-	unread error        // one for each Job or pod that cannot be read
+	set       feed.JobSet
+	client    kube.Interface
+	explainer *cmdutil.Explainer
+	jobs      []*loggedJob // by name; only those that exist at the start
+	unread    error        // one for each Job or pod that cannot be read
 }
 
 // NewCommand returns the command logs, with its flags.
@@ -164,7 +165,7 @@ func (o *Options) Complete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	o.set, o.client = set, explainer.Client
+	o.set, o.explainer, o.client = set, explainer, explainer.Client
 	o.options.Now, o.options.Open = o.Now, cmdutil.OpenLog(o.client, set.Namespace)
 	objects, unread := o.chosen(ctx)
 	o.unread = errors.Join(unread...)

@@ -151,7 +151,7 @@ func (p flaggedPods) apply(flag *podsFlag, act *sim.Act) *sim.Act {
 // defaultAct returns the act of a pod without --pods flags.
 func defaultAct() *sim.Act { return &sim.Act{Run: defaultRun, TerminateExit: 143, Restarting: true} }
 
-// validatePodsFrom determines whether --pods-from names a Job or a file.
+// validatePodsFrom determines whether --from names a Job or a file.
 func (o *Options) validatePodsFrom() error {
 	if info, err := os.Stat(o.source.Name); err == nil && info.Mode().IsRegular() {
 		o.source.Name, o.source.File = "", o.source.Name
@@ -166,7 +166,7 @@ func (o *Options) validatePodsFrom() error {
 	return err
 }
 
-// behavior returns the pods' behavior from the flags; --pods takes precedence over --pods-from.
+// behavior returns the pods' behavior from the flags; --pods takes precedence over --from.
 func (o *Options) behavior(ctx context.Context, job *batchv1.Job) (sim.Behavior, error) {
 	pods := flaggedPods{flags: o.podsFlags, init: map[string]bool{}, rest: sim.Script{{Index: -1, Act: *defaultAct()}}}
 	for i := range job.Spec.Template.Spec.InitContainers {

@@ -58,7 +58,7 @@ own activeDeadlineSeconds ends it.
 
 A suspended Job is resumed with --resume-after; otherwise nothing runs.
 
-With --pods-from NAME, pods do what those of a Job in the cluster did, attempt
+With --from NAME, pods do what those of a Job in the cluster did, attempt
 by attempt, see what-if; --pods takes precedence.
 
 However the Job ends, the exit code is 0. It is 2 if a --pods flag matched no
@@ -76,7 +76,7 @@ const simulateExample = `  # What if every pod exits with 42?
   kubectl batchjob simulate -f job.yaml --pods attempt=1,disrupted
 
   # What if the pods do what those of yesterday's Job did?
-  kubectl batchjob simulate -f job.yaml --pods-from train`
+  kubectl batchjob simulate -f job.yaml --from train`
 
 // Options are the flags of the simulate verb.
 type Options struct {
@@ -116,11 +116,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	o.manifests.AddTo(cmd)
 	flags.StringArrayVar(&o.pods, "pods", nil, "What pods do, see above; may be repeated.")
-	o.source = jobsource.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--pods-from"}
-	flags.StringVar(&o.source.Name, "pods-from", "", "Job, or recording, whose pods show what pods do.\nA recording is a file of watch --record.")
+	o.source = jobsource.Source{Env: o.Env, Kube: o.KubeFlags(), Flag: "--from"}
+	flags.StringVar(&o.source.Name, "from", "", "Job, or file of one, whose pods show what pods do.\nThe file is a bundle, or a recording of watch --record.")
 	o.source.Kube.AddTo(cmd)
 	jobs := cmdutil.CompleteJobs(o.source.Kube, func() bool { return false })
-	cmdutil.MustCompleteFlag(cmd, "pods-from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	cmdutil.MustCompleteFlag(cmd, "from", func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		return jobs(cmd, nil, toComplete)
 	})
 	flags.DurationVar(&o.limit, "limit", 24*time.Hour, "How much virtual time may pass.")

@@ -231,8 +231,8 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 	o := clitest.NewExplained(t)
 	file := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
 	for args, want := range map[string]string{
-		"--pods-from job/train":                      "42",
-		"--pods-from train --pods attempt=1,exit=43": "43",
+		"--from job/train":                      "42",
+		"--from train --pods attempt=1,exit=43": "43",
 	} {
 		got := program.Run(t, o.API, append([]string{"simulate", "-f", file, "-o", "json"}, strings.Fields(args)...)...)
 		var r explain.Report
@@ -244,9 +244,9 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 		}
 	}
 	for args, says := range map[string]string{
-		"absent": `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --pods-from FILE`, "pod/a": "is not a Job",
+		"absent": `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --from FILE`, "pod/a": "is not a Job",
 	} {
-		if got := program.Run(t, o.API, "simulate", "-f", file, "--pods-from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
+		if got := program.Run(t, o.API, "simulate", "-f", file, "--from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
 			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
 	}
@@ -266,7 +266,7 @@ func TestPodsOfARecordingAreRepeated(t *testing.T) {
 	}
 	heading := `{"kind":"WatchRecording","apiVersion":"batchjob.dev/v1alpha1"}`
 	file := clitest.WriteManifest(t, heading+"\n"+string(line)+"\n")
-	r := simulated(t, "../../../examples/indexed-10.yaml", "--pods-from", file)
+	r := simulated(t, "../../../examples/indexed-10.yaml", "--from", file)
 	if r.Indexes == nil || !slices.ContainsFunc(r.Causes, func(c explain.Cause) bool { return strings.Contains(c.Text, "42") }) {
 		t.Errorf("%+v", r.Causes)
 	}

@@ -221,3 +221,22 @@ func TestWatchedProblemsBeginWithOne(t *testing.T) {
 		t.Errorf("%s", s.Out.String())
 	}
 }
+
+// Requirements: CLI-06. WHY says why pods of a running Job wait, at the cost of one page of warnings.
+func TestListShowsWhyPodsOfARunningJobCannotBeCreated(t *testing.T) {
+	job := withStatus("half", 2, 2)
+	spec := job.Object["spec"].(map[string]any)
+	spec["parallelism"], spec["completions"] = int64(5), int64(5)
+	o := clitest.NewObjects(t, job, withStatus("healthy", 1, 1))
+	o.Events = append(o.Events, refusal(job, `Error creating: pods "half-x" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2`))
+	got := program.Run(t, o.API, "status", "--problems")
+	if got.Code != 0 || !strings.Contains(got.Out, " Running ") || !strings.Contains(got.Out, " 3 pods wait: quota q exhausted ") || strings.Contains(got.Out, "healthy") {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	if pods, events := o.Queries("/pods"), o.Queries("/events"); len(pods) > 0 || len(events) != 1 {
+		t.Errorf("requests %q, %q", pods, events)
+	}
+	if got := program.Run(t, o.API, "status", "half", "-o", "jsonpath={.refused.kind}"); got.Out != "CreationRefused" {
+		t.Errorf("%q %q", got.Out, got.ErrOut)
+	}
+}

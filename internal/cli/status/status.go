@@ -11,8 +11,10 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 )
 
@@ -35,8 +37,9 @@ On a terminal, the summary is an interactive view, see watch;
 --interactive=false or --full prints it instead.
 
 -o json prints Jobs as the API server has them; a stalled Job also has .stalled,
-with kind, reason, text, and since, and one with failures has .why, with text
-and causes. --sort-by and custom columns can use them, too.
+with kind, reason, text, and since, a running one that lacks pods .refused, and
+one with failures .why, with text and causes. --sort-by and custom columns can
+use them, too.
 
 With --watch, a row is printed for every visible change until Ctrl-C (exit code
 130) or SIGTERM (143). A deleted Job is printed once more, with STATUS Deleted;
@@ -76,6 +79,8 @@ type Options struct {
 	showLabels  bool
 	color       cmdutil.ColorFlag
 	interactive view.InteractiveFlag
+	// from is a bundle or a recording, "" for the cluster.
+	from string
 
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
@@ -116,11 +121,12 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVarP(&o.watch, "watch", "w", false, "Print the current state, then every change.\nIt ends when it is interrupted.")
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
-	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that failed, will fail, or are stalled.")
+	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that fail, are stalled, or lack pods.")
 	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. metadata.name!=train.")
 	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by a JSONPath, e.g. .status.startTime.")
 	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns.\nSeveral are separated with commas.")
 	flags.BoolVar(&o.showLabels, "show-labels", false, "Show all labels in the last column.")
+	flags.StringVar(&o.from, "from", "", "Bundle or recording to read; needs no cluster.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
 	o.print.AddTo(cmd)
@@ -156,6 +162,12 @@ func (o *Options) Complete(args []string) error {
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
 	}
+	if o.from != "" {
+		if !o.summarizesFile() {
+			return cmdutil.UsageErrorf("--from summarizes one Job of the file, which need not be named; omit other flags")
+		}
+		return nil
+	}
 	if o.printer, err = o.newPrinter(); err != nil {
 		return err
 	}
@@ -169,9 +181,15 @@ func (o *Options) Complete(args []string) error {
 
 // summarizes reports whether to print a summary instead of a table: for one named Job, unless
 // a flag asks for another form.
-func (o *Options) summarizes() bool {
-	asksForRows := o.watch || o.noHeaders || o.problems || o.sortBy != "" || o.showLabels || len(o.labels) > 0
-	return len(o.Names) == 1 && !asksForRows && o.print.Format() == ""
+func (o *Options) summarizes() bool { return len(o.Names) == 1 && !o.asksForRows() }
+
+// summarizesFile is summarizes for --from.
+func (o *Options) summarizesFile() bool {
+	return len(o.Names) < 2 && !o.asksForRows() && o.Selector == "" && o.FieldSelector == "" && !o.AllNamespaces
+}
+
+func (o *Options) asksForRows() bool {
+	return o.watch || o.noHeaders || o.problems || o.sortBy != "" || o.showLabels || len(o.labels) > 0 || o.print.Format() != ""
 }
 
 func (o *Options) newPrinter() (jobprinter.Printer, error) {
@@ -205,6 +223,13 @@ func (o *Options) tablePrinter(table jobprinter.Table) jobprinter.Printer {
 // Run prints the Jobs, and follows them with --watch.
 func (o *Options) Run(ctx context.Context) error {
 	switch {
+	case o.from != "":
+		source := jobsource.Source{Env: o.Env, Name: strings.Join(o.Names, ""), File: o.from, Flag: "--from"}
+		report, err := source.Report(ctx, explain.Options{})
+		if err != nil {
+			return err
+		}
+		return text.Summary(o.Out, report, o.color.TextOptions(o.Env, o.full))
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):
@@ -244,7 +269,7 @@ func (o *Options) printJobs(ctx context.Context, jobs []*unstructured.Unstructur
 func (o *Options) printSummary(ctx context.Context) error {
 	job, err := o.set.Get(ctx, o.Names[0])
 	if err != nil {
-		return err
+		return o.explainer.ExplainMissing(ctx, []error{err})[0]
 	}
 	report, err := o.explainer.Report(ctx, job)
 	if err != nil {

@@ -191,3 +191,11 @@ func TestStatusServerErrors(t *testing.T) {
 		}
 	}
 }
+
+// Requirements: CLI-07
+func TestSummaryOfAMissingJobSuggestsAnother(t *testing.T) {
+	o := clitest.NewExplained(t)
+	if got := program.Run(t, o.API, "status", "trian"); got.Code != 1 || !strings.Contains(got.ErrOut, "did you mean train?") {
+		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
+	}
+}

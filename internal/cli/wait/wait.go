@@ -47,7 +47,8 @@ not an error: the command resumes when it can.
 
 --timeout=0 checks once. By default, or with a negative timeout, there is no
 limit. --fail-if-stalled gives up with exit code 4 once all Jobs left have been
-stalled for so long; waiting in a queue, for quota or for room does not count.
+stalled for so long, which it checks every 10 seconds; waiting in a queue, for
+quota or for room does not count.
 --fail-if-unscheduled gives up once they have had no node for so long for want
 of room, quota or claims; waiting in a queue or behind a gate does not count.
 

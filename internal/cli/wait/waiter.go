@@ -30,7 +30,7 @@ func (w *waiter) run(ctx context.Context) error {
 	if err != nil {
 		return w.Cause(ctx, err)
 	}
-	if err := w.checkPresent(first); err != nil {
+	if err := w.checkPresent(ctx, first); err != nil {
 		return err
 	}
 	var names []string
@@ -55,14 +55,14 @@ func (w *waiter) run(ctx context.Context) error {
 }
 
 // checkPresent returns an error if chosen Jobs do not exist, unless --for=delete is given.
-func (w *waiter) checkPresent(first []*unstructured.Unstructured) error {
+func (w *waiter) checkPresent(ctx context.Context, first []*unstructured.Unstructured) error {
 	set := w.options.set
 	missing := set.Missing(first)
 	switch {
 	case w.options.goal.kind == goalDelete:
 		return nil
 	case len(missing) > 0:
-		return errors.Join(missing...)
+		return errors.Join(w.options.explainer.ExplainMissing(ctx, missing)...)
 	case len(first) > 0:
 		return nil
 	}

@@ -34,7 +34,7 @@ server is lost.
 
 With --exit-status, the command waits for Jobs if there are none yet.
 
---record writes what is shown to a file, and --replay plays such a file without
+--record writes what is shown to a file, and --from plays such a file without
 a cluster. The file contains what the API server sent, including logs.
 
 Exit codes:
@@ -56,7 +56,7 @@ const watchExample = `  # The Jobs in the current namespace, live
 
   # Record a session for a bug report, and replay it ten times as fast
   kubectl batchjob watch train --record train.jsonl
-  kubectl batchjob watch --replay train.jsonl --speed 10`
+  kubectl batchjob watch --from train.jsonl --speed 10`
 
 // Options are the flags of the watch verb, and the values derived from them.
 type Options struct {
@@ -88,7 +88,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 		Annotations:       cmdutil.Details(watchDetails),
 		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("replay")
+			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("from")
 			if err := o.Validate(args); err != nil {
 				return err
 			}
@@ -100,7 +100,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.BoolVar(&o.exitStatus, "exit-status", false, "Exit at the end, with 3 if a Job has failed.\nThe end is when all Jobs have finished.")
 	flags.BoolVar(&o.plain, "plain", false, "Print a line for each change, without the view.")
 	flags.StringVar(&o.record, "record", "", "Write what is shown to this new file.\nIt has JSON lines.")
-	flags.StringVar(&o.replay, "replay", "", "Play a file of --record; needs no cluster.")
+	flags.StringVar(&o.replay, "from", "", "Bundle or recording to play; needs no cluster.")
 	flags.Float64Var(&o.speed, "speed", 1, "How much faster to play; 0 for no delays.")
 	o.interactive.AddTo(cmd)
 	o.color.AddTo(cmd)
@@ -126,17 +126,17 @@ func (o *Options) Validate(args []string) error {
 func (o *Options) validateReplay(args []string) error {
 	switch {
 	case o.replay == "" && o.replayGiven:
-		return cmdutil.UsageErrorf("--replay requires a file name")
+		return cmdutil.UsageErrorf("--from requires a file name")
 	case o.replay == "" && o.speedGiven:
-		return cmdutil.UsageErrorf("--speed requires --replay")
+		return cmdutil.UsageErrorf("--speed requires --from")
 	case o.replay == "":
 		return nil
 	case len(args) > 0 || o.ExcludesNames():
-		return cmdutil.UsageErrorf("--replay shows the recorded Jobs; omit names, -A and -l")
+		return cmdutil.UsageErrorf("--from shows the recorded Jobs; omit names, -A and -l")
 	case o.record != "":
-		return cmdutil.UsageErrorf("--record and --replay cannot be used together")
+		return cmdutil.UsageErrorf("--record and --from cannot be used together")
 	case o.exitStatus:
-		return cmdutil.UsageErrorf("--exit-status and --replay cannot be used together")
+		return cmdutil.UsageErrorf("--exit-status and --from cannot be used together")
 	case !(o.speed >= 0 && o.speed <= 1e6): // NaN too
 		return cmdutil.UsageErrorf("--speed=%g: must be between 0 and 1000000", o.speed)
 	}
@@ -211,16 +211,16 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 func (o *Options) play(ctx context.Context) error {
 	file, err := os.Open(o.replay)
 	if err != nil {
-		return fileError("--replay", err)
+		return fileError("--from", err)
 	}
 	defer file.Close() //nolint:errcheck // it was only read
 	recording, err := recordingIn(bufio.NewReader(file))
 	if err != nil {
-		return fileError("--replay "+o.replay, err)
+		return fileError("--from "+o.replay, err)
 	}
 	player, err := snapshot.NewPlayer(recording, view.Clock{Env: o.Env}, o.speed)
 	if err != nil {
-		return fileError("--replay "+o.replay, err)
+		return fileError("--from "+o.replay, err)
 	}
 	if o.isPlain() {
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: player.Now, namespaces: true}

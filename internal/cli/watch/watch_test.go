@@ -24,19 +24,19 @@ import (
 // Issue 6: bad flags are usage errors that say what to do.
 func TestWatchUsage(t *testing.T) {
 	program.Rejects(t, nil, "watch", map[string]string{
-		"a -A":                        "by name across all namespaces",
-		"a -l x=y":                    "name cannot be provided when a selector",
-		"--replay f a":                "omit names",
-		"--replay f -A":               "omit names",
-		"--replay f -l x=y":           "omit names",
-		"--replay f --record g":       "cannot be used together",
-		"--replay f --exit-status":    "--exit-status and --replay cannot be used together",
-		"--speed 2":                   "--speed requires --replay",
-		"--replay f --speed=-1":       "must be between 0",
-		"--color blue":                "--color=blue: must be one of: ",
-		"pod/a":                       "is not a Job",
-		"--replay f --speed nonsense": "invalid argument",
-		"--interactive=perhaps":       "invalid argument",
+		"a -A":                      "by name across all namespaces",
+		"a -l x=y":                  "name cannot be provided when a selector",
+		"--from f a":                "omit names",
+		"--from f -A":               "omit names",
+		"--from f -l x=y":           "omit names",
+		"--from f --record g":       "cannot be used together",
+		"--from f --exit-status":    "--exit-status and --from cannot be used together",
+		"--speed 2":                 "--speed requires --from",
+		"--from f --speed=-1":       "must be between 0",
+		"--color blue":              "--color=blue: must be one of: ",
+		"pod/a":                     "is not a Job",
+		"--from f --speed nonsense": "invalid argument",
+		"--interactive=perhaps":     "invalid argument",
 	})
 }
 
@@ -128,7 +128,7 @@ func TestWatchRecordAndReplay(t *testing.T) {
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("the recording is %v, %v", info, err)
 	}
-	got := program.Run(t, nil, "watch", "--replay", file, "--speed", "0")
+	got := program.Run(t, nil, "watch", "--from", file, "--speed", "0")
 	want := strings.ReplaceAll(s.Out.String(), "  a  ", "  ns1/a  ")
 	if got.Code != cmdutil.ExitDone || untimed(got.Out) != untimed(want) {
 		t.Errorf("replay: exit %d\n%s%s\nwant\n%s", got.Code, got.Out, got.ErrOut, want)
@@ -137,7 +137,7 @@ func TestWatchRecordAndReplay(t *testing.T) {
 		t.Errorf("recorded over another: exit %d, %q", got.Code, got.ErrOut)
 	}
 	for _, bad := range []string{filepath.Join(t.TempDir(), "none"), "watch_test.go"} {
-		if got := program.Run(t, nil, "watch", "--replay", bad); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "error: --replay") {
+		if got := program.Run(t, nil, "watch", "--from", bad); got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, "error: --from") {
 			t.Errorf("replay of %s: exit %d, %q", bad, got.Code, got.ErrOut)
 		}
 	}

@@ -83,7 +83,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVarP(&o.file, "policies", "f", "", "File with policies, or with a Job, or - for standard input.")
 	flags.StringArrayVar(&o.set, "set", nil, "Set a field, as in backoffLimit=3; may be repeated.")
-	flags.StringVar(&o.File, "from", "", "Read the Job from a file written by bundle or watch --record; needs no cluster.")
+	flags.StringVar(&o.File, "from", "", "Bundle or recording to read; needs no cluster.")
 	flags.DurationVar(&o.limit, "limit", whatif.DefaultLimit, "How much virtual time may pass.")
 	o.output.AddTo(cmd)
 	o.Kube.AddTo(cmd)

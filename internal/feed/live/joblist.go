@@ -114,7 +114,7 @@ func (l *jobList) rowOf(object *unstructured.Unstructured) jobRow {
 	if err != nil {
 		return jobRow{outline: explain.Outline{Namespace: object.GetNamespace(), Name: object.GetName(), UID: string(object.GetUID()), Status: unreadable}}
 	}
-	if analysis.MayStall(&job.Job) || analysis.HasFailures(&job.Job) {
+	if analysis.MayStall(&job.Job) || analysis.LacksPods(&job.Job) || analysis.HasFailures(&job.Job) {
 		return jobRow{open: job, outline: l.stalls.Outline(&job.Job, job.RuleNames, now)}
 	}
 	return jobRow{outline: analysis.OutlineOf(&job.Job, job.RuleNames, now)}
@@ -169,7 +169,7 @@ func (l *jobList) refreshRows(now time.Time) {
 			continue
 		}
 		again := l.stalls.Outline(&row.open.Job, row.open.RuleNames, now)
-		if again.Neglected != row.outline.Neglected || !reflect.DeepEqual(again.Stalled, row.outline.Stalled) || !reflect.DeepEqual(again.Why, row.outline.Why) {
+		if !reflect.DeepEqual(again, row.outline) {
 			row.outline, l.dirty = again, true
 		}
 	}

@@ -158,19 +158,52 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 
 // A list reads no Normal events: a creation after a refusal shows only in a later status.
 func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
-	written := func(ago time.Duration) *batchv1.Job {
-		return jobWith(func(j *batchv1.Job) {
-			j.Status.Failed = 1
-			j.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr.To(metav1.NewTime(noon.Add(-ago)))}}
-		})
-	}
 	for ago, stalled := range map[time.Duration]bool{10 * time.Second: false, 6 * time.Minute: true} {
-		f := listed(factsOf(written(ago)))
+		f := listed(factsOf(jobWith(func(j *batchv1.Job) {
+			j.Status.Failed = 1
+			written(j, ago)
+		})))
 		f.Events = []input.Event{jobEvent("FailedCreate", "exceeded quota", 1, 5*time.Minute)}
 		if stall := analysis.StallOf(f); (stall != nil) != stalled {
 			t.Errorf("status written %s ago: %+v", ago, stall)
 		}
 	}
+}
+
+// Requirements: CLI-06. A Job that runs some of its pods, and cannot create the others, is not stalled, and shows why it lacks pods.
+func TestListShowsWhyPodsOfARunningJobWait(t *testing.T) {
+	const quota = "exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2"
+	for name, tc := range map[string]struct {
+		change func(*batchv1.Job)
+		why    string
+	}{
+		"quota":              {func(*batchv1.Job) {}, "3 pods wait: quota q exhausted"},
+		"ready after that":   {func(j *batchv1.Job) { written(j, 2*time.Minute) }, "3 pods wait: quota q exhausted"},
+		"just changed":       {func(j *batchv1.Job) { written(j, time.Second) }, ""},
+		"fewer are left":     {func(j *batchv1.Job) { j.Status.Succeeded = 7 }, "1 pod waits: quota q exhausted"},
+		"others terminate":   {func(j *batchv1.Job) { j.Status.Terminating = ptr.To[int32](3) }, ""},
+		"no pod is missing":  {func(j *batchv1.Job) { j.Status.Active = 5 }, ""},
+		"queue that empties": {func(j *batchv1.Job) { j.Spec.Completions, j.Status.Succeeded = nil, 1 }, ""},
+		"suspended":          {func(j *batchv1.Job) { j.Spec.Suspend = ptr.To(true) }, ""},
+		"going to fail":      {func(j *batchv1.Job) { condition(j, batchv1.JobFailureTarget, "BackoffLimitExceeded", "", 0) }, ""},
+	} {
+		job := jobWith(func(j *batchv1.Job) {
+			j.Spec.Parallelism, j.Spec.Completions = ptr.To[int32](5), ptr.To[int32](10)
+			j.Status.Active, j.Status.Ready = 2, ptr.To[int32](2)
+			tc.change(j)
+		})
+		f := listed(factsOf(job))
+		f.Events = []input.Event{jobEvent("FailedCreate", quota, 4, 5*time.Minute)}
+		row := explain.Outline{Stalled: analysis.StallOf(f), Refused: analysis.RefusedOf(f)}
+		if why := words.Why(&row, noon, words.WhyWidth); why != tc.why || row.Stalled != nil || row.HasProblem() != (tc.why != "") {
+			t.Errorf("%s: %q, want %q; %+v", name, why, tc.why, row.Stalled)
+		}
+	}
+}
+
+// written sets when the Job's status was written.
+func written(job *batchv1.Job, ago time.Duration) {
+	job.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: "status", Time: ptr.To(metav1.NewTime(noon.Add(-ago)))}}
 }
 
 // A row of a healthy Job must be cheap: lists are rebuilt for each change.

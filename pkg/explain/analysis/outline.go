@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/reconciler"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -90,10 +91,49 @@ func StallOf(input input.Input) *explain.Stall {
 	if p == nil || p.Kind == explain.ProblemSuspended {
 		return nil
 	}
+	return stallBy(p, in.Now)
+}
+
+func stallBy(p *explain.Problem, now time.Time) *explain.Stall {
 	return &explain.Stall{
-		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, in.Now), Brief: words.ProblemBrief(p), Since: p.Since,
+		Kind: p.Kind, Reason: words.ProblemReason(p), Text: words.ProblemText(p, now), Brief: words.ProblemBrief(p), Since: p.Since,
 		MayContinue: p.MayContinue, Unscheduled: isUnscheduled(p),
 	}
+}
+
+// RefusedOf returns the reason why some of the Job's pods cannot be created, with their number, although the Job is not stalled;
+// nil if there is none. It needs the warnings about the Job only.
+func RefusedOf(input input.Input) *explain.Stall {
+	if !LacksPods(input.Job) || len(input.Events) == 0 {
+		return nil
+	}
+	in := facts.Of(input)
+	refused := jobproblems.CreationRefused(in)
+	if len(refused) == 0 {
+		return nil
+	}
+	stall := stallBy(&refused[0], in.Now)
+	stall.Brief = words.PodsWait(lackingPods(input.Job), stall.Brief)
+	return stall
+}
+
+// LacksPods reports whether the Job has fewer pods than it may run now: for a moment after a pod ends, for a while in a back-off,
+// and for long if pods cannot be created.
+func LacksPods(job *batchv1.Job) bool {
+	return job.Status.StartTime != nil && !jobspec.IsSuspended(&job.Spec) && Status(job) == facts.StatusRunning && lackingPods(job) > 0
+}
+
+// lackingPods returns how many more pods the Job may run now.
+func lackingPods(job *batchv1.Job) int32 {
+	spec, status := &job.Spec, &job.Status
+	wanted := jobspec.Parallelism(spec)
+	switch {
+	case spec.Completions != nil:
+		wanted = min(wanted, *spec.Completions-status.Succeeded-failedIndexCount(job))
+	case status.Succeeded > 0: // Of a work queue: it creates no more pods.
+		return 0
+	}
+	return max(0, wanted-status.Active-ptr.Deref(status.Terminating, 0))
 }
 
 // isUnscheduled reports whether pods get no node for want of room, quota or claims; a queue and a gate are other kinds.
@@ -130,12 +170,7 @@ func uncountedFailed(job *batchv1.Job) int32 {
 // mayHideFailures reports whether an index may be in back-off: its failed pod is counted once it has its next pod, and one
 // of the places for running pods may be its own.
 func mayHideFailures(job *batchv1.Job) bool {
-	spec, status := &job.Spec, &job.Status
-	if spec.BackoffLimitPerIndex == nil || status.StartTime == nil || jobspec.IsSuspended(spec) {
-		return false
-	}
-	left := ptr.Deref(spec.Completions, 0) - status.Succeeded - failedIndexCount(job)
-	return status.Active+ptr.Deref(status.Terminating, 0) < min(jobspec.Parallelism(spec), left)
+	return job.Spec.BackoffLimitPerIndex != nil && job.Status.StartTime != nil && !jobspec.IsSuspended(&job.Spec) && lackingPods(job) > 0
 }
 
 // maxWhy is the maximum number of causes that a list shows for a Job.

@@ -49,10 +49,10 @@ type ofJobs[T any] struct {
 }
 
 // ReadStalls reads the data for Jobs of a namespace, or of all with "". jobs may be stalled: their pods that have not ended
-// are read, if some are active. failing are Jobs with failures: their failed pods are read, unless before has them. For both,
-// warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
+// are read, if some are active. lacking run some of their pods, and lack others. failing are Jobs with failures: their failed
+// pods are read, unless before has them. For all of them, warnings are read; and warnings about pods, if at now a pod has had a node for long and its status does not explain why it
 // does not start. If a request fails, the data in before is kept, unless the request is forbidden. before may be nil.
-func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
+func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jobs, lacking, failing []*batchv1.Job, before *Stalls, now time.Time) *Stalls {
 	if before == nil {
 		before = &Stalls{}
 	}
@@ -73,9 +73,9 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 
 	// The warnings about a single Job, or about all Jobs.
 	warnings := fields.Set{"involvedObject.kind": "Job", "type": corev1.EventTypeWarning}
-	switch all := slices.Concat(jobs, failing); {
+	switch all := slices.Concat(jobs, lacking, failing); {
 	case len(all) == 0:
-	case len(jobs) == 0 && !unread:
+	case len(jobs)+len(lacking) == 0 && !unread:
 		s.events = before.events
 	default:
 		if len(all) == 1 {

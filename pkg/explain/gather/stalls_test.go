@@ -38,7 +38,7 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 		s.pods = append(s.pods, withJobLabel(fmt.Sprint("a-1", i), "a"))
 	}
 	client := s.client(t)
-	read := gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 600), activeJob("b", 1), activeJob("d", 0)}, nil, nil, noon)
+	read := gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 600), activeJob("b", 1), activeJob("d", 0)}, nil, nil, nil, noon)
 	if len(s.asked) != 2 || s.requests("in+%28a%2Cb%29") != 1 {
 		t.Errorf("%q", s.asked)
 	}
@@ -49,7 +49,7 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "there are many pods: only some of them were read" {
 		t.Errorf("%+v", gaps)
 	}
-	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil, nil, noon)
+	gather.ReadStalls(t.Context(), client, "ns", []*batchv1.Job{activeJob("a", 1), activeJob(strings.Repeat("long", 20), 1)}, nil, nil, nil, noon)
 	if s.requests("in+%28a%29") != 1 {
 		t.Errorf("with a name that no label has: %q", s.asked[2:])
 	}
@@ -58,12 +58,12 @@ func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
 	for i := range 60 {
 		many = append(many, activeJob(fmt.Sprint("job-", i), 1))
 	}
-	gather.ReadStalls(t.Context(), client, "", many, nil, nil, noon)
+	gather.ReadStalls(t.Context(), client, "", many, nil, nil, nil, noon)
 	if s.requests("/api/v1/pods?") != 1 || s.requests("labelSelector=batch.kubernetes.io%2Fjob-name&") != 1 {
 		t.Errorf("%q", s.asked[2:])
 	}
 	before := len(s.asked)
-	if gaps := gather.ReadStalls(t.Context(), client, "ns", nil, nil, read, noon).Gaps(); len(s.asked) != before || len(gaps) > 0 {
+	if gaps := gather.ReadStalls(t.Context(), client, "ns", nil, nil, nil, read, noon).Gaps(); len(s.asked) != before || len(gaps) > 0 {
 		t.Errorf("%q, %+v", s.asked[before:], gaps)
 	}
 }
@@ -93,7 +93,7 @@ func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 			}
 		}
 		s := &server{pods: []corev1.Pod{slow}, events: []corev1.Event{warning(slow.UID, `secret "train" not found`), warning("another", "is about another pod")}}
-		read := gather.ReadStalls(t.Context(), s.client(t), "ns", []*batchv1.Job{activeJob("a", 1)}, nil, nil, noon)
+		read := gather.ReadStalls(t.Context(), s.client(t), "ns", []*batchv1.Job{activeJob("a", 1)}, nil, nil, nil, noon)
 		if asked := s.requests("involvedObject.kind%3DPod") == 1; asked != c.read {
 			t.Errorf("%s: asked: %v", name, s.asked)
 		}
@@ -107,7 +107,7 @@ func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a")}}
 	client, jobs := s.client(t), []*batchv1.Job{activeJob("a", 1)}
-	read := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, noon)
+	read := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, nil, noon)
 	answer := func(code int, reason metav1.StatusReason) {
 		s.refuse = func(r *http.Request) (int, metav1.StatusReason) {
 			if strings.HasSuffix(r.URL.Path, "/pods") {
@@ -117,15 +117,15 @@ func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
 		}
 	}
 	answer(http.StatusInternalServerError, metav1.StatusReasonInternalError)
-	read = gather.ReadStalls(t.Context(), client, "ns", jobs, nil, read, noon)
+	read = gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, read, noon)
 	if f := read.Input(jobs[0], nil, noon); len(f.Pods) != 1 || len(read.Gaps()) > 0 {
 		t.Errorf("%+v, %+v", f.Pods, read.Gaps())
 	}
-	if gaps := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, noon).Gaps(); len(gaps) != 1 || !strings.HasPrefix(gaps[0].Text, "pods could not be read: ") {
+	if gaps := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, nil, noon).Gaps(); len(gaps) != 1 || !strings.HasPrefix(gaps[0].Text, "pods could not be read: ") {
 		t.Errorf("%+v", gaps)
 	}
 	answer(http.StatusForbidden, metav1.StatusReasonForbidden)
-	read = gather.ReadStalls(t.Context(), client, "", jobs, nil, read, noon)
+	read = gather.ReadStalls(t.Context(), client, "", jobs, nil, nil, read, noon)
 	if gaps := read.Gaps(); len(gaps) != 1 || gaps[0].Text != "pods could not be read: no permission to list pods in all namespaces" || gaps[0].Command != "kubectl auth can-i list pods -A" {
 		t.Errorf("%+v", gaps)
 	}
@@ -142,14 +142,14 @@ func TestFailedPodsOfAListTakeOneRequest(t *testing.T) {
 	client, job := s.client(t), activeJob("a", 0)
 	job.Status.Failed = 1
 	failing := []*batchv1.Job{job}
-	read := gather.ReadStalls(t.Context(), client, "ns", nil, failing, nil, noon)
+	read := gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, nil, noon)
 	if len(s.asked) != 2 || s.requests("fieldSelector=status.phase%3DFailed&") != 1 {
 		t.Errorf("%q", s.asked)
 	}
 	if f := read.Failures(job, nil, noon); len(f.Pods) != 1 || !f.PodsRead || len(read.Input(job, nil, noon).Pods) != 0 {
 		t.Errorf("%+v", f)
 	}
-	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
+	read = gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, read, noon)
 	if len(s.asked) != 2 || len(read.Failures(job, nil, noon).Pods) != 1 {
 		t.Errorf("nothing has changed: %q", s.asked[2:])
 	}
@@ -157,14 +157,23 @@ func TestFailedPodsOfAListTakeOneRequest(t *testing.T) {
 	s.refuse = func(*http.Request) (int, metav1.StatusReason) {
 		return http.StatusInternalServerError, metav1.StatusReasonInternalError
 	}
-	read = gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
+	read = gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, read, noon)
 	if len(read.Failures(job, nil, noon).Pods) != 1 {
 		t.Error("what was known is lost")
 	}
 	before := len(s.asked)
 	s.refuse = nil
-	gather.ReadStalls(t.Context(), client, "ns", nil, failing, read, noon)
+	gather.ReadStalls(t.Context(), client, "ns", nil, nil, failing, read, noon)
 	if len(s.asked) != before+2 {
 		t.Errorf("it does not try again: %q", s.asked[before:])
+	}
+}
+
+// Requirements: CLI-06, CLI-08. For Jobs that run some of their pods and lack others, one page of warnings is read, and no pods.
+func TestListReadsOnlyWarningsAboutJobsThatLackPods(t *testing.T) {
+	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a")}}
+	gather.ReadStalls(t.Context(), s.client(t), "ns", nil, []*batchv1.Job{activeJob("a", 1), activeJob("b", 1)}, nil, nil, noon)
+	if len(s.asked) != 1 || s.requests("/events?") != 1 {
+		t.Errorf("%q", s.asked)
 	}
 }

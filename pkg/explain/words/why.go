@@ -20,7 +20,7 @@ const (
 )
 
 // Why returns the column WHY of a list, in at most width characters: the problem that blocks the Job, the causes of its pods'
-// failures, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend on the time.
+// failures, the reason why pods cannot be created, or else the limit that it exceeded; "" if nothing is wrong. If now is zero, it omits values that depend on the time.
 func Why(o *explain.Outline, now time.Time, width int) string {
 	switch {
 	case o.Stalled != nil:
@@ -29,6 +29,8 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 		return deadlineExceeded
 	case o.Why != nil:
 		return WhyFailed(o.Why, now, width)
+	case o.Refused != nil:
+		return wording.Cut(o.Refused.Brief, width)
 	case o.Neglected:
 		return "no controller"
 	case o.Outcome.Fails():
@@ -37,6 +39,11 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
 	}
 	return ""
+}
+
+// PodsWait returns the number of pods that cannot be created, and the reason.
+func PodsWait(count int32, reason string) string {
+	return wording.Join(": ", wording.Plural(count, "pod waits", "pods wait"), reason)
 }
 
 // whyDecided explains why a Job failed whose failed pods are unknown.

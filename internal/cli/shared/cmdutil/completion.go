@@ -125,7 +125,7 @@ func WithPrefix(candidates []string, prefix string) []string {
 func fileFlags() []string {
 	return []string{
 		"filename", "kubeconfig", "cache-dir", "certificate-authority", "client-certificate", "client-key",
-		"patch-file", "policies", "from", "output-file", "replay", "record", "template", "tls-cert-file", "tls-private-key-file",
+		"patch-file", "policies", "from", "file", "record", "template", "tls-cert-file", "tls-private-key-file",
 	}
 }
 

@@ -57,11 +57,14 @@ func NewJobsClient(config *rest.Config) (dynamic.NamespaceableResourceInterface,
 
 // ReportNone prints that no Jobs were found; what names them.
 func ReportNone(out io.Writer, what string, set feed.JobSet) {
-	if set.Namespace == "" {
-		fmt.Fprintf(out, "No %s found.\n", what)
-		return
+	where, selector := "", ""
+	if set.Namespace != "" {
+		where = " in " + sanitize.Line(set.Namespace) + " namespace"
 	}
-	fmt.Fprintf(out, "No %s found in %s namespace.\n", what, sanitize.Line(set.Namespace))
+	if set.Selector != "" {
+		selector = " with labels " + sanitize.Line(set.Selector)
+	}
+	fmt.Fprintf(out, "No %s found%s%s.\n", what, where, selector)
 }
 
 // ToJob converts an object to a Job; fields that this program does not know are dropped.

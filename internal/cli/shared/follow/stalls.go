@@ -31,7 +31,7 @@ type stallFlag struct {
 
 func (f *StallFlags) flags() []stallFlag {
 	return []stallFlag{
-		{"fail-if-stalled", &f.Stalled, "Give up if stalled this long.\nThe exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never.",
+		{"fail-if-stalled", &f.Stalled, "Give up if stalled this long.\nIt is checked every 10 seconds. The exit code is 4 once all Jobs left have been stalled for so long, not counting queues; 0 for never.",
 			func(s *explain.Stall) bool { return !s.MayContinue }, "has been stalled"},
 		{"fail-if-unscheduled", &f.Unscheduled, "Give up if pods have no node this long.\nFor want of room, quota or claims, not counting queues and gates; the exit code is 4, and 0 is for never.",
 			func(s *explain.Stall) bool { return s.Unscheduled }, "has had no node"},

@@ -16,9 +16,17 @@ func spellings() [][2]string {
 	return [][2]string{{"index", "indexes"}, {"failed", "failed-only"}, {"tail", "log-lines"}}
 }
 
+// formerName returns the name that the verb's flag --from had.
+func formerName(verb string) string {
+	return map[string]string{"watch": "replay", "simulate": "pods-from"}[verb]
+}
+
 // acceptSpellings makes the command accept each flag by both of its names.
 func acceptSpellings(cmd *cobra.Command) {
 	names := map[string]string{}
+	if former := formerName(cmd.Name()); former != "" {
+		names[former] = "from"
+	}
 	for _, pair := range spellings() {
 		for i, other := range [2]string{pair[1], pair[0]} {
 			if cmd.Flags().Lookup(pair[i]) != nil && cmd.Flags().Lookup(other) == nil {

@@ -116,7 +116,7 @@ func (p *TablePrinter) rowOf(object *unstructured.Unstructured, now time.Time, d
 		return Row{}, err
 	}
 	row := Row{
-		Job: job, Now: now, Stalled: stallOf(object), Why: whyOf(object),
+		Job: job, Now: now, Stalled: stallOf(object, stalledField), Refused: stallOf(object, refusedField), Why: whyOf(object),
 		object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes,
 	}
 	row.outlined = row.outline()
@@ -167,8 +167,10 @@ func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 // Signature implements Printer.
 func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	signature := job.GetResourceVersion()
-	if stall := stallOf(job); stall != nil {
-		signature += "\n" + stall.Reason
+	for _, field := range []string{stalledField, refusedField} {
+		if stall := stallOf(job, field); stall != nil {
+			signature += "\n" + stall.Reason
+		}
 	}
 	return signature, nil
 }

@@ -10,10 +10,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 )
 
-// Fields that this program adds to a printed Job: an explain.Stall, and an explain.Why. The API server has no such
+// Fields that this program adds to a printed Job: two of explain.Stall, and an explain.Why. The API server has no such
 // fields.
 const (
 	stalledField = "stalled"
+	refusedField = "refused"
 	whyField     = "why"
 )
 
@@ -37,6 +38,11 @@ func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.U
 			return nil, err
 		}
 	}
+	if o.Refused != nil {
+		if err := mark(refusedField, o.Refused); err != nil {
+			return nil, err
+		}
+	}
 	if o.Why != nil {
 		if err := mark(whyField, o.Why); err != nil {
 			return nil, err
@@ -45,9 +51,9 @@ func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.U
 	return marked, nil
 }
 
-// stallOf returns the value of the field, nil if there is none.
-func stallOf(job *unstructured.Unstructured) *explain.Stall {
-	return valueOf[explain.Stall](job, stalledField)
+// stallOf returns the value of a field, nil if there is none.
+func stallOf(job *unstructured.Unstructured, field string) *explain.Stall {
+	return valueOf[explain.Stall](job, field)
 }
 
 // whyOf returns the value of the field, nil if there is none.

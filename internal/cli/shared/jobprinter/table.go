@@ -37,6 +37,7 @@ type Row struct {
 	Job         *batchv1.Job
 	Now         time.Time
 	Stalled     *explain.Stall // nil if no stall is known
+	Refused     *explain.Stall // nil if all pods can be created
 	Why         *explain.Why   // nil if no failed pod is known
 	object      map[string]any // the object that Job was decoded from
 	deleted     bool           // the Job is gone, and Job is its last state
@@ -51,7 +52,7 @@ func (v Row) outline() *explain.Outline {
 		return v.outlined
 	}
 	o := analysis.OutlineOf(v.Job, nil, v.Now)
-	o.Stalled, o.Why = v.Stalled, v.Why
+	o.Stalled, o.Refused, o.Why = v.Stalled, v.Refused, v.Why
 	return &o
 }
 

@@ -8,13 +8,17 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 )
@@ -92,39 +96,85 @@ func (s Source) fromFile(ctx context.Context) (input.Input, error) {
 	return in, nil
 }
 
-func (s Source) readFile(ctx context.Context) (input.Input, error) {
+func (s Source) readFile(ctx context.Context) (in input.Input, err error) {
+	var recording whatif.Recording
+	contents, err := s.open(ctx, func(r *explain.Report, _ time.Time) { recording.Add(r) })
+	switch {
+	case err != nil:
+		return input.Input{}, err
+	case contents == nil:
+		return recording.Input(), nil
+	case s.Name != "" && s.Name != contents.Manifest.Name:
+		return input.Input{}, nil
+	}
+	return contents.Input()
+}
+
+// open opens the file, and returns the contents of a bundle. Of a recording, it calls add with each Report on the Job, and
+// returns nil.
+func (s Source) open(ctx context.Context, add func(r *explain.Report, at time.Time)) (*bundle.Contents, error) {
 	file, err := os.Open(s.File)
 	if err != nil {
-		return input.Input{}, err
+		return nil, err
 	}
 	defer func() { _ = file.Close() }() // It was only read.
 	buffered := bufio.NewReader(file)
 	if bundle.Is(buffered) {
-		return fromBundle(buffered, s.Name)
+		return bundle.Read(buffered)
 	}
 	player, err := snapshot.NewPlayer(buffered, view.Clock{Env: s.Env}, 0)
 	if err != nil {
-		return input.Input{}, err
+		return nil, err
 	}
-	var recording whatif.Recording
 	for {
 		shown, err := player.Next(ctx, 0)
 		switch {
 		case errors.Is(err, io.EOF):
-			return recording.Input(), nil
+			return nil, nil
 		case err != nil:
-			return input.Input{}, err
+			return nil, err
 		case shown.Job != nil && shown.Job.Report != nil && (s.Name == "" || s.Name == shown.Job.Report.Job.Name):
-			recording.Add(shown.Job.Report)
+			add(shown.Job.Report, shown.Time)
 		}
 	}
 }
 
-// fromBundle returns an input without a Job if the bundle is about another Job.
-func fromBundle(file io.Reader, name string) (input.Input, error) {
-	contents, err := bundle.Read(file)
-	if err != nil || name != "" && name != contents.Manifest.Name {
-		return input.Input{}, err
+// Report explains the Job in the file, and prints how old the explanation is to standard error. A recording has the
+// explanation of the whole Job only.
+func (s Source) Report(ctx context.Context, options explain.Options) (explain.Report, error) {
+	var last explain.Report
+	var taken time.Time
+	contents, err := s.open(ctx, func(r *explain.Report, at time.Time) { last, taken = *r, at })
+	if err == nil && contents != nil {
+		var in input.Input
+		if in, err = contents.Input(); err == nil {
+			last, taken = analysis.Explain(in, options), contents.Manifest.Taken.Time
+			whatif.Quote(ctx, in, last.Advice)
+		}
 	}
-	return contents.Input()
+	fail := func(kind cmdutil.ErrorKind, cause error, what, hint string) (explain.Report, error) {
+		return explain.Report{}, cmdutil.NewUserError(kind, cause, s.Flag+"="+s.File+": "+what, hint)
+	}
+	switch {
+	case ctx.Err() != nil:
+		return explain.Report{}, ctx.Err()
+	case err != nil:
+		return fail(cmdutil.KindOther, err, err.Error(), "")
+	case contents != nil && s.Name != "" && s.Name != last.Job.Name:
+		return fail(cmdutil.KindNotFound, nil, fmt.Sprintf("it is about job %q", last.Job.Name), "")
+	case last.Job.Name == "":
+		return fail(cmdutil.KindNotFound, nil, "it shows no Job on a screen of its own"+s.named(), "record it with: kubectl batchjob watch NAME --record FILE")
+	case contents == nil && options.IsNarrow():
+		return explain.Report{}, cmdutil.UsageErrorf("--pod and --index require a bundle; a recording explains the whole Job")
+	}
+	fmt.Fprintf(s.ErrOut, "As of %s, from %s.\n", taken.UTC().Format(time.RFC3339), sanitize.Line(s.File))
+	return last, nil
+}
+
+// named returns the name, for the end of an error.
+func (s Source) named() string {
+	if s.Name == "" {
+		return ""
+	}
+	return " for " + s.Name
 }

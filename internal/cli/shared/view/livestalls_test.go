@@ -15,6 +15,7 @@ import (
 // running Jobs, the only cost is its own watch.
 func TestLiveListShowsStalls_CLI_06(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
+	job.Object["spec"].(map[string]any)["parallelism"] = int64(1) // No pod is missing.
 	status := job.Object["status"].(map[string]any)
 	status["active"], status["ready"] = int64(1), int64(1)
 	api := newFakeLive(t, job)

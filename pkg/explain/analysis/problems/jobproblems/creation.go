@@ -54,7 +54,12 @@ func createdSince(in *facts.Facts, refused *input.Event) bool {
 	status := &in.Job.Status
 	wanted := min(jobspec.Parallelism(in.Spec), ptr.Deref(in.Spec.Completions, math.MaxInt32)-status.Succeeded)
 	_, written := facts.LastStatusWrite(in.Job)
-	return status.Active >= wanted || written != nil && written.After(refused.Last.Add(facts.Slack))
+	if status.Active >= wanted || written == nil {
+		return status.Active >= wanted
+	}
+	// Pods that are ready later change the status, too. Without a back-off, pods do not lack for long unless they are refused.
+	lacksForLong := status.Failed == 0 && in.Now.Sub(written.Time) > facts.Slack
+	return written.After(refused.Last.Add(facts.Slack)) && !lacksForLong
 }
 
 // refusedSince returns when the first pod was refused since the last creation. The built-in controller writes an event for
