@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 const runMain = "BATCHJOB_TEST_RUN_MAIN"

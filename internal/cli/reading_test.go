@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // asked records the requests of a verb, and refuses those that are not GET.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
+	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
 // write returns the text of a report, after checking that the dialect allows it.

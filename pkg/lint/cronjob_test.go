@@ -23,7 +23,7 @@ spec:
 `
 }
 
-// The fields around the Job; test/integration compares the findings with an API server (JOB-40).
+// The fields around the Job; test/cluster/integration compares the findings with an API server (JOB-40).
 func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 	for spec, want := range map[string]string{
 		"": "!error schedule-missing spec.schedule", `schedule: "0 3 * *"`: "!error schedule-invalid spec.schedule", `schedule: "TZ=UTC 0 3 * * *"`: "!error schedule-invalid spec.schedule",

@@ -94,7 +94,7 @@ const (
 
 func exit(action, on string) string { return "{action: " + action + ", onExitCodes: {" + on + "}}" }
 
-// Only findings that the API server accepts: the others are in test/integration/lint_test.go.
+// Only findings that the API server accepts: the others are in test/cluster/integration/lint_test.go.
 func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 	checkSpecs(t, []specCase{
 		{"", nil},

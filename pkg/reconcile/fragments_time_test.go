@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // REG-24: ten times as many fragments take about ten times as long, not a hundred. Both are timed over the same amount

@@ -7,7 +7,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // withFlags parses the flags as the command does, without contacting the API server.
