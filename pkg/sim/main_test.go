@@ -10,7 +10,7 @@ import (
 func TestMain(m *testing.M) { scenario.Main(m) }
 
 func replayAll(t *testing.T, do func(scenario.Replay, *testing.T)) {
-	for _, file := range scenario.Files(t) {
+	for _, file := range scenario.Files(t, "testdata/scenarios") {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			r := scenario.ReadReplay(t, file)

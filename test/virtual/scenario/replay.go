@@ -51,10 +51,10 @@ const (
 	sweepTwins     = "# sweep: twins matter, because "
 )
 
-// Files returns the scenario files of pkg/sim, for a package at the same depth in the tree.
-func Files(t *testing.T) []string {
+// Files returns the scenario files of a folder.
+func Files(t *testing.T, folder string) []string {
 	t.Helper()
-	files, err := filepath.Glob("../../../pkg/sim/testdata/scenarios/*")
+	files, err := filepath.Glob(filepath.Join(folder, "*"))
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no scenario files: %v", err)
 	}

@@ -21,7 +21,7 @@ type stormFile struct {
 
 // stormFiles returns the scenario files that consist of one world and may be replayed.
 func stormFiles(t *testing.T) (files []stormFile) {
-	for _, name := range scenario.Files(t) {
+	for _, name := range scenario.Files(t, "../../../pkg/sim/testdata/scenarios") {
 		r := scenario.ReadReplay(t, name)
 		if r.Off == "" {
 			r.Run(t, scenario.Trouble{}) // Determines the places of the named pods.
