@@ -59,8 +59,10 @@ type process struct {
 	err     error
 }
 
-// quick makes a controller with the shortest possible waits.
+// quick makes a controller with the shortest possible waits. Tests hold calls until something else has happened, which takes long
+// on a busy machine: no call may run into its timeout meanwhile.
 func quick(c *controller.Config) {
+	c.CallTimeout = 2 * patience
 	c.BatchPeriod = 50 * time.Millisecond
 	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
 	c.Limits = reconcile.DefaultConfig()

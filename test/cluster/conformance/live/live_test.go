@@ -128,7 +128,7 @@ func TestBrokenControllersFail_CNF_07(t *testing.T) {
 		t.Run(bug, func(t *testing.T) {
 			name := "conformance.example.com/" + bug
 			start(t, broken, "--managed-by", name, "--break", bug)
-			results, code := check(t, "--managed-by", name, "--timeout", "40s")
+			results, code := check(t, "--managed-by", name, "--timeout", "2m")
 			wantFailures(t, results, want...)
 			if code != 1 {
 				t.Errorf("exit code %d", code)

@@ -47,8 +47,12 @@ func (c *cluster) lose(ctx context.Context, pod *corev1.Pod) error {
 	return c.patchStatus(ctx, pod, map[string]any{"conditions": conditions(metav1.Now(), corev1.ConditionFalse, "")})
 }
 
-// endPod ends the containers of a pod as a script says.
+// endPod ends the containers of a pod as a script says. In a pod that runs, the setup container has succeeded before: no kubelet
+// reports that it failed beside containers that run, which would be a status without exit codes (ADR 0012).
 func (c *cluster) endPod(ctx context.Context, pod *corev1.Pod, s model.Script) error {
+	if pod.Status.Phase == corev1.PodRunning {
+		s.SetupExit = 0
+	}
 	phase := corev1.PodSucceeded
 	exit := func(container corev1.Container) int32 {
 		if container.Name == "main" {
