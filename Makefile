@@ -218,7 +218,7 @@ mutants-doc: ## The same, and write what caught each into docs/internals/proof/k
 prove: ## Explore every history of small worlds in the virtual cluster, for about an hour; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove
 	$(GO) test -c -o bin/prove/prove.test ./test/virtual/prove
-	cd test/virtual/prove && ../../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
+	cd test/virtual/prove && ../../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve$$' \
 		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../../bin/prove
 
 .PHONY: scenarios

@@ -76,7 +76,8 @@ func asJSON(t *testing.T, report explain.Report) string {
 }
 
 // For every recorded Job, the explanation of the bundle equals the explanation of the cluster.
-func TestReportsSurviveABundle_BUN_01(t *testing.T) {
+// Requirements: BUN-01
+func TestReportsSurviveABundle(t *testing.T) {
 	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

@@ -56,7 +56,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 }
 
 // ux.md, "Side by side": completion. CLI-04's verb completes owners of Jobs, pods and indexes.
-func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
+func TestOwnersPodsAndIndexesAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
 	wantCompleted(t, "why", map[string]string{
 		"":                         "train :4",

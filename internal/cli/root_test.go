@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-func TestHelpSaysKubectlBatchjob(t *testing.T) {
+func TestHelpNamesTheCommandAsKubectlBatchjob(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"status", "--help"}, {"version", "--help"}} {
 		got := program.Run(t, nil, args...)
 		if got.Code != 0 || got.ErrOut != "" {

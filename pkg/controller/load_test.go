@@ -198,7 +198,7 @@ func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodR
 }
 
 // SCL-11: a while after the last of a thousand Jobs is deleted, nothing is left of them but some capacity of tables.
-func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
+func TestMemoryOfJobsIsFreed(t *testing.T) {
 	const jobs = 1_000
 	f := newTransit(t)
 	size := func() int64 { return measure.Size(f.engine, f.dispatcher, f.cache) }

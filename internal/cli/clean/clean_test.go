@@ -288,7 +288,7 @@ func TestASilentServerEndsTheDeletions(t *testing.T) {
 // Ctrl-C during a deletion completes it; the next Job stays.
 //
 // Requirements: CLN-05
-func TestCtrlCSaysHowManyWereDeleted(t *testing.T) {
+func TestCtrlCPrintsHowManyWereDeleted(t *testing.T) {
 	api := team(t)
 	begun, interrupted := make(chan struct{}), make(chan struct{})
 	api.Around = func(_ string, r *http.Request, serve func()) {

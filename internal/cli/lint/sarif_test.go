@@ -104,7 +104,7 @@ func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
 
 // "no findings" is followed by a line about unchecked problems.
 // Requirements: LNT-04
-func TestLastLineSaysWhatIsNotChecked(t *testing.T) {
+func TestLastLineNamesUncheckedProblems(t *testing.T) {
 	if got := program.Run(t, nil, "lint", "-f", lintFine); got.ErrOut != "no findings in 1 Job\n"+notChecked+"\n" {
 		t.Errorf("%q", got.ErrOut)
 	}

@@ -122,7 +122,8 @@ func TestLogsOfSeveralJobsWithoutTheContainer(t *testing.T) {
 }
 
 // All Jobs are followed until the last has finished; the limit of concurrent logs applies to all Jobs together.
-func TestFollowedLogsOfSeveralJobs_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowedLogsOfSeveralJobs(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob(), evalJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	pods.Put(evalPod(clitest.RunningPod("b", -1, 1)))

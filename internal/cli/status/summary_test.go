@@ -10,7 +10,7 @@ import (
 )
 
 // CLI-01: one Job by name is a one-screen summary; with several Jobs, or a flag about the form, it is the table.
-func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
+func TestOneJobByNameIsASummary(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	summary := program.Run(t, o.API, "status", "train")
 	if summary.Code != 0 || strings.Contains(summary.Out, "DONE") || strings.Count(summary.Out, "\n") > 24 {

@@ -13,7 +13,8 @@ import (
 )
 
 // Issue 17, point 3: wait shows that the Job is stalled, and why; with --timeout=0, too.
-func TestWaitShowsStalls_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestWaitShowsStalls(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
 	o := clitest.NewObjects(t, job)
 	clock := clitest.NewClock()

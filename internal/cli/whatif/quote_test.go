@@ -15,7 +15,8 @@ import (
 )
 
 // why quotes what-if, and the command in the advice prints the quoted result.
-func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
+// Requirements: WIF-01
+func TestAdviceQuotesWhatIf(t *testing.T) {
 	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
 	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {
 		o := serveWith(t, name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 })

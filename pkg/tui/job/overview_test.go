@@ -76,7 +76,7 @@ func checkGrowth(t *testing.T, p *widget.Paint, j *screen.Job, blocks []widget.B
 
 // Issue 6.2: the Overview says how many indexes a cell has, and distinguishes cells that have partly failed from cells that
 // have failed as a whole.
-func TestOverviewMapTellsMixedCells(t *testing.T) {
+func TestOverviewMapMarksMixedCells(t *testing.T) {
 	var failed []string
 	for i := range 286 {
 		failed = append(failed, strconv.Itoa(7*i))

@@ -17,7 +17,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-func TestGiantIsHeldAgainstItsGoals_SCL_03(t *testing.T) {
+// Requirements: SCL-03
+func TestGiantIsHeldAgainstItsGoals(t *testing.T) {
 	half := 0.5
 	slow := 1.2
 	g := giant{

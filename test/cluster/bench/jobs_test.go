@@ -60,7 +60,7 @@ func TestReached(t *testing.T) {
 }
 
 // SCL-10: the largest objects that the part sizes stores are as large as allowed.
-func TestWorstJobIsAsLargeAsAllowed_SCL_10(t *testing.T) {
+func TestWorstJobIsAsLargeAsAllowed(t *testing.T) {
 	job := worstJob(newJob(floor, 1, shape{worstIndexes, true}))
 	status := worstStatus()
 	rule := *job.Spec.SuccessPolicy.Rules[0].SucceededIndexes

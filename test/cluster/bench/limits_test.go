@@ -10,7 +10,7 @@ import (
 )
 
 // SCL-12: both controllers get the same limits, and keep their other flags.
-func TestBothControllersGetTheSameLimits_SCL_12(t *testing.T) {
+func TestBothControllersGetTheSameLimits(t *testing.T) {
 	manager := []string{"--bind-address=127.0.0.1", "--kube-api-qps=5000", "--secure-port=29970", "--kube-api-burst=10000"}
 	want := []string{"--bind-address=127.0.0.1", "--secure-port=29970", "--leader-elect=false", "--kube-api-qps=50", "--kube-api-burst=50"}
 	if got := managerArgs(manager, qps(50).flags()...); !slices.Equal(got, want) {

@@ -10,7 +10,7 @@ import (
 )
 
 // SHD-06: the memory for pods in the largest replica, without the memory of an empty process.
-func TestMemoryOfReplicas_SHD_06(t *testing.T) {
+func TestMemoryOfReplicas(t *testing.T) {
 	const mb = 1_000_000
 	r := newReport(results{Shards: &sharded{
 		Pods: 30_000, Empty: 40 * mb, Single: 70 * mb,
@@ -43,7 +43,7 @@ func TestPartOfShardsIsReported(t *testing.T) {
 	}
 }
 
-func TestReplicaTellsItsShards(t *testing.T) {
+func TestReplicaHasTheShardsOfItsMetrics(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte("# TYPE job_controller_shard_pods gauge\njob_controller_shard_pods{shard=\"0\"} 7\njob_controller_shard_pods{shard=\"4\"} 5\n"))
 	}))

@@ -29,7 +29,7 @@ job_controller_job_sync_duration_seconds_count{action="pods_deleted",completion_
 `
 
 // SCL-05, SCL-06: the syncs of both controllers are read in the same way, in total and by action.
-func TestSyncsOfBothControllersAreReadAlike_SCL_05_SCL_06(t *testing.T) {
+func TestSyncsOfBothControllersAreReadAlike(t *testing.T) {
 	families, err := parseMetrics(strings.NewReader(syncsText))
 	if err != nil {
 		t.Fatal(err)

@@ -45,7 +45,8 @@ var policies = []struct{ name, spec, reason string }{
 }
 
 // A retry runs the missing indexes and completes, with the older release's controller and with ours.
-func TestRetryOnAnOlderRelease_RTY_04(t *testing.T) {
+// Requirements: RTY-04
+func TestRetryOnAnOlderRelease(t *testing.T) {
 	startController(t)
 	for _, managedBy := range []string{"", "batchjob.dev/controller"} {
 		for _, p := range policies {

@@ -10,7 +10,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
 )
 
-func TestUsageErrors_CNF_04(t *testing.T) {
+// Requirements: CNF-04
+func TestUsageErrors(t *testing.T) {
 	t.Parallel()
 	for args, want := range map[string]string{
 		"--nope":                              "flag provided but not defined: -nope",
@@ -31,7 +32,8 @@ func TestUsageErrors_CNF_04(t *testing.T) {
 	}
 }
 
-func TestHelpHasExamplesAndFlags_CNF_04(t *testing.T) {
+// Requirements: CNF-04
+func TestHelpHasExamplesAndFlags(t *testing.T) {
 	t.Parallel()
 	var out, errOut bytes.Buffer
 	if code := run(t.Context(), []string{"--help"}, &out, &errOut); code != exitPassed || errOut.Len() > 0 {
@@ -44,7 +46,8 @@ func TestHelpHasExamplesAndFlags_CNF_04(t *testing.T) {
 	}
 }
 
-func TestListHasTheChosenCases_CNF_02(t *testing.T) {
+// Requirements: CNF-02
+func TestListHasTheChosenCases(t *testing.T) {
 	t.Parallel()
 	var out, errOut bytes.Buffer
 	if code := run(t.Context(), []string{"--list", "--run", "^per-index-limit|^per-index-and", "--fast"}, &out, &errOut); code != exitPassed {
@@ -56,7 +59,8 @@ func TestListHasTheChosenCases_CNF_02(t *testing.T) {
 	}
 }
 
-func TestCasesAreComplete_CNF_02(t *testing.T) {
+// Requirements: CNF-02
+func TestCasesAreComplete(t *testing.T) {
 	t.Parallel()
 	all := cases.All()
 	if err := suite.Validate(all); err != nil {
@@ -69,7 +73,7 @@ func TestCasesAreComplete_CNF_02(t *testing.T) {
 
 // The suite judges controllers independently (CNF-01): the only code it shares with this project's controllers is the
 // index sets.
-func TestSuiteUsesNoController_CNF_01(t *testing.T) {
+func TestSuiteUsesNoController(t *testing.T) {
 	t.Parallel()
 	list, err := exec.Command("go", "list", "-deps", ".").Output()
 	if err != nil {

@@ -203,7 +203,7 @@ func auditLog(name string, from int64, visit func(auditEvent)) (int64, error) {
 
 // unprovable maps permissions whose use no log shows to the test that shows it.
 var unprovable = map[permission]string{
-	{"update", "batch", "jobs/finalizers", ""}: "TestFinalizersPermissionIsNeededToCreatePods_JOB_48",
+	{"update", "batch", "jobs/finalizers", ""}: "TestFinalizersPermissionIsNeededToCreatePods",
 }
 
 // usage holds the permissions that the account used, and the requests that were rejected.

@@ -124,7 +124,7 @@ func kubelets(versions []history.Version) (problems []string) {
 
 // The verdict finds each kind of violation (STV-25, PRP-24): a status that breaks a rule, a second pod of an index, too
 // many pods, a finalizer left behind, a pod that ends twice, a write to another controller's Job, a rejected status.
-func TestVerdictFindsEachViolation_STV_25_PRP_24(t *testing.T) {
+func TestVerdictFindsEachViolation(t *testing.T) {
 	t.Parallel()
 	job := func(change func(*batchv1.Job)) history.Version {
 		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}}

@@ -12,7 +12,8 @@ import (
 )
 
 // The bundle of a Job of a real cluster is explained, replayed and used for what-if without a cluster.
-func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
+// Requirements: BUN-01, BUN-03
+func TestBundleOutlivesTheJob(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	failedJob(t, ns)
@@ -46,7 +47,8 @@ func TestBundleOutlivesTheJob_BUN_01_BUN_03(t *testing.T) {
 }
 
 // The demo runs in a real terminal, without a cluster. Both q and Ctrl-C restore the terminal.
-func TestDemoInATerminal_DEM_05(t *testing.T) {
+// Requirements: DEM-05
+func TestDemoInATerminal(t *testing.T) {
 	t.Parallel()
 	term := openTerminal(t, 80, 24)
 	term.run("stty -a >before; batchjob demo; echo exit $?")

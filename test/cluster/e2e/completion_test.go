@@ -64,7 +64,8 @@ func failedJob(t *testing.T, ns string) {
 }
 
 // kubectl completes `kubectl batchjob` with kubectl_complete-batchjob: names from the cluster, values of flags.
-func TestCompletionThroughKubectl_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestCompletionThroughKubectl(t *testing.T) {
 	t.Parallel()
 	c, ns := newCompleter(t), namespace(t)
 	failedJob(t, ns)

@@ -16,7 +16,7 @@ import (
 // the next run starts when the previous Job is Complete, not when it has succeeded (SUC-21, MGB-14).
 //
 // The runs are due at past minutes, so that the test does not wait for the clock.
-func TestCronJobWaitsForComplete_SUC_21_MGB_14(t *testing.T) {
+func TestCronJobWaitsForComplete(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	template := load(t, "stories/kep-3998-story-1-the-leader-decides.yaml")[0]

@@ -57,7 +57,7 @@ var failures = map[string]map[string]explained{
 
 // Each failing Job of the examples is explained: rule, pod, container and exit code, as text and as JSON; 412 failures
 // have three causes (CLI-04).
-func TestExplanationsNameRulePodAndExitCode_CLI_04(t *testing.T) {
+func TestExplanationsNameRulePodAndExitCode(t *testing.T) {
 	t.Parallel()
 	for file, jobs := range failures {
 		t.Run(strings.ReplaceAll(file, "/", " "), func(t *testing.T) {
@@ -137,7 +137,8 @@ func wantGrouped(t *testing.T, ns string) {
 }
 
 // Every failing example is among the explained ones.
-func TestAllFailingExamplesAreExplained_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestAllFailingExamplesAreExplained(t *testing.T) {
 	t.Parallel()
 	for file, jobs := range stories {
 		for name, end := range jobs {
@@ -159,7 +160,8 @@ func TestAllFailingExamplesAreExplained_CLI_04(t *testing.T) {
 }
 
 // A deadline is not a container's fault: the explanation has the limit, and the affected pods.
-func TestDeadlineIsExplained_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestDeadlineIsExplained(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	apply(t, ns, "failures/deadline.yaml")

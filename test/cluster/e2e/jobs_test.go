@@ -11,7 +11,7 @@ import (
 
 // The built-in controller runs beside ours: each keeps to its own Jobs, and a third controller's Job is unchanged
 // (MGB-01, MGB-05, MGB-06, MGB-13).
-func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) {
+func TestEachControllerKeepsToItsJobs(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	named := func(name string, managedBy *string) func(*batchv1.Job) {
@@ -49,7 +49,7 @@ func TestEachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13(t *testing.T) 
 
 // With restartPolicy OnFailure, each container fails once and is restarted in its pod, and nothing counts as failed
 // (JOB-59).
-func TestLocalRestartsDoNotCountAsFailed_JOB_59(t *testing.T) {
+func TestLocalRestartsDoNotCountAsFailed(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	create(t, ns, indexedJob(3, 2, map[string]string{"run-time": "500ms", "exit-code.x.1": "1"}, func(s *batchv1.JobSpec) {

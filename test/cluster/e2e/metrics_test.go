@@ -70,7 +70,8 @@ func read(t *testing.T, address, token string) (code int, body string) {
 }
 
 // Metrics and the configuration are only for users who may get these paths, over TLS; the probes are for all users.
-func TestWhoMayReadMetrics_JOB_52(t *testing.T) {
+// Requirements: JOB-52
+func TestWhoMayReadMetrics(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	all, some, none := reader(t, ns, "all", "/metrics", "/configz"), reader(t, ns, "some", "/metrics"), reader(t, ns, "none")

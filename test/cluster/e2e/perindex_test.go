@@ -31,7 +31,8 @@ func indexedJob(completions, parallelism int32, annotations map[string]string, c
 
 // The upgrade test of KEP-3850's production readiness review: upgrade, downgrade, upgrade, with the real binary, a
 // long-running Job, and pods deleted with a grace period of 1 s.
-func TestJobSurvivesUpgradeAndDowngrade_BLI_36(t *testing.T) {
+// Requirements: BLI-36
+func TestJobSurvivesUpgradeAndDowngrade(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	arguments := []string{"--namespaces", ns, "--managed-by", ownManager(ns)}

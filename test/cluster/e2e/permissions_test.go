@@ -92,7 +92,7 @@ func isForMetrics(p permission) bool {
 
 // With Roles in its namespaces that have the permissions of config/default's ClusterRole, the controller runs there
 // (JOB-48, TRK-34).
-func TestRoleInANamespaceIsEnough_JOB_48_TRK_34(t *testing.T) {
+func TestRoleInANamespaceIsEnough(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	nobody := []string{"--kubeconfig", kubeconfig, "--as", "system:serviceaccount:" + ns + ":default", "--as-group", "system:serviceaccounts"}
@@ -114,7 +114,7 @@ func TestRoleInANamespaceIsEnough_JOB_48_TRK_34(t *testing.T) {
 
 // A controller that lacks any permission of config/default does not start, and names it; the verdict checks that it uses
 // each (JOB-48, and JOB-56 for Leases).
-func TestEachPermissionIsAskedFor_JOB_48_JOB_56(t *testing.T) {
+func TestEachPermissionIsAskedFor(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	may := inNamespaces(installed(t))
@@ -132,7 +132,7 @@ func TestEachPermissionIsAskedFor_JOB_48_JOB_56(t *testing.T) {
 
 // Update of jobs/finalizers is needed: where the API server checks who may block an owner's deletion, no pod can be
 // created without it (JOB-48).
-func TestFinalizersPermissionIsNeededToCreatePods_JOB_48(t *testing.T) {
+func TestFinalizersPermissionIsNeededToCreatePods(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	may := installed(t)
@@ -164,7 +164,7 @@ func TestFinalizersPermissionIsNeededToCreatePods_JOB_48(t *testing.T) {
 
 // Without the roles for metrics the controller works, but responds to each scrape with 503: it cannot check who the
 // client is, or whether it may read metrics (JOB-48, JOB-52).
-func TestScrapesAreRefusedWithoutReviews_JOB_48_JOB_52(t *testing.T) {
+func TestScrapesAreRefusedWithoutReviews(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	reading := reader(t, ns, "reader", "/metrics")
@@ -208,7 +208,7 @@ func grantEverywhere(t *testing.T, ns, user string, p permission) {
 
 // List and get are needed, although most controllers never use them: list if the API server does not stream the initial
 // objects (as before Kubernetes 1.34), and get to read a Job before adopting a pod without an owner (JOB-48, JOB-35).
-func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
+func TestListAndGetAreNeeded(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	labels := map[string]string{"app": "orphans"}
@@ -239,7 +239,7 @@ func TestListAndGetAreNeeded_JOB_48(t *testing.T) {
 
 // The verdict on permissions finds a rejected request, an unused permission, and a permission that was used only in
 // another namespace (JOB-48).
-func TestVerdictFindsUnusedPermissions_JOB_48(t *testing.T) {
+func TestVerdictFindsUnusedPermissions(t *testing.T) {
 	t.Parallel()
 	event := func(verb, group, resource, subresource, namespace, decision string) auditEvent {
 		e := auditEvent{Verb: verb, User: auditUser{systemUser}, RequestURI: "/" + resource, Annotations: map[string]string{"authorization.k8s.io/decision": decision}}

@@ -154,7 +154,7 @@ func (r *podRequests) forget(versions []history.Version) {
 
 // A pod that kube-controller-manager released, or whose creation waited, is excused (TRK-05, TRK-24); after a change of
 // ours, or without a wait, it is not.
-func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
+func TestRequestsShowWhoReleasedAPod(t *testing.T) {
 	t.Parallel()
 	second := func(n float64) time.Time { return time.Unix(0, 0).Add(time.Duration(n * float64(time.Second))) }
 	ref := &auditRef{Resource: "pods", Namespace: "ns", Name: "a"}
@@ -230,7 +230,7 @@ func TestRequestsTellWhoReleasedAPod_TRK_05_TRK_24(t *testing.T) {
 }
 
 // The log is read as it grows: an incomplete line waits, and an event that was never completed is skipped (SOK-01).
-func TestAuditLogIsReadAsItGrows_SOK_01(t *testing.T) {
+func TestAuditLogIsReadAsItGrows(t *testing.T) {
 	t.Parallel()
 	const get, list = `{"kind":"Event","verb":"get"}`, `{"kind":"Event","verb":"list"}`
 	file := filepath.Join(t.TempDir(), "audit.log")

@@ -111,7 +111,8 @@ func (r replica) wantMaster(t *testing.T, ns string, leads bool) {
 
 // The leader of two controllers is killed again and again while Jobs run: the other one continues, and nothing is lost
 // or counted twice. A leader that gets SIGTERM releases the Lease.
-func TestKilledLeaderIsReplaced_JOB_56_TRK_03(t *testing.T) {
+// Requirements: JOB-56, TRK-03
+func TestKilledLeaderIsReplaced(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	leader := startReplica(t, ns)

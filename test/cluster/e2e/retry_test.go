@@ -37,7 +37,8 @@ func createSweep(t *testing.T, ns string, ours bool) {
 }
 
 // Ctrl-C and SIGTERM during a call leave nothing behind, and give the documented exit codes.
-func TestSignalsDuringRetry_RTY_05(t *testing.T) {
+// Requirements: RTY-05
+func TestSignalsDuringRetry(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	createSweep(t, ns, true)

@@ -52,7 +52,8 @@ func readReport(t *testing.T, path string) string {
 
 // Issue 18: run on a real control plane, with our controller and with the built-in one: success, and a failure that
 // remains after a retry, with a report. The simulated nodes have no logs, which does not end the run.
-func TestRunJobsInCI_RUN_01_RUN_02_RUN_09(t *testing.T) {
+// Requirements: RUN-01, RUN-02, RUN-09
+func TestRunJobsInCI(t *testing.T) {
 	t.Parallel()
 	for _, managedBy := range []string{"batchjob.dev/controller", ""} {
 		ns, report := namespace(t), filepath.Join(t.TempDir(), "report.xml")
@@ -76,7 +77,8 @@ func TestRunJobsInCI_RUN_01_RUN_02_RUN_09(t *testing.T) {
 }
 
 // Issue 18: Ctrl-C deletes the Job with --on-cancel=delete, and leaves a report.
-func TestRunCanceled_RUN_07(t *testing.T) {
+// Requirements: RUN-07
+func TestRunCanceled(t *testing.T) {
 	t.Parallel()
 	ns, report := namespace(t), filepath.Join(t.TempDir(), "report.xml")
 	var errOut leash.Output

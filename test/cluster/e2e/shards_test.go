@@ -97,7 +97,8 @@ func (s *sharers) untilShares(want ...int) {
 // Three replicas share six shards. One of them is killed while Jobs run in several namespaces: the others take over its
 // shards, a new replica gets its share, and nothing is lost or counted twice. The API server of this cluster does not
 // filter by shard.
-func TestKilledReplicaOfThree_SHD_02_SHD_04_SHD_06_TRK_03(t *testing.T) {
+// Requirements: SHD-02, SHD-04, SHD-06, TRK-03
+func TestKilledReplicaOfThree(t *testing.T) {
 	t.Parallel()
 	s := newSharers(t, 4)
 	first := s.start()

@@ -11,7 +11,7 @@ import (
 
 // Each trouble occurs once, for a short while, and has an effect. Jobs of every kind run through all of them; Jobs that
 // have not ended afterward are deleted, so that the test does not wait for retries (SOK-01, SOK-02, SOK-04).
-func TestTroubles_SOK_01_SOK_02_SOK_04(t *testing.T) {
+func TestTroubles(t *testing.T) {
 	s := newSoak(t)
 	s.work(nil, func() {
 		for _, trouble := range s.disturber.chosen {

@@ -76,7 +76,7 @@ type soak struct {
 // Jobs of every kind survive user actions, crashes and failovers for SOAK_TIME: each ends as it should, nothing is left
 // over, the built-in controller and ours keep to their own Jobs, and a controller that runs all the time does not grow
 // (JOB-56, TRK-03, TRK-20, MGB-01, MGB-05, STV-25, PRP-24). Meanwhile, the cluster has troubles (SOK-01 to SOK-05).
-func TestSoak_JOB_56_TRK_03_SOK_01(t *testing.T) {
+func TestSoak(t *testing.T) {
 	s := newSoak(t)
 	lasts := lastsFor(t)
 	s.season("warm-up", min(warmUp, lasts/4))
@@ -150,7 +150,7 @@ func user(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 2)) }
 func dice(seed uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, 3)) }
 
 // The same seed draws the same Jobs and actions, and another seed draws others (JOB-56).
-func TestSoakRepeatsItsDecisions_JOB_56(t *testing.T) {
+func TestSoakRepeatsItsDecisions(t *testing.T) {
 	decisions := func(seed uint64) string {
 		var b strings.Builder
 		jobs, deeds := cook(seed), user(seed)

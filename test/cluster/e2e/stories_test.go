@@ -172,7 +172,7 @@ func TestStoriesEndAsDocumented(t *testing.T) {
 }
 
 // KEP-2307: finished pods are deleted as soon as they are seen (TRK-27, TRK-13).
-func TestFinishedPodsMayBeDeletedAtOnce_TRK_27_TRK_13(t *testing.T) {
+func TestFinishedPodsMayBeDeletedAtOnce(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-2307-finished-pods-may-go", func(t *testing.T, ns string) {
 		deleted := map[string]bool{}
@@ -193,7 +193,8 @@ func TestFinishedPodsMayBeDeletedAtOnce_TRK_27_TRK_13(t *testing.T) {
 
 // KEP-3939, story 1: worker 0 is deleted, and is not replaced until it has ended (the verdict of the run checks this for
 // every pod of every Job).
-func TestOneTrainerRunsPerIndex_PRP_24(t *testing.T) {
+// Requirements: PRP-24
+func TestOneTrainerRunsPerIndex(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-1-one-trainer-per-index", func(t *testing.T, ns string) {
 		untilCounts(t, ns, "tf-training", counts{active: 2})
@@ -208,7 +209,8 @@ func TestOneTrainerRunsPerIndex_PRP_24(t *testing.T) {
 
 // KEP-3939, story 2: a renderer is deleted, and ends with success; there are never more than two pods at once, and no
 // fifth pod.
-func TestNoMoreThanTwoRenderersRun_PRP_24(t *testing.T) {
+// Requirements: PRP-24
+func TestNoMoreThanTwoRenderersRun(t *testing.T) {
 	t.Parallel()
 	ns := play(t, "kep-3939-story-2-no-more-than-two-at-a-time", func(t *testing.T, ns string) {
 		untilCounts(t, ns, "render-frames", counts{active: 2})
@@ -219,7 +221,8 @@ func TestNoMoreThanTwoRenderersRun_PRP_24(t *testing.T) {
 
 // KEP-3939, story 3: a queue suspends the Job. terminating is positive until the last pod is gone, and a resume in
 // between starts no pod (PRP-13).
-func TestTerminatingPodsHoldQuota_PRP_24(t *testing.T) {
+// Requirements: PRP-24
+func TestTerminatingPodsHoldQuota(t *testing.T) {
 	t.Parallel()
 	const name = "batch-simulation"
 	var times map[string]string

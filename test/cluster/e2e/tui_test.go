@@ -85,7 +85,8 @@ func TestWatchInATerminal(t *testing.T) {
 
 // Issue 18: R retries the failed index of a Job, and the view switches to the new Job; with --read-only there is no such
 // key.
-func TestRetryInATerminal_RTY_30_32_34(t *testing.T) {
+// Requirements: RTY-30, RTY-32, RTY-34
+func TestRetryInATerminal(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	job := apply(t, ns, "stories/kep-3850-story-2-no-retry-for-exit-code-42.yaml")

@@ -56,7 +56,7 @@ func watched(events ...string) string {
 }
 
 // A soak is judged by a history without gaps: across restarts of etcd, no change is missed or reported twice (SOK-01).
-func TestFollowContinuesWhereTheConnectionEnded_SOK_01(t *testing.T) {
+func TestFollowContinuesWhereTheConnectionEnded(t *testing.T) {
 	t.Parallel()
 	created := `{"result": {"header": {"revision": "6"}, "created": true}}` + "\n"
 	store, g := serve(t, created+watched(put("a", 7, "", "1"), put("b", 8, "", "2")), watched(put("a", 9, "DELETE", "1")))
@@ -91,7 +91,8 @@ func startOf(t *testing.T, asked string) int64 {
 }
 
 // A history with a gap is an error.
-func TestFollowReportsAGap_SOK_01(t *testing.T) {
+// Requirements: SOK-01
+func TestFollowReportsAGap(t *testing.T) {
 	t.Parallel()
 	store, _ := serve(t, watched(put("a", 7, "", "1")), `{"result": {"canceled": true, "compact_revision": "50"}}`)
 	seen := 0

@@ -12,7 +12,7 @@ import (
 )
 
 // Watch events of Jobs and pods, including deletions, become versions (STV-25); other events are errors.
-func TestEventsBecomeVersions_STV_25(t *testing.T) {
+func TestEventsBecomeVersions(t *testing.T) {
 	t.Parallel()
 	seen := time.Unix(7, 0)
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", ResourceVersion: "12"}}

@@ -262,7 +262,8 @@ var internalReasons = []string{
 }
 
 // Names that a policy rejects or accepts, one by one, with a part of the message.
-func TestAdmissionRejectsIllegalNames_PFN_16_to_20_PFN_22_PFN_24_PFN_29(t *testing.T) {
+// Requirements: PFN-16, PFN-17, PFN-18, PFN-19, PFN-20, PFN-22, PFN-24, PFN-29
+func TestAdmissionRejectsIllegalNames(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	long := strings.Repeat("x", 112)
@@ -299,7 +300,8 @@ func TestAdmissionRejectsIllegalNames_PFN_16_to_20_PFN_22_PFN_24_PFN_29(t *testi
 }
 
 // The policy and package rulename accept the same values, with a focus on almost valid ones.
-func TestAdmissionAgreesWithRulename_PFN_24_PFN_26(t *testing.T) {
+// Requirements: PFN-24, PFN-26
+func TestAdmissionAgreesWithRulename(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	random := rand.New(rand.NewPCG(4443, 0))
@@ -384,7 +386,8 @@ func randomValue(random *rand.Rand, rules int) string {
 }
 
 // Names cannot change in any way; everything else can.
-func TestAdmissionRejectsChangedNames_PFN_26(t *testing.T) {
+// Requirements: PFN-26
+func TestAdmissionRejectsChangedNames(t *testing.T) {
 	t.Parallel()
 	var old *batchv1.Job
 	a := newAdmission(t, func(a *admission) { old = a.mustCreate("old", "0=a-b", 1) })
@@ -428,7 +431,8 @@ func TestAdmissionRejectsChangedNames_PFN_26(t *testing.T) {
 
 // Names are checked for every way to create or write a Job: with server-side apply, with a generated name, and when a
 // client replaces the whole object.
-func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
+// Requirements: PFN-26
+func TestAdmissionChecksEveryWayToCreate(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	for way, make := range creations {
@@ -456,7 +460,8 @@ func TestAdmissionChecksEveryWayToCreate_PFN_26(t *testing.T) {
 }
 
 // The policies match all resources through which a Job can be written.
-func TestAdmissionKnowsAllSubresources_PFN_26(t *testing.T) {
+// Requirements: PFN-26
+func TestAdmissionKnowsAllSubresources(t *testing.T) {
 	t.Parallel()
 	list, err := newClient(t, apiServer.Config, "user").Discovery().ServerResourcesForGroupVersion("batch/v1")
 	if err != nil {
@@ -500,7 +505,8 @@ func (a *admission) mustTakeOtherChanges(job *batchv1.Job) {
 }
 
 // Valid but odd names are accepted with one warning, and everything that does not concern the policies without one.
-func TestAdmissionWarnsOfOddNames_PFN_12_PFN_21(t *testing.T) {
+// Requirements: PFN-12, PFN-21
+func TestAdmissionWarnsOfOddNames(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	for _, c := range []struct {
@@ -552,7 +558,8 @@ func TestAdmissionFilesAreListed(t *testing.T) {
 }
 
 // The API server returns names unchanged, in either encoding, whatever else happens to the Job.
-func TestNamesComeBackFromTheAPIServer_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestNamesComeBackFromTheAPIServer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	names := rulename.Names{"ExitCode2", "", "a,b:c", ",x", ":y_", strings.Repeat("z", rulename.MaxLen), "6", "_"}

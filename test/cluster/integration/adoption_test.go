@@ -61,7 +61,8 @@ func (f *fixture) dropOwners(pods ...*corev1.Pod) {
 
 // Pods that lose their owner, one of them also its finalizer, are adopted again: after one live read, with one patch
 // each, and without replacement pods.
-func TestPodsLoseTheirOwner_JOB_35_TRK_25(t *testing.T) {
+// Requirements: JOB-35, TRK-25
+func TestPodsLoseTheirOwner(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

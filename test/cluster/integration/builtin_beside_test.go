@@ -18,7 +18,8 @@ import (
 
 // A Job is deleted while no controller runs, with the real garbage collector: the next controller releases its pods.
 // This test does not run in parallel with others, because the collector works on all namespaces.
-func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testing.T) {
+// Requirements: TRK-20, TRK-22
+func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector(t *testing.T) {
 	startBuiltin(t, "garbage-collector-controller")
 	for _, policy := range propagations {
 		t.Run(string(policy), func(t *testing.T) {
@@ -51,7 +52,7 @@ func TestBeside_JobIsDeletedMeanwhileWithGarbageCollector_TRK_20_TRK_22(t *testi
 
 // CLI-04: Jobs of the built-in controller are explained as well as ours. It does not know the names of rules; they come
 // from the annotation.
-func TestBeside_JobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
+func TestBeside_JobsOfTheBuiltinControllerAreExplained(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	f := newFixture(t)
 	pod := f.failByRule(corruptJob(managedBy("")))
@@ -63,7 +64,8 @@ func TestBeside_JobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	}
 }
 
-func TestBeside_RetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
+// Requirements: RTY-01, RTY-03, RTY-04, RTY-18
+func TestBeside_RetryWithTheBuiltinController(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	testRetryCases(t, true)
 }
@@ -108,7 +110,8 @@ func TestBeside_CronJobsOfLabeledNamespacesAreOurs(t *testing.T) {
 
 // The API server checks the expressions against the schema of a Job, in a controller of its own, and reports problems in
 // the policy's status. That controller writes nothing else, so this test disturbs no other.
-func TestBeside_AdmissionPoliciesPassTypeChecks_PFN_26(t *testing.T) {
+// Requirements: PFN-26
+func TestBeside_AdmissionPoliciesPassTypeChecks(t *testing.T) {
 	a := newAdmission(t)
 	startBuiltin(t, "validatingadmissionpolicy-status-controller")
 	for _, name := range a.policies {

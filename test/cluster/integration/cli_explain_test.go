@@ -120,7 +120,7 @@ func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 
 // CLI-08, POL-04: a user with only the ClusterRole view can run every reading verb, and no report has a gap because of
 // missing permissions. -A is rejected, with a hint.
-func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
+func TestViewerMayRunEveryReadingVerb(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController(f.telling)
@@ -159,7 +159,7 @@ func TestViewerMayRunEveryReadingVerb_CLI_08(t *testing.T) {
 
 // CLI-08: without some permissions the explanation is shorter, and lists the gaps; without permission to read Jobs there
 // is only an error.
-func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
+func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -197,7 +197,7 @@ func TestMissingPermissionsShortenTheAnswer_CLI_08(t *testing.T) {
 
 // PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no replacement, the pod is not
 // force-deleted, and the plugin explains why.
-func TestPodOfAVanishedNodeIsExplained_PRP_23(t *testing.T) {
+func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -93,7 +93,8 @@ var retryCases = []struct {
 }
 
 // Exactly the missing indexes run again, and the Job completes as if it had run all.
-func TestRetryRunsWhatIsMissing_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
+// Requirements: RTY-01, RTY-03, RTY-04, RTY-18
+func TestRetryRunsWhatIsMissing(t *testing.T) {
 	t.Parallel()
 	testRetryCases(t, false)
 }

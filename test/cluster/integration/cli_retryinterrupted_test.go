@@ -61,7 +61,8 @@ func startInterrupting(t *testing.T, write int64, after bool) *interrupting {
 
 // Issue 18: a retry that is interrupted at any call leaves nothing, or a suspended Job without pods, which the next
 // retry replaces. If only the response was lost, the retry runs as it should.
-func TestInterruptedRetry_RTY_05(t *testing.T) {
+// Requirements: RTY-05
+func TestInterruptedRetry(t *testing.T) {
 	t.Parallel()
 	for write := range int64(3) {
 		for _, after := range []bool{false, true} {
@@ -94,7 +95,8 @@ func TestInterruptedRetry_RTY_05(t *testing.T) {
 
 // Of two concurrent retries, the second removes the unfinished Job of the first. When the first continues, it does not
 // write its status into the second's Job.
-func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
+// Requirements: RTY-06
+func TestTwoRetriesAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -132,7 +134,8 @@ func TestTwoRetriesAtOnce_RTY_06(t *testing.T) {
 }
 
 // Of many concurrent retries, exactly one has its Job run, whatever the others remove and create meanwhile.
-func TestManyRetriesAtOnce_RTY_06(t *testing.T) {
+// Requirements: RTY-06
+func TestManyRetriesAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

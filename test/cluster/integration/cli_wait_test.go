@@ -66,7 +66,8 @@ func (c *command) wantEnd(code int, out, errOut string) {
 }
 
 // The API server stops while a Job ends, and starts again.
-func TestWaitSurvivesAPIServerRestart_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestWaitSurvivesAPIServerRestart(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()

@@ -21,7 +21,8 @@ const builtinManager = "kube-controller-manager"
 
 // Both controllers run, and each writes its own Jobs only. This test does not run in parallel with others, because
 // kube-controller-manager works on all namespaces.
-func TestBeside_EachControllerKeepsToItsJobs_MGB_01_MGB_05_MGB_06_MGB_13_MGB_15_TRK_22_TRK_35(t *testing.T) {
+// Requirements: MGB-01, MGB-05, MGB-06, MGB-13, MGB-15, TRK-22, TRK-35
+func TestBeside_EachControllerKeepsToItsJobs(t *testing.T) {
 	startBuiltin(t, "job-controller", "garbage-collector-controller", "ttl-after-finished-controller")
 	t.Run("each its own Jobs", func(t *testing.T) {
 		t.Parallel()

@@ -11,7 +11,8 @@ import (
 )
 
 // KEP-3715's argument: a Job that grows while its success is being written continues.
-func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
+// Requirements: STV-23, JOB-10
+func TestJobThatGrowsWhileItCompletesGoesOn(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -35,7 +36,8 @@ func TestJobThatGrowsWhileItCompletesGoesOn_STV_23_JOB_10(t *testing.T) {
 
 // The garbage collector removes a pod's owner, which conflicts with the removal of the finalizer: the pod, which has no
 // owner now, must not keep the finalizer.
-func TestPodIsOrphanedWhileItIsReleased_TRK_20_TRK_23(t *testing.T) {
+// Requirements: TRK-20, TRK-23
+func TestPodIsOrphanedWhileItIsReleased(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -54,7 +56,8 @@ func TestPodIsOrphanedWhileItIsReleased_TRK_20_TRK_23(t *testing.T) {
 
 // Only our finalizer is removed; the pod is counted although another finalizer holds it, and an edit of the pod at that
 // moment causes no conflict.
-func TestForeignFinalizerSurvives_TRK_11(t *testing.T) {
+// Requirements: TRK-11
+func TestForeignFinalizerSurvives(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

@@ -69,7 +69,8 @@ spec:
 `
 
 // The manifest of KEP-4443 on an API server that does not know rule names.
-func TestCreatedManifestKeepsItsNames_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestCreatedManifestKeepsItsNames(t *testing.T) {
 	t.Parallel()
 	client := newClient(t, apiServer.Config, "user")
 	namespace := newNamespace(t, client)

@@ -64,7 +64,8 @@ func (f *fixture) quota(pods, cpu string) {
 
 // A quota admits ten of a hundred pods: the first sync finds out with at most 15 calls, each later sync with a single
 // call. When there is room, the Job continues.
-func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
+// Requirements: JOB-45
+func TestQuotaCostsFewCalls(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.quota("10", "1")
@@ -96,7 +97,8 @@ func TestQuotaCostsFewCalls_JOB_45(t *testing.T) {
 
 // In a namespace that is being terminated no pod can be created. A sync tries one; the error is not retried, and the pod
 // does not count as active. Existing pods continue.
-func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
+// Requirements: JOB-46
+func TestTerminatingNamespaceIsNoError(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController(f.telling)

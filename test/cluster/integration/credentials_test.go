@@ -86,7 +86,8 @@ func pluginConfig(t *testing.T, file string) *rest.Config {
 // The controller's token is revoked, and its calls fail until its plugin has a new one. Then it continues without a
 // restart. (Tokens and certificates in files are also reloaded: internal/cli, which creates the controller's client,
 // tests that.)
-func TestControllerGoesOnAfterExpiredCredentials_JOB_57(t *testing.T) {
+// Requirements: JOB-57
+func TestControllerGoesOnAfterExpiredCredentials(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	account := f.controllerAccount()

@@ -73,7 +73,8 @@ func (f *fixture) tryLabel(pod *corev1.Pod) error {
 
 // REG-31: the removal of one pod's finalizer is rejected. The Job's other pods continue, the user gets one event about
 // the pod, and when the removal is possible again, the Job ends.
-func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestPodThatCannotBeFreed(t *testing.T) {
 	t.Parallel()
 	for name, reason := range map[string]*metav1.StatusReason{"Invalid": nil, "Forbidden": new(metav1.StatusReasonForbidden)} {
 		t.Run(name, func(t *testing.T) {
@@ -104,7 +105,7 @@ func TestPodThatCannotBeFreed_REG_31_JOB_47(t *testing.T) {
 
 // JOB-47: pods that cannot be created cause one event with a count, however often the creation is retried: the message
 // does not contain the name of a pod that does not exist.
-func TestPodsThatCannotBeCreated_JOB_47(t *testing.T) {
+func TestPodsThatCannotBeCreated(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	probe := func() error {

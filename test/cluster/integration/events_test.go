@@ -125,7 +125,8 @@ func namesOf(pods []*corev1.Pod) (names []string) {
 
 // JOB-47: all events of a small Job, each once, in one write, and no others; by a client of its own (SCL-03), which only
 // needs permission to create and patch.
-func TestSmallJobHasEachEventOnce_JOB_47_JOB_48_SCL_03(t *testing.T) {
+// Requirements: JOB-48
+func TestSmallJobHasEachEventOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	option, sent := f.eventClient()

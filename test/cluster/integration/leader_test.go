@@ -17,7 +17,8 @@ import (
 // The leader of two replicas crashes at each of its writes, before the API server receives it or before the response
 // comes back. The other replica takes over once the Lease has expired, and ends the Job, in which one pod fails, is
 // retried, and all succeed, with exact counts.
-func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
+// Requirements: JOB-56, TRK-03
+func TestKillTheLeader(t *testing.T) {
 	t.Parallel()
 	const writes = 12
 	var mu sync.Mutex
@@ -56,7 +57,8 @@ func TestKillTheLeader_JOB_56_TRK_03(t *testing.T) {
 }
 
 // While one replica works, the other one only reads the Lease.
-func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
+// Requirements: JOB-56
+func TestStandbyOnlyReadsTheLease(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	leader, standby := f.startPair(longLease)
@@ -84,7 +86,8 @@ func TestStandbyOnlyReadsTheLease_JOB_56(t *testing.T) {
 
 // A leader that is stopped waits for its calls in flight, then releases the Lease, and the other one leads at once, long
 // before the Lease would expire.
-func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
+// Requirements: JOB-56
+func TestNextLeaderLeadsAtOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	leader, standby := f.startPair(longLease)
@@ -124,7 +127,8 @@ func TestNextLeaderLeadsAtOnce_JOB_56(t *testing.T) {
 }
 
 // A write of a leader is in flight for so long that another one leads when it arrives.
-func TestLateWriteOfTheLastLeader_JOB_56_TRK_03(t *testing.T) {
+// Requirements: JOB-56, TRK-03
+func TestLateWriteOfTheLastLeader(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		late match
@@ -177,7 +181,8 @@ func (f *fixture) untilReleasedBut(n int) {
 }
 
 // Two leaders at once create all pods twice at the same time, and count the pods that fail, are retried, and succeed.
-func TestTwoLeadersAtOnce_JOB_56(t *testing.T) {
+// Requirements: JOB-56
+func TestTwoLeadersAtOnce(t *testing.T) {
 	t.Parallel()
 	for name, job := range map[string]*batchv1.Job{
 		"global limit":     newJob(indexed(6), parallelism(4), backoffLimit(20)),

@@ -305,8 +305,8 @@ func TestAPIServerAcceptsTheDocumentedManifests(t *testing.T) {
 }
 
 // Each change alone, on a plain and on an Indexed Job, and in a CronJob.
-// Requirements: LNT-01
-func TestLintRejectsWhatTheAPIServerRejects_PFP_11_PFP_12_BLI_01_BLI_30_PRP_01_SUC_01_SUC_02(t *testing.T) {
+// Requirements: LNT-01, PFP-11, PFP-12, BLI-01, BLI-30, PRP-01, SUC-01, SUC-02
+func TestLintRejectsWhatTheAPIServerRejects(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	base := decoded(t, lintBase)
@@ -327,7 +327,8 @@ func TestLintRejectsWhatTheAPIServerRejects_PFP_11_PFP_12_BLI_01_BLI_30_PRP_01_S
 }
 
 // Several changes at once.
-func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
+// Requirements: PFP-12, BLI-30, SUC-02
+func TestLintAgreesWithTheAPIServerAtRandom(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	base, changes := decoded(t, lintBase), lintChanges()
@@ -348,7 +349,8 @@ func TestLintAgreesWithTheAPIServerAtRandom_PFP_12_BLI_30_SUC_02(t *testing.T) {
 }
 
 // The fields of CronJobs around the Job, schedules in particular.
-func TestLintOfCronJobsAgreesWithTheAPIServer_JOB_40(t *testing.T) {
+// Requirements: JOB-40
+func TestLintOfCronJobsAgreesWithTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	job := asJob(decoded(t, `{}`), decoded(t, lintBase))
@@ -374,7 +376,8 @@ func TestLintOfCronJobsAgreesWithTheAPIServer_JOB_40(t *testing.T) {
 	}
 }
 
-func TestLintOfNamesAgreesWithTheAPIServer_JOB_40(t *testing.T) {
+// Requirements: JOB-40
+func TestLintOfNamesAgreesWithTheAPIServer(t *testing.T) {
 	t.Parallel()
 	s := newLintServer(t)
 	base := decoded(t, lintBase)

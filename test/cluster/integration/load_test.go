@@ -30,7 +30,8 @@ func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 
 // A Job larger than the API server recommends, in which all but the last few indexes have succeeded: they run, as many
 // at once as parallelism allows, and the Job completes.
-func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
+// Requirements: SCL-13
+func TestJobLargerThanRecommendedCompletes(t *testing.T) {
 	t.Parallel()
 	const indexes, left = 100_001, 4
 	f := newFixture(t)
@@ -60,7 +61,8 @@ func TestJobLargerThanRecommendedCompletes_SCL_13(t *testing.T) {
 }
 
 // The pods of such a Job, more than one stage may create, are created and removed again.
-func TestManyPodsAreCreatedAndRemoved_SCL_13(t *testing.T) {
+// Requirements: SCL-13
+func TestManyPodsAreCreatedAndRemoved(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -88,7 +90,8 @@ func (l *countingLimiter) Wait(context.Context) error {
 }
 
 // Every call of a sync passes the rate limiter of the controller's client; events have their own.
-func TestCallsAreLimited_SCL_12_SCL_03(t *testing.T) {
+// Requirements: SCL-12, SCL-03
+func TestCallsAreLimited(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	limiter := &countingLimiter{RateLimiter: flowcontrol.NewFakeAlwaysRateLimiter()}

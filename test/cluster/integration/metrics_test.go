@@ -18,7 +18,8 @@ import (
 )
 
 // Each index fails by another rule, one by no rule, and the last one by the rule that fails the Job.
-func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
+// Requirements: PFP-13, PFP-14, PFN-14
+func TestFailuresByRuleAreCounted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	// An ignored failure is recorded nowhere.
@@ -52,7 +53,8 @@ func TestFailuresByRuleAreCounted_PFP_13_PFP_14_PFN_14(t *testing.T) {
 }
 
 // Two controllers in sequence count everything once, whatever faults the terminal write has.
-func TestFinishedJobIsCountedOnce_JOB_50_SUC_18(t *testing.T) {
+// Requirements: JOB-50, SUC-18
+func TestFinishedJobIsCountedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := f.newMeter()
@@ -81,7 +83,8 @@ func TestFinishedJobIsCountedOnce_JOB_50_SUC_18(t *testing.T) {
 }
 
 // Pods that finish with the tracking finalizer come and go, and change the counters.
-func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
+// Requirements: TRK-30
+func TestFinishedPodsAreCounted(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		job  *batchv1.Job
@@ -168,7 +171,8 @@ func TestFinishedPodsAreCounted_TRK_30(t *testing.T) {
 }
 
 // Pods of another controller's Job are not counted, although they hold the same finalizer.
-func TestFinishedPodsOfOthers_TRK_30(t *testing.T) {
+// Requirements: TRK-30
+func TestFinishedPodsOfOthers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	// The other controller records nothing.
@@ -192,7 +196,8 @@ func TestFinishedPodsOfOthers_TRK_30(t *testing.T) {
 }
 
 // Pods, and failed creations, are counted by the reason for the creation.
-func TestCreationsAreCounted_PRP_17(t *testing.T) {
+// Requirements: PRP-17
+func TestCreationsAreCounted(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := f.newMeter()
@@ -214,7 +219,8 @@ func TestCreationsAreCounted_PRP_17(t *testing.T) {
 }
 
 // Indexes that leave an elastic Job and return are counted again: they ran again.
-func TestIndexesThatReturnAreCountedAgain_BLI_11_BLI_32(t *testing.T) {
+// Requirements: BLI-11, BLI-32
+func TestIndexesThatReturnAreCountedAgain(t *testing.T) {
 	t.Parallel()
 	const metric = "job_finished_indexes_total"
 	f := newFixture(t)

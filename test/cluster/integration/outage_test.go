@@ -13,7 +13,8 @@ import (
 )
 
 // The API server is unreachable for a while, and pods end meanwhile.
-func TestAPIServerOutage_JOB_57(t *testing.T) {
+// Requirements: JOB-57
+func TestAPIServerOutage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	proxy := startProxy(t, apiServer.Config)
@@ -48,7 +49,8 @@ func TestAPIServerOutage_JOB_57(t *testing.T) {
 
 // The API server is unreachable for so long that the leader loses its Lease. Then the same process leads again, and
 // continues.
-func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
+// Requirements: JOB-56, JOB-57
+func TestLeadIsLostInAnOutage(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	proxy := startProxy(t, apiServer.Config)
@@ -86,7 +88,8 @@ func TestLeadIsLostInAnOutage_JOB_56_JOB_57(t *testing.T) {
 
 // The API server accepts requests without responding: each request times out, and is repeated. Requests that took effect
 // all the same are not carried out twice.
-func TestAPIServerHangs_JOB_57(t *testing.T) {
+// Requirements: JOB-57
+func TestAPIServerHangs(t *testing.T) {
 	t.Parallel()
 	for name, disturb := range map[string]func(*wire) (*fault, func()){
 		"requests are lost": func(w *wire) (*fault, func()) { h := w.hold(anyWrite); return h.fault, h.lift },
@@ -131,7 +134,8 @@ func (w *wire) commitAndHang(m match) *held {
 
 // Both watches end because their resourceVersion has expired. While there is no watch, a pod ends, another one is
 // removed, and the Job is edited.
-func TestWatchesExpire_JOB_55_JOB_57(t *testing.T) {
+// Requirements: JOB-55, JOB-57
+func TestWatchesExpire(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

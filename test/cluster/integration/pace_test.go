@@ -22,7 +22,8 @@ func anyCall(c call) bool { return !c.watch }
 // status.terminating costs no request of its own: no status write changes nothing else, and the deletion of a pod takes the same
 // requests for pods with it as without. The number of status writes follows from whether the next pod is created before its
 // predecessor is counted, which is a matter of time.
-func TestNoRequestsForTerminating_PRP_11(t *testing.T) {
+// Requirements: PRP-11
+func TestNoRequestsForTerminating(t *testing.T) {
 	t.Parallel()
 	requests := map[string]map[string]int{}
 	gates := map[string][]func(*controller.Config){"on": nil, "off": {gateOff(controller.JobPodReplacementPolicy)}}

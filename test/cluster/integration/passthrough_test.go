@@ -21,7 +21,8 @@ import (
 )
 
 // Pods get the schedulingGroup of the template, and no other object is created for it.
-func TestSchedulingGroupIsPassedOn_JOB_64(t *testing.T) {
+// Requirements: JOB-64
+func TestSchedulingGroupIsPassedOn(t *testing.T) {
 	t.Parallel()
 	for name, mode := range map[string]jobOption{"NonIndexed": completions(2), "Indexed": indexed(2)} {
 		t.Run(name, func(t *testing.T) {
@@ -99,7 +100,8 @@ func ofTheFuture(config *rest.Config, jobs *atomic.Int64) *rest.Config {
 }
 
 // Unknown fields of the spec do not disturb the controller, and its writes do not change the stored spec.
-func TestUnknownFieldsOfTheSpecStay_JOB_64(t *testing.T) {
+// Requirements: JOB-64
+func TestUnknownFieldsOfTheSpecStay(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var seen atomic.Int64

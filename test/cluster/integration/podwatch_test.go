@@ -14,7 +14,8 @@ import (
 
 // Pods of a Deployment come, change and go, and the watch delivers only its own bookmarks. It does deliver pods of
 // another controller's Job, but the cache contains none of them.
-func TestPodsOfOthers_IDL_01(t *testing.T) {
+// Requirements: IDL-01
+func TestPodsOfOthers(t *testing.T) {
 	t.Parallel()
 	const others, bookmarks = 50, 500
 	f := newFixture(t)
@@ -53,7 +54,8 @@ func TestPodsOfOthers_IDL_01(t *testing.T) {
 func aboutPods(c call) bool { return !c.watch && c.resource == "pods" }
 
 // The end of a pod costs no request, whatever it had lost before.
-func TestDeletedPodsAreNotLookedFor_IDL_02(t *testing.T) {
+// Requirements: IDL-02
+func TestDeletedPodsAreNotLookedFor(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()
@@ -73,7 +75,8 @@ func TestDeletedPodsAreNotLookedFor_IDL_02(t *testing.T) {
 
 // An earlier version of the controller watched by a label, and set it on its pods. The pods of both versions belong to
 // the Job, and the orphans of a Job that was deleted meanwhile are released.
-func TestPodsOfAnEarlierVersion_IDL_03_TRK_22(t *testing.T) {
+// Requirements: IDL-03, TRK-22
+func TestPodsOfAnEarlierVersion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

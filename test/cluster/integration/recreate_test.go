@@ -12,7 +12,8 @@ import (
 
 // During a sync, the Job is deleted, and another Job with the same name is created for another controller. The new Job
 // is not touched; the old Job's pods are released.
-func TestJobIsRecreatedForAnother_MGB_03_JOB_38_TRK_23(t *testing.T) {
+// Requirements: MGB-03, JOB-38, TRK-23
+func TestJobIsRecreatedForAnother(t *testing.T) {
 	t.Parallel()
 	for name, blocked := range map[string]match{
 		"status write blocked":      statusPut,

@@ -15,7 +15,8 @@ func replacing(c *controller.Config) { c.ReplaceBuiltin = true }
 
 // Without a built-in controller, Jobs without managedBy and Jobs with the reserved name are ours, too; another
 // controller's Jobs are not.
-func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
+// Requirements: MGB-02
+func TestReplacesTheBuiltinController(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.ours = func(job *batchv1.Job) bool { return ptr.Deref(job.Spec.ManagedBy, "") != otherController }
@@ -33,7 +34,7 @@ func TestReplacesTheBuiltinController_MGB_02(t *testing.T) {
 }
 
 // MGB-12: the log names the controller of a skipped Job, which reveals a mistyped name.
-func TestSkippedControllerIsLogged_MGB_12(t *testing.T) {
+func TestSkippedControllerIsLogged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	p := f.startController()

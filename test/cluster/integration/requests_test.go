@@ -222,7 +222,7 @@ func TestOnlyTheTableOfVerbsIsRewritten(t *testing.T) {
 }
 
 // POL-01, POL-02: docs/scaling.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
-func TestRequestsAreAsDocumented_POL_01_POL_02(t *testing.T) {
+func TestRequestsAreAsDocumented(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
 	namespaces, sizes := map[int32]string{}, []int32{10, 1000}
 	if *rewrite {

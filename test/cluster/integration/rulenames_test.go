@@ -14,7 +14,8 @@ import (
 const failJob = batchv1.PodFailurePolicyActionFailJob
 
 // The longest name makes a reason of 128 bytes, which fits into an event.
-func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
+// Requirements: PFN-15
+func TestLongestNameFitsAnEvent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController(f.telling)
@@ -33,7 +34,8 @@ func TestLongestNameFitsAnEvent_PFN_15(t *testing.T) {
 }
 
 // The gate is on, off, and on again: each failure gets its reason from the current gate.
-func TestGateIsSwitchedOnAgain_PFN_11(t *testing.T) {
+// Requirements: PFN-11
+func TestGateIsSwitchedOnAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	names := []string{"first", "second", "third"}

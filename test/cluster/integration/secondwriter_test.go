@@ -11,7 +11,7 @@ import (
 
 // MGB-16: another controller writes the status of our Job, as the built-in one does on a cluster that does not know
 // spec.managedBy. Each of its writes is detected once and reported in an event; the counts remain correct.
-func TestSecondWriterIsNoticed_MGB_16(t *testing.T) {
+func TestSecondWriterIsNoticed(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	m := f.newMeter()

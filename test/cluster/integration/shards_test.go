@@ -114,7 +114,8 @@ func inAllShards(t *testing.T, shards int) (all []*fixture) {
 // exact counts. An API server that filters sends no object of another shard; without filtering, only that differs.
 //
 // They watch all namespaces, so this does not run in parallel with other tests.
-func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
+// Requirements: SHD-06, SHD-04, SHD-02
+func TestReplicasShareAllNamespaces(t *testing.T) {
 	for _, filtered := range []bool{true, false} {
 		t.Run(fmt.Sprintf("filtered %v", filtered), func(t *testing.T) {
 			const shards = 4
@@ -159,7 +160,8 @@ func TestReplicasShareAllNamespaces_SHD_06_SHD_04_SHD_02(t *testing.T) {
 
 // The same namespace is in a shard of two, in a shard of three, and held twice in the first, at the same time: all
 // replicas create all pods, and nothing is counted twice.
-func TestShardIsHeldTwice_SHD_09(t *testing.T) {
+// Requirements: SHD-09
+func TestShardIsHeldTwice(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	// Each may create a pod that the others have created too, even when another one has ended the Job.
@@ -187,7 +189,8 @@ func TestShardIsHeldTwice_SHD_09(t *testing.T) {
 }
 
 // With a list of namespaces, a shard has the namespaces in its range, and makes no requests for others.
-func TestShardOfSomeNamespaces_SHD_07(t *testing.T) {
+// Requirements: SHD-07
+func TestShardOfSomeNamespaces(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	var processes []*process

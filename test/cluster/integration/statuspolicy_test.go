@@ -61,7 +61,8 @@ func (r *rejections) times() []time.Time {
 }
 
 // A rejected status is retried after growing waits, reported once, and affects no other Job.
-func TestStatusIsRejected_STV_22(t *testing.T) {
+// Requirements: STV-22
+func TestStatusIsRejected(t *testing.T) {
 	t.Parallel()
 	const retry = 50 * time.Millisecond
 	f := newFixture(t)
@@ -100,7 +101,8 @@ func TestStatusIsRejected_STV_22(t *testing.T) {
 }
 
 // The controller writes only the status of a Job.
-func TestStatusWritesTouchNothingElse_STV_24(t *testing.T) {
+// Requirements: STV-24
+func TestStatusWritesTouchNothingElse(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.startController()
@@ -156,7 +158,8 @@ func (f *fixture) wantOnlyStatusOf(before, after *batchv1.Job) {
 
 // A recorded pod is gone before its finalizer can be removed, and no watch delivers the deletion: the response to the
 // patch is sufficient to count the pod.
-func TestPodIsGoneBeforeItsRelease_TRK_10_TRK_30(t *testing.T) {
+// Requirements: TRK-10, TRK-30
+func TestPodIsGoneBeforeItsRelease(t *testing.T) {
 	t.Parallel()
 	for name, ends := range map[string]func(*kubelet, ...*corev1.Pod){"succeeded": (*kubelet).succeed, "failed": (*kubelet).fail} {
 		t.Run(name, func(t *testing.T) {

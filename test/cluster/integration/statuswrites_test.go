@@ -51,7 +51,8 @@ func uncountedAre(succeeded, failed []types.UID) statusEdit {
 }
 
 // The rules used by the tests accept and reject the same statuses as the API server.
-func TestStatusRulesAreThoseOfTheAPIServer_STV_01_to_STV_21_STV_25(t *testing.T) {
+// Requirements: STV-01, STV-02, STV-03, STV-04, STV-05, STV-06, STV-07, STV-08, STV-09, STV-10, STV-11, STV-12, STV-13, STV-14, STV-15, STV-16, STV-17, STV-18, STV-19, STV-20, STV-21, STV-25
+func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 	t.Parallel()
 	complete, failed := batchv1.JobComplete, batchv1.JobFailed
 	target, criteria := batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet
@@ -173,7 +174,8 @@ func manyGaps(n int) (completed, failed string) {
 
 // The largest possible lists are stored and read, and the controller continues with them (KEP-3850, "Risks and
 // Mitigations").
-func TestLargestStatusIsStored_BLI_31(t *testing.T) {
+// Requirements: BLI-31
+func TestLargestStatusIsStored(t *testing.T) {
 	t.Parallel()
 	const mi = 1 << 20
 	tenTo5, tenTo5Failed := everySecond(1e5)

@@ -21,7 +21,8 @@ import (
 // With --controllers=*,-job-controller the rest of kube-controller-manager treats our Jobs like the built-in
 // controller's: CronJobs create them, follow them, and limit their history; finished Jobs expire; the garbage collector
 // deletes their pods.
-func TestBeside_ReplacementBesideTheOtherControllers_MGB_02_MGB_14_MGB_15(t *testing.T) {
+// Requirements: MGB-02, MGB-14, MGB-15
+func TestBeside_ReplacementBesideTheOtherControllers(t *testing.T) {
 	startBuiltin(t, "*", "-job-controller")
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true }
@@ -75,7 +76,8 @@ func (f *fixture) createDueCronJob(name string, spec batchv1.JobSpec) {
 
 // Jobs started by the built-in controller continue under ours, and back, with nothing counted twice or lost: both keep
 // the same records in the status.
-func TestBeside_TakesOverFromTheBuiltinController_MGB_02_TRK_03(t *testing.T) {
+// Requirements: MGB-02, TRK-03
+func TestBeside_TakesOverFromTheBuiltinController(t *testing.T) {
 	other := startBuiltin(t, "job-controller")
 	f := newFixture(t)
 	f.ours = func(*batchv1.Job) bool { return true }

@@ -29,7 +29,8 @@ func (m match) ofJob(job *batchv1.Job) match {
 
 // The API server requests a pause. The Job waits, and others do not, while there is a worker for them: here there are
 // two.
-func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
+// Requirements: JOB-57
+func TestThrottledJobHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	for name, m := range map[string]match{"creations": podPost, "status writes": statusPut} {
 		t.Run(name, func(t *testing.T) {
@@ -64,7 +65,8 @@ func TestThrottledJobHoldsUpNoOther_JOB_57(t *testing.T) {
 
 // The API server is overloaded for a long time: several times, all of client-go's attempts for a call fail. Afterward
 // the Job continues, with nothing lost or doubled.
-func TestLongThrottling_JOB_57(t *testing.T) {
+// Requirements: JOB-57
+func TestLongThrottling(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		match  match

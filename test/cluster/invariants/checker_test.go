@@ -71,7 +71,8 @@ func TestCheckAcceptsWhatIsRight(t *testing.T) {
 }
 
 // The checker finds violations of S1, S2 and S3.
-func TestCheckFindsWrongCounts_TRK_05_TRK_24(t *testing.T) {
+// Requirements: TRK-05, TRK-24
+func TestCheckFindsWrongCounts(t *testing.T) {
 	t.Parallel()
 	recorded := func() *story { return tell(nil).pod("a-0").pod("a-0", failed).status(record(none, uid("a-0"))) }
 	for what, c := range map[string]struct {
@@ -128,7 +129,8 @@ func many(n int) (uids []types.UID) {
 }
 
 // The checker finds pods that must not exist (S5, S6, S9).
-func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
+// Requirements: PRP-24
+func TestCheckFindsPodsThatMustNotBe(t *testing.T) {
 	t.Parallel()
 	suspended := func(yes bool) func(*batchv1.Job) {
 		return func(j *batchv1.Job) { j.Spec.Suspend = &yes }
@@ -156,7 +158,8 @@ func TestCheckFindsPodsThatMustNotBe_PRP_24(t *testing.T) {
 }
 
 // The checker finds wrong and premature terminal conditions (MGB-09..11, S11, L2).
-func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
+// Requirements: MGB-10, MGB-11
+func TestCheckFindsWrongEnds(t *testing.T) {
 	t.Parallel()
 	done := func() *story {
 		return tell(nil).pod("a-0").pod("b-1").pod("a-0", succeeded).pod("b-1", succeeded).status(record(uid("a-0", "b-1"), none)).
@@ -228,7 +231,7 @@ func TestCheckFindsWrongEnds_MGB_09_MGB_10_MGB_11(t *testing.T) {
 }
 
 // Released pods and late creations are excused (TRK-05, TRK-24), and nothing else is.
-func TestCheckKnowsWhatNoVersionShows_TRK_05_TRK_24(t *testing.T) {
+func TestCheckKnowsWhatNoVersionShows(t *testing.T) {
 	t.Parallel()
 	seenAt := func(revision int) time.Time { return time.Unix(int64(revision), 0) }
 	e := Excuses{Released: sets.New[types.UID]("a-0"), Late: map[types.UID]Arrival{"c-2": {At: seenAt(2).Add(time.Millisecond), Writes: 1}, "g-6": {At: seenAt(4).Add(time.Millisecond), Writes: 1}, "f-5": {At: seenAt(2).Add(2 * time.Millisecond), Writes: 1}}}

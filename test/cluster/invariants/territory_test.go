@@ -28,7 +28,7 @@ func of(managedBy *string) func(*batchv1.JobSpec) {
 }
 
 // Writes to another controller's Jobs are found, and a controller's own writes are not (MGB-01, MGB-05, MGB-13).
-func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
+func TestTerritoryFindsForeignWrites(t *testing.T) {
 	t.Parallel()
 	ours, named, foreign, reserved := ptr.To("batchjob.dev/controller"), ptr.To("e2e.batchjob.dev/x"), ptr.To("example.com/other"), ptr.To(batchv1.JobControllerName)
 	stray := func(p *corev1.Pod) { p.OwnerReferences = nil }
@@ -60,7 +60,8 @@ func TestTerritoryFindsForeignWrites_MGB_01_MGB_05_MGB_13(t *testing.T) {
 }
 
 // Missing reports the kinds of Jobs that a check did not see.
-func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
+// Requirements: MGB-13
+func TestTerritoryReportsWhatItDidNotSee(t *testing.T) {
 	t.Parallel()
 	territory := NewTerritory("batchjob.dev/controller")
 	if got := territory.Missing(); len(got) != 4 {
@@ -85,7 +86,8 @@ func TestTerritoryReportsWhatItDidNotSee_MGB_13(t *testing.T) {
 }
 
 // Finalizers that are left behind are found, and finalizers that may still be held are not (L2).
-func TestFinalizersLeftBehindAreFound_TRK_20_JOB_58(t *testing.T) {
+// Requirements: TRK-20, JOB-58
+func TestFinalizersLeftBehindAreFound(t *testing.T) {
 	t.Parallel()
 	finished := func(s *batchv1.JobStatus) { and(met, complete)(s) }
 	for what, c := range map[string]struct {

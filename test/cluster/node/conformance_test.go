@@ -13,9 +13,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/command"
 )
 
-// TestConformanceWithRealContainers_CNF_05_CNF_06_CNF_08 runs the conformance suite with an image on this node, against
+// TestConformanceWithRealContainers runs the conformance suite with an image on this node, against
 // the built-in controller and ours. BATCHJOB_CONFORMANCE_REPORTS is a folder for the reports.
-func TestConformanceWithRealContainers_CNF_05_CNF_06_CNF_08(t *testing.T) {
+// Requirements: CNF-05, CNF-06, CNF-08
+func TestConformanceWithRealContainers(t *testing.T) {
 	for name, args := range map[string][]string{"built-in": nil, "ours": {"--managed-by", controller.DefaultManagedBy}} {
 		t.Run(name, func(t *testing.T) {
 			args := append([]string{"--pods", "image", "--image", "busybox:1.37", "-o", "json"}, args...)

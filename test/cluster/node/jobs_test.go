@@ -163,7 +163,7 @@ func TestRestartsAreExplained(t *testing.T) {
 
 // PFP-07, ADR 0012: a busy kubelet may report that pods failed at their activeDeadlineSeconds before it reports the exit
 // codes of their containers; the rule for the exit code is applied nevertheless.
-func TestLateExitCodesAreEvaluated_PFP_07(t *testing.T) {
+func TestLateExitCodesAreEvaluated(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
 	j := indexed(newJob("late", `trap 'sleep 1; exit 42' TERM; while :; do sleep 1 & wait; done`), 4, 4)

@@ -12,7 +12,8 @@ import (
 
 // Issue 18: with either controller, real containers run the failed index again, with the same index and the changed
 // template.
-func TestRetryRunsTheFailedIndex_RTY_01_RTY_04(t *testing.T) {
+// Requirements: RTY-01, RTY-04
+func TestRetryRunsTheFailedIndex(t *testing.T) {
 	for name, ours := range map[string]bool{"built-in": false, "ours": true} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -39,7 +39,7 @@ func authority(t *testing.T, now time.Time) (tls.Certificate, *x509.CertPool) {
 
 // A certificate identifies its subject to clients that trust the authority until it expires, and each certificate has
 // another key (SOK-01).
-func TestCertificatesExpire_SOK_01(t *testing.T) {
+func TestCertificatesExpire(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1_800_000_000, 0)
 	issuer, trusted := authority(t, now)

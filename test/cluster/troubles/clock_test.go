@@ -24,7 +24,8 @@ func main() {
 `
 
 // The program has the wrong date but measures durations correctly.
-func TestProgramsWithWrongClocks_SOK_01(t *testing.T) {
+// Requirements: SOK-01
+func TestProgramsWithWrongClocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it compiles much of the standard library once more")
 	}

@@ -50,7 +50,7 @@ func eventually(t *testing.T, holds func() bool) {
 
 // A stopped component stays away until it is started with more flags; a component that ends by itself is restarted
 // (SOK-01).
-func TestComponentsEndAndComeBack_SOK_01(t *testing.T) {
+func TestComponentsEndAndComeBack(t *testing.T) {
 	t.Parallel()
 	dir, ctx := t.TempDir(), t.Context()
 	program(t, dir, Etcd)

@@ -10,7 +10,7 @@ import (
 )
 
 // A shard has no holder from the release or expiry of its Lease until a replica acquires it (SOK-02).
-func TestShardsWithoutHolder_SOK_02(t *testing.T) {
+func TestShardsWithoutHolder(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(1000, 0)
 	at := func(ms int) time.Time { return begin.Add(time.Duration(ms) * time.Millisecond) }
@@ -46,7 +46,8 @@ func TestShardsWithoutHolder_SOK_02(t *testing.T) {
 }
 
 // During an outage and its consequences, the time without a holder does not count.
-func TestOutagesAreNotCounted_SOK_02(t *testing.T) {
+// Requirements: SOK-02
+func TestOutagesAreNotCounted(t *testing.T) {
 	t.Parallel()
 	h, l := NewHolders(), coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{UID: "a", ResourceVersion: "1"}}
 	l.Spec.HolderIdentity, l.Spec.LeaseDurationSeconds = ptr.To("x"), ptr.To[int32](3)

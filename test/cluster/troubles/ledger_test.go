@@ -9,7 +9,7 @@ import (
 )
 
 // The ledger has a line for each kind of trouble and lists the troubles without effect (SOK-04).
-func TestLedgerCounts_SOK_04(t *testing.T) {
+func TestLedgerCounts(t *testing.T) {
 	t.Parallel()
 	now := time.Unix(1000, 0)
 	l := NewLedger(func() time.Time { return now })
@@ -31,7 +31,8 @@ func TestLedgerCounts_SOK_04(t *testing.T) {
 }
 
 // Errors are excused only during an outage and for a short while after it.
-func TestOnlyOutagesExcuseErrors_SOK_01(t *testing.T) {
+// Requirements: SOK-01
+func TestOnlyOutagesExcuseErrors(t *testing.T) {
 	t.Parallel()
 	begin := time.Unix(1000, 0)
 	now := begin

@@ -10,7 +10,8 @@ import (
 func three() []Trouble { return []Trouble{{Name: "a"}, {Name: "b"}, {Name: "c"}} }
 
 // SOAK_TROUBLES names the troubles to use; an unknown name is an error that lists the valid ones.
-func TestTroublesAreChosenByName_SOK_05(t *testing.T) {
+// Requirements: SOK-05
+func TestTroublesAreChosenByName(t *testing.T) {
 	t.Parallel()
 	for list, want := range map[string]string{"": "a, b, c", "all": "a, b, c", "none": "", "c,a": "c, a", "b": "b"} {
 		if got, err := Choose(three(), list); err != nil || names(got) != want {
@@ -23,7 +24,8 @@ func TestTroublesAreChosenByName_SOK_05(t *testing.T) {
 }
 
 // A round has each trouble once. The same seed gives the same order, pauses and durations.
-func TestSeedRepeatsARound_SOK_05(t *testing.T) {
+// Requirements: SOK-05
+func TestSeedRepeatsARound(t *testing.T) {
 	t.Parallel()
 	round := func(seed uint64) (text string) {
 		seen := map[string]bool{}

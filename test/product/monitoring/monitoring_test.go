@@ -260,7 +260,8 @@ func (p panel) check(t *testing.T, served series) {
 }
 
 // docs/monitoring.md lists exactly the controller's metrics.
-func TestMetricsTableIsComplete_JOB_52(t *testing.T) {
+// Requirements: JOB-52
+func TestMetricsTableIsComplete(t *testing.T) {
 	page := read(t, "../../../docs/monitoring.md")
 	served := series{}
 	served.addOwn(t)

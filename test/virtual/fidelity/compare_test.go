@@ -195,7 +195,8 @@ func (m meddling) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 }
 
 // The modeled fields of a template are compared.
-func TestTemplatesAreCompared_FID_02(t *testing.T) {
+// Requirements: FID-02
+func TestTemplatesAreCompared(t *testing.T) {
 	calls, err := parseCalls("create job0 init=first cpu=1 initCPU=1")
 	if err != nil {
 		t.Fatal(err)

@@ -58,7 +58,8 @@ func (a *account) add(calls []call, found difference) bool {
 }
 
 // The virtual API server and the real one give the same answers to random calls, and store the same objects.
-func TestRandomSequences_FID_01_FID_02(t *testing.T) {
+// Requirements: FID-01, FID-02
+func TestRandomSequences(t *testing.T) {
 	a := &account{begun: time.Now(), known: map[string]int{}, reported: map[string]bool{}}
 	var running sync.WaitGroup
 	for range *workers {
@@ -94,7 +95,8 @@ func (l *lane) compareSeed(t *testing.T, a *account, seed uint64) error {
 }
 
 // Past differences do not reappear. -replay names another file of sequences.
-func TestReplay_FID_04(t *testing.T) {
+// Requirements: FID-04
+func TestReplay(t *testing.T) {
 	text, err := os.ReadFile(*replay)
 	if err != nil {
 		t.Fatal(err)

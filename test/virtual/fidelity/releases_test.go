@@ -81,7 +81,8 @@ func knownDifference(calls []call, found difference) *releaseDifference {
 }
 
 // Each listed difference exists in exactly the releases for which it is listed.
-func TestReleaseDifferencesStillExist_FID_05(t *testing.T) {
+// Requirements: FID-05
+func TestReleaseDifferencesStillExist(t *testing.T) {
 	l := realLane(t.Context())
 	for _, d := range releaseDifferences {
 		calls, err := parseCalls(d.calls)

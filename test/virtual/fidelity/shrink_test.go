@@ -75,7 +75,8 @@ func (f forgetful) updatePodStatus(pod *corev1.Pod, edit func(*corev1.Pod)) (*co
 }
 
 // Random sequences find a bug, and the sequence is shrunk to the necessary calls.
-func TestDifferenceIsShrunk_FID_03(t *testing.T) {
+// Requirements: FID-03
+func TestDifferenceIsShrunk(t *testing.T) {
 	l := &lane{newServer: func() (server, error) { return forgetful{newVirtual()}, nil }}
 	for seed := uint64(1); seed < 500; seed++ {
 		l.server = nil
@@ -121,7 +122,8 @@ func (r rejecting) createJob(job *batchv1.Job) (*batchv1.Job, error) {
 }
 
 // A difference is not shrunk to another one or to a listed one. The same difference is reported once.
-func TestDifferenceStaysTheSame_FID_03(t *testing.T) {
+// Requirements: FID-03
+func TestDifferenceStaysTheSame(t *testing.T) {
 	l := &lane{newServer: func() (server, error) { return rejecting{newVirtual()}, nil }}
 	calls, err := parseCalls("create job0 mode=Indexed completions=2 parallelism=2 success=indexes:0-3")
 	if err != nil {

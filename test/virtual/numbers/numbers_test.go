@@ -26,7 +26,8 @@ const (
 
 // Issue 17: in every state of a Job, and however far the status lags behind the pods, numbers and durations of one name
 // are equal in text, JSON, rows and screens, and parts add up.
-func TestNumbersOfOneNameAgree_CLI_01_CLI_03_CLI_04(t *testing.T) {
+// Requirements: CLI-01, CLI-03, CLI-04
+func TestNumbersOfOneNameAgree(t *testing.T) {
 	w := newWaiter(t)
 	kinds := map[string]int{}
 	n, jobs, first := 0, 0, uint64(0)

@@ -26,9 +26,10 @@ func neverRight() *smallWorld {
 	return &s
 }
 
-// TestChoicesDetermineTheState_PRV_04 walks at random, with faults, and replays each walk: a state has the same
+// TestChoicesDetermineTheState walks at random, with faults, and replays each walk: a state has the same
 // fingerprint, even if only the end of the history is hashed.
-func TestChoicesDetermineTheState_PRV_04(t *testing.T) {
+// Requirements: PRV-04
+func TestChoicesDetermineTheState(t *testing.T) {
 	for seed := range scenario.FewerSeeds(100) {
 		s := allWorlds()[int(seed)%len(allWorlds())]
 		path, since, want := randomWalk(s, seed)
@@ -74,8 +75,9 @@ func randomWalk(s *smallWorld, seed uint64) (path [][]uint8, since int, end fing
 	return path, since, r.fingerprint()
 }
 
-// TestReductionsKeepVerdicts_PRV_05 explores the smallest worlds without reductions.
-func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
+// TestReductionsKeepVerdicts explores the smallest worlds without reductions.
+// Requirements: PRV-05
+func TestReductionsKeepVerdicts(t *testing.T) {
 	worlds := []*smallWorld{onePod(), neverRight()}
 	if !testing.Short() && !scenario.UnderRace {
 		worlds = append(worlds, policyWorlds()[0])
@@ -95,8 +97,9 @@ func TestReductionsKeepVerdicts_PRV_05(t *testing.T) {
 	}
 }
 
-// TestReductionsKeepEnds_PRV_05 compares the final states with the final states of a search without reductions.
-func TestReductionsKeepEnds_PRV_05(t *testing.T) {
+// TestReductionsKeepEnds compares the final states with the final states of a search without reductions.
+// Requirements: PRV-05
+func TestReductionsKeepEnds(t *testing.T) {
 	worlds := plainWorlds()[:1]
 	if !testing.Short() && !scenario.UnderRace {
 		worlds = append(worlds, worldNamed("a named rule fails the Job"), worldNamed("suspended, and nothing to do, one fault"))
@@ -130,9 +133,10 @@ func ends(s *smallWorld) map[fingerprint]bool {
 	return all
 }
 
-// TestEqualStatesContinueAlike_PRV_04 finds histories that lead to the same fingerprint, and compares the states that
+// TestEqualStatesContinueAlike finds histories that lead to the same fingerprint, and compares the states that
 // follow.
-func TestEqualStatesContinueAlike_PRV_04(t *testing.T) {
+// Requirements: PRV-04
+func TestEqualStatesContinueAlike(t *testing.T) {
 	compared := 0
 	for i, s := range allWorlds() {
 		known := map[fingerprint][][]uint8{}
@@ -188,8 +192,9 @@ func (s *smallWorld) followers(path [][]uint8) map[fingerprint]int {
 	return all
 }
 
-// TestViolationIsReplayed_PRV_03 stores a violation, and reads it again.
-func TestViolationIsReplayed_PRV_03(t *testing.T) {
+// TestViolationIsReplayed stores a violation, and reads it again.
+// Requirements: PRV-03
+func TestViolationIsReplayed(t *testing.T) {
 	s := neverRight()
 	x := newSearch(s, limits{})
 	x.explore(2)
@@ -219,8 +224,9 @@ func TestViolationIsReplayed_PRV_03(t *testing.T) {
 	}
 }
 
-// TestHistoryLeadsToItsState_PRV_03 writes random histories, most of them of two processes, and follows them.
-func TestHistoryLeadsToItsState_PRV_03(t *testing.T) {
+// TestHistoryLeadsToItsState writes random histories, most of them of two processes, and follows them.
+// Requirements: PRV-03
+func TestHistoryLeadsToItsState(t *testing.T) {
 	worlds := append(sharedWorlds(), onePod().withFaults("one fault", 1))
 	for seed := range scenario.FewerSeeds(200) {
 		s := worlds[int(seed)%len(worlds)]
@@ -236,8 +242,9 @@ func TestHistoryLeadsToItsState_PRV_03(t *testing.T) {
 	}
 }
 
-// TestHistoryThatIsNotPossibleAnymore_PRV_03: steps that do not occur, and faults of another kind, are skipped.
-func TestHistoryThatIsNotPossibleAnymore_PRV_03(t *testing.T) {
+// TestHistoryThatIsNotPossibleAnymore: steps that do not occur, and faults of another kind, are skipped.
+// Requirements: PRV-03
+func TestHistoryThatIsNotPossibleAnymore(t *testing.T) {
 	r := onePod().followed([]string{"watch: Jobs, create job a", "call: call delete pod a-p1", "timer: sync", "call: call create pod a- | 200"})
 	defer r.abandon()
 	if text := r.world.Trace(); !strings.Contains(text, "not possible: call: call delete pod a-p1") || !r.world.Finished("a") {
@@ -248,8 +255,9 @@ func TestHistoryThatIsNotPossibleAnymore_PRV_03(t *testing.T) {
 	}
 }
 
-// TestSearchContinues_PRV_06_PRV_07 stops a search early, and continues it.
-func TestSearchContinues_PRV_06_PRV_07(t *testing.T) {
+// TestSearchContinues stops a search early, and continues it.
+// Requirements: PRV-06, PRV-07
+func TestSearchContinues(t *testing.T) {
 	whole := newSearch(onePod(), limits{})
 	whole.explore(2)
 	file := filepath.Join(t.TempDir(), "states")

@@ -58,6 +58,6 @@
 // pods only when it removes some. In these worlds, pods are numbered by their state, so that states that differ only in
 // the names of pods are equal.
 //
-// The smallest worlds are also explored without reductions (TestReductionsKeepVerdicts_PRV_05). A fingerprint has 64
+// The smallest worlds are also explored without reductions (TestReductionsKeepVerdicts). A fingerprint has 64
 // bits: in ten million states, the chance that two different states have the same one is three in a million.
 package prove

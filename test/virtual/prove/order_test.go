@@ -119,8 +119,9 @@ func (e *encoder) comparedWith(t time.Time) {
 	e.compared = append(e.compared, comparedTime{at: t, isMoment: true})
 }
 
-// TestOrderOfTimes_PRV_04: times of one kind are the same unless a time of the other kind is between them.
-func TestOrderOfTimes_PRV_04(t *testing.T) {
+// TestOrderOfTimes: times of one kind are the same unless a time of the other kind is between them.
+// Requirements: PRV-04
+func TestOrderOfTimes(t *testing.T) {
 	at := func(second int64, isMoment bool) comparedTime { return comparedTime{time.Unix(second, 0), isMoment} }
 	for _, c := range []struct {
 		all  []comparedTime
@@ -138,8 +139,9 @@ func TestOrderOfTimes_PRV_04(t *testing.T) {
 	}
 }
 
-// TestOrderOfVersions_PRV_04: versions are compared within a process and with the store, not with another process.
-func TestOrderOfVersions_PRV_04(t *testing.T) {
+// TestOrderOfVersions: versions are compared within a process and with the store, not with another process.
+// Requirements: PRV-04
+func TestOrderOfVersions(t *testing.T) {
 	all := []writtenVersion{
 		{5, "a", podVersions, inStore},
 		{3, "a", podVersions, 0},

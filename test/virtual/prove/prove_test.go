@@ -24,9 +24,9 @@ var (
 	historyFile = flag.String("history", "", "replay a history that -prove has stored")
 )
 
-// TestProve_PRV_01_PRV_02 explores every history of small worlds: each is safe (PRV-01), and from each state the Job
+// TestProve explores every history of small worlds: each is safe (PRV-01), and from each state the Job
 // reaches its intended outcome (PRV-02).
-func TestProve_PRV_01_PRV_02(t *testing.T) {
+func TestProve(t *testing.T) {
 	only := regexp.MustCompile(*proveOnly)
 	for _, s := range allWorlds() {
 		skipped := !*proveAll && *proveOnly == "" && !s.isShort() || s.size == vast && only.FindString(s.name) != s.name

@@ -187,9 +187,10 @@ func thousands(n uint64) string {
 // ledgerFile is the ledger shown in docs/internals/proof/storms.md.
 const ledgerFile = "testdata/ledger.json"
 
-// TestDocumentationHasTheLedger_STO_05 compares the tables in docs/internals/proof/storms.md with the ledger; -rewrite updates
+// TestDocumentationHasTheLedger compares the tables in docs/internals/proof/storms.md with the ledger; -rewrite updates
 // them.
-func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
+// Requirements: STO-05
+func TestDocumentationHasTheLedger(t *testing.T) {
 	const page = "../../../docs/internals/proof/storms.md"
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -210,9 +211,10 @@ func TestDocumentationHasTheLedger_STO_05(t *testing.T) {
 	}
 }
 
-// TestEverySeedIsPlayedOnce_STO_03: a run continues with the first seed after the ledger's, and adds an entry of its
+// TestEverySeedIsPlayedOnce: a run continues with the first seed after the ledger's, and adds an entry of its
 // own.
-func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
+// Requirements: STO-03
+func TestEverySeedIsPlayedOnce(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "ledger.json")
 	for range 2 {
 		s := &stormRun{files: stormFiles(t)}
@@ -230,9 +232,10 @@ func TestEverySeedIsPlayedOnce_STO_03(t *testing.T) {
 	}
 }
 
-// TestInterruptedStormsAreInTheLedger_STO_03: the storms that ended before a signal are in the ledger, and the next run
+// TestInterruptedStormsAreInTheLedger: the storms that ended before a signal are in the ledger, and the next run
 // continues after them.
-func TestInterruptedStormsAreInTheLedger_STO_03(t *testing.T) {
+// Requirements: STO-03
+func TestInterruptedStormsAreInTheLedger(t *testing.T) {
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
 		file := filepath.Join(t.TempDir(), "ledger.json")
 		s := &stormRun{files: stormFiles(t)}

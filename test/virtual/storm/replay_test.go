@@ -10,9 +10,10 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
-// TestDrawnFaultsAreReplayed_STO_02 plays storms, and replays them with the drawn faults as commands: the result is the
+// TestDrawnFaultsAreReplayed plays storms, and replays them with the drawn faults as commands: the result is the
 // same, so every violation can be stored as a scenario file.
-func TestDrawnFaultsAreReplayed_STO_02(t *testing.T) {
+// Requirements: STO-02
+func TestDrawnFaultsAreReplayed(t *testing.T) {
 	files := stormFiles(t)
 	for seed := range scenario.FewerSeeds(200) {
 		first := newStorm(seed, files)
@@ -37,9 +38,10 @@ func firstDifference(a, b string) string {
 	return "one is longer"
 }
 
-// TestStormsAreShrunk_STO_04 shrinks a storm in which a controller crashes and a pod is evicted to one fault or restart,
+// TestStormsAreShrunk shrinks a storm in which a controller crashes and a pod is evicted to one fault or restart,
 // one eviction, which may be one of the Job's own, and at most one Job.
-func TestStormsAreShrunk_STO_04(t *testing.T) {
+// Requirements: STO-04
+func TestStormsAreShrunk(t *testing.T) {
 	files := stormFiles(t)
 	shows := func(p played) bool { return p.kinds["evict"] > 0 && p.processes > 1 }
 	for seed := uint64(0); ; seed++ {

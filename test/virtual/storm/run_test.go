@@ -30,9 +30,10 @@ var (
 // shortStorms is the number of random storms in every test run, always with the same seeds.
 const shortStorms = 1500
 
-// TestRandomStorms_STO_01 plays storms with fixed seeds, so that the result of CI depends on the
-// code alone. TestEndlessStorms_STO_03 continues from there.
-func TestRandomStorms_STO_01(t *testing.T) {
+// TestRandomStorms plays storms with fixed seeds, so that the result of CI depends on the
+// code alone. TestEndlessStorms continues from there.
+// Requirements: STO-01
+func TestRandomStorms(t *testing.T) {
 	s := &stormRun{files: stormFiles(t), most: scenario.FewerSeeds(shortStorms), entry: newEntry(0)}
 	s.play(t.Context(), t, 2, func() bool { return true })
 	t.Log(s.entry.String())
@@ -41,10 +42,12 @@ func TestRandomStorms_STO_01(t *testing.T) {
 	}
 }
 
-// TestEndlessStorms_STO_03 plays random storms for a given time, each seed once in the life of a ledger.
+// TestEndlessStorms plays random storms for a given time, each seed once in the life of a ledger.
 //
 //	make storm STORM_TIME=8h
-func TestEndlessStorms_STO_03(t *testing.T) {
+//
+// Requirements: STO-03
+func TestEndlessStorms(t *testing.T) {
 	if *stormSeed >= 0 {
 		s := &stormRun{files: stormFiles(t), entry: newEntry(uint64(*stormSeed))}
 		s.one(t.Context(), t, uint64(*stormSeed))

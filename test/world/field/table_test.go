@@ -11,7 +11,7 @@ import (
 
 // FLD-05: a case with one bad answer fails, as does a case that could not be played, and the table shows the reason.
 // FLD-06: long first sentences are listed.
-func TestTableCountsTheCasesThatFail_FLD_05(t *testing.T) {
+func TestTableCountsTheCasesThatFail(t *testing.T) {
 	of := func(name string, ours bool) take { return take{Case: situation.Case{Name: name}, ours: ours} }
 	good := situation.Verdict{First: "Job a\nhas failed."}
 	bad := situation.Verdict{First: "Job b runs.", Faults: []string{"the first sentence lacks: the probe"}}
@@ -51,7 +51,7 @@ First sentences of more than 160 characters:
 }
 
 // FLD-03: the name of a case does not count as a fact of an answer.
-func TestTheNameOfACaseIsNoFact_FLD_03(t *testing.T) {
+func TestTheNameOfACaseIsNoFact(t *testing.T) {
 	a := anonymous(situation.Answer{Text: "no Jobs in namespace cronjob-suspended", JSON: `{"namespace": "cronjob-suspended"}`}, "cronjob-suspended")
 	if a.Text != "no Jobs in namespace namespace" || a.JSON != `{"namespace": "namespace"}` {
 		t.Errorf("%+v", a)

@@ -104,7 +104,7 @@ func TestRefusedLogIsTriedAgain(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: a user who may not get the pod sees the reason in place of its log.
-func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
+func TestRefusedPodIsShownInPlaceOfItsLog(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
 	api.pods.Write("train-a/main", "one")

@@ -10,7 +10,8 @@ import (
 )
 
 // On a terminal, why opens the view, where advice quotes what-if, too.
-func TestLiveAdviceQuotesWhatIf_WIF_01(t *testing.T) {
+// Requirements: WIF-01
+func TestLiveAdviceQuotesWhatIf(t *testing.T) {
 	c, err := recorded.Load("../../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
 	if err != nil {
 		t.Fatal(err)

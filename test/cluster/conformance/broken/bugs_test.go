@@ -37,7 +37,8 @@ func send(t *testing.T, through http.RoundTripper, method, path, body string) st
 	return string(text)
 }
 
-func TestBugsChangeWhatIsRead_CNF_07(t *testing.T) {
+// Requirements: CNF-07
+func TestBugsChangeWhatIsRead(t *testing.T) {
 	t.Parallel()
 	const stored = `{"object":{"spec":{"backoffLimitPerIndex":1,"maxFailedIndexes":2,"managedBy":"example.com/y"}}}` + "\n"
 	next := server(func(*http.Request) string { return stored + stored })
@@ -55,7 +56,8 @@ func TestBugsChangeWhatIsRead_CNF_07(t *testing.T) {
 	}
 }
 
-func TestReleasesEarly_CNF_07(t *testing.T) {
+// Requirements: CNF-07
+func TestReleasesEarly(t *testing.T) {
 	t.Parallel()
 	pod := func(uid string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "p" + uid, UID: "u", Finalizers: []string{batchv1.JobTrackingFinalizer}}}

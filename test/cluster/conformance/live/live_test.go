@@ -91,7 +91,8 @@ func start(t *testing.T, program string, args ...string) {
 	})
 }
 
-func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
+// Requirements: CNF-05
+func TestBuiltInControllerConforms(t *testing.T) {
 	results, code := check(t)
 	wantFailures(t, results)
 	if code != 0 {
@@ -100,8 +101,8 @@ func TestBuiltInControllerConforms_CNF_05(t *testing.T) {
 }
 
 // The cases cover the requirements below, which no other test covers.
-// Requirements: BLI-29, BLI-38, JOB-17, JOB-41, JOB-43, JOB-44, PRP-20, PRP-21, SUC-24, TRK-31, TRK-32
-func TestOurControllerConforms_CNF_06(t *testing.T) {
+// Requirements: BLI-29, BLI-38, JOB-17, JOB-41, JOB-43, JOB-44, PRP-20, PRP-21, SUC-24, TRK-31, TRK-32, CNF-06
+func TestOurControllerConforms(t *testing.T) {
 	const name = "conformance.example.com/ours"
 	start(t, ours, "controller", "--managed-by", name, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
 	results, code := check(t, "--managed-by", name)
@@ -112,7 +113,8 @@ func TestOurControllerConforms_CNF_06(t *testing.T) {
 }
 
 // The suite finds each planted bug, in exactly the cases that test for it.
-func TestBrokenControllersFail_CNF_07(t *testing.T) {
+// Requirements: CNF-07
+func TestBrokenControllersFail(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short")
 	}

@@ -31,7 +31,8 @@ import (
 )
 
 // The script exits with the code that EndScript writes.
-func TestContainerEndsWithTheCodeInTheFile_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestContainerEndsWithTheCodeInTheFile(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "exit-code")
 	cmd := exec.Command("sh", "-c", Script, "sh", file)
@@ -48,7 +49,8 @@ func TestContainerEndsWithTheCodeInTheFile_CNF_08(t *testing.T) {
 }
 
 // SIGTERM does not end the container: the case decides when the pod ends.
-func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestContainerOutlivesSIGTERM(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	// A sleep that takes no time and leaves a file as a sign that the script is still running.
@@ -86,7 +88,8 @@ func TestContainerOutlivesSIGTERM_CNF_08(t *testing.T) {
 
 // Close deletes the suite's pods, ends its pods that are already terminating, and leaves other pods alone. Failures are
 // retried.
-func TestWhatIsLeftIsRemoved_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestWhatIsLeftIsRemoved(t *testing.T) {
 	t.Parallel()
 	now := metav1.Now()
 	pod := func(name, node string, deleted *metav1.Time, phase corev1.PodPhase, volumes ...corev1.Volume) *corev1.Pod {
@@ -140,7 +143,8 @@ func write(t *testing.T, file, text string) {
 }
 
 // A command that ends its container may be killed with it. The case waits for the pod's end anyway.
-func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestCommandMayBeKilledWithItsContainer(t *testing.T) {
 	t.Parallel()
 	for code, want := range map[int]bool{137: true, 1: false} {
 		if got := isKilled(fmt.Errorf("command: %w", utilexec.CodeExitError{Code: code, Err: errors.New("it ended")})); got != want {
@@ -150,7 +154,8 @@ func TestCommandMayBeKilledWithItsContainer_CNF_08(t *testing.T) {
 }
 
 // A pod may be gone before a command runs in it; that is not an error.
-func TestCommandInAPodThatIsGone_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestCommandInAPodThatIsGone(t *testing.T) {
 	t.Parallel()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -169,7 +174,8 @@ func TestCommandInAPodThatIsGone_CNF_08(t *testing.T) {
 	}
 }
 
-func TestImageMountsTheExitCode_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestImageMountsTheExitCode(t *testing.T) {
 	t.Parallel()
 	template := corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: Container}}}}
 	NewImage(nil, nil, "x", "busybox:1.36").Prepare(&template)

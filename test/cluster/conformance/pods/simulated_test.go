@@ -9,7 +9,8 @@ import (
 )
 
 // The Lease exists before the node, as kwok would run the node otherwise; Close removes both.
-func TestNodeIsAddedAndRemoved_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestNodeIsAddedAndRemoved(t *testing.T) {
 	t.Parallel()
 	client := fake.NewClientset()
 	s, err := NewSimulated(t.Context(), client, "conformance-x")
@@ -42,7 +43,8 @@ func TestNodeIsAddedAndRemoved_CNF_08(t *testing.T) {
 	}
 }
 
-func TestSimulatedPodsRunAndEnd_CNF_08(t *testing.T) {
+// Requirements: CNF-08
+func TestSimulatedPodsRunAndEnd(t *testing.T) {
 	t.Parallel()
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "a", UID: "1"}}
 	client := fake.NewClientset(pod)

@@ -30,7 +30,8 @@ func example() *Report {
 	}
 }
 
-func TestFormats_CNF_03(t *testing.T) {
+// Requirements: CNF-03
+func TestFormats(t *testing.T) {
 	t.Parallel()
 	for _, format := range []Format{Text, JSON, JUnit} {
 		var out bytes.Buffer

@@ -16,7 +16,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
-func TestOutcomes_CNF_03(t *testing.T) {
+// Requirements: CNF-03
+func TestOutcomes(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		run                func(*T)
@@ -37,7 +38,8 @@ func TestOutcomes_CNF_03(t *testing.T) {
 	}
 }
 
-func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
+// Requirements: CNF-04
+func TestInterruptedSuiteStartsNoMoreCases(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &Suite{Config: Config{Timeout: time.Minute, Parallel: 1}}
@@ -48,7 +50,8 @@ func TestInterruptedSuiteStartsNoMoreCases_CNF_04(t *testing.T) {
 }
 
 // A wait that times out fails the case and shows the Job's state.
-func TestWaitInVainShowsTheJob_CNF_03(t *testing.T) {
+// Requirements: CNF-03
+func TestWaitInVainShowsTheJob(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Config: Config{Timeout: time.Minute}, recorder: NewRecorder()}
 	s.player = newPlayer(nil, s.recorder)
@@ -66,7 +69,8 @@ func TestWaitInVainShowsTheJob_CNF_03(t *testing.T) {
 	}
 }
 
-func TestRecorderKeepsAllVersions_CNF_02(t *testing.T) {
+// Requirements: CNF-02
+func TestRecorderKeepsAllVersions(t *testing.T) {
 	t.Parallel()
 	r := NewRecorder()
 	job := func(version string, active int32) *batchv1.Job {
@@ -100,7 +104,8 @@ func TestRecorderKeepsAllVersions_CNF_02(t *testing.T) {
 }
 
 // All controllers are judged alike, and only Jobs under test count.
-func TestEvidenceIsAboutTheJobsUnderTest_CNF_02(t *testing.T) {
+// Requirements: CNF-02
+func TestEvidenceIsAboutTheJobsUnderTest(t *testing.T) {
 	t.Parallel()
 	s := &Suite{Config: Config{ManagedBy: "example.com/x"}, recorder: NewRecorder()}
 	for uid, by := range map[string]*string{"1": ptr.To("example.com/x"), "2": ptr.To("example.com/y"), "3": nil} {
@@ -114,7 +119,8 @@ func TestEvidenceIsAboutTheJobsUnderTest_CNF_02(t *testing.T) {
 	}
 }
 
-func TestViolationsAreReported_CNF_02(t *testing.T) {
+// Requirements: CNF-02
+func TestViolationsAreReported(t *testing.T) {
 	t.Parallel()
 	s := &Suite{recorder: NewRecorder()}
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "1"}}

@@ -6,7 +6,7 @@ import (
 )
 
 // A seed always tells the same story, and stories have every action.
-func TestSeedTellsTheSameStory(t *testing.T) {
+func TestSeedRepeatsAStory(t *testing.T) {
 	t.Parallel()
 	seen := map[action]int{}
 	for seed := range uint64(500) {

@@ -17,7 +17,7 @@ import (
 )
 
 // FLD-01: every play can be read, and each step has exactly one action.
-func TestPlaysAreComplete_FLD_01(t *testing.T) {
+func TestPlaysAreComplete(t *testing.T) {
 	files, err := filepath.Glob("../cases/*")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
@@ -66,7 +66,7 @@ func (p Play) check(dir string) error {
 
 // FLD-04: a played status equals a kubelet's: containers that are not named wait, sidecars count for Ready and
 // Initialized, and images are the pod's.
-func TestStatusIsThatOfAKubelet_FLD_04(t *testing.T) {
+func TestStatusIsThatOfAKubelet(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	always := corev1.ContainerRestartPolicyAlways
 	spec := corev1.PodSpec{
@@ -119,7 +119,8 @@ func TestStatusIsThatOfAKubelet_FLD_04(t *testing.T) {
 	}
 }
 
-func TestPatchesHaveTimesOfThePast_FLD_04(t *testing.T) {
+// Requirements: FLD-04
+func TestPatchesHaveTimesOfThePast(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	got := past(map[string]any{"a": []any{"-5m", "5m", "${POD}"}, "n": int64(-5)}, func(text string) string { return strings.ReplaceAll(text, "${POD}", "x") }, now)
 	if want := map[string]any{"a": []any{"2026-01-02T02:59:05Z", "5m", "x"}, "n": int64(-5)}; !reflect.DeepEqual(got, want) {

@@ -10,7 +10,7 @@ import (
 const folder = "../cases"
 
 // FLD-01: the cases can be read, and there are enough.
-func TestCasesAreComplete_FLD_01(t *testing.T) {
+func TestCasesAreComplete(t *testing.T) {
 	cases, err := Load(folder, regexp.MustCompile(""))
 	if err != nil {
 		t.Fatal(err)
@@ -33,7 +33,7 @@ func fact(t *testing.T, pattern string) []Fact {
 }
 
 // FLD-03: an answer is good if it has all required facts in their places, and no forbidden ones.
-func TestJudge_FLD_03(t *testing.T) {
+func TestJudge(t *testing.T) {
 	answer := Answer{
 		Text: "Job a has failed.\n\nIts container was\nkilled.",
 		JSON: `{"verdict": {"sentence": "Job a has failed: exit code 3."}, "advice": [{"text": "Read the log.", "command": "kubectl logs x"}]}`,
@@ -64,7 +64,7 @@ func TestJudge_FLD_03(t *testing.T) {
 }
 
 // FLD-01: a case that measures nothing is rejected.
-func TestCasesThatMeasureNothingAreRefused_FLD_01(t *testing.T) {
+func TestCasesThatMeasureNothingAreRefused(t *testing.T) {
 	ask := Ask{About: "a", Says: Places{First: fact(t, `"x"`)}}
 	good := Case{Situation: "It fails.", Sources: []string{"x"}, Asks: []Ask{ask}}
 	if err := good.check(); err != nil {
@@ -92,7 +92,8 @@ func TestCasesThatMeasureNothingAreRefused_FLD_01(t *testing.T) {
 	}
 }
 
-func TestPage_FLD_02(t *testing.T) {
+// Requirements: FLD-02
+func TestPage(t *testing.T) {
 	page := Page([]Case{{
 		Name: "two", Situation: "A | B.", Sources: []string{"https://github.com/a/b/issues/3", "https://example.com/x", "pkg/kubelet"},
 		Asks: []Ask{{About: "a", Says: Places{First: fact(t, `{"one": "x"}`)}}, {About: "b", Says: Places{First: fact(t, `"y"`)}}, {Run: "lint"}},
