@@ -21,6 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -288,7 +289,11 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	}
 	list := analysis.List(reports)
 	for _, cronJob := range c.cronJobs {
-		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, reports))
+		runs := make([]explain.OwnedRun, len(reports))
+		for i := range reports {
+			runs[i] = words.RunOf(&reports[i], cronJob.Now)
+		}
+		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, runs))
 	}
 	for _, jobSet := range c.jobSets {
 		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))

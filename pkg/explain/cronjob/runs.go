@@ -8,7 +8,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
@@ -36,7 +35,7 @@ func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJo
 }
 
 // countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
-func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Report) {
+func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.OwnedRun) {
 	var newest input.OwnedJob
 	var unfinished []created
 	for i := range in.Jobs {
@@ -45,11 +44,10 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 		if isNewest {
 			newest, r.Last = *job, nil
 		}
-		at := slices.IndexFunc(reports, func(report explain.Report) bool { return report.Job.Name == job.Name })
-		if at < 0 {
+		run := runOf(runs, job.Name)
+		if run == nil {
 			continue
 		}
-		run := words.RunOf(&reports[at], in.Now)
 		ended := run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
 		if job.Manual {
 			if !ended {
@@ -58,10 +56,10 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 			continue
 		}
 		if isNewest {
-			r.Last = &run
+			r.Last = run
 		}
 		if !ended {
-			unfinished = append(unfinished, created{job.Created, run})
+			unfinished = append(unfinished, created{job.Created, *run})
 		}
 	}
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
@@ -69,6 +67,14 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// runOf returns the run of a Job, nil if it is unknown.
+func runOf(runs []explain.OwnedRun, name string) *explain.OwnedRun {
+	if i := slices.IndexFunc(runs, func(run explain.OwnedRun) bool { return run.Name == name }); i >= 0 {
+		return &runs[i]
+	}
+	return nil
 }
 
 // created is a Job with the time of its creation.
