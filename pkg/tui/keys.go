@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -90,6 +91,8 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.read(k)
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
+	case widget.Matches(k, keyOwner):
+		return m.openOwner(k)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
 	case widget.Matches(k, keyNamespace):
@@ -104,10 +107,22 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
+// againKeys returns the key that runs the Job or the CronJob again, none if there is none now.
+func (m *Model) againKeys() []widget.Binding {
+	if _, ok := m.runnable(); ok {
+		return []widget.Binding{keyRun}
+	}
+	if _, _, allowed := m.retriable(); allowed {
+		return []widget.Binding{keyRetry}
+	}
+	return nil
+}
+
 // formKeys returns the keys that can open a form or a prompt now.
 func (m *Model) formKeys() (keys []widget.Binding) {
-	if _, _, allowed := m.retriable(); allowed {
-		keys = append(keys, keyRetry)
+	keys = m.againKeys()
+	if t, ok := targetOf(m.screens.top(), &m.data); ok && cronjob.IsOwner(t.owner) {
+		keys = append(keys, keyOwner)
 	}
 	if _, ok := targetOf(m.screens.top(), &m.data); ok && m.o.Changer != nil {
 		keys = append(keys, keyHold, keyDelete)

@@ -2,12 +2,14 @@ package cronjob
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
@@ -130,4 +132,25 @@ func decideByRuns(r *explain.CronJobReport) {
 	case policy != batchv1.AllowConcurrent && policy != "" && r.Manual > 0 && r.Running+r.Manual > 1:
 		r.State = explain.CronJobManualJobs
 	}
+}
+
+// Runs returns the Jobs of a CronJob in a list of Jobs, with what Explain needs to know about them.
+func Runs(list []explain.Outline, namespace, name string, now time.Time) (jobs []input.OwnedJob, runs []explain.OwnedRun) {
+	for i := range list {
+		o := &list[i]
+		if o.Namespace != namespace || !IsOwner(o.Owner) || o.Owner.Name != name {
+			continue
+		}
+		job := input.OwnedJob{Name: o.Name, Manual: o.Manual}
+		if o.Created != nil {
+			job.Created = o.Created.Time
+		}
+		jobs, runs = append(jobs, job), append(runs, words.RunOfOutline(o, now))
+	}
+	return jobs, runs
+}
+
+// IsOwner reports whether the owner of a Job is a CronJob.
+func IsOwner(o *explain.Owner) bool {
+	return o != nil && o.Kind == "CronJob" && strings.HasPrefix(o.APIVersion, batchv1.GroupName+"/")
 }

@@ -24,19 +24,26 @@ func CronJob(w io.Writer, r *explain.CronJobReport, o Options) error {
 	return newCronJob(r, o).writeTo(w)
 }
 
-// CronJobLines returns the lines of CronJob, for callers that draw them themselves.
-func CronJobLines(r *explain.CronJobReport, o Options) []layout.Line { return newCronJob(r, o).Lines() }
+// CronJobLines returns the lines of CronJob, for callers that draw them themselves, and the number of the line of the first
+// run. Each run has a line.
+func CronJobLines(r *explain.CronJobReport, o Options) (lines []layout.Line, firstRun int) {
+	v := newCronJob(r, o)
+	return v.Lines(), v.firstRun
+}
 
 // cronJob draws a CronJobReport.
 type cronJob struct {
 	*page
 	*explain.CronJobReport
 	frame *section.Frame
+	// firstRun is the number of the line of the first run.
+	firstRun int
 }
 
-func newCronJob(r *explain.CronJobReport, o Options) *page {
+func newCronJob(r *explain.CronJobReport, o Options) *cronJob {
 	p := newPage(o)
-	v := &cronJob{p, r, p.frame(r.ObservedAt.Time)}
+	v := &cronJob{page: p, CronJobReport: r, frame: p.frame(r.ObservedAt.Time)}
+	v.frame.Absolute = o.Absolute
 	mark, style := v.mark()
 	p.Para(0, indentSection, layout.Text(style|layout.Bold, mark+" "+words.CronJobStatus(r.State)), plain("  cronjob "+section.JobName(&explain.Job{Namespace: r.Namespace, Name: r.Name})))
 	if r.State != explain.CronJobScheduled { // The fields say the rest.
@@ -61,7 +68,7 @@ func newCronJob(r *explain.CronJobReport, o Options) *page {
 	v.runs()
 	p.advice(sharedAdvice(r.Advice), 1)
 	p.gaps(sharedGaps(r.Gaps), 1)
-	return p
+	return v
 }
 
 // mark returns the mark and the style of the state.
@@ -223,6 +230,7 @@ func (v *cronJob) runs() {
 		{Header: "CAUSE", Min: proseWidth, Text: runText},
 	}
 	v.Table(indentSection, layout.TableOf(columns, shown))
+	v.firstRun = len(v.Lines()) - len(shown)
 	v.omitted(int64(len(v.Runs)-len(shown)), "run", "runs")
 }
 
