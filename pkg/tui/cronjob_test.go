@@ -50,7 +50,7 @@ func startsWithNightly(o *Options) { o.Start, o.Job = StartCronJob, nightlyKey }
 // A CronJob is drawn as status prints it, with a cursor on its runs.
 // Requirements: CRJ-13.
 func TestCronJobLooksAsRecorded(t *testing.T) {
-	goldens(t, "cronjob.nightly", nightly(), startsWithNightly, "down")
+	goldens(t, "cronjob.nightly", nightly(), startsWithNightly, "up", "down")
 }
 
 // The Source reads the CronJob; a run opens its Job, unless that no longer exists; esc returns to the list.
@@ -60,6 +60,7 @@ func TestRunsOfACronJobOpen(t *testing.T) {
 	if focus := b.source.looked[len(b.source.looked)-1]; focus.CronJob != nightlyKey || focus.Job.Name != "" {
 		t.Errorf("%+v", focus)
 	}
+	b.View()
 	b.press("down", "enter")
 	if at := b.screens.top().Focus().Job; at != (types.NamespacedName{Namespace: "ml", Name: "nightly-2"}) {
 		t.Errorf("opened %s", at)
@@ -139,7 +140,7 @@ func TestCronJobRunsNow(t *testing.T) {
 		t.Error(b.picture())
 	}
 	b.do(b.press("y"))
-	if !strings.Contains(b.picture(), "Jobs.batch is forbidden") || runner.runs != 1 {
+	if !strings.Contains(b.picture(), "jobs.batch is forbidden") || runner.runs != 1 {
 		t.Error(b.picture())
 	}
 	runner.err = nil

@@ -54,7 +54,7 @@ func TestStatusOfACronJob(t *testing.T) {
 	got := program.Run(t, o.API, "status", "cronjob/nightly")
 	for _, want := range []string{
 		"Scheduled  cronjob ns1/nightly\n", "Schedule    every day at 03:00 in Etc/UTC (0 3 * * *)\n", "Next start  ", " 03:00 Etc/UTC (in ",
-		"1 succeeded, 1 failed\n", "  nightly-1  ", "exit 42: table is corrupt", "  nightly-0  ", "succeeded, deleted since\n",
+		"1 succeeded, 1 failed\n", "  nightly-1  ", "rule Corrupt: exit 42", "  nightly-0  ", "succeeded, deleted since\n",
 	} {
 		if !strings.Contains(got.Out, want) {
 			t.Errorf("%q is missing: exit %d, %s\n%s", want, got.Code, got.ErrOut, got.Out)
