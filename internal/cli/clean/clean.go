@@ -62,7 +62,7 @@ type Options struct {
 	cmdutil.JobChoice
 	filter   filter
 	print    *cmdutil.PrintFlags
-	dryRun   bool
+	dryRun   string
 	yes      bool
 	keepPods bool
 
@@ -99,7 +99,9 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.Var(&o.filter.olderThan, "older-than", "Only Jobs that ended this long ago, e.g. 12h, 7d.")
 	flags.IntVar(&o.filter.keep, "keep", 0, "Keep so many of each CronJob or name prefix.\nThey are the newest ones; a prefix is the name without its last number or random suffix.")
 	flags.BoolVar(&o.keepPods, "keep-pods", false, "Keep the pods of the Jobs, without an owner.")
-	flags.BoolVar(&o.dryRun, "dry-run", false, "Only print the table.\nThere is no question, and nothing is deleted.")
+	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
+	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient
+	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(cmdutil.DryRunNone, cmdutil.DryRunClient))
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs, without a question.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
@@ -113,7 +115,9 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--failed and --succeeded exclude each other; without them, all finished Jobs are chosen")
 	case o.filter.keep < 0:
 		return cmdutil.UsageErrorf("--keep=%d: must be 0 or more", o.filter.keep)
-	case o.yes && (o.dryRun || o.print.Format() != ""):
+	case o.dryRun != cmdutil.DryRunNone && o.dryRun != cmdutil.DryRunClient:
+		return cmdutil.UsageErrorf("--dry-run=%s: must be none or client", o.dryRun)
+	case o.yes && (o.dryRun != cmdutil.DryRunNone || o.print.Format() != ""):
 		return cmdutil.UsageErrorf("--dry-run and -o only show Jobs; omit --yes")
 	case flags.Changed("keep") && len(args) > 0:
 		return cmdutil.UsageErrorf("--keep chooses among all Jobs; omit the names")
@@ -221,7 +225,7 @@ func (o *Options) refused(jobs []*batchv1.Job) (refused []error) {
 // agreed asks whether to delete the Jobs, if nothing says so already and there is a terminal to ask on.
 func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error) {
 	switch {
-	case o.yes || o.dryRun:
+	case o.yes || o.dryRun != cmdutil.DryRunNone:
 		return o.yes, nil
 	case !o.CanAsk():
 		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes.\n", o.amount(chosen))

@@ -28,10 +28,10 @@ Without a terminal, or with --plain, it prints a line for each change. With
 has failed.`
 
 // watchDetails is text for the reference only.
-const watchDetails = `R retries a failed Job, or runs a CronJob now, Z suspends or resumes a Job, and ctrl+d deletes it, each
-after a confirmation; no other key writes to the cluster, and with --read-only,
-none does. The view reconnects automatically when the connection to the API
-server is lost.
+const watchDetails = `R retries a failed Job, or runs a CronJob now, Z suspends or resumes a Job, and
+ctrl+d deletes it, each after a confirmation; no other key writes to the
+cluster, and with --read-only, none does. The view reconnects automatically when
+the connection to the API server is lost.
 
 With --exit-status, the command waits for Jobs if there are none yet.
 
@@ -132,8 +132,8 @@ func (o *Options) Validate(args []string) error {
 	case len(cronJobs) == 0:
 	case len(cronJobs)+len(o.Names) > 1:
 		return cmdutil.UsageErrorf("name one CronJob, and nothing else")
-	case o.exitStatus || o.isPlain():
-		return cmdutil.UsageErrorf("a CronJob is watched only in the interactive view; without a terminal, use: kubectl batchjob status cronjob/%s", cronJobs[0].Name)
+	case o.exitStatus || o.plain:
+		return cmdutil.UsageErrorf("a CronJob is watched only in the interactive view; omit --plain and --exit-status")
 	default:
 		o.cronJob = cronJobs[0].Name
 	}
@@ -169,6 +169,9 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.play(ctx)
 	}
 	warnings := o.ErrOut
+	if o.cronJob != "" && o.isPlain() {
+		return cmdutil.UsageErrorf("a CronJob is watched only in the interactive view; without a terminal, use: kubectl batchjob status cronjob/%s", o.cronJob)
+	}
 	if !o.isPlain() {
 		warnings = o.held
 		defer o.held.Release(o.ErrOut)

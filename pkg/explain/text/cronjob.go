@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -46,10 +47,13 @@ func newCronJob(r *explain.CronJobReport, o Options) *cronJob {
 	v.frame.Absolute = o.Absolute
 	mark, style := v.mark()
 	p.Para(0, indentSection, layout.Text(style|layout.Bold, mark+" "+words.CronJobStatus(r.State)), plain("  cronjob "+section.JobName(&explain.Job{Namespace: r.Namespace, Name: r.Name})))
-	if r.State != explain.CronJobScheduled { // The fields say the rest.
-		p.Para(0, 0, layout.Text(layout.Bold, r.Sentence))
-		for _, note := range r.Notes {
-			p.Para(0, 0, plain(note))
+	if r.State != explain.CronJobScheduled { // The fields have the rest, and the next start.
+		withoutNext := *r
+		withoutNext.Next = nil
+		sentence, notes := words.CronJobText(&withoutNext, r.ObservedAt.Time)
+		p.Para(0, 0, layout.Text(layout.Bold, sentence))
+		if len(notes) > 0 {
+			p.Para(0, 0, plain(strings.Join(notes, " ")))
 		}
 	}
 	p.Blank()
@@ -63,6 +67,7 @@ func newCronJob(r *explain.CronJobReport, o Options) *cronJob {
 	for i := range r.Skipped {
 		p.Field("Skipped", v.skipped(&r.Skipped[i])...)
 	}
+	p.Field("Keeps", plain(words.KeptJobsText(r)))
 	p.Field("Suspended", plain(v.suspended()))
 	p.Field("Outcomes", v.outcomes()...)
 	v.runs()
@@ -114,7 +119,10 @@ func (v *cronJob) next() layout.Line {
 		}
 		text += ", " + clock + name + " here"
 	}
-	spans := layout.Of(plain(text), layout.Text(layout.Bold, " ("+v.frame.Countdown(v.Next.Time)+")"))
+	spans := layout.Of(plain(text))
+	if !v.frame.Absolute {
+		spans = append(spans, layout.Text(layout.Bold, " ("+v.frame.Countdown(v.Next.Time)+")"))
+	}
 	if v.ZoneAssumed {
 		spans = append(spans, layout.Text(layout.Muted, ", if kube-controller-manager runs in UTC: no timeZone is set"))
 	}

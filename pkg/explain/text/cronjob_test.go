@@ -25,6 +25,7 @@ func nightly() explain.CronJobReport {
 	r := explain.CronJobReport{
 		Namespace: "ml", Name: "nightly-report", ObservedAt: *at(0), State: explain.CronJobScheduled, Jobs: 4,
 		Schedule: "30 2 * * *", ScheduleText: "every day at 02:30", TimeZone: "Europe/Berlin", ConcurrencyPolicy: "Forbid", StartingDeadlineSeconds: ptr.To[int64](600),
+		SuccessfulJobsHistoryLimit: ptr.To[int32](3), FailedJobsHistoryLimit: ptr.To[int32](1),
 		LastSchedule: at(-9 * 3600), LastSuccess: at(-2*day - 9*3600 + 754), Next: at(13*3600 + 1800),
 		Skipped: []explain.SkippedStarts{{Reason: explain.CronJobOverlap, Starts: 2, Last: at(-day)}, {Reason: explain.CronJobMissedStart, Starts: 1, Last: at(-3 * day)}},
 		Runs: []explain.OwnedRun{
@@ -46,7 +47,7 @@ func nightly() explain.CronJobReport {
 func cronJobs() map[string]explain.CronJobReport {
 	suspended := nightly()
 	suspended.State, suspended.Next, suspended.SuspendedBy, suspended.SuspendedAt = explain.CronJobSuspended, nil, "kubectl-patch", at(-3600)
-	suspended.Sentence, suspended.Notes = "CronJob nightly-report is suspended (spec.suspend), so it starts no Jobs.", []string{"It started the last one at 01:30."}
+	suspended.TTLSecondsAfterFinished = ptr.To[int32](3600)
 	suspended.Advice = []explain.Advice{{Text: "resume it", Command: "kubectl patch cronjob nightly-report -n ml"}}
 	return map[string]explain.CronJobReport{"nightly": nightly(), "suspended": suspended}
 }

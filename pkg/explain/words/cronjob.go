@@ -332,7 +332,7 @@ func SkippedText(s *explain.SkippedStarts, r *explain.CronJobReport) string {
 	text := wording.Plural(s.Starts, "start", "starts")
 	switch {
 	case s.Reason == explain.CronJobOverlap:
-		return text + " while a Job ran (concurrencyPolicy Forbid)"
+		return text + " while a Job ran (Forbid)"
 	case r.StartingDeadlineSeconds != nil:
 		return text + fmt.Sprintf(" later than startingDeadlineSeconds (%s)", wording.Seconds(*r.StartingDeadlineSeconds))
 	}
@@ -354,6 +354,18 @@ func RunState(state explain.OwnedState) string {
 		return "of unknown outcome"
 	}
 	return strings.ToLower(string(state))
+}
+
+// KeptJobsText says which finished Jobs a CronJob keeps, "" if that is unknown.
+func KeptJobsText(r *explain.CronJobReport) string {
+	if r.SuccessfulJobsHistoryLimit == nil || r.FailedJobsHistoryLimit == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d succeeded and %d failed Jobs (history limits)", *r.SuccessfulJobsHistoryLimit, *r.FailedJobsHistoryLimit)
+	if ttl := r.TTLSecondsAfterFinished; ttl != nil {
+		text += ", for " + wording.Seconds(int64(*ttl)) + " (ttlSecondsAfterFinished)"
+	}
+	return text
 }
 
 // OverlapText says what a CronJob does with a start while a Job runs.

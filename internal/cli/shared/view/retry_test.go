@@ -36,6 +36,8 @@ type writable struct {
 	hangs string
 	// loses is set if creations are stored, but get no response.
 	loses bool
+	// refusal is the response to creations, nil to store them.
+	refusal *clitest.Status
 
 	mu      sync.Mutex
 	reviews []string
@@ -68,6 +70,10 @@ func (w *writable) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Unlock()
 	if r.Method == w.hangs {
 		<-r.Context().Done()
+		return
+	}
+	if w.refusal != nil && r.Method == http.MethodPost {
+		clitest.WriteStatus(out, w.refusal, "")
 		return
 	}
 	if w.loses && r.Method == http.MethodPost {

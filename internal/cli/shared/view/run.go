@@ -49,6 +49,9 @@ func (r runner) Find(ctx context.Context, cronJob types.NamespacedName) (*screen
 func (r runner) create(ctx context.Context, job *unstructured.Unstructured) error {
 	r.creating.Lock()
 	defer r.creating.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
 	jobs, err := cmdutil.NewJobsClient(r.config)
 	if err != nil {
 		return errors.New(cmdutil.ErrorLine(err))

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net/http"
 	"strings"
 	"testing"
 
@@ -87,16 +86,7 @@ func TestViewRunsACronJob(t *testing.T) {
 // A creation is made once although its response is lost, and an error or an interruption before it is reported.
 // Requirements: CRJ-15.
 func TestRunOfACronJobIsCreatedOnce(t *testing.T) {
-	refuse := func(status *clitest.Status) func(*writable) {
-		return func(w *writable) {
-			w.api.SetRefuse(func(r *http.Request) *clitest.Status {
-				if r.Method == http.MethodPost {
-					return status
-				}
-				return nil
-			})
-		}
-	}
+	refuse := func(status *clitest.Status) func(*writable) { return func(w *writable) { w.refusal = status } }
 	for name, tc := range map[string]struct {
 		change   func(*writable)
 		canceled bool
@@ -105,7 +95,7 @@ func TestRunOfACronJobIsCreatedOnce(t *testing.T) {
 	}{
 		"created":       {jobs: 1},
 		"lost response": {change: func(w *writable) { w.loses = true }, jobs: 1},
-		"forbidden":     {change: refuse(&clitest.Status{Code: 403, Reason: "Forbidden", Message: "no RBAC rule"}), err: "no permission"},
+		"forbidden":     {change: refuse(&clitest.Status{Code: 403, Reason: "Forbidden", Message: "no RBAC rule"}), err: "you may not create jobs"},
 		"refused":       {change: refuse(&clitest.Status{Code: 409, Reason: "AlreadyExists", Message: "it exists"}), err: "exist"},
 		"interrupted":   {canceled: true, err: context.Canceled.Error()},
 	} {
