@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/owners"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -170,7 +171,8 @@ func (o *Options) Run(ctx context.Context) error {
 	}
 	warnings := o.ErrOut
 	if o.cronJob != "" && o.isPlain() {
-		return cmdutil.UsageErrorf("a CronJob is watched only in the interactive view; without a terminal, use: kubectl batchjob status cronjob/%s", o.cronJob)
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, "a CronJob is watched only in the interactive view, which needs a terminal",
+			"print it with: kubectl batchjob status cronjob/"+explain.ShellWord(o.cronJob))
 	}
 	if !o.isPlain() {
 		warnings = o.held
