@@ -92,7 +92,11 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
 	case widget.Matches(k, keyOwner):
-		return m.openOwner(k)
+		a, ok := openOwner(m.screens.top(), &m.data)
+		if !ok {
+			m.sayUnknown(k)
+		}
+		return m.act(a)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
 	case widget.Matches(k, keyNamespace):
@@ -107,20 +111,10 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 	return nil
 }
 
-// againKeys returns the key that runs the Job or the CronJob again, none if there is none now.
-func (m *Model) againKeys() []widget.Binding {
-	if _, ok := m.runnable(); ok {
-		return []widget.Binding{keyRun}
-	}
-	if _, _, allowed := m.retriable(); allowed {
-		return []widget.Binding{keyRetry}
-	}
-	return nil
-}
-
 // formKeys returns the keys that can open a form or a prompt now.
 func (m *Model) formKeys() (keys []widget.Binding) {
-	keys = m.againKeys()
+	_, _, retries := m.retriable()
+	keys = againKeys(m.screens.top(), m.o.Runner, retries)
 	if t, ok := targetOf(m.screens.top(), &m.data); ok && cronjob.IsOwner(t.owner) {
 		keys = append(keys, keyOwner)
 	}

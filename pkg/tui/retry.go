@@ -22,27 +22,36 @@ var (
 // keyOwner opens the CronJob of the Job of the screen or under the cursor.
 var keyOwner = widget.Bind("O", "CronJob of the Job", "O")
 
-// openOwner opens the CronJob.
-func (m *Model) openOwner(k tea.KeyPressMsg) tea.Cmd {
-	t, ok := targetOf(m.screens.top(), &m.data)
+// openOwner returns the Action of keyOwner, or false if there is no Job.
+func openOwner(top screen.Screen, d *screen.Data) (screen.Action, bool) {
+	t, ok := targetOf(top, d)
 	switch {
 	case !ok:
-		m.sayUnknown(k)
-		return nil
+		return screen.Action{}, false
 	case !cronjob.IsOwner(t.owner):
-		m.say("no CronJob owns this Job")
-		return nil
+		return screen.Action{Notice: "no CronJob owns this Job"}, true
 	}
-	return m.act(screen.Action{Open: job.NewCronJob(types.NamespacedName{Namespace: t.job.Namespace, Name: t.owner.Name})})
+	return screen.Action{Open: job.NewCronJob(types.NamespacedName{Namespace: t.job.Namespace, Name: t.owner.Name})}, true
 }
 
 // runnable returns the CronJob of the screen, and whether it can be run.
-func (m *Model) runnable() (key types.NamespacedName, ok bool) {
-	s, is := m.screens.top().(*job.CronJob)
-	if !is || m.o.Runner == nil {
+func runnable(top screen.Screen, runner screen.Finder) (key types.NamespacedName, ok bool) {
+	s, is := top.(*job.CronJob)
+	if !is || runner == nil {
 		return key, false
 	}
 	return s.Name(), true
+}
+
+// againKeys returns the key that runs the Job or the CronJob of the screen again, none if there is none now.
+func againKeys(top screen.Screen, runner screen.Finder, retries bool) []widget.Binding {
+	if _, ok := runnable(top, runner); ok {
+		return []widget.Binding{keyRun}
+	}
+	if retries {
+		return []widget.Binding{keyRetry}
+	}
+	return nil
 }
 
 // retriable returns the target if it can be retried; allowed reports whether the user is known to have permission.
@@ -73,7 +82,7 @@ func (m *Model) askPermission() tea.Cmd {
 
 // retry opens the form.
 func (m *Model) retry(k tea.KeyPressMsg) tea.Cmd {
-	if key, ok := m.runnable(); ok {
+	if key, ok := runnable(m.screens.top(), m.o.Runner); ok {
 		return m.act(job.OpenRun(key, m.o.Runner))
 	}
 	switch key, ok, allowed := m.retriable(); {

@@ -162,8 +162,9 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	}
 
 	// The other keys that fit, the most important ones first.
+	_, _, retries := m.retriable()
 	var l layout.Line
-	for _, b := range hints(m.screens.top(), readKeys(m.screens.top(), &m.data, m.o.YAML != nil), m.againKeys(), m.pause.on) {
+	for _, b := range hints(m.screens.top(), readKeys(m.screens.top(), &m.data, m.o.YAML != nil), againKeys(m.screens.top(), m.o.Runner, retries), m.pause.on) {
 		hint := p.KeyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)

@@ -19,8 +19,8 @@ const (
 	cronJobEvery = 10 * time.Second // without a change
 )
 
-// openCronJob is the CronJob in focus. It and its events are read again when the list of Jobs changes, and periodically; its
-// Jobs are those of the list.
+// openCronJob is the CronJob in focus. It and its events are read again when the list of Jobs changes, and periodically; the
+// list has its Jobs.
 type openCronJob struct {
 	source  *Source
 	key     types.NamespacedName

@@ -25,7 +25,7 @@ type CronJob struct {
 // NewCronJob returns the screen of a CronJob.
 func NewCronJob(cronJob types.NamespacedName) *CronJob { return &CronJob{key: cronJob} }
 
-// Key returns the name of the CronJob.
+// Name returns the name of the CronJob.
 func (s *CronJob) Name() types.NamespacedName { return s.key }
 
 // Focus returns the CronJob.
