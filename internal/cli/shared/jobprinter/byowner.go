@@ -1,8 +1,10 @@
 package jobprinter
 
 import (
+	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -52,7 +54,7 @@ func ownerOf(row *Row) *ownerRow {
 	return &ownerRow{namespace: row.Job.Namespace, name: strings.ToLower(owner.Kind) + "/" + owner.Name}
 }
 
-// jobCounts returns "4 Jobs: 3 Complete, 1 Failed".
+// jobCounts returns "4 Jobs: 1 Failed, 3 Complete": complete Jobs last, because a narrow terminal cuts the text.
 func jobCounts(jobs []Row) string {
 	counts := map[string]int{}
 	var states []string
@@ -61,6 +63,9 @@ func jobCounts(jobs []Row) string {
 		if counts[state]++; counts[state] == 1 {
 			states = append(states, state)
 		}
+	}
+	if i := slices.Index(states, string(batchv1.JobComplete)); i >= 0 {
+		states = append(slices.Delete(states, i, i+1), string(batchv1.JobComplete))
 	}
 	text := wording.Plural(len(jobs), "Job", "Jobs") + ":"
 	for i, state := range states {
