@@ -236,7 +236,7 @@ field: build controlplane ## Measure explanations with situations from the real 
 	@$(GO) run ./test/world/field -cases '$(CASES)' -only '$(FIELD)' -record '$(RECORD)'
 
 .PHONY: bench
-bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 30 minutes
+bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 20 minutes
 	$(GO) build -o bin/bench ./test/cluster/bench
 	bin/bench
 

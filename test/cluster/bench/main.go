@@ -4,7 +4,7 @@
 // simulated nodes (kwok) that it starts, and with a bare client that makes only the requests no controller can avoid
 // (the floor):
 //
-//	go run ./test/cluster/bench                        # everything, about 30 minutes
+//	go run ./test/cluster/bench                        # everything, about 20 minutes
 //	go run ./test/cluster/bench --only latency         # one part of it
 //	go run ./test/cluster/bench --pods 10000 --rounds 1
 //	go run ./test/cluster/bench -o json > bench.json   # with every single measurement
