@@ -46,7 +46,7 @@ const (
 func WithAuthorization(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	answers := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, now) }
 	v := &reviewer{
-		unknown: reviews{unknown, newSlots(maxReviews)}, known: reviews{known, newSlots(maxReviews)},
+		unknown: reviews{unknown, newSlots(maxReviews, maxWaiting)}, known: reviews{known, newSlots(maxReviews, maxWaiting)},
 		allowed: answers(), allowedBefore: answers(), refused: answers(),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -104,9 +104,10 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	if err, is := v.refused.Get(question); is {
 		return err.(error)
 	}
-	with, peer := v.known, hostOf(r.RemoteAddr)
+	with := v.known
 	if _, known := v.allowedBefore.Get(question); !known {
 		with = v.unknown
+		peer := hostOf(r.RemoteAddr)
 		waiting := v.peers.enter(peer)
 		defer v.peers.leave(peer)
 		if waiting > maxPeerReviews {
@@ -115,10 +116,10 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
 	defer cancel()
-	if err := with.slots.acquire(ctx, peer); err != nil {
+	if err := with.slots.acquire(ctx); err != nil {
 		return err
 	}
-	defer with.slots.release(peer)
+	defer with.slots.release()
 	user, err := authenticate(ctx, with.client, token)
 	if err == nil {
 		err = authorize(ctx, with.client, user, r.URL.Path)

@@ -7,44 +7,49 @@ import (
 	"testing/synctest"
 )
 
-// A free slot goes to the address with the fewest reviews, even if others have waited longer. A client that hangs up makes
-// room.
+// The number of reviews that wait is bounded, and a client that hangs up makes room.
 // Requirements: JOB-67
-func TestFreeSlotIsForTheAddressWithTheFewest(t *testing.T) {
+func TestWaitingReviewsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s, got := newSlots(2), make(chan string, 10)
-		acquire := func(ctx context.Context, peer string) {
+		s, got := newSlots(1, 2), make(chan string, 10)
+		acquire := func(ctx context.Context, name string) {
 			go func() {
-				if s.acquire(ctx, peer) != nil {
-					peer += " is refused"
+				if s.acquire(ctx) != nil {
+					name += " is refused"
 				}
-				got <- peer
+				got <- name
 			}()
 			synctest.Wait()
 		}
+		want := func(want string) {
+			t.Helper()
+			synctest.Wait()
+			select {
+			case name := <-got:
+				if name != want {
+					t.Errorf("%s, want %s", name, want)
+				}
+			default:
+				t.Errorf("nothing, want %s", want)
+			}
+		}
 		hasHungUp, hangUp := context.WithCancel(t.Context())
 		acquire(t.Context(), "a")
-		acquire(t.Context(), "a")
-		acquire(t.Context(), "a")
+		want("a")
 		acquire(hasHungUp, "b")
-		acquire(t.Context(), "b")
 		acquire(t.Context(), "c")
+		acquire(t.Context(), "d")
+		want("d is refused")
 		hangUp()
-		for _, want := range []string{"a", "a", "b is refused"} {
-			if peer := <-got; peer != want {
-				t.Errorf("%s, want %s", peer, want)
-			}
+		want("b is refused")
+		acquire(t.Context(), "e")
+		for _, name := range []string{"c", "e"} {
+			s.release()
+			want(name)
 		}
-		for _, c := range []struct{ releases, gets string }{{"a", "b"}, {"b", "c"}, {"c", "a"}} {
-			s.release(c.releases)
-			if peer := <-got; peer != c.gets {
-				t.Errorf("%s, want %s", peer, c.gets)
-			}
-		}
-		s.release("a")
-		s.release("a")
-		if s.free != 2 || len(s.used) != 0 || len(s.waiting) != 0 {
-			t.Errorf("afterward: %+v", s)
+		s.release()
+		if len(s.used) != 0 || len(s.waiting) != 0 {
+			t.Errorf("afterward: %d used, %d waiting", len(s.used), len(s.waiting))
 		}
 	})
 }

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/cockroachdb/datadriven"
 
@@ -65,22 +64,6 @@ func (r *run) anySteps() []step {
 	return r.steps()
 }
 
-// playHistory runs a small world, named in the first line of the input, through a history that the model checker found.
-func playHistory(t *testing.T, d *datadriven.TestData) string {
-	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
-	worlds := allWorlds()
-	at := slices.IndexFunc(worlds, func(w *smallWorld) bool { return w.name == lines[0] })
-	if d.Cmd != "history" || at < 0 {
-		d.Fatalf(t, "%s: there is no small world %q", d.Cmd, lines[0])
-	}
-	r := worlds[at].followed(lines[1:])
-	defer r.abandon()
-	if broken := r.world.Checker.Violations; len(broken) > 0 {
-		t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(broken, "\n"))
-	}
-	return r.world.Trace()
-}
-
 // followed runs a history, and then continues to the end or the first violation. It skips steps that are no longer
 // possible.
 func (s *smallWorld) followed(lines []string) *run {
@@ -130,4 +113,18 @@ func (r *run) follow(line string) {
 		}
 	}
 	r.world.Checker.Tracef("— not possible: %s", words[0])
+}
+
+// narrate returns the trace of a history.
+func (s *smallWorld) narrate(path [][]uint8) string {
+	r := newRun(s, 0)
+	defer r.abandon()
+	r.world.Checker.Untraced = false
+	r.world.Checker.CoreEvery = 1
+	for _, choices := range path {
+		steps := r.steps()
+		r.world.Checker.Tracef("— %v", steps[choices[0]])
+		r.take(steps, choices)
+	}
+	return r.world.Trace()
 }

@@ -15,82 +15,22 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// referenceQPS is the request limit of the KEPs' measurements.
-const referenceQPS qps = 100
-
-// timing is the duration of a load from a KEP.
-type timing struct {
-	Side    side    `json:"side"`
-	What    string  `json:"what"`
-	Seconds float64 `json:"seconds"`
-	// Reference is the KEP's time, 0 for none.
-	Reference float64 `json:"reference,omitempty"`
-	ID        string  `json:"id"`
-	// Without is the same load without the feature, "" for none.
-	Without string `json:"without,omitempty"`
-}
-
-// referenceTimes has the times of KEP-3850, in seconds, by the number of indexes.
-var referenceTimes = map[int]struct{ succeed, fail float64 }{
-	10: {3.0, 3.0}, 100: {3.1, 3.0}, 1000: {19.4, 21}, 10_000: {223, 202},
-}
-
 // load is a way to keep a controller busy; run returns its duration.
 type load struct {
-	what      string
-	id        string
-	without   string
-	reference float64
-	run       func(context.Context, side) (time.Duration, error)
-}
-
-func (b *bench) references(ctx context.Context) ([]timing, error) {
-	if err := b.limit(ctx, referenceQPS); err != nil {
-		return nil, err
-	}
-	var list []timing
-	for i, l := range b.loads() {
-		order := turns(2, ours, builtIn)[2*(i%2):][:2]
-		for _, s := range order {
-			ctx, cancel := context.WithTimeout(ctx, b.timeout)
-			took, err := l.run(ctx, s)
-			cancel()
-			if err != nil {
-				return nil, fmt.Errorf("%s, %s: %w", l.what, s, err)
-			}
-			progress("Reference: %s, %s: %.1f s", l.what, s, took.Seconds())
-			list = append(list, timing{s, l.what, took.Seconds(), l.reference, l.id, l.without})
-		}
-	}
-	return list, nil
-}
-
-func (b *bench) loads() []load {
-	var loads []load
-	for _, n := range b.sizes {
-		loads = append(loads, loadsOf(b, n)...)
-	}
-	if !b.mixes {
-		return loads
-	}
-	small, large := mix{{100, 10}, {1, 200}}, mix{{296, 9}, {42, 8}}
-	return append(loads,
-		load{"101 Indexed Jobs, 1200 pods", "SCL-08", "", 33.4, b.mixed(small, true)},
-		load{"101 NonIndexed Jobs, 1200 pods", "SCL-08", "", 34.2, b.mixed(small, false)},
-		load{"338 Jobs, 3000 pods of 30 s", "SCL-08", "", 71, b.mixed(large, false, running(30*time.Second))},
-	)
+	what string
+	run  func(context.Context, side) (time.Duration, error)
 }
 
 // loadsOf returns loads with a Job of n indexes, all of which succeed or all of which fail, with and without a limit per
 // index.
 func loadsOf(b *bench, n int) []load {
-	indexes, times := shape{n, true}, referenceTimes[n]
+	indexes := shape{n, true}
 	succeed, fail := fmt.Sprintf("%d indexes succeed", n), fmt.Sprintf("%d indexes fail", n)
 	return []load{
-		{succeed, "SCL-07", "", times.succeed, b.succeeding(indexes)},
-		{succeed + ", limit per index", "SCL-07", succeed, times.succeed, b.succeeding(indexes, perIndex(1))},
-		{fail, "SCL-07", "", times.fail, b.failing(indexes, patient)},
-		{fail + ", limit per index", "SCL-07", fail, times.fail, b.failing(indexes, perIndex(0))},
+		{succeed, b.succeeding(indexes)},
+		{succeed + ", limit per index", b.succeeding(indexes, perIndex(1))},
+		{fail, b.failing(indexes, patient)},
+		{fail + ", limit per index", b.failing(indexes, perIndex(0))},
 	}
 }
 
@@ -125,8 +65,6 @@ func (b *bench) succeeding(indexes shape, variants ...variant) func(context.Cont
 }
 
 // failing runs one Job whose pods all fail once all of them run, timed from creation until all failures are counted.
-// (The KEP's run instead ends with the creation of the replacement pods, without back-off, which takes as many
-// requests.)
 func (b *bench) failing(indexes shape, variants ...variant) func(context.Context, side) (time.Duration, error) {
 	return func(ctx context.Context, s side) (took time.Duration, err error) {
 		group := fmt.Sprintf("failing-%d", b.jobs.made)
@@ -168,19 +106,4 @@ func (a api) failAll(ctx context.Context, group, version string, n, concurrency 
 		})
 	}
 	return work.Wait()
-}
-
-// mix is a set of Jobs of several sizes.
-type mix []struct{ jobs, pods int }
-
-// mixed runs a mix of Jobs, all created at once, timed until the last Job has ended.
-func (b *bench) mixed(m mix, indexed bool, variants ...variant) func(context.Context, side) (time.Duration, error) {
-	return func(ctx context.Context, s side) (time.Duration, error) {
-		group := fmt.Sprintf("mixed-%d", b.jobs.made)
-		var jobs []*batchv1.Job
-		for _, part := range m {
-			jobs = append(jobs, b.jobs.group(s, group, part.jobs, func(int) (shape, []variant) { return shape{part.pods, indexed}, variants })...)
-		}
-		return timeGroup(ctx, b, s, group, jobs, isComplete)
-	}
 }

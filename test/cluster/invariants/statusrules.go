@@ -1,11 +1,4 @@
-// Package statusrules has the rules that the Kubernetes API server enforces for the status of a Job (requirements
-// STV-01..21), as predicates of two versions of a Job. The integration and e2e tests check them for every step that they
-// observe (STV-25).
-//
-// Some rules apply in the API server only if a field has changed; here they always apply, as only a controller writes a
-// status where they are used. TestStatusRulesAreThoseOfTheAPIServer in test/cluster/integration compares the rest with a real
-// API server. The simulator has its own copy, written independently.
-package statusrules
+package invariants
 
 import (
 	"slices"
@@ -18,16 +11,22 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
 )
 
-// Rule is one rule for a status.
-type Rule struct {
+// StatusRule is a rule that the API server enforces for the status of a Job (STV-01..21), as a predicate of two versions of the
+// Job.
+//
+// Some rules apply in the API server only if a field has changed; here they always apply, as only a controller writes a status
+// where they are used. TestStatusRulesAreThoseOfTheAPIServer in test/cluster/integration compares the rest with a real API server.
+// Older API servers enforce none of them, unless a Job has managedBy. The virtual API server has its own copy, written
+// independently.
+type StatusRule struct {
 	// ID is the requirement's id, Says describes the violation.
 	ID, Says string
 	broken   func(before, after *batchv1.Job) bool
 }
 
-// Broken returns the rules that are violated by the step between two versions of a Job.
-func Broken(before, after *batchv1.Job) []Rule {
-	return slices.DeleteFunc(slices.Clone(rules), func(r Rule) bool { return !r.broken(before, after) })
+// BrokenStatusRules returns the rules that are violated by the step between two versions of a Job.
+func BrokenStatusRules(before, after *batchv1.Job) []StatusRule {
+	return slices.DeleteFunc(slices.Clone(statusRules), func(r StatusRule) bool { return !r.broken(before, after) })
 }
 
 // after makes a predicate of one about the new version only.
@@ -40,8 +39,8 @@ func never(a, b batchv1.JobConditionType) func(_, _ *batchv1.Job) bool {
 	return after(func(job *batchv1.Job) bool { return history.Is(job, a) && history.Is(job, b) })
 }
 
-// rules are the rules of the API server, in the order of the requirements.
-var rules = []Rule{
+// statusRules are the rules of the API server, in the order of the requirements.
+var statusRules = []StatusRule{
 	{"STV-01", "a count is negative", after(func(job *batchv1.Job) bool {
 		s := job.Status
 		return min(s.Active, s.Succeeded, s.Failed, ptr.Deref(s.Ready, 0), ptr.Deref(s.Terminating, 0)) < 0
