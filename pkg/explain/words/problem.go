@@ -67,9 +67,12 @@ var problems = map[explain.ProblemKind]problemWords{
 		advice: "make the image available, or run another one",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
-	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
-	explain.ProblemRestarted:       {what: restartedText, says: crashLoopSays, note: restartsNote},
-	explain.ProblemPodsLost:        {what: podsLostText, note: podsLostNote},
+	explain.ProblemCrashLoop: {
+		what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
+		advice: "read its log from before the last restart",
+	},
+	explain.ProblemRestarted: {what: restartedText, says: crashLoopSays, note: restartsNote},
+	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
@@ -156,7 +159,7 @@ func ProblemReason(p *explain.Problem) string {
 		return "FailedCreate: " + p.Refusal.Text()
 	case p.Kind == explain.ProblemUnschedulable:
 		return wording.Join(": ", string(p.Kind), brief)
-	case brief != "":
+	case brief != "" && p.Kind != explain.ProblemCrashLoop:
 		return brief
 	case (p.Container != "" || p.Start.Trouble != nil) && p.Start.Reason != "":
 		return wording.Join(": ", p.Start.Reason, p.Start.Trouble.Brief())
