@@ -321,7 +321,7 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	pods, it := wording.Plural(p.Count, "pod is", "pods are")+" terminating", wording.Form(p.Count, "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
-		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "), it)
+		pods += fmt.Sprintf(" on node %s, which %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "))
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
 	}
@@ -329,7 +329,7 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	case explain.HoldsEnd:
 		return pods + ", and the Job waits for " + it + " to end"
 	case explain.HoldsReplacement:
-		return pods + wording.Form(p.Count, ", and its replacement is created only after it has ended", ", and their replacements are created only after they have ended") + " (podReplacementPolicy Failed)"
+		return pods + wording.Form(p.Count, ", and is replaced only after it has ended", ", and are replaced only after they have ended") + " (podReplacementPolicy Failed)"
 	}
 	return pods + ", and counted in status.terminating"
 }

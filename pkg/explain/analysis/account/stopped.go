@@ -50,12 +50,12 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 
 // stopReason returns why the controller stopped pods that nothing shows anymore, "" if it may not have: a Job that has failed stops
 // its pods. Events tell them from failed pods that were deleted later; a list, which has no events about deletions, assumes
-// that failed pods are all there if some are, and that restarts that failed the Job left none.
+// that failed pods are all there if some are, and that restarts left none if they count.
 func (a *Accounting) stopReason(in *facts.Facts, fs *failures.Failures) explain.StopReason {
 	switch {
 	case in.Decision.EndedBy == explain.EndedByDeadline:
 		return explain.StoppedAtDeadline
-	case in.Listed && in.Decision.Outcome.Fails() && (fs.Own > 0 || fs.Restarts.FailedJob):
+	case in.Listed && in.Decision.Outcome.Fails() && (fs.Own > 0 || fs.Restarts.MayHaveFailedJob):
 		return explain.StoppedAtEnd
 	}
 	return ""
