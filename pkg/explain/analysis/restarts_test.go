@@ -254,10 +254,10 @@ func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
 	wantUnsaid(t, r, "no pod or log of it is left")
 }
 
-// A list says how the container of a crash loop ends, and not only that it is restarted.
+// A list shows how the container of a crash loop ends, and not only that it is restarted.
 //
 // Requirements: CLI-30
-func TestAListSaysHowACrashLoopEnds(t *testing.T) {
+func TestAListShowsHowACrashLoopEnds(t *testing.T) {
 	loops := containers(corev1.PodRunning, nil, []corev1.ContainerStatus{restarted(waitsFor("main", "CrashLoopBackOff"), 3, 1, time.Minute)})
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy, j.Status.Active = corev1.RestartPolicyOnFailure, 1
