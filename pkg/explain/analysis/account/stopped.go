@@ -55,7 +55,7 @@ func (a *Accounting) stopReason(in *facts.Facts, fs *failures.Failures) explain.
 	switch {
 	case in.Decision.EndedBy == explain.EndedByDeadline:
 		return explain.StoppedAtDeadline
-	case in.Listed && in.Decision.Outcome.Fails() && (fs.Own > 0 || fs.Restarts.MayHaveFailedJob):
+	case in.Listed && in.Decision.Fails() && (fs.Own > 0 || fs.Restarts.MayHaveFailedJob):
 		return explain.StoppedAtEnd
 	}
 	return ""
