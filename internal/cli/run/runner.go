@@ -116,7 +116,7 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 
 // explain reads the report on a Job. On an error, the attempt keeps no report.
 func (r *runner) explain(ctx context.Context, a *attempt) {
-	if report, err := r.o.explainer.Report(ctx, a.job.Object); err == nil {
+	if report, err := r.set.Report(ctx, a.job); err == nil {
 		a.report, a.job.Verdict = &report, report.Verdict
 	}
 }

@@ -197,7 +197,11 @@ func WhyOf(input input.Input) *explain.Why {
 		}
 		why.Causes = append(why.Causes, c)
 	}
-	if len(why.Causes) == 0 {
+	switch {
+	case len(why.Causes) > 0:
+	case why.Failed == 0 && counted.CountedStopped > 0:
+		return why
+	default:
 		return nil
 	}
 	// The back-off is unknown while pods that were not read are running.

@@ -48,6 +48,8 @@ type Input struct {
 	// GoneNodes maps nodes that cannot end their terminating pods to the reason. Nodes of deleted pods are in it too if the
 	// node no longer exists (NodeRemoved).
 	GoneNodes map[string]string
+	// SeenRestart is the last failure of a container that was restarted, seen while the Job ran; nil if none was seen.
+	SeenRestart *Container
 	// Claims are the claims of pods that cannot be scheduled, as far as they were read.
 	Claims []meaning.Claim
 	Logs   []LogTail

@@ -169,7 +169,7 @@ var endings = []endRow{
 	},
 	{
 		kind: EndDisrupted, by: ByKubelet, isDisruption: true,
-		brief: "disrupted: {reason}", text: "Pod was terminated by the kubelet",
+		brief: "terminated by the kubelet", text: "Pod was terminated by the kubelet",
 	},
 	{
 		kind: EndDisrupted, isDisruption: true,

@@ -86,7 +86,7 @@ func (v *short) time() string {
 			ago = " after " + took + ago
 		}
 		return ago
-	case named != nil && !named.Since.IsZero():
+	case named != nil && !named.Since.IsZero() && v.isHeldBy(named):
 		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
 	case inBackoff >= 0:
 		return " for another " + wording.Age(r.Waits[inBackoff].Until.Sub(v.frame.Now))
@@ -94,6 +94,11 @@ func (v *short) time() string {
 		return " for " + took
 	}
 	return ""
+}
+
+// isHeldBy reports whether the state of the Job is as old as the problem: a Job that runs may lack pods for a shorter time.
+func (v *short) isHeldBy(p *explain.Problem) bool {
+	return v.report.Verdict.Stalled || p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting
 }
 
 // named returns the problem that the verdict names, nil if it names none.

@@ -151,7 +151,7 @@ func ReadLogOf(container string) string { return "read the log of container " + 
 func MemoryAdvice(container string, limit input.MemoryLimit, ofPod bool) string {
 	switch {
 	case limit.Value == "" && ofPod:
-		return fmt.Sprintf("give container %s a memory request and a memory limit: it has no memory limit of its own, so the node or the pod ran out of memory", container)
+		return fmt.Sprintf("give container %s a memory request and a memory limit: it has none, and the memory of its node or pod was used up", container)
 	case limit.Value == "":
 		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
 	case limit.From == input.LimitOfAllOfPod:

@@ -3,6 +3,7 @@ package jobprinter
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -62,6 +63,7 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		}
 		rows = append(rows, row)
 	}
+	p.showWholeIndexes(rows)
 	if p.table.ByOwner {
 		rows = byOwner(rows)
 	}
@@ -83,6 +85,21 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		lines = append([]layout.Line{header}, lines...)
 	}
 	return p.write(lines)
+}
+
+// showWholeIndexes does not crop lists of indexes if the terminal has room for them.
+func (p *TablePrinter) showWholeIndexes(rows []Row) {
+	if p.Follow || p.table.custom != nil || p.display.Width == 0 || p.fullIndexes {
+		return
+	}
+	whole := slices.Clone(rows)
+	for i := range whole {
+		whole[i].fullIndexes = true
+	}
+	p.table.whyWidth = 0
+	if layout.TableOf(p.table.columns(false), whole).Free(p.display.Width) > 0 {
+		copy(rows, whole)
+	}
 }
 
 // roomForWhy returns the width of WHY: all of it unless the width of the terminal limits it. Rows that are followed keep the

@@ -58,11 +58,7 @@ func stallOf(job *unstructured.Unstructured, field string) *explain.Stall {
 
 // whyOf returns the value of the field, nil if there is none.
 func whyOf(job *unstructured.Unstructured) *explain.Why {
-	why := valueOf[explain.Why](job, whyField)
-	if why == nil || len(why.Causes) == 0 {
-		return nil
-	}
-	return why
+	return valueOf[explain.Why](job, whyField)
 }
 
 func valueOf[T any](job *unstructured.Unstructured, field string) *T {

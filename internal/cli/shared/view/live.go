@@ -33,6 +33,8 @@ const DefaultLogLines = 10
 // Live is a live source of the chosen Jobs.
 type Live struct {
 	kube    *cmdutil.KubeFlags
+	config  *rest.Config
+	env     cmdutil.Env
 	choice  cmdutil.JobChoice
 	set     feed.JobSet
 	source  *live.Source
@@ -55,7 +57,7 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	if err != nil {
 		return nil, err
 	}
-	v := &Live{kube: kube, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
+	v := &Live{kube: kube, config: config, env: env, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
 	v.connect = func(set feed.JobSet) (*live.Source, error) {
 		source, err := connectLive(config, set, logLines, env)
 		if err == nil {
@@ -96,7 +98,14 @@ func (v *Live) Check(ctx context.Context) error {
 		return v.set.Call("list", "").Wrap(err)
 	}
 	_, failed := v.set.GetAll(ctx)
-	return errors.Join(failed...)
+	if len(failed) == 0 {
+		return nil
+	}
+	explainer, err := cmdutil.NewExplainer(v.config, v.env.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(explainer.ExplainMissing(ctx, failed)...)
 }
 
 // CurrentNamespace returns the namespace that kubectl uses without -n, "" if other flags choose the cluster.
