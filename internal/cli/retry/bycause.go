@@ -48,6 +48,7 @@ func (b *byCause) validate(flags *pflag.FlagSet, c *changes, request *retry.Requ
 	if b.raise, err = retry.ParseMemoryRaise(b.memory); err != nil {
 		return cmdutil.UsageErrorf("--memory=%s: %v", b.memory, err)
 	}
+	b.Memory = true
 	return nil
 }
 
@@ -68,9 +69,9 @@ func (b *byCause) choose(ctx context.Context, client *rerun.Client, found *rerun
 }
 
 // apply raises the memory in the Job.
-func (b *byCause) apply(chosen *rerun.Chosen, job *unstructured.Unstructured) (err error) {
+func (b *byCause) apply(ctx context.Context, chosen *rerun.Chosen, job *unstructured.Unstructured) (err error) {
 	if b.raise != nil {
-		b.raised, err = chosen.Raise(job, b.raise)
+		b.raised, err = chosen.Raise(ctx, job, b.raise)
 	}
 	return err
 }

@@ -204,7 +204,7 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err := o.changes.apply(ctx, o.Env, found.Object); err != nil {
 		return "", err
 	}
-	if err := o.byCause.apply(chosen, found.Object); err != nil {
+	if err := o.byCause.apply(ctx, chosen, found.Object); err != nil {
 		return "", err
 	}
 	plan, err := o.client.Plan(ctx, found, o.request)

@@ -59,6 +59,20 @@ func EventsOfPod(name string) fields.Set {
 	return fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": name}
 }
 
+// NodeWarnings reads the warnings about nodes, which are in the namespace default, in one request.
+func NodeWarnings(ctx context.Context, client kube.Interface) ([]input.Event, error) {
+	about := fields.Set{"involvedObject.kind": "Node", "type": corev1.EventTypeWarning}
+	page, err := client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: eventPageSize})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]input.Event, 0, len(page.Items))
+	for i := range page.Items {
+		all = append(all, input.EventOf(&page.Items[i]))
+	}
+	return all, nil
+}
+
 // EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether these are all, and version is
 // the resourceVersion to watch from. begin is called before the first page, and again if reading has to start over. each must
 // not keep the event after it returns.

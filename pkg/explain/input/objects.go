@@ -18,8 +18,11 @@ func EventOf(e *corev1.Event) Event {
 		Type: e.Type, Reason: e.Reason, Message: CutText(e.Message), Count: max(e.Count, 1),
 		First: e.FirstTimestamp.Time, Last: e.LastTimestamp.Time, Source: e.Source.Component,
 	}
-	if e.InvolvedObject.Kind == "Pod" {
-		out.Pod, out.PodUID, out.Container = e.InvolvedObject.Name, e.InvolvedObject.UID, containerIn(e.InvolvedObject.FieldPath)
+	switch about := &e.InvolvedObject; about.Kind {
+	case "Pod":
+		out.Pod, out.PodUID, out.Container = about.Name, about.UID, containerIn(about.FieldPath)
+	case "Node":
+		out.Node = about.Name
 	}
 	if r, ok := cause.Parse(e.Annotations[cause.Annotation]); ok {
 		out.Failed = &r

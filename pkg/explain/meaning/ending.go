@@ -411,3 +411,9 @@ func ProbeFailure(reason, message string) (probe, output string) {
 	}
 	return strings.ToLower(m[1]), strings.TrimSpace(m[2])
 }
+
+// IsMemoryKill reports whether an event with this reason, of a kubelet, of the node problem detector or of an exporter of kernel
+// messages, says that the kernel killed a process for lack of memory.
+func IsMemoryKill(reason string) bool {
+	return slices.Contains([]string{"OOMKilling", "SystemOOM", "OOMKilled", "PreviousContainerWasOOMKilled"}, reason)
+}
