@@ -85,7 +85,9 @@ func (r *Room) Check(spec *corev1.PodSpec) *NoRoomError {
 }
 
 // NodeMemory returns the memory that a node has for pods.
-func NodeMemory(node *corev1.Node) resource.Quantity { return node.Status.Allocatable[corev1.ResourceMemory] }
+func NodeMemory(node *corev1.Node) resource.Quantity {
+	return node.Status.Allocatable[corev1.ResourceMemory]
+}
 
 // Takes reports whether the node selector of the pod allows the node.
 func Takes(node *corev1.Node, spec *corev1.PodSpec) bool {
