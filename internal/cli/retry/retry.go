@@ -35,6 +35,11 @@ factor or an amount, up to max=, or 8 times the limit of the first Job. Requests
 rise in the same ratio. A message or a log that says that memory ran out counts
 with --include-probable; exit code 137 alone does not.
 
+With --in-place, a Job that has not finished keeps its name and what it has
+completed: it is suspended, its pods end, and it is resumed with more memory.
+This needs Kubernetes 1.36. If the command is interrupted, the Job stays
+suspended, status explains that, and the next --in-place continues.
+
 --indexes selects indexes; --failed-only leaves out indexes that never ran.
 Retries know the first Job: what one of them has completed does not run again.
 cronjob/NAME retries the last failed Job of a CronJob.
@@ -197,6 +202,9 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if o.byCause.inPlace {
+		return o.runInPlace(ctx, found)
+	}
 	chosen, err := o.byCause.choose(ctx, o.client, found, &o.request)
 	if err != nil {
 		return "", err
@@ -230,6 +238,29 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 		return name, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("job.batch/%s was created, but cannot be printed: %v", name, err), "")
 	}
 	return name, nil
+}
+
+// runInPlace raises the memory of the Job itself, and returns its name; "" after a dry run.
+func (o *Options) runInPlace(ctx context.Context, found *rerun.Candidate) (string, error) {
+	b := &o.byCause
+	plan, raised, err := o.client.PlanInPlace(ctx, found, b.ByFailure, b.raise)
+	if err != nil {
+		return "", err
+	}
+	b.raised = raised
+	b.print(o.ErrOut, b.raised.Warnings())
+	dry := ""
+	if o.print.DryRun != cmdutil.DryRunNone {
+		dry = " (dry run)"
+	} else if err := o.client.RaiseInPlace(ctx, found, plan, o.Timing()); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(o.Out, "job.batch/%s resource requirements updated%s\n", sanitize.Line(found.Job.Name), dry)
+	b.print(o.ErrOut, b.raised.Lines())
+	if dry != "" {
+		return "", nil
+	}
+	return found.Job.Name, nil
 }
 
 // stepsNotes is printed with a Job that is not created by this program: created by another client, it would run

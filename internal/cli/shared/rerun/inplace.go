@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -74,14 +74,13 @@ func (c *Client) PlanInPlace(ctx context.Context, f *Candidate, which ByFailure,
 }
 
 // RaiseInPlace suspends the Job, waits until no pod is active, and then raises its memory and resumes it in one write. It looks at
-// the stored Job before each write, so a lost answer, a conflict or a call that was interrupted needs nothing special. pause waits
-// before the next look.
-func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InPlace, pause func(context.Context, time.Duration) error) error {
+// the stored Job before each write, so a lost answer, a conflict or a call that was interrupted needs nothing special.
+func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InPlace, timing feed.Timing) error {
 	if err := c.checkInPlace(ctx); err != nil {
 		return err
 	}
-	state := &raising{client: c, job: f.Job, plan: plan, pause: pause}
-	err := state.run(ctx)
+	state := &raising{client: c, job: f.Job, plan: plan}
+	err := state.run(ctx, timing)
 	if ctx.Err() != nil && state.sent {
 		fmt.Fprintln(c.options.Out, sanitize.Line(state.left()))
 		return context.Cause(ctx)
@@ -112,20 +111,13 @@ type raising struct {
 	client *Client
 	job    *batchv1.Job
 	plan   *retry.InPlace
-	pause  func(context.Context, time.Duration) error
 	// sent reports whether a write may have suspended the Job; seen, whether the stored Job had the plan.
 	sent, seen bool
 	waits      int64
 }
 
-// Times between looks at the Job.
-const (
-	firstLook = 100 * time.Millisecond
-	lastLook  = 2 * time.Second
-)
-
-func (r *raising) run(ctx context.Context) error {
-	for look := firstLook; ; look = min(2*look, lastLook) {
+func (r *raising) run(ctx context.Context, timing feed.Timing) error {
+	for pause := timing.Backoff.First; ; pause = min(2*pause, timing.Backoff.Max) {
 		object, err := r.client.jobs.Get(ctx, r.job.Name)
 		if err == nil {
 			var done bool
@@ -136,7 +128,7 @@ func (r *raising) run(ctx context.Context) error {
 		if err != nil && !cmdutil.IsOutage(err) && !apierrors.IsConflict(err) {
 			return err
 		}
-		if err := r.pause(ctx, look); err != nil {
+		if err := timing.Pause(ctx, pause, nil); err != nil {
 			return err
 		}
 	}
