@@ -96,6 +96,15 @@ func (c *Chosen) RanOut() bool {
 
 // Raise raises the memory of the containers that ran out of it in the Job. It returns an error if no pod can have so much.
 func (c *Chosen) Raise(ctx context.Context, job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
+	raised, err := c.RaiseUnchecked(job, by)
+	if err != nil {
+		return nil, err
+	}
+	return raised, c.client.CheckRoom(ctx, job)
+}
+
+// RaiseUnchecked is Raise without requests.
+func (c *Chosen) RaiseUnchecked(job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
 	var killed []retry.OutOfMemory
 	for i := range c.failures {
 		uses := c.failures[i].OutOfMemory
@@ -120,9 +129,6 @@ func (c *Chosen) Raise(ctx context.Context, job *unstructured.Unstructured, by *
 	}
 	typed, err := cmdutil.ToJob(job)
 	if err != nil {
-		return nil, err
-	}
-	if err := c.client.checkRoom(ctx, &typed.Spec.Template.Spec); err != nil {
 		return nil, err
 	}
 	return &Raised{by, raised, retry.OwnLimits(&typed.Spec.Template.Spec, raised)}, nil

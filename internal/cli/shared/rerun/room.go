@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
@@ -15,10 +17,14 @@ import (
 // nodesPage is the number of nodes per request.
 const nodesPage = 500
 
-// checkRoom returns an error if the pod can never have its memory: because of a LimitRange, a ResourceQuota, or the size of the
-// nodes. What may not be read is not checked.
-func (c *Client) checkRoom(ctx context.Context, spec *corev1.PodSpec) error {
-	room := &retry.Room{}
+// CheckRoom returns an error if the pods of the Job can never have their memory: because of a LimitRange, a ResourceQuota, or the
+// size of the nodes. What may not be read is not checked.
+func (c *Client) CheckRoom(ctx context.Context, object *unstructured.Unstructured) error {
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return err
+	}
+	spec, room := &job.Spec.Template.Spec, &retry.Room{}
 	var limits corev1.LimitRangeList
 	if c.read(ctx, "/api/v1/namespaces/"+c.jobs.Namespace+"/limitranges", &limits) == nil {
 		room.LimitRanges = limits.Items
