@@ -349,7 +349,7 @@ func TestStalledJobCanBeReplaced(t *testing.T) {
 
 // The form offers more memory if a container ran out of it, for the chosen indexes.
 //
-// Requirements: RTY-49
+// Requirements: RTY-45
 func TestRetryFormOffersMemory(t *testing.T) {
 	f := sweepRetrier()
 	b := openRetry(t, f)

@@ -63,6 +63,12 @@ func TestBeside_JobsOfTheBuiltinControllerAreExplained_CLI_04(t *testing.T) {
 	}
 }
 
+// Requirements: RTY-47
+func TestBeside_RunningJobOfTheBuiltinControllerGetsMoreMemory(t *testing.T) {
+	startBuiltin(t, "job-controller")
+	testInPlace(t, true)
+}
+
 func TestBeside_RetryWithTheBuiltinController_RTY_01_RTY_03_RTY_04_RTY_18(t *testing.T) {
 	startBuiltin(t, "job-controller")
 	testRetryCases(t, true)
