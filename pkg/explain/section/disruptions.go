@@ -26,18 +26,10 @@ func Disruptions(f *Frame, r *explain.Report) Section {
 			}
 			return wording.Seconds(d.LostSeconds)
 		}},
-		{Header: "RULE", Text: rulings},
 		{
 			Header: "BY", Wrap: true, Min: 24,
 			Cell: func(d *row) layout.Line { return layout.Plainly(wording.Sentence(words.DisruptionText(d))) },
-			Below: func(d *row) []layout.Line {
-				places := wording.Join("; ", placesOf(f, "index", "indexes", d.Indexes),
-					listOf(f, "for pod", "for pods", d.For), listOf(f, "node", "nodes", d.Nodes))
-				if places == "" {
-					return nil
-				}
-				return []layout.Line{cell(layout.Muted, places)}
-			},
+			Below: func(d *row) []layout.Line { return disruptionNotes(f, d) },
 		},
 	}, d.By))
 	if d.Index != nil {
@@ -47,7 +39,19 @@ func Disruptions(f *Frame, r *explain.Report) Section {
 	return s
 }
 
-// rulings returns what the rules decided: "3 ignored by rule 0, 1 counted"; "-" if it is unknown.
+// disruptionNotes draws what the rules decided, and where the pods were.
+func disruptionNotes(f *Frame, d *explain.Disruption) (notes []layout.Line) {
+	if text := rulings(d); text != "" {
+		notes = append(notes, cell(layout.Accent, text))
+	}
+	places := wording.Join("; ", placesOf(f, "index", "indexes", d.Indexes), listOf(f, "for pod", "for pods", d.For), listOf(f, "node", "nodes", d.Nodes))
+	if places != "" {
+		notes = append(notes, cell(layout.Muted, places))
+	}
+	return notes
+}
+
+// rulings returns what the rules decided, "" if it is unknown: "3 ignored by rule 0, 1 counted".
 func rulings(d *explain.Disruption) string {
 	var all []string
 	for i := range d.Rulings {
@@ -57,9 +61,6 @@ func rulings(d *explain.Disruption) string {
 			text += " by " + label
 		}
 		all = append(all, wording.Count(r.Pods, text))
-	}
-	if len(all) == 0 {
-		return "-"
 	}
 	return strings.Join(all, ", ")
 }
