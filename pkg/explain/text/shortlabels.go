@@ -340,6 +340,7 @@ func (v *short) more() []labeled {
 		name  string
 		there bool
 	}{
+		{"disruptions", r.Disruptions != nil},
 		{"timeline", len(r.Timeline) > 0},
 		{"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)},
 		{"indexes", r.Indexes != nil},
