@@ -205,13 +205,13 @@ func TestCtrlCDuringRaiseInPlace(t *testing.T) {
 	}
 }
 
-// A Job that the API server does not let change goes on as it was.
+// A Job that the API server does not let change continues as it was.
 //
 // Requirements: RTY-47
 func TestRefusedRaiseResumesTheJob(t *testing.T) {
 	p := newInPlace(t)
 	p.Invalid = func(r *http.Request) bool { return r.URL.Query().Get("dryRun") != "" }
-	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "the API server refused more memory, and job.batch/a goes on as it was")
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "the API server refused more memory, and job.batch/a continues as it was")
 	p.want(t, "1Gi 512Mi")
 }
 

@@ -28,7 +28,7 @@ func Disruptions(f *Frame, r *explain.Report) Section {
 		}},
 		{
 			Header: "BY", Wrap: true, Min: 24,
-			Cell: func(d *row) layout.Line { return layout.Plainly(wording.Sentence(words.DisruptionText(d))) },
+			Cell:  func(d *row) layout.Line { return layout.Plainly(wording.Sentence(words.DisruptionText(d))) },
 			Below: func(d *row) []layout.Line { return disruptionNotes(f, d) },
 		},
 	}, d.By))

@@ -55,7 +55,7 @@ func (c *Client) Choose(ctx context.Context, f *Candidate, indexes indexset.Set,
 	if !in.PodsRead {
 		return nil, unreadPods(in.Gaps)
 	}
-	if by.Memory || strings.EqualFold(by.Cause, cause.OOMKilled) {
+	if name := by.Cause; by.Memory || strings.EqualFold(name, cause.OOMKilled) {
 		in.NodeEvents, _ = gather.NodeWarnings(ctx, c.kube) // Few users may read them.
 	}
 	chosen := &Chosen{client: c, by: by, candidate: f}

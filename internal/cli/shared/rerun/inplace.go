@@ -195,10 +195,10 @@ func (r *raising) finish(ctx context.Context, object *unstructured.Unstructured)
 		return false, failed
 	}
 	return false, cmdutil.NewUserError(cmdutil.KindOther, err,
-		fmt.Sprintf("--in-place: the API server refused more memory, and job.batch/%s goes on as it was: %v", r.job.Name, err), "leave out --in-place, and use --replace")
+		fmt.Sprintf("--in-place: the API server refused more memory, and job.batch/%s continues as it was: %v", r.job.Name, err), "leave out --in-place, and use --replace")
 }
 
 // left says what an interrupted call may have left.
 func (r *raising) left() string {
-	return fmt.Sprintf("job.batch/%s may be suspended, with its old memory; go on with: kubectl batchjob retry %s --in-place -n %s", r.job.Name, r.job.Name, r.job.Namespace)
+	return fmt.Sprintf("job.batch/%s may be suspended, with its old memory; continue with: kubectl batchjob retry %s --in-place -n %s", r.job.Name, r.job.Name, r.job.Namespace)
 }

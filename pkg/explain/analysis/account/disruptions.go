@@ -250,7 +250,9 @@ func addPod(d *explain.Disruption, pod *taken) {
 	if pod.ruling == nil {
 		return
 	}
-	same := func(r explain.RuledPods) bool { return r.Action == pod.ruling.Action && ptr.Equal(r.Rule, pod.ruling.Rule) }
+	same := func(r explain.RuledPods) bool {
+		return r.Action == pod.ruling.Action && ptr.Equal(r.Rule, pod.ruling.Rule)
+	}
 	i := slices.IndexFunc(d.Rulings, same)
 	if i < 0 {
 		i = len(d.Rulings)
