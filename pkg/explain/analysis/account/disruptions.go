@@ -70,8 +70,7 @@ func takenPods(in *facts.Facts, fs *failures.Failures, o explain.Options) (all [
 	for _, p := range in.Pods {
 		exists[p.Name] = true
 		f := failed[p.UID]
-		if !o.HasPod(p) || p.Phase == corev1.PodSucceeded || p.Disruption == "" && f == nil && !p.IsTerminating() ||
-			f != nil && f.Ending() == nil || f == nil && failures.IsConsequence(in, p) {
+		if !o.HasPod(p) || !mayBeTaken(in, p, f) {
 			continue
 		}
 		end := endings.OfPod(p, fs.EventEnds)
@@ -85,6 +84,23 @@ func takenPods(in *facts.Facts, fs *failures.Failures, o explain.Options) (all [
 		}
 		all = append(all, pod)
 	}
+	return append(all, gonePods(in, fs, exists, o)...)
+}
+
+// mayBeTaken reports whether others may have ended the pod: its failure, nil if it has none, or its deletion is not the doing of the
+// Job's controller.
+func mayBeTaken(in *facts.Facts, p *input.Pod, f *failures.Failure) bool {
+	switch {
+	case f != nil:
+		return f.Ending() != nil
+	case p.Phase == corev1.PodSucceeded:
+		return false
+	}
+	return (p.Disruption != "" || p.IsTerminating()) && !failures.IsConsequence(in, p)
+}
+
+// gonePods returns the pods that only the events of others show.
+func gonePods(in *facts.Facts, fs *failures.Failures, exists map[string]bool, o explain.Options) (all []taken) {
 	began, ended, nodes := podTimes(in)
 	for _, name := range slices.Sorted(maps.Keys(fs.EventEnds)) {
 		end := fs.EventEnds[name]
