@@ -29,7 +29,7 @@ func (b *byCause) addTo(flags *pflag.FlagSet) {
 	flags.Lookup("container").Usage = "Container to change; by default all of them.\nIt is for --image, --set-env, --requests, --limits and --memory."
 	flags.StringVar(&b.Cause, "cause", "", "Run indexes that last failed like this.\nIt is a cause as why prints it, such as OOMKilled or \"exit code 3\".")
 	flags.StringVar(&b.memory, "memory", "", "More memory after OOMKilled: x2 or +4Gi,max=32Gi.\nIt is for the containers that ran out of it, or for --container.\nThe cap is max=, or 8 times the limit of the first Job.")
-	flags.BoolVar(&b.inPlace, "in-place", false, "Give a Job that has not finished the --memory itself.\nIt is suspended, its pods end, and it is resumed with more.")
+	flags.BoolVar(&b.inPlace, "in-place", false, "Raise --memory of a Job that has not finished.\nIt is suspended, its pods end, and it is resumed with more.")
 	flags.BoolVar(&b.Probable, "include-probable", false, "Also if only a log says that memory ran out.\nIt is for --cause OOMKilled and --memory.")
 }
 

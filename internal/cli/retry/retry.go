@@ -19,11 +19,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
-const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: indexes
-with their numbers, or missing completions. The flags change the copy.`
+const retryLong = `Rerun what a finished Job did not complete, in a copy that the flags change.`
 
 // retryDetails is text for the reference only.
-const retryDetails = `It works with every controller.
+const retryDetails = `The copy is a new Job NAME-retry-N. It runs indexes with their numbers, or
+missing completions. It works with every controller.
 
 The exit code is 0 if the Job was created, and complete with --wait; 1 for an
 error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM. With --wait,
