@@ -91,6 +91,16 @@ func (p *pair) isDue() bool {
 	})
 }
 
+// dueSince reports whether one of the controllers had to act since a time without a change.
+func (p *pair) dueSince(t time.Time) bool {
+	now := time.Now()
+	return slices.ContainsFunc(p.sides[:], func(s side) bool {
+		return !p.c.view.state(s.name).Finished() && slices.ContainsFunc(p.c.view.due(s.name), func(due time.Time) bool {
+			return due.After(t) && due.Before(now)
+		})
+	})
+}
+
 // nextDue returns the time until one of the controllers may act without a change, if it is at most a limit.
 func (p *pair) nextDue(limit time.Duration) (time.Duration, bool) {
 	next := limit + 1

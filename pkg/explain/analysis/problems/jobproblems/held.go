@@ -23,7 +23,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
-	by := facts.SuspendedBy(in.Job)
+	by, _ := facts.SuspendedBy(in.Job)
 	_, p.Suspension.Raising = in.Job.Annotations[retry.RaiseAnnotation]
 	switch {
 	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
