@@ -111,3 +111,14 @@ func TestEndsOfPodsThatAreNoDisruptions(t *testing.T) {
 		t.Errorf("%+v", d)
 	}
 }
+
+// A Job that an interrupted retry --in-place left suspended says so, and how to continue.
+//
+// Requirements: RTY-48
+func TestInterruptedRaiseOfMemoryIsExplained(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Suspend = ptr.To(true)
+		j.Annotations = map[string]string{"batchjob.dev/raise-memory": `{"memory":{"main":{"limit":"2Gi"}},"resume":true}`}
+	})))
+	wantSaid(t, r, "the Job is suspended until its memory is raised (retry --in-place)", "kubectl batchjob retry train --in-place")
+}
