@@ -47,7 +47,7 @@ func newShort(r *explain.Report, o Options) *short {
 	v.page.Para(0, indentSection, v.headline()...)
 	v.answer()
 	v.labeled(indentSection, slices.Concat(
-		v.why(), v.failedIndexes(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
+		v.why(), v.failedIndexes(), v.disrupted(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
 	))
 	v.labeled(0, append(v.toDo(), v.more()...))
 	return v

@@ -265,6 +265,8 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 
 func suspendedText(p *explain.Problem, _ time.Time) string {
 	switch {
+	case p.Suspension.Raising:
+		return "the Job is suspended until its memory is raised (retry --in-place)"
 	case p.Suspension.Hold != nil:
 		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue)
 		return text

@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type RetryForm struct {
 	// plan is the Job that enter creates; if it is nil, problem is the reason.
 	plan    *screen.RetryPlan
 	problem string
+	// list is the text with the chosen indexes, and memory is how much more memory the Job gets: "" for no more.
+	list, memory string
 	// asks is set while the form waits for the confirmation.
 	asks bool
 	// stop interrupts the creation; it is nil before the creation.
@@ -38,6 +41,7 @@ type RetryForm struct {
 var (
 	keyCreate  = widget.Bind("enter", "create", "enter")
 	keyIndexes = widget.Bind("i", "choose indexes", "i")
+	keyMemory  = widget.Bind("m", "more memory", "m")
 	keyConfirm = widget.Bind("y", "yes, create", "y")
 	keyDecline = widget.Bind("n", "no", "n", "N", "enter")
 	// keyReturn goes one step back; if the form does not handle it, the Model does.
@@ -82,6 +86,9 @@ func (s *RetryForm) Keys() []widget.KeyGroup {
 		if s.found != nil && s.found.Indexed {
 			keys = append(keys, keyIndexes)
 		}
+		if s.found != nil && s.found.PlanMemory != nil {
+			keys = append(keys, keyMemory)
+		}
 	}
 	return []widget.KeyGroup{{Title: s.words.crumb, Bindings: keys}}
 }
@@ -100,6 +107,9 @@ func (s *RetryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool)
 		return s.create(), true
 	case widget.Matches(k, keyCreate):
 		s.asks = true
+	case widget.Matches(k, keyMemory):
+		s.raise(cmp.Or(s.memory, firstRaise))
+		return screen.Action{Ask: &widget.Question{Label: "--memory ", Text: s.memory, Changed: s.raise}}, true
 	default:
 		return screen.Action{Ask: &widget.Question{Label: "--indexes ", Text: s.indexes(), Changed: s.choose}}, true
 	}
@@ -129,9 +139,18 @@ func (s *RetryForm) indexes() string {
 	return s.plan.Indexes.String()
 }
 
+// firstRaise is the raise of memory that the form proposes.
+const firstRaise = "x2"
+
+// raise plans the retry with more memory, or with "" with the same.
+func (s *RetryForm) raise(memory string) {
+	s.memory = memory
+	s.choose(s.list)
+}
+
 // choose plans a retry of the listed indexes, or with "" of all that are missing.
 func (s *RetryForm) choose(list string) {
-	s.plan, s.problem = nil, ""
+	s.plan, s.problem, s.list = nil, "", list
 	indexes, err := indexset.Parse(list)
 	if err != nil {
 		s.problem = fmt.Sprintf("--indexes: %v; use numbers and ranges such as 3,7-9", err)
@@ -141,7 +160,12 @@ func (s *RetryForm) choose(list string) {
 	if list == "" {
 		chosen = nil
 	}
-	if s.plan, err = s.found.Plan(chosen); err != nil {
+	if s.memory == "" {
+		s.plan, err = s.found.Plan(chosen)
+	} else {
+		s.plan, err = s.found.PlanMemory(chosen, s.memory)
+	}
+	if err != nil {
 		s.problem = err.Error()
 	}
 }

@@ -45,6 +45,8 @@ type Retryable struct {
 	Replaces bool
 	// Plan plans a retry that runs these indexes, or with nil all missing indexes. It sends no requests.
 	Plan func(indexes *indexset.Set) (*RetryPlan, error)
+	// PlanMemory is Plan with more memory, such as x2, for the containers that ran out of it; nil if none did.
+	PlanMemory func(indexes *indexset.Set, memory string) (*RetryPlan, error)
 }
 
 // RetryPlan is a retry that can be created.

@@ -57,7 +57,10 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	if err != nil {
 		return nil, err
 	}
-	v := &Live{kube: kube, config: config, env: env, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
+	v := &Live{
+		kube: kube, config: config, env: env, choice: choice, set: set,
+		retrier: &retrier{config: config, out: warnings, now: env.Now}, jobs: jobs,
+	}
 	v.connect = func(set feed.JobSet) (*live.Source, error) {
 		source, err := connectLive(config, set, logLines, env)
 		if err == nil {

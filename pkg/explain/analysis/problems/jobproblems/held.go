@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // Suspended finds a Job that is suspended by spec.suspend.
@@ -23,6 +24,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
 	by, _ := facts.SuspendedBy(in.Job)
+	_, p.Suspension.Raising = in.Job.Annotations[retry.RaiseAnnotation]
 	switch {
 	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)
