@@ -74,11 +74,11 @@ func (f *finder) findIndentation(lines []int) *mistake {
 		spaces, rest := indent(f.lines[i])
 		for _, width := range f.possibleWidths(i) {
 			text := strings.Repeat(" ", width) + rest
-			empty, readable := f.tryLine(i, text)
-			if !readable {
+			root := f.parse(i, text)
+			if root == nil {
 				continue
 			}
-			disorder := 10*empty + f.disorder(i, text, unit)
+			disorder := 10*emptyFields(root) + f.disorder(i, text, unit)
 			if len(spaces) == 0 { // users rarely indent too little at the start of a line
 				disorder++
 			}

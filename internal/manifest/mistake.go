@@ -27,8 +27,7 @@ const (
 	maxTried = 8 << 20
 	// parserCost is how many bytes could be parsed in the time that a parser takes to start.
 	parserCost = 1 << 10
-	// maxWhole is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
-	// are.
+	// maxWhole is the maximum size of a document whose mistake is searched; of a larger one, the parser's line is reported.
 	maxWhole = 64 << 10
 )
 
@@ -45,44 +44,10 @@ func findMistake(text []byte, reported int, budget *int) *mistake {
 	if m := cmp.Or(f.findConflict(), f.findDedentedText()); m != nil {
 		return m
 	}
-	if len(text) <= maxWhole {
-		return f.find(reported)
-	}
-	first, end := f.window(reported)
-	part := &finder{lines: f.lines[first:end], budget: budget}
-	if len(part.lines) == 0 || part.isReadable(0, part.lines[0]) { // the mistake is elsewhere
+	if len(text) > maxWhole {
 		return nil
 	}
-	m := part.find(reported - first)
-	if m != nil {
-		m.line += first
-	}
-	return m
-}
-
-// window returns lines around the one that the parser reported that can be parsed on their own, because none of them is
-// indented less than the first.
-func (f *finder) window(reported int) (first, end int) {
-	const around = 50
-	least := len(f.lines[reported-1])
-	first = reported - 1
-	for i := first; i >= 0; i-- {
-		if isBlank(f.lines[i]) {
-			continue
-		}
-		if spaces, _ := indent(f.lines[i]); len(spaces) <= least {
-			first, least = i, len(spaces)
-			if i < reported-around {
-				break
-			}
-		}
-	}
-	for end = reported; end < min(reported+around, len(f.lines)); end++ {
-		if spaces, _ := indent(f.lines[end]); !isBlank(f.lines[end]) && len(spaces) < least {
-			break
-		}
-	}
-	return first, end
+	return f.find(reported)
 }
 
 // find returns the mistake, after which the document has no other.
@@ -183,37 +148,27 @@ func (f *finder) replaceLine(i int, text string) []byte {
 }
 
 // isReadable reports whether the document is parsable with line i replaced by text.
-func (f *finder) isReadable(i int, text string) bool {
-	_, readable := f.tryLine(i, text)
-	return readable
-}
+func (f *finder) isReadable(i int, text string) bool { return f.parse(i, text) != nil }
 
 // isLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
 func (f *finder) isLater(i int, text string, reported int) bool {
 	const some = 2
 	data := f.replaceLine(i, text)
-	if data == nil {
-		return false
-	}
 	_, err := sigsyaml.YAMLToJSON(data)
 	if err == nil {
-		return true
+		return data != nil
 	}
 	line, _ := locate(data, err)
 	return line >= reported+some
 }
 
-// tryLine reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
-func (f *finder) tryLine(i int, text string) (empty int, readable bool) {
-	data := f.replaceLine(i, text)
-	if data == nil {
-		return 0, false
+// parse returns the document with line i replaced by text, or nil if it is not parsable.
+func (f *finder) parse(i int, text string) *yaml.Node {
+	root, rest, err := parseYAML(f.replaceLine(i, text))
+	if rest || err != nil {
+		return nil
 	}
-	root, rest, err := parseYAML(data)
-	if root == nil || rest || err != nil {
-		return 0, false
-	}
-	return emptyFields(root), true
+	return root
 }
 
 // emptyFields returns the number of fields with nothing after the colon.
