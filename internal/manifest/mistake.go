@@ -198,8 +198,8 @@ var (
 	textStart = regexp.MustCompile(`(?:^|[:-] +)[|>][-+0-9]*(?: +#.*)?\s*$`)
 	// hereDocument matches the start of a here-document, up to the word at its end.
 	hereDocument = regexp.MustCompile(`<<-?\s*["'\\]?(\w+)`)
-	// topField matches the start of an object's field at the top level, or of the next document.
-	topField = regexp.MustCompile(`^(?:(?:apiVersion|kind|metadata|spec|status|data|stringData|items)\s*:|---|\.\.\.)`)
+	// anyField matches the start of a field at the top level, perhaps without its colon, or of the next document.
+	anyField = regexp.MustCompile(`^(?:["']?[\w./-]+["']?\s*(?::|$)|(?:apiVersion|kind)\b|---|\.\.\.|- )`)
 )
 
 // findDedentedText finds the first line of a multi-line text that is not indented like the text, as authors of here-documents
@@ -219,7 +219,8 @@ func (f *finder) findDedentedText() *mistake {
 				width = len(spaces)
 			}
 			if len(spaces) < width || width == 0 {
-				if (until != "" || len(spaces) == 0 && !isBlank(rest) && !topField.MatchString(rest)) && f.isText(i, j, until) {
+				isEnd := func(line string) bool { return strings.TrimSpace(line) == until }
+				if until != "" && slices.ContainsFunc(f.lines[j:], isEnd) || until == "" && len(spaces) == 0 && !isBlank(rest) && !anyField.MatchString(rest) {
 					return &mistake{line: j + 1, column: len(spaces) + 1, fix: fmt.Sprintf("indent it, and the lines that belong to it, by %d spaces", max(width, 2)),
 						problem: fmt.Sprintf("this line belongs to the text that starts in line %d, but is indented less", i+1)}
 				}
@@ -234,22 +235,4 @@ func (f *finder) findDedentedText() *mistake {
 		}
 	}
 	return nil
-}
-
-// isText reports whether the lines from first on continue the text that starts in line start: up to the end of a here-document,
-// or until the next line that is indented.
-func (f *finder) isText(start, first int, until string) bool {
-	if until != "" {
-		return slices.ContainsFunc(f.lines[first:], func(line string) bool { return strings.TrimSpace(line) == until })
-	}
-	end := first
-	for end < len(f.lines) && (isBlank(f.lines[end]) || f.lines[end][0] != ' ') {
-		end++
-	}
-	own, _ := indent(f.lines[start])
-	text := strings.Join(f.lines[first:end], "\n")
-	indented := strings.ReplaceAll(text, "\n", "\n"+own+"        ")
-	lines := slices.Concat(f.lines[:first], []string{own + "        " + indented}, f.lines[end:])
-	part := &finder{lines: lines, budget: f.budget}
-	return part.isReadable(first, lines[first])
 }
