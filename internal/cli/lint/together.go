@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -65,7 +64,7 @@ func (r *lintResult) mergeRepeated() {
 		}
 		for file, at := range first {
 			if names := objects[file]; len(names) > 1 {
-				kept[at].Message += "; so it is with " + phrase.And(names[1:])
+				kept[at].Message += "; so it is with " + wording.EnumerateFew(names[1:])
 			}
 		}
 		if kept != nil {
@@ -111,7 +110,7 @@ func (r *lintResult) reportBusyMinute() {
 	}
 	r.add(r.early[0].Position("spec.schedule"), r.early[0], lint.Finding{
 		ID: "many-at-minute-0", Severity: lint.Info, Field: "spec.schedule", Fix: "use other minutes for some, such as 17 and 43",
-		Message: fmt.Sprintf("%s start at minute 0, so their pods start at the same moment: %s", wording.Count(len(names), "CronJobs"), phrase.And(names)),
+		Message: fmt.Sprintf("%s start at minute 0, so their pods start at the same moment: %s", wording.Count(len(names), "CronJobs"), wording.EnumerateFew(names)),
 	})
 }
 
