@@ -38,7 +38,7 @@ SHORT_TROUBLES := compaction,full-disk,hanging-webhook,throttling,moving-shards
 # How long make prove explores each world; 0 for no limit. PROVE matches the names of worlds.
 PROVE_TIME ?= 0
 PROVE ?=
-# The cases of make field, and their folder, if it is not test/field/cases; all if empty.
+# The cases of make field, and their folder, if it is not test/world/field/cases; all if empty.
 FIELD ?=
 CASES ?=
 
@@ -66,7 +66,7 @@ demo: ## Show what the proposals added to Jobs, on a control plane of its own, o
 # How long the tests of a package may take: some take five of go test's ten minutes, and the machine may be busy.
 TEST_TIMEOUT := 1h
 # The packages of unit tests and scenarios: all but those that start a control plane or the built program.
-UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|e2e|fidelity|integration|node|release)$$')
+UNIT = $(shell $(GO) list ./... | grep -vE '/test/(cluster/(compat|conformance/live|e2e|integration|node)|virtual/fidelity|product/(docs|release))$$')
 
 # One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
 # cases to make presubmit-long. make lint vets; here, it would cost a first run half a minute.
@@ -74,7 +74,7 @@ UNIT = $(shell $(GO) list ./... | grep -vE '/test/(compat|conformance/live|docs|
 test: ## Run unit tests, scenarios and integration tests
 	@$(CONTROLPLANE) build --for test
 	@echo 'Testing: each package has a line when it ends. Compiling the tests comes first, and takes minutes the first time.'
-	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/integration/... ./test/fidelity $(UNIT)
+	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/cluster/integration/... ./test/virtual/fidelity $(UNIT)
 	@echo 'Testing the control plane of make demo and make test.'
 	@$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
@@ -85,24 +85,24 @@ test-unit: ## Run unit tests and scenarios, with all random cases
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -timeout $(TEST_TIMEOUT) ./test/integration/... ./test/fidelity
+	$(GO) test -timeout $(TEST_TIMEOUT) ./test/cluster/integration/... ./test/virtual/fidelity
 
 .PHONY: fidelity
 fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -count=1 -v -timeout 2h ./test/fidelity -sequences $(FIDELITY_SEQUENCES)
+	$(GO) test -count=1 -v -timeout 2h ./test/virtual/fidelity -sequences $(FIDELITY_SEQUENCES)
 
 # Alone on the machine, as the limits are for time and for the whole process.
 .PHONY: test-measured
-test-measured: ## Run the tests that limit memory and time (test/measure), and measure: minutes
-	$(GO) test -tags measure -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/measure \
-		$$(grep -rl --include='*_test.go' 'kubectl-batchjob/test/measure"' internal pkg test | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
+test-measured: ## Run the tests that limit memory and time (test/kit/measure), and measure: minutes
+	$(GO) test -tags measure -short -count=1 -p 1 -timeout $(TEST_TIMEOUT) ./test/kit/measure \
+		$$(grep -rl --include='*_test.go' 'kubectl-batchjob/test/kit/measure"' internal pkg test | sed 's,^,./,; s,/[^/]*$$,,' | sort -u)
 
 .PHONY: differential
 differential: build controlplane ## Compare ours with the real built-in controller on random Jobs, for MINUTES, or on PAIRS of them
-	$(GO) test -tags builtin -count=1 -v -timeout 0 ./test/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
+	$(GO) test -tags builtin -count=1 -v -timeout 0 ./test/virtual/oracle/beside -minutes $(MINUTES) -seeds $(PAIRS) -first $(SEED)
 
-# The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/structure
+# The packages that start no goroutines and have no locks, in which the race detector has nothing to look for; test/product/structure
 # checks that.
 SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/printer ./pkg/sanitize ./pkg/wording \
 	./pkg/cause ./pkg/explain ./pkg/explain/analysis/... ./pkg/explain/cronjob ./pkg/explain/eta ./pkg/explain/family \
@@ -117,59 +117,59 @@ CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
 # takes five minutes with it.
 .PHONY: test-race
 test-race: controlplane ## Run the tests of what is concurrent, and those beside kube-controller-manager, with the race detector
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$' | grep -vxF "$$($(GO) list $(SEQUENTIAL))")
 	$(GO) test -race -short -timeout $(TEST_TIMEOUT) -run TestScenarios ./pkg/sim
-	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin -run '$(CONCURRENT)' ./test/integration
+	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin -run '$(CONCURRENT)' ./test/cluster/integration
 
 .PHONY: test-e2e
 test-e2e: build controlplane ## Run the real binary on a kwok cluster
-	$(GO) test -count=1 ./test/e2e/...
+	$(GO) test -count=1 ./test/cluster/e2e/...
 
 .PHONY: test-docs
 test-docs: build controlplane ## Run every command of the documentation on a kwok cluster, and check its links
-	$(GO) -C test/docs test -count=1
+	$(GO) -C test/product/docs test -count=1
 
 .PHONY: test-compat
 test-compat: build ## Build each of COMPAT_VERSIONS of Kubernetes, and run the plugin on it: half an hour, then minutes
 	@for version in $(COMPAT_VERSIONS); do \
 		KUBE_VERSION=$$version $(CONTROLPLANE) build && \
 		KUBE_VERSION=$$version BATCHJOB_COMPAT_BINARY=$(CURDIR)/bin/kubectl-batchjob \
-			$(GO) test -tags compat -count=1 -timeout 20m ./test/compat || exit 1; \
+			$(GO) test -tags compat -count=1 -timeout 20m ./test/cluster/compat || exit 1; \
 	done
 
 # CONFORMANCE=-short leaves out the broken controllers, and all cases that wait.
 .PHONY: test-conformance
 test-conformance: build controlplane ## Run the conformance suite against the built-in controller, ours, and broken ones: 5 minutes
-	$(GO) test -count=1 $(CONFORMANCE) ./test/conformance/live
+	$(GO) test -count=1 $(CONFORMANCE) ./test/cluster/conformance/live
 
 # The image has the tag that config/default asks for, as nothing in that is changed for the tests.
 .PHONY: test-node
 test-node: ## Install config/default on a real node with real containers: root on Linux, hack/node/run.sh says what it needs
 	IMAGE_TOOL=buildah IMAGE_ARCHS="$$($(GO) env GOARCH)" $(MAKE) image VERSION=$$(sed -n 's/.*newTag: //p' config/default/kustomization.yaml)
-	$(GO) build -o bin/conformance ./test/conformance
-	$(GO) test -tags node -c -o bin/node.test ./test/node
-	cd test/node && ../../hack/node/run.sh ../../bin/node.test -test.v -test.timeout 40m
+	$(GO) build -o bin/conformance ./test/cluster/conformance
+	$(GO) test -tags node -c -o bin/node.test ./test/cluster/node
+	cd test/cluster/node && ../../../hack/node/run.sh ../../../bin/node.test -test.v -test.timeout 40m
 
 .PHONY: test-monitoring
 test-monitoring: ## Play the alerts through with promtool, and check the queries of dashboard and runbooks
-	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/monitoring
+	promtool=$$(hack/promtool.sh) && BATCHJOB_PROMTOOL=$$promtool $(GO) test -count=1 ./test/product/monitoring
 
 .PHONY: soak
 soak: build controlplane ## Live through crashes, fail-overs and a cluster in trouble for SOAK_TIME
-	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/e2e
+	SOAK_TIME=$(SOAK_TIME) SOAK_SHARDS=$(SOAK_SHARDS) $(GO) test -tags soak -count=1 -v -timeout 24h -run '^TestSoak' ./test/cluster/e2e
 
 # The seeds go on where the ledger ends; with STORM_STEPS, the time does not count.
 .PHONY: storm
 storm: ## Play random storms in the virtual cluster for STORM_TIME, or for STORM_STEPS; bin/storm has what they found
 	@mkdir -p bin/storm
-	$(GO) test -c -o bin/storm/storm.test ./test/storm
-	cd test/storm && ../../bin/storm/storm.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
+	$(GO) test -c -o bin/storm/storm.test ./test/virtual/storm
+	cd test/virtual/storm && ../../../bin/storm/storm.test -test.timeout 0 -test.run TestEndlessStorms -storm-workers $(STORM_WORKERS) \
 		-storm-time $(if $(filter 0,$(STORM_STEPS)),$(STORM_TIME),0) -storm-steps $(STORM_STEPS) \
-		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../bin/storm -storm-commit $(COMMIT)
+		-storm-ledger $(abspath $(STORM_LEDGER)) -storm-found ../../../bin/storm -storm-commit $(COMMIT)
 
 .PHONY: soak-short
 soak-short: build controlplane ## Live through five troubles of the soak once, in a minute; SOAK_TROUBLES=all for all of them
-	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/e2e
+	SOAK_SHARDS=6 SOAK_TROUBLES=$(or $(SOAK_TROUBLES),$(SHORT_TROUBLES)) $(GO) test -tags soak -count=1 -v -run '^TestTroubles' ./test/cluster/e2e
 
 .PHONY: fuzz
 fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
@@ -182,7 +182,7 @@ fuzz: ## Fuzz each parser, and what is drawn of hostile text, for FUZZTIME
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzEventNames -fuzztime $(FUZZTIME) ./pkg/explain/gather
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzText -fuzztime $(FUZZTIME) ./pkg/layout
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME) ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/numbers
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME) ./test/virtual/numbers
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/controller/leader
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME) ./pkg/explain/text
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzReadBundle -fuzztime $(FUZZTIME) ./internal/bundle
@@ -197,7 +197,7 @@ fuzz-short: ## Fuzz what reads hostile bundles, recordings, statuses and Leases,
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileReports -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/controller/leader
 	$(GO) test -tags measure -run '^$$' -fuzz FuzzLease -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./pkg/explain/text
-	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/numbers
+	$(GO) test -tags measure -run '^$$' -fuzz FuzzHostileStatuses -fuzztime $(FUZZTIME_SHORT) -fuzzminimizetime 10x ./test/virtual/numbers
 
 .PHONY: mutants
 mutants: ## Plant bugs that Job controllers had, one at a time: a test must fail for each
@@ -217,37 +217,37 @@ mutants-doc: ## The same, and write what caught each into docs/internals/proof/k
 .PHONY: prove
 prove: ## Explore every history of small worlds in the virtual cluster, for about an hour; again, to continue. PROVE=REGEXP names worlds
 	mkdir -p bin/prove
-	$(GO) test -c -o bin/prove/prove.test ./test/prove
-	cd test/prove && ../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve_' \
-		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../bin/prove
+	$(GO) test -c -o bin/prove/prove.test ./test/virtual/prove
+	cd test/virtual/prove && ../../../bin/prove/prove.test -test.v -test.timeout 0 -test.run '^TestProve$$' \
+		-prove -prove-only '$(PROVE)' -prove-time $(PROVE_TIME) -prove-dir ../../../bin/prove
 
 .PHONY: scenarios
 scenarios: ## Rewrite what the scenario files and histories expect; read the diff
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
-	$(GO) test ./test/prove -run TestHistories -rewrite
+	$(GO) test ./test/virtual/prove -run TestHistories -rewrite
 
 .PHONY: fixtures
 fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain read: a minute
-	$(GO) run ./test/record
+	$(GO) run ./test/world/record
 
 # A measurement, not a check: cases are here before the plugin can explain them. FIELD is a regular expression for their names.
 .PHONY: field
 field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them, CASES=FOLDER for others, RECORD=FOLDER
-	@$(GO) run ./test/field -cases '$(CASES)' -only '$(FIELD)' -record '$(RECORD)'
+	@$(GO) run ./test/world/field -cases '$(CASES)' -only '$(FIELD)' -record '$(RECORD)'
 
 .PHONY: bench
 bench: bench-decisions bench-start bench-view build controlplane ## Measure ours beside the built-in controller, decisions, and the virtual cluster: 30 minutes
-	$(GO) build -o bin/bench ./test/bench
+	$(GO) build -o bin/bench ./test/cluster/bench
 	bin/bench
 
 .PHONY: bench-full
 bench-full: bench-decisions bench-start build controlplane ## The same with more rounds, and with 10,000 indexes at 100 requests per second: 90 minutes
-	$(GO) build -o bin/bench ./test/bench
+	$(GO) build -o bin/bench ./test/cluster/bench
 	bin/bench --rounds 4 --huge-rounds 3 --minutes 3 --sizes 10,100,1000,10000 --timeout 20m
 
 .PHONY: bench-100k
 bench-100k: build controlplane ## Measure a Job of 100,000 indexes beside a bare client, and what it costs to look at it: an hour
-	$(GO) build -o bin/bench ./test/bench
+	$(GO) build -o bin/bench ./test/cluster/bench
 	bin/bench --only giant --timeout 1h --plot bin/bench-100k.svg
 
 .PHONY: bench-decisions
@@ -295,8 +295,8 @@ presubmit: test lint test-race test-e2e test-conformance soak-short test-release
 
 .PHONY: presubmit-long
 presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, the race detector everywhere, and a real node
-	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/bench/... | grep -v '/pkg/sim$$')
-	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/integration/...
+	$(GO) test -race -short -timeout $(TEST_TIMEOUT) $$($(GO) list ./cmd/... ./internal/... ./pkg/... ./test/cluster/bench/... | grep -v '/pkg/sim$$')
+	$(GO) test -race -timeout $(TEST_TIMEOUT) -tags builtin ./test/cluster/integration/...
 	@if needs=$$(sh -c '. hack/node/needs.sh && check_needs' 2>&1); then $(MAKE) test-node; \
 		else echo "make test-node, the part with a real node, is left out: $$needs"; fi
 
@@ -323,7 +323,7 @@ snapshot: ## Build the archives of a release into dist, for all platforms
 
 .PHONY: test-release
 test-release: snapshot controlplane ## Build the archives and test them: krew installs them, shells complete what is in them
-	$(GO) test -tags release -count=1 ./test/release
+	$(GO) test -tags release -count=1 ./test/product/release
 
 .PHONY: krew
 krew: ## Write krew/batchjob.yaml from archives built as version RELEASE

@@ -17,7 +17,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // signalCodes are the exit codes of a process that a signal ended, as in a shell.

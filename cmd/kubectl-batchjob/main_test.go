@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 const runMain = "BATCHJOB_TEST_RUN_MAIN"
@@ -80,7 +80,8 @@ func bundling(t *testing.T, file string) *exec.Cmd {
 }
 
 // Ctrl-C in the middle of a bundle leaves no file behind.
-func TestInterruptedBundleLeavesNothing_BUN_03(t *testing.T) {
+// Requirements: BUN-03
+func TestInterruptedBundleLeavesNothing(t *testing.T) {
 	folder := t.TempDir()
 	for signal, want := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGTERM: 143} {
 		program := bundling(t, filepath.Join(folder, "train.tar.gz"))
@@ -98,7 +99,8 @@ func TestInterruptedBundleLeavesNothing_BUN_03(t *testing.T) {
 }
 
 // A reader that closes the pipe, as head does, ends the program.
-func TestBundleIntoAClosedPipe_BUN_03(t *testing.T) {
+// Requirements: BUN-03
+func TestBundleIntoAClosedPipe(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)

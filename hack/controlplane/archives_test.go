@@ -164,7 +164,7 @@ func TestMeterCountsWhatIsCompiled(t *testing.T) {
 	}
 }
 
-func TestProgressSaysHowFarItIs(t *testing.T) {
+func TestProgressHasPercentageAndTimeLeft(t *testing.T) {
 	for permille, want := range map[int64]string{0: "1m30s", 49: "1m30s", 333: "33%, 1m30s, about 3m0s left", 1000: "100%, 1m30s, about 0s left"} {
 		if got := state(permille, 90*time.Second); got != want {
 			t.Errorf("%d: %q, want %q", permille, got, want)

@@ -73,7 +73,7 @@ func others(mutants []mutant, results []result) string {
 	}
 	out := fmt.Sprintf("The last run planted %d of %d bugs, these and others, and tests found %d of them", planted, len(mutants), caught)
 	var parts []string
-	for _, pkg := range []string{"pkg/reconcile", "pkg/observe", "pkg/controller", "pkg/sim", "test/prove", "test/storm"} {
+	for _, pkg := range []string{"pkg/reconcile", "pkg/observe", "pkg/controller", "pkg/sim", "test/virtual/prove", "test/virtual/storm"} {
 		if n := found[pkg]; n > 0 {
 			parts = append(parts, fmt.Sprintf("%d in %s", n, pkg))
 		}

@@ -15,9 +15,10 @@ const (
 	allOfREGs = 33
 )
 
-// TestDocumentationHasTheKnownBugs_STO_06 compares the tables in docs/internals/proof with the results of the last run, which
+// TestDocumentationHasTheKnownBugs compares the tables in docs/internals/proof with the results of the last run, which
 // make mutants-doc saves, and with the bugs that make prove finds. -rewrite updates the tables.
-func TestDocumentationHasTheKnownBugs_STO_06(t *testing.T) {
+// Requirements: STO-06
+func TestDocumentationHasTheKnownBugs(t *testing.T) {
 	requirements, err := os.ReadFile("../../docs/internals/requirements.md")
 	if err != nil {
 		t.Fatal(err)
@@ -72,9 +73,10 @@ func replaced(t *testing.T, document, name, table string) string {
 	return before + begin + table + end + after
 }
 
-// TestResultsAreKept_STO_06: an interrupted run is continued, without the results of bugs that are no longer in the
+// TestResultsAreKept: an interrupted run is continued, without the results of bugs that are no longer in the
 // table.
-func TestResultsAreKept_STO_06(t *testing.T) {
+// Requirements: STO-06
+func TestResultsAreKept(t *testing.T) {
 	file := t.TempDir() + "/results.json"
 	r, err := readResults(file)
 	if err != nil {

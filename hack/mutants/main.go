@@ -29,7 +29,7 @@ import (
 var text string
 
 // packages are tested one after the other, the fast ones first, until a test fails.
-var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller/...", "./pkg/sim", "./test/prove", "./test/storm"}
+var packages = []string{"./pkg/reconcile/...", "./pkg/observe", "./pkg/controller/...", "./pkg/sim", "./test/virtual/prove", "./test/virtual/storm"}
 
 func main() {
 	flag.Usage = func() {
@@ -69,8 +69,8 @@ type suite struct {
 
 // exploring returns the suite that explores the world of a bug.
 func (s suite) exploring(world string) suite {
-	s.packages = []string{"./test/prove"}
-	s.flags = append([]string{"-run", "^TestProve_", "-prove", "-prove-time", "30s", "-prove-only", "^(" + world + ")$"}, s.flags...)
+	s.packages = []string{"./test/virtual/prove"}
+	s.flags = append([]string{"-run", "^TestProve$", "-prove", "-prove-time", "30s", "-prove-only", "^(" + world + ")$"}, s.flags...)
 	return s
 }
 

@@ -10,7 +10,8 @@ import (
 )
 
 // Only a test that fails or panics catches a bug, not a build failure or a timeout.
-func TestOnlyAFailureCatchesABug_STO_06(t *testing.T) {
+// Requirements: STO-06
+func TestOnlyAFailureCatchesABug(t *testing.T) {
 	t.Chdir(t.TempDir())
 	write(t, "go.mod", "module example.com/m\n")
 	for _, c := range []struct{ name, body, failure, problem string }{

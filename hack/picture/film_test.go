@@ -27,7 +27,8 @@ func drawn(t *testing.T, output string) string {
 
 // Each frame is shown for its time. Equal successive frames are merged, and a line that several frames share is drawn
 // once.
-func TestFilmSharesLines_DEM_04(t *testing.T) {
+// Requirements: DEM-04
+func TestFilmSharesLines(t *testing.T) {
 	film := drawn(t, "\f1 \nsame\nfirst\n\f1 \nsame\nfirst\n\f2 a key\nsame\n\x1b[31mlast\x1b[0m\n")
 	for text, want := range map[string]int{
 		"same": 1, "first": 1, "last": 1, ">a key<": 1, "translate(": 2, "film 4.0s": 1, "50.000%{": 1, "prefers-reduced-motion": 1, ".film{transform:translateX(-0px);": 1, "the &lt;title&gt;": 2, "<script": 0,
@@ -57,7 +58,8 @@ func TestTextKeepsItsPlaceWithoutSpaces(t *testing.T) {
 
 // The recording at the top of README is small, moves without a script, and stands still for readers who prefer reduced
 // motion (issue 19).
-func TestRecordingSuitsREADME_DEM_04(t *testing.T) {
+// Requirements: DEM-04
+func TestRecordingSuitsREADME(t *testing.T) {
 	svg, err := os.ReadFile("../../docs/images/demo.svg")
 	if err != nil {
 		t.Fatal(err)

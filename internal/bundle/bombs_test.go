@@ -17,8 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // maxAllocated is how many bytes may be allocated to read and explain a hostile file; fewer are in use at a time.

@@ -19,7 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // bundled writes the contents to a bundle, and returns the contents read back and the archive.
@@ -76,7 +76,8 @@ func asJSON(t *testing.T, report explain.Report) string {
 }
 
 // For every recorded Job, the explanation of the bundle equals the explanation of the cluster.
-func TestReportsSurviveABundle_BUN_01(t *testing.T) {
+// Requirements: BUN-01
+func TestReportsSurviveABundle(t *testing.T) {
 	files, err := recorded.Files("../../pkg/explain/analysis/testdata/recorded")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)

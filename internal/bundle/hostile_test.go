@@ -20,7 +20,8 @@ import (
 const hostile = "\x1b[31m\x1b]0;title\x07<script>alert(1)</script>"
 
 // Text from the cluster is escaped in every report.
-func TestHostileTextInReports_BUN_06(t *testing.T) {
+// Requirements: BUN-06
+func TestHostileTextInReports(t *testing.T) {
 	c := simple("</pre>"+hostile, "\x00\xff")
 	c.Pods[0].Status.Message = hostile
 	c.Pods[0].Status.Reason = hostile
@@ -42,7 +43,8 @@ func TestHostileTextInReports_BUN_06(t *testing.T) {
 }
 
 // The files of an archive are in one folder, whatever the names of the pods.
-func TestHostileNamesInTheArchive_BUN_06(t *testing.T) {
+// Requirements: BUN-06
+func TestHostileNamesInTheArchive(t *testing.T) {
 	c := simple("exit 1")
 	c.Manifest.Name = "../../train\x1b[0m"
 	c.Logs = []Log{{Pod: "../../../etc", Container: "..", Lines: []string{"x"}}, {Pod: "..", Container: "/cron\n", Lines: []string{"x"}}}
@@ -86,7 +88,8 @@ func archived(t *testing.T, files ...file) []byte {
 }
 
 // Files that are not a complete bundle, or that would fill the memory, are refused with the reason.
-func TestReadRefusesOthers_BUN_08(t *testing.T) {
+// Requirements: BUN-08
+func TestReadRefusesOthers(t *testing.T) {
 	_, whole := bundled(t, simple("exit 1"))
 	broken := bytes.Clone(whole)
 	broken[len(broken)/2] ^= 0xff
@@ -120,7 +123,8 @@ func TestReadRefusesOthers_BUN_08(t *testing.T) {
 }
 
 // Reading a bundle writes no files, whatever the names in it.
-func TestReadWritesNothing_BUN_08(t *testing.T) {
+// Requirements: BUN-08
+func TestReadWritesNothing(t *testing.T) {
 	folder := t.TempDir()
 	t.Chdir(folder)
 	var archive bytes.Buffer

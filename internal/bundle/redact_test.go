@@ -15,11 +15,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // No file of a bundle contains any form of secret, and the bundle says what was removed.
-func TestSecretsAreLeftOut_BUN_04_BUN_05(t *testing.T) {
+// Requirements: BUN-04, BUN-05
+func TestSecretsAreLeftOut(t *testing.T) {
 	jwt := "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N_XgL0n3I9PlFUP0THsR8U"
 	hidden := []string{"hunter22", "s3cr3t-in-annotation", "Tr0ub4dor", jwt, "AKIAIOSFODNN7EXAMPLE", "ghp_0123456789abcdefghijklmnopqrstuvwxyz", "MIIEpAIBAAKCAQEA", "opensesame", "C-12345678", "c2VjcmV0cGFzcw=="}
 	c := simple(
@@ -91,7 +92,8 @@ var forms = []struct {
 }
 
 // Every known form of a secret is removed from a text, also in the middle of a log.
-func TestKnownFormsAreLeftOut_BUN_04(t *testing.T) {
+// Requirements: BUN-04
+func TestKnownFormsAreLeftOut(t *testing.T) {
 	for _, tc := range forms {
 		for _, around := range [][2]string{{"", ""}, {"2026-01-01 INFO ", " (retrying)"}, {"before\n", "\nafter"}} {
 			r := newRedactor(nil)
@@ -109,7 +111,8 @@ func TestKnownFormsAreLeftOut_BUN_04(t *testing.T) {
 }
 
 // Text that only looks like a secret stays.
-func TestOtherTextStays_BUN_04(t *testing.T) {
+// Requirements: BUN-04
+func TestOtherTextStays(t *testing.T) {
 	r := newRedactor(nil)
 	for _, text := range []string{
 		"token bucket is empty", "no password given", "https://example.com:8443/path?x=1", "reading the secret s in 3 s", "key=3", "a task-list",
@@ -122,7 +125,8 @@ func TestOtherTextStays_BUN_04(t *testing.T) {
 }
 
 // A token that is broken across two lines is removed, and so is a key of which a log has only the end.
-func TestSecretsAcrossLines_BUN_04(t *testing.T) {
+// Requirements: BUN-04
+func TestSecretsAcrossLines(t *testing.T) {
 	for text, want := range map[string]string{
 		"one\nkey AKIAIOSF\nODNN7EXAMPLE used\ntwo\n":              "one\nkey [removed: AWS access key] used\ntwo\n",
 		"a\n\ntoken is ghp_0123456789abcdefghij\nklmnopqrstuvwxyz": "a\n\ntoken is [removed: GitHub token]",
@@ -136,7 +140,8 @@ func TestSecretsAcrossLines_BUN_04(t *testing.T) {
 }
 
 // Secrets are removed from all fields of a Job, its pods and events.
-func TestSecretsInObjects_BUN_04(t *testing.T) {
+// Requirements: BUN-04
+func TestSecretsInObjects(t *testing.T) {
 	c := simple("exit 1")
 	pod := &c.Pods[0]
 	pod.Annotations = map[string]string{"example.com/api-token": "annotated1", "note": "password=annotated2"}
@@ -191,7 +196,8 @@ func TestSecretsInArguments(t *testing.T) {
 }
 
 // A pattern may quote the secret itself, so no file contains the pattern either.
-func TestPatternIsNotInTheBundle_BUN_05(t *testing.T) {
+// Requirements: BUN-05
+func TestPatternIsNotInTheBundle(t *testing.T) {
 	_, archive := bundled(t, simple("the word is swordfish"), regexp.MustCompile("swordfish"))
 	for name, data := range unpacked(t, archive) {
 		if strings.Contains(data, "swordfish") {

@@ -17,8 +17,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // ownersAPI returns an API server with Jobs, CronJobs and pods, but no JobSets.
@@ -56,7 +56,7 @@ func ownersAPI(t *testing.T) *httptest.Server {
 }
 
 // ux.md, "Side by side": completion. CLI-04's verb completes owners of Jobs, pods and indexes.
-func TestOwnersPodsAndIndexesAreCompleted_CLI_04(t *testing.T) {
+func TestOwnersPodsAndIndexesAreCompleted(t *testing.T) {
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, ownersAPI(t).URL))
 	wantCompleted(t, "why", map[string]string{
 		"":                         "train :4",

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // following is a running verb that follows the Job train, which has one running pod.
@@ -120,7 +120,8 @@ const unwatchedJobs = "No permission to watch jobs in namespace \"ns1\": they ar
 	"Check it with: kubectl auth can-i watch jobs.batch -n ns1\n"
 
 // A user who may only get and list Jobs sees their changes (issue 17.1).
-func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestJobsThatMayNotBeWatchedAreRead(t *testing.T) {
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, onlyJobs, nil)
 		if strings.HasPrefix(verb.args, "logs") {
@@ -139,7 +140,8 @@ func TestJobsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 }
 
 // Logs of pods that may not be watched are read, too.
-func TestPodsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestPodsThatMayNotBeWatchedAreRead(t *testing.T) {
 	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
 		if r.URL.Query().Get("watch") == "true" {
 			return forbidden("no RBAC rule")
@@ -157,7 +159,8 @@ func TestPodsThatMayNotBeWatchedAreRead_CLI_08(t *testing.T) {
 }
 
 // Following a Job requires neither events nor logs.
-func TestFollowingNeedsNoEventsAndNoLogs_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestFollowingNeedsNoEventsAndNoLogs(t *testing.T) {
 	for _, refused := range []string{"/events", "/log"} {
 		for _, verb := range followingVerbs {
 			f := follow(t, verb.args, refusePath(refused), nil)
@@ -182,7 +185,8 @@ func TestFollowingNeedsNoEventsAndNoLogs_CLI_08(t *testing.T) {
 }
 
 // A token that expires and is renewed interrupts nothing, and is not reported as a lost connection.
-func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowingSurvivesAnExpiredToken(t *testing.T) {
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, nil, nil)
 		f.untilFollowing()
@@ -205,7 +209,8 @@ func TestFollowingSurvivesAnExpiredToken_CLI_07(t *testing.T) {
 
 // An API server that accepts requests and never answers is reported once, although no connection fails (issue 17.2), and also if
 // requests reach their timeout.
-func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowingReportsASilentServer(t *testing.T) {
 	impatient := func(env *cmdutil.Env) { env.Backoff.Patience = 3 * time.Second }
 	for _, verb := range followingVerbs {
 		f := follow(t, verb.args, nil, impatient)
@@ -228,7 +233,8 @@ func TestFollowingReportsASilentServer_CLI_07(t *testing.T) {
 }
 
 // A log that is opened while the token has expired is read once the token is renewed (issue 17.1).
-func TestLogOpenedWithAnExpiredTokenIsTriedAgain_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestLogOpenedWithAnExpiredTokenIsTriedAgain(t *testing.T) {
 	f := follow(t, "logs train -f", func(r *http.Request) *clitest.Status {
 		if strings.HasSuffix(r.URL.Path, "/log") {
 			return &clitest.Status{Code: 401, Reason: "Unauthorized", Message: "Unauthorized"}

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Every verb that reads a bundle names the file that it cannot read, and the reason.
-func TestVerbsRefuseDamagedBundles_BUN_08(t *testing.T) {
+// Requirements: BUN-08
+func TestVerbsRefuseDamagedBundles(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	whole := filepath.Join(folder, "whole.tar.gz")

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // hangingVerbs are command lines of all verbs that send requests and do not follow Jobs, with the first request. FILE is a
@@ -34,7 +34,7 @@ var hangingVerbs = []struct{ args, request string }{
 }
 
 // silentVerbs send no requests, or report in another way that the API server is silent: wait, and verbs that follow Jobs, see
-// TestFollowingReportsASilentServer_CLI_07. run does without its first requests, see TestRunOnASilentServer.
+// TestFollowingReportsASilentServer. run does without its first requests, see TestRunOnASilentServer.
 var silentVerbs = []string{"run", "version", "lint", "demo", "wait", "controller", "options", "completion", "help"}
 
 // hanging runs a verb on an API server that hangs from its request number before+1 on, counted from 0.

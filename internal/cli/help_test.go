@@ -18,7 +18,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/help"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // commands returns all commands that help describes, by their words on the command line.
@@ -200,7 +200,7 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// The same holds for the documentation. test/docs runs its commands, except a few that no test can run.
+// The same holds for the documentation. test/product/docs runs its commands, except a few that no test can run.
 func TestDocumentedCommandsAreValid(t *testing.T) {
 	files, err := filepath.Glob("../../docs/*.md")
 	if err != nil {

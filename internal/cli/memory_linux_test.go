@@ -22,8 +22,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // manyPods is a Job with 5000 pods, each with a termination message of the maximum length.

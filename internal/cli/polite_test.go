@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // readingVerbs are command lines of the verbs that read from a cluster once, and a part of their output. Job train of
@@ -72,7 +72,8 @@ func outsideNS1(r *http.Request) *clitest.Status {
 // POL-02 to POL-05: a verb that reads once opens no watch, lists only pods of its Jobs (the fake API fails a test
 // that lists others), in pages, and prints the same to users who may read nothing but a namespace: it omits nodes,
 // Leases and namespaces.
-func TestReadingVerbsNeedOneNamespace_POL_02_to_POL_05(t *testing.T) {
+// Requirements: POL-03, POL-04
+func TestReadingVerbsNeedOneNamespace(t *testing.T) {
 	for _, verb := range readingVerbs {
 		t.Run(verb.args, func(t *testing.T) {
 			want, _ := readOnce(t, verb.args, nil)
@@ -91,7 +92,8 @@ func TestReadingVerbsNeedOneNamespace_POL_02_to_POL_05(t *testing.T) {
 }
 
 // POL-02 to POL-04: verbs that follow a Job watch it, its pods and its events in its namespace, and need no more.
-func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
+// Requirements: POL-03
+func TestFollowingVerbsNeedOneNamespace(t *testing.T) {
 	for _, verb := range followingVerbs {
 		t.Run(verb.args, func(t *testing.T) {
 			f := follow(t, verb.args, outsideNS1, nil)
@@ -105,7 +107,7 @@ func TestFollowingVerbsNeedOneNamespace_POL_02_to_POL_04(t *testing.T) {
 }
 
 // POL-04: a user who may read only one namespace gets a hint to use -n instead of -A.
-func TestAllNamespacesAreRefusedWithAWayOut_POL_04(t *testing.T) {
+func TestAllNamespacesAreRefusedWithAWayOut(t *testing.T) {
 	for _, args := range []string{"status -A", "why -A -l app=train", "watch -A --plain", "status -A -w", "wait -A -l app=train", "clean -A"} {
 		got, _ := readOnce(t, args, outsideNS1)
 		if got.Code != 1 || !strings.Contains(got.ErrOut, "you may not list jobs in all namespaces") || !strings.Contains(got.ErrOut, "or choose a namespace with -n") {

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // asked records the requests of a verb, and refuses those that are not GET.
@@ -65,7 +65,8 @@ const simpleManifest = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: train}
 
 // A verb that reads sends only GET requests, only for resources that docs/faq.md lists, and no more of them than it
 // says.
-func TestReadingVerbsSendOnlyGET_CLI_09(t *testing.T) {
+// Requirements: CLI-09
+func TestReadingVerbsSendOnlyGET(t *testing.T) {
 	file := clitest.WriteManifest(t, simpleManifest)
 	tested := []string{"watch"} // which is in followingVerbs
 	for _, tc := range verbRequests {
@@ -103,7 +104,8 @@ func mayBeRead(path string) bool {
 }
 
 // The same holds for verbs that follow a Job.
-func TestFollowingVerbsSendOnlyGET_CLI_09(t *testing.T) {
+// Requirements: CLI-09
+func TestFollowingVerbsSendOnlyGET(t *testing.T) {
 	for _, verb := range followingVerbs {
 		requests := &asked{}
 		f := follow(t, verb.args, requests.refuse, nil)

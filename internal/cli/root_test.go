@@ -10,10 +10,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-func TestHelpSaysKubectlBatchjob(t *testing.T) {
+func TestHelpNamesTheCommandAsKubectlBatchjob(t *testing.T) {
 	for _, args := range [][]string{{}, {"--help"}, {"status", "--help"}, {"version", "--help"}} {
 		got := program.Run(t, nil, args...)
 		if got.Code != 0 || got.ErrOut != "" {

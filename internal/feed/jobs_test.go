@@ -38,7 +38,8 @@ func inWords(updates []Update) string {
 }
 
 // Lists and events are reported as changes: each once, deleted Jobs first.
-func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestJobsHandsOverChanges(t *testing.T) {
 	var got []string
 	jobs := &Jobs{Set: JobSet{Names: []string{"a", "b", "c"}}, OnUpdates: func(updates []Update) error {
 		got = append(got, inWords(updates))
@@ -87,7 +88,8 @@ func TestJobsHandsOverChanges_CLI_07(t *testing.T) {
 }
 
 // A Job that finishes with the update that deletes it has finished; conditions that are not True are ignored.
-func TestEndOf_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestEndOf(t *testing.T) {
 	job := func(conditions ...batchv1.JobCondition) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
 	}

@@ -25,7 +25,7 @@ func realTiming() Timing {
 }
 
 // The API server hangs: the connection stays open, but no data arrives (CLI-07).
-func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
+func TestSilentServerIsNoticed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
@@ -73,7 +73,8 @@ func TestSilentServerIsNoticed_CLI_07(t *testing.T) {
 	})
 }
 
-func TestAnyAnswerOfTheServerCounts_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestAnyAnswerOfTheServerCounts(t *testing.T) {
 	for _, c := range []struct {
 		err  error
 		want bool

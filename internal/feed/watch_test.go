@@ -80,7 +80,8 @@ func seen(kind watch.EventType, name, version string) watch.Event {
 }
 
 // The loop sends the right requests, reports losses, refusals and recoveries, and ends when it should.
-func TestWatchGoesOnUntilThereIsAnEnd_CLI_07_CLI_08(t *testing.T) {
+// Requirements: CLI-07, CLI-08
+func TestWatchGoesOnUntilThereIsAnEnd(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	forbidden, unauthorized := apierrors.NewForbidden(pods, "", errors.New("no")), apierrors.NewUnauthorized("no")
 	expired, busy := apierrors.NewResourceExpired("old"), apierrors.NewServiceUnavailable("busy")

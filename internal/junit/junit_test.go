@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
+	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
 // write returns the text of a report, after checking that the dialect allows it.
@@ -38,7 +38,8 @@ func write(t *testing.T, suites ...Suite) string {
 	return string(data)
 }
 
-func TestReportsAreOfTheDialect_RUN_12(t *testing.T) {
+// Requirements: RUN-12
+func TestReportsAreOfTheDialect(t *testing.T) {
 	got := write(t, Suite{Name: "train", Time: Seconds(90 * time.Second), Timestamp: "2026-03-01T12:00:00", Cases: []Case{
 		{Class: "train", Name: "index 0", Time: Seconds(1500 * time.Millisecond), Output: "Failed in train: x"},
 		{Class: "train", Name: "index 1", Failure: &Problem{Type: "OOMKilled", Message: `a "b" <c>`, Text: "line\nline"}},
@@ -69,13 +70,15 @@ func TestReportsAreOfTheDialect_RUN_12(t *testing.T) {
 }
 
 // The report is valid XML whatever a container writes.
-func TestTextIsValidXML_RUN_12(t *testing.T) {
+// Requirements: RUN-12
+func TestTextIsValidXML(t *testing.T) {
 	hostile := "\x00\x1b[31m\xff\xfe\ufffe]]> & \r\n\t" + string(rune(0xd7ff)) + "🙂"
 	write(t, Suite{Name: hostile, Cases: []Case{{Class: hostile, Name: hostile, Output: hostile}, {Failure: &Problem{Type: hostile, Message: hostile, Text: hostile}}, {Name: "x", Skipped: &Skipped{Message: hostile}}}})
 }
 
 // A report that cannot be written is detected before anything else happens.
-func TestPathsThatCannotBeWritten_RUN_12(t *testing.T) {
+// Requirements: RUN-12
+func TestPathsThatCannotBeWritten(t *testing.T) {
 	folder := t.TempDir()
 	for _, path := range []string{folder, filepath.Join(folder, "none", "r.xml"), "/dev/null"} {
 		if _, err := Create(path); err == nil {
@@ -92,7 +95,8 @@ func TestPathsThatCannotBeWritten_RUN_12(t *testing.T) {
 	}
 }
 
-func TestTheCheckIsStrict_RUN_12(t *testing.T) {
+// Requirements: RUN-12
+func TestTheCheckIsStrict(t *testing.T) {
 	good := write(t, Suite{Name: "s", Cases: []Case{{Class: "c", Name: "n", Failure: &Problem{}, Output: "x"}}})
 	for _, bad := range [][2]string{
 		{`tests="1"`, `tests="2"`},

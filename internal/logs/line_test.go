@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 func TestLineReaderSplitsLongLines(t *testing.T) {

@@ -37,7 +37,7 @@ func TestPodsOfSeveralJobs(t *testing.T) {
 
 // A list that is older than events of the watch does not restore old states: a log that has ended would be followed forever
 // (RUN-05).
-func TestPodsOfAnOldList_RUN_05(t *testing.T) {
+func TestPodsOfAnOldList(t *testing.T) {
 	phase := func(name string, phase corev1.PodPhase) *Pod { return testPod(name, 0, phase) }
 	set := newPodSet()
 	set.replace("", []*Pod{phase("a", corev1.PodRunning), phase("b", corev1.PodRunning), phase("c", corev1.PodPending)})

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 const written = `apiVersion: batch/v1
@@ -35,7 +35,7 @@ spec:
 
 // The reported line is the line of the mistake, not the one at which the parser detects it, and the message says what is
 // wrong (CLI-05).
-func TestSyntaxErrorsNameTheLineOfTheMistake_CLI_05(t *testing.T) {
+func TestSyntaxErrorsNameTheLineOfTheMistake(t *testing.T) {
 	for _, c := range []struct{ name, was, is, want string }{
 		{"less", "      restartPolicy", "     restartPolicy", "12:6: this line is indented by 5 spaces, 1 less than the lines that it belongs to; indent it by 6 spaces"},
 		{"more", "      restartPolicy", "       restartPolicy", "12:8: this line is indented by 7 spaces, 1 more than the lines that it belongs to; indent it by 6 spaces"},
@@ -83,7 +83,8 @@ func TestTheFirstOfTwoMistakesIsReported(t *testing.T) {
 	}
 }
 
-func TestSyntaxErrorsInJSONNameTheLineOfTheMistake_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestSyntaxErrorsInJSONNameTheLineOfTheMistake(t *testing.T) {
 	const written = "{\n  \"apiVersion\": \"v1\", \"kind\": \"A\",\n  \"metadata\": {\n    \"name\": \"a\",\n    \"labels\": {\n      \"a\": \"b\"\n    }\n  },\n  \"spec\": [\n    {}\n  ]\n}\n"
 	for _, c := range []struct{ name, was, is, want string }{
 		{"no comma", `"v1",`, `"v1"`, "2:20: a comma is missing"},

@@ -22,7 +22,8 @@ func ruled(annotation string, rules ...string) string {
 	return "apiVersion: batch/v1\nkind: Job\nmetadata: " + metadata + "\nspec:\n  podFailurePolicy:\n    rules:\n    - " + strings.Join(rules, "\n    - ") + "\n"
 }
 
-func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) {
+// Requirements: PFN-16, PFN-17, PFN-18, PFN-19, PFN-20, PFN-22, PFN-23
+func TestLegalNamesMoveToTheAnnotation(t *testing.T) {
 	long := strings.Repeat("x", rulename.MaxLen)
 	for _, c := range []struct {
 		text, annotation string
@@ -70,7 +71,8 @@ func TestLegalNamesMoveToTheAnnotation_PFN_16_to_20_PFN_22_PFN_23(t *testing.T) 
 }
 
 // A name that cannot be read does not prevent checking the other names, and does not change them.
-func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
+// Requirements: PFN-18
+func TestUnreadableNameHidesNoOther(t *testing.T) {
 	const unreadable = "f:7:14: the name of a rule is text; quote 2"
 	for _, c := range []struct{ text, want string }{
 		{ruled("", "{name: 2}", "{name: a-b}"), "[" + unreadable + ` f:8:14: rule 1 "a-b": '-' is not allowed, only letters, digits, '_', ',' and ':']`},
@@ -83,7 +85,8 @@ func TestUnreadableNameHidesNoOther_PFN_18(t *testing.T) {
 }
 
 // An annotation that is not text is neither passed on nor overwritten.
-func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
+// Requirements: PFN-23, PFN-24
+func TestAnnotationThatIsNotTextIsLeftAlone(t *testing.T) {
 	for rules, text := range map[string]string{"[{}]": "3", "[{name: A}]": "0x3", "[]": "yes"} {
 		job := parse(t, "apiVersion: batch/v1\nkind: Job\nmetadata: {annotations: {"+rulename.Annotation+": "+text+"}}\nspec: {podFailurePolicy: {rules: "+rules+"}}")[0].Jobs()[0]
 		before := fmt.Sprint(job.Content["metadata"])
@@ -95,14 +98,16 @@ func TestAnnotationThatIsNotTextIsLeftAlone_PFN_23_PFN_24(t *testing.T) {
 }
 
 // Far too many rules are reported as one problem, without checking each.
-func TestTooManyRulesAreOneProblem_PFN_29(t *testing.T) {
+// Requirements: PFN-29
+func TestTooManyRulesAreOneProblem(t *testing.T) {
 	job := parse(t, ruled("", slices.Repeat([]string{"{name: a-b}"}, 20_000)...))[0].Jobs()[0]
 	if problems := job.MoveNames(); len(problems) != 1 || !strings.Contains(problems[0].Error(), "20000 rules, but at most 20 are allowed") {
 		t.Errorf("%d problems", len(problems))
 	}
 }
 
-func TestNamesOfACronJobMoveToItsTemplate_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestNamesOfACronJobMoveToItsTemplate(t *testing.T) {
 	cron := parse(t, "apiVersion: batch/v1\nkind: CronJob\nspec:\n  jobTemplate: {spec: {podFailurePolicy: {rules: [{name: A}]}}}")[0]
 	if problems := cron.Jobs()[0].MoveNames(); len(problems) > 0 {
 		t.Fatal(problems)
@@ -150,7 +155,8 @@ func TestFieldsThatAreNoObjectsAreReported(t *testing.T) {
 }
 
 // A JobSet has a template for each of its replicatedJobs (issue 17).
-func TestJobsOfAJobSet_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestJobsOfAJobSet(t *testing.T) {
 	set := parse(t, "apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: train, namespace: ml}\nspec:\n  replicatedJobs:\n"+
 		"  - {name: driver, template: {spec: {completionMode: NonIndexed, template: {spec: {restartPolicy: Never}}}}}\n"+
 		"  - {name: workers, replicas: 12, template: {metadata: {labels: {a: b}}, spec: {podFailurePolicy: {rules: [{name: A}]}, template: {spec: {}}}}}\n"+
@@ -199,7 +205,8 @@ func TestOtherKindsHaveNoJob(t *testing.T) {
 }
 
 // All legal names can be read back from the annotation, and nothing else in the Job changes.
-func TestNamesSurvive_PFN_23_PFN_24(t *testing.T) {
+// Requirements: PFN-23, PFN-24
+func TestNamesSurvive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		names := rapid.SliceOfN(rapid.StringMatching(`[A-Za-z0-9_,:]{0,12}`), 1, rulename.MaxRules).Draw(t, "names")
 		for i := range names {

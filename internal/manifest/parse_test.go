@@ -40,7 +40,7 @@ items:
 `
 
 // Errors and findings have positions (issue: line positions; CLI-05).
-func TestFieldsHavePositions_CLI_05(t *testing.T) {
+func TestFieldsHavePositions(t *testing.T) {
 	objects := parse(t, twoJobs)
 	if len(objects) != 3 {
 		t.Fatalf("%d objects", len(objects))
@@ -73,7 +73,8 @@ func TestFieldsHavePositions_CLI_05(t *testing.T) {
 	}
 }
 
-func TestFieldsHavePositionsInEveryForm_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestFieldsHavePositionsInEveryForm(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"{\n\t\"apiVersion\": \"batch/v1\", \"kind\": \"Job\",\n\t\"metadata\": {\"name\": \"a\"}}", "f:3:23"},
 		{`{"apiVersion":"batch/v1","kind":"Job"} {"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"a"}}`, "f:1:97"},
@@ -123,7 +124,8 @@ func TestValuesAreKubectls(t *testing.T) {
 }
 
 // A field next to "<<" overrides the merged field, as in kubectl.
-func TestMergedFieldsAreOverridden_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestMergedFieldsAreOverridden(t *testing.T) {
 	job := parse(t, "apiVersion: batch/v1\nkind: Job\nspec: {rules: [&r {name: A, x: 1}, {<<: *r, name: B}]}")[0]
 	if got := fmt.Sprint(job.Content["spec"]); got != "map[rules:[map[name:A x:1] map[name:B x:1]]]" {
 		t.Errorf("%s", got)
@@ -133,7 +135,8 @@ func TestMergedFieldsAreOverridden_CLI_08(t *testing.T) {
 	}
 }
 
-func TestUnreadableTextIsReportedWithItsPlace_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestUnreadableTextIsReportedWithItsPlace(t *testing.T) {
 	const head = "apiVersion: batch/v1\nkind: Job\n"
 	for _, c := range []struct{ name, text, want string }{
 		{"binary", "\x7fELF\x00\x01", "f: not a text file in UTF-8"},

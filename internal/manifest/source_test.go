@@ -35,7 +35,7 @@ func kinds(objects []*Object) string {
 }
 
 // -f accepts the same files as kubectl's -f, except URLs (CLI-08: no surprise for users of kubectl).
-func TestFilesAreFoundAsKubectlFindsThem_CLI_08(t *testing.T) {
+func TestFilesAreFoundAsKubectlFindsThem(t *testing.T) {
 	dir := folder(t)
 	for _, c := range []struct {
 		files     []string

@@ -113,7 +113,7 @@ func (api *reviewing) want(t *testing.T, token string, code int, asked ...string
 }
 
 // JOB-52: the API server's two reviews decide which users may read the metrics; if it does not respond, no user may.
-func TestMetricsAreForThoseWhoMayReadThem_JOB_52(t *testing.T) {
+func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
 	for name, c := range map[string]struct {
 		header, path string
 		fails        string

@@ -54,7 +54,8 @@ func get(t *testing.T, client *http.Client, url string) (int, string) {
 	return answer.StatusCode, string(body)
 }
 
-func TestMetricsAndConfigurationAreServed_JOB_52(t *testing.T) {
+// Requirements: JOB-52
+func TestMetricsAndConfigurationAreServed(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
 	counter := metrics.NewCounter(&metrics.CounterOpts{Name: "things_total", Help: "Things."})
 	registry.MustRegister(counter)
@@ -71,7 +72,8 @@ func TestMetricsAndConfigurationAreServed_JOB_52(t *testing.T) {
 	}
 }
 
-func TestProfilesAreServedOnRequestOnly_JOB_52(t *testing.T) {
+// Requirements: JOB-52
+func TestProfilesAreServedOnRequestOnly(t *testing.T) {
 	for profiling, want := range map[bool]int{false: http.StatusNotFound, true: http.StatusOK} {
 		s := run(t, Metrics(metrics.NewKubeRegistry(), nil, profiling), nil)
 		for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap", "/debug/pprof/profile?seconds=1", "/debug/pprof/trace?seconds=0.1"} {

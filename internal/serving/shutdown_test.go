@@ -56,7 +56,7 @@ type pipe struct {
 func (p pipe) RemoteAddr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(p.peer), Port: 1234} }
 
 // JOB-52: a request in flight during shutdown is answered, unless it takes too long: shutdown waits for it, but not forever.
-func TestShutdownWaitsForRequests_JOB_52(t *testing.T) {
+func TestShutdownWaitsForRequests(t *testing.T) {
 	for name, c := range map[string]struct {
 		takes, ends time.Duration
 		answered    bool

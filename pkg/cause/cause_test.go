@@ -22,7 +22,7 @@ func exited(name string, code int32, reason string) failurepolicy.Container {
 }
 
 // CLI-04: the wording of failures and of the rules that matched them.
-func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
+func TestCauseIsPutIntoWords(t *testing.T) {
 	names := rulename.Names{"", "Corrupt"}
 	none := &failurepolicy.Match{Rule: failurepolicy.NoRule}
 	for _, tc := range []struct {
@@ -77,7 +77,7 @@ func TestCauseIsPutIntoWords_CLI_04(t *testing.T) {
 }
 
 // CLI-04: the record in an event is the only trace of a pod that is gone, and is read back completely.
-func TestRecordIsReadBack_CLI_04(t *testing.T) {
+func TestRecordIsReadBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.String()
 		exit := func(what string) cause.Exit {
@@ -98,7 +98,7 @@ func TestRecordIsReadBack_CLI_04(t *testing.T) {
 }
 
 // CLI-04: a record without a rule means that no podFailurePolicy was evaluated; other text is not parsed as a record.
-func TestWhatIsNoRecord_CLI_04(t *testing.T) {
+func TestWhatIsNoRecord(t *testing.T) {
 	for _, text := range []string{"", "anything", "[]", "null,", `{"rule":"x"}`, `{"rule":-2}`, `{"rule":99999999999}`, `{"exitCode":1.5}`} {
 		if got, ok := cause.Parse(text); ok || got != (cause.Record{}) {
 			t.Errorf("%q: %+v", text, got)

@@ -8,7 +8,7 @@ import (
 )
 
 // CLI-04: exit codes are decoded, and 137 by the OOM killer is distinguished from 137 by another SIGKILL.
-func TestExitCodesAreDecoded_CLI_04(t *testing.T) {
+func TestExitCodesAreDecoded(t *testing.T) {
 	for _, tc := range []struct {
 		code   int32
 		reason string

@@ -18,7 +18,7 @@ import (
 )
 
 // JOB-35: strays are adopted after one live read, in as many stages as necessary, and then belong to the Job.
-func TestStraysAreAdoptedAfterALiveRead_JOB_35(t *testing.T) {
+func TestStraysAreAdoptedAfterALiveRead(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 1 })
 	f.addJob(ourJob(3))
 	f.addPods(runningPod("a", nil), runningPod("b", nil), runningPod("c", nil))
@@ -39,7 +39,7 @@ func TestStraysAreAdoptedAfterALiveRead_JOB_35(t *testing.T) {
 
 // JOB-35, JOB-37: nothing is adopted unless the live read shows the same Job, not being deleted; the sync does its
 // other work.
-func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
+func TestAdoptionNeedsTheLiveJob(t *testing.T) {
 	deleting, recreated := ourJob(2), ourJob(2)
 	deleting.DeletionTimestamp, deleting.ResourceVersion = &metav1.Time{Time: testTime}, "500"
 	recreated.UID = "other"
@@ -71,7 +71,7 @@ func TestAdoptionNeedsTheLiveJob_JOB_35_JOB_37(t *testing.T) {
 }
 
 // JOB-37: a Job that is finished or being deleted adopts no pods.
-func TestEndingJobAdoptsNothing_JOB_37(t *testing.T) {
+func TestEndingJobAdoptsNothing(t *testing.T) {
 	deleting, finished := ourJob(1), ourJob(1)
 	deleting.DeletionTimestamp = &metav1.Time{Time: testTime}
 	finished.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
@@ -87,7 +87,7 @@ func TestEndingJobAdoptsNothing_JOB_37(t *testing.T) {
 
 // JOB-37: a failed adoption is retried not in the same sync, but later; meanwhile no pod is created in place of the
 // stray, unless the stray is gone.
-func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
+func TestFailedAdoptionIsTriedLater(t *testing.T) {
 	for name, c := range map[string]struct {
 		err     error
 		fails   bool
@@ -120,7 +120,7 @@ func TestFailedAdoptionIsTriedLater_JOB_37(t *testing.T) {
 
 // JOB-36: a webhook that changes the labels of new pods does not lead to an endless loop of creating and disowning
 // pods.
-func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
+func TestWebhookThatRelabelsPodsIsAnError(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.addJob(ourJob(2))
 	f.webhook = func(pod *corev1.Pod) { pod.Labels = nil }
@@ -133,7 +133,7 @@ func TestWebhookThatRelabelsPodsIsAnError_JOB_36(t *testing.T) {
 }
 
 // TRK-25: a webhook that undoes patches leads to an error, not to an endless loop.
-func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
+func TestWebhookThatUndoesAPatchIsAnError(t *testing.T) {
 	job := ourJob(1)
 	relabeled := runningPod("a", job)
 	relabeled.Labels = nil
@@ -163,7 +163,7 @@ func TestWebhookThatUndoesAPatchIsAnError_TRK_25(t *testing.T) {
 
 // BLI-22, D-13: ignored failures are remembered once the finalizer is gone, after the record of the stored status,
 // whatever the order of the calls, and whether or not they got a response; none is lost or counted twice.
-func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
+func TestIgnoredFailuresAreRemembered(t *testing.T) {
 	ago := func(minutes time.Duration) time.Time { return testTime.Add(-minutes * time.Minute) }
 	refs := []reconcile.PodRef{
 		{Name: "done", UID: "uid-done", Ignored: true, IgnoredFailure: ago(3)},
@@ -208,7 +208,8 @@ func TestIgnoredFailuresAreRemembered_BLI_22(t *testing.T) {
 }
 
 // JOB-35: the Jobs that are synced because of a stray.
-func TestStrayBringsASyncToItsJobs_JOB_35_JOB_37(t *testing.T) {
+// Requirements: JOB-37
+func TestStrayBringsASyncToItsJobs(t *testing.T) {
 	q := &fakeQueue{}
 	d, cache := NewDispatcher(Config{Clock: clocktesting.NewFakeClock(testTime)}, q)
 	d.OnOwnJob(func(*batchv1.Job) {})

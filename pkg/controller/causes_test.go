@@ -67,7 +67,7 @@ func policyJob() *batchv1.Job {
 
 // The cause of a failure is the evidence of the matched rule, otherwise the first container that failed, even without a
 // podFailurePolicy; and the rule, with its name (JOB-47).
-func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
+func TestCauseIsWhatTheRuleLookedAt(t *testing.T) {
 	ok := exited("main", 0, "Completed")
 	for name, c := range map[string]struct {
 		job  *batchv1.Job
@@ -121,7 +121,7 @@ func TestCauseIsWhatTheRuleLookedAt_JOB_47(t *testing.T) {
 // may be gone when a user looks for the cause: the remaining event shows how the container failed. The versions of the
 // pod are those that a kubelet reports for a container that exits with 7 a second after it starts; every version from
 // the restart on leads to the event.
-func TestEventOfRestartsOutlivesThePod_JOB_16_JOB_47(t *testing.T) {
+func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 	first, ended := running("main", 0, nil), exited("main", 7, "Error")
 	last := &ended.State
 	waits := running("main", 1, last)
@@ -170,7 +170,7 @@ func running(name string, restarts int32, last *corev1.ContainerState) corev1.Co
 }
 
 // JOB-47: rule names are a feature; without it, there are no names (KEP-4443).
-func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
+func TestCausesWithoutRuleNames(t *testing.T) {
 	config := reconcile.DefaultConfig()
 	config.Features = reconcile.Features{PodReplacementPolicy: true}
 	if names := reconcile.Compute(reconcile.Observation{Job: policyJob()}, config).Findings.RuleNames; names.Name(1) != "" {
@@ -179,7 +179,7 @@ func TestCausesWithoutRuleNames_JOB_47(t *testing.T) {
 }
 
 // A cause is reported only once the failure is stored, or its pod released (JOB-47).
-func TestCausesFollowWrites_JOB_47(t *testing.T) {
+func TestCausesFollowWrites(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	var status error
 	f.setAPI(faultyJobs{fakeJobs{f.fakeCluster}, &status}, fakePods{f.fakeCluster})

@@ -20,7 +20,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/eventwriter"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 // never is a fault that does not happen.
@@ -43,7 +43,7 @@ func (f talkingCluster) podsOf(prefix string) (names []string) {
 }
 
 // JOB-47: created and deleted pods are reported after the write: a few pods of a stage one by one, many together.
-func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
+func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 	for n, told := range map[int32]func(verb string, pods []string) []string{
 		5: func(verb string, pods []string) (texts []string) {
 			for _, pod := range pods {
@@ -83,7 +83,7 @@ func TestEventsOfPodsFollowTheWrite_JOB_47(t *testing.T) {
 
 // JOB-47: failed creations and deletions are reported, once per stage, with the message of the API server, and without
 // the name of a pod that does not exist.
-func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
+func TestRefusalIsOneEventOfAStage(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
 	made := 0
@@ -121,7 +121,7 @@ func TestRefusalIsOneEventOfAStage_JOB_47(t *testing.T) {
 }
 
 // JOB-47: a pod that was created without its owner, finalizer or labels counts as not created.
-func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
+func TestChangedPodCountsAsNotCreated(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
 	f.addJob(ourJob(1))
@@ -135,7 +135,7 @@ func TestChangedPodCountsAsNotCreated_JOB_47(t *testing.T) {
 
 // REG-31: a webhook prevents the release of pods: the Job's user is notified once of each pod, of pods with the same
 // error together, and again of another error.
-func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
+func TestStuckPodIsReportedOnce(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(4)
 	job.Spec.Suspend = ptr.To(true)
@@ -171,7 +171,7 @@ func TestStuckPodIsReportedOnce_REG_31(t *testing.T) {
 
 // REG-31: an admission policy rejects a write as invalid, as the API server does with a patch of a pod that another pod
 // has replaced. Only the latter error resolves itself.
-func TestInvalidPatchIsReportedUnlessThePodIsAnother_REG_31(t *testing.T) {
+func TestInvalidPatchIsReportedUnlessThePodIsAnother(t *testing.T) {
 	about := func(fields ...string) error {
 		var list field.ErrorList
 		for _, name := range fields {
@@ -202,7 +202,7 @@ func TestInvalidPatchIsReportedUnlessThePodIsAnother_REG_31(t *testing.T) {
 }
 
 // REG-31: the same for pods that cannot be adopted or released.
-func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
+func TestRefusedAdoptionIsReported(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	f.addJob(ourJob(2))
 	f.fail = func(ref reconcile.PodRef) error { return denied(ref.Name) }
@@ -220,7 +220,8 @@ func TestRefusedAdoptionIsReported_REG_31(t *testing.T) {
 }
 
 // The memory of a Job is bounded.
-func TestSaidIsBounded_SCL_11(t *testing.T) {
+// Requirements: SCL-11
+func TestRememberedEventsAreBounded(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
 	for i := range 2 * maxEmitted {
@@ -233,7 +234,8 @@ func TestSaidIsBounded_SCL_11(t *testing.T) {
 
 // SCL-03: in a Job of 10,000 pods, 10 at a time, one pod in a hundred fails. The number of events does not depend on
 // the number of pods, all pods are reported, and the most important events are written.
-func TestNumberOfEventsDoesNotFollowPods_SCL_03_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 	const completions, parallelism, failures = 10_000, 10, 100
 	client, clock := fake.NewClientset(), clocktesting.NewFakeClock(testTime)
 	w := eventwriter.New(eventwriter.Config{RetryMin: time.Second, RetryMax: time.Minute, CallTimeout: time.Minute, Clock: clock})

@@ -17,7 +17,7 @@ import (
 
 // An event about a condition has the condition's message; it is emitted only with the write that stored the condition
 // (JOB-47, PFN-15).
-func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
+func TestEventsAboutConditions(t *testing.T) {
 	with := func(t batchv1.JobConditionType, status corev1.ConditionStatus, reason, message string) *batchv1.Job {
 		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: []batchv1.JobCondition{{Type: t, Status: status, Reason: reason, Message: message}}}}
 	}
@@ -51,7 +51,7 @@ func TestEventsAboutConditions_JOB_47_PFN_15(t *testing.T) {
 }
 
 // Lasting problems of a Job lead to a Warning (PFN-25, BLI-40).
-func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
+func TestProblemsOfTheSpecAreWarnings(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{rulename.Annotation: "0=a;0=b"}}}
 	job.Spec.CompletionMode, job.Spec.Completions, job.Spec.Parallelism = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](1), ptr.To[int32](1)
 	job.Spec.BackoffLimitPerIndex = ptr.To[int32](1)
@@ -75,7 +75,7 @@ func TestProblemsOfTheSpecAreWarnings_PFN_25_BLI_40(t *testing.T) {
 }
 
 // PFN-25: the event about invalid names lists a few violations and the number of the others.
-func TestEventAboutManyNames_PFN_25(t *testing.T) {
+func TestEventAboutManyNames(t *testing.T) {
 	found := &reconcile.Findings{}
 	for _, problem := range []string{"a", "b", "c", "d", "e"} {
 		found.Violations = append(found.Violations, rulename.Violation{Rule: -1, Problem: problem})
@@ -86,7 +86,7 @@ func TestEventAboutManyNames_PFN_25(t *testing.T) {
 }
 
 // JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling gets one event about it.
-func TestUnsupportedSchedulingIsSaidOnce_JOB_64(t *testing.T) {
+func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)
 	job.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{

@@ -56,7 +56,7 @@ func TestEachGateSwitchesItsFeature(t *testing.T) {
 
 // MGB-02: without spec.managedBy, every Job is ours if we replace the built-in controller; otherwise no Job is ours,
 // which is an error.
-func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
+func TestEveryJobIsOursWithoutManagedBy(t *testing.T) {
 	gate := NewFeatureGate()
 	if err := gate.Set("JobManagedBy=false"); err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestEveryJobIsOursWithoutManagedBy_MGB_02(t *testing.T) {
 }
 
 // MGB-12: if we replace the built-in controller, Jobs of other external controllers are counted, each once.
-func TestJobsOfOthersAreCountedOnce_MGB_12(t *testing.T) {
+func TestJobsOfOthersAreCountedOnce(t *testing.T) {
 	for _, replace := range []bool{true, false} {
 		registry := kubemetrics.NewKubeRegistry()
 		_, cache := NewDispatcher(Config{ReplaceBuiltin: replace, Metrics: metrics.New(registry, clocktesting.NewFakePassiveClock(testTime))}, &fakeQueue{})

@@ -21,7 +21,7 @@ import (
 )
 
 // SCL-11: the memory of a Job with nothing left to do is freed after a while, not earlier.
-func TestMemoryIsFreed_SCL_11(t *testing.T) {
+func TestMemoryIsFreed(t *testing.T) {
 	m := newMemory()
 	begin := time.Unix(1_000_000, 0)
 	for _, uid := range []types.UID{"a", "b"} {
@@ -38,7 +38,7 @@ func TestMemoryIsFreed_SCL_11(t *testing.T) {
 }
 
 // SCL-11, MGB-01: nothing is kept about Jobs of other controllers.
-func TestTrustOnlyOwnJobs_SCL_11_MGB_01(t *testing.T) {
+func TestTrustOnlyOwnJobs(t *testing.T) {
 	e := NewEngine(Config{}, observe.NewCache(nil, nil, nil), cluster.Cluster{})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "foreign"}})
 	e.Trust(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "ours"}, Spec: batchv1.JobSpec{ManagedBy: ptr.To(DefaultManagedBy)}})

@@ -13,7 +13,8 @@ import (
 )
 
 // Ending Jobs come first, each once, including Jobs that began to end while they waited.
-func TestJobsThatEndComeFirst_SCL_17(t *testing.T) {
+// Requirements: SCL-17
+func TestJobsThatEndComeFirst(t *testing.T) {
 	ending := map[types.UID]bool{"c": true}
 	config := Config{}
 	config.setDefaults()
@@ -43,7 +44,8 @@ func TestJobsThatEndComeFirst_SCL_17(t *testing.T) {
 
 // A small Job creates its pods beside the calls of other small Jobs, and once all of them have ended, its calls come
 // first. A large Job comes last, also when it ends.
-func TestPriorityOfCalls_SCL_17_SCL_09(t *testing.T) {
+// Requirements: SCL-17, SCL-09
+func TestPriorityOfCalls(t *testing.T) {
 	for _, c := range []struct {
 		pods, ended     int
 		creates, endsBy cluster.Priority

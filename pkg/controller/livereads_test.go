@@ -18,7 +18,7 @@ import (
 )
 
 // TRK-03: another client that releases a pod may have recorded it first. The Job is read before another pod is created.
-func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
+func TestReleasedPodIsNotReplacedUnread(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(1)
 	f.addJob(job)
@@ -40,7 +40,7 @@ func TestReleasedPodIsNotReplacedUnread_TRK_03(t *testing.T) {
 }
 
 // TRK-03: the same if a list past the cache shows the release, so that the watch has nothing new to report.
-func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
+func TestListedReleaseIsNotReplacedUnread(t *testing.T) {
 	released := func(pod *corev1.Pod) []corev1.Pod {
 		freed := pod.DeepCopy()
 		freed.ResourceVersion, freed.Finalizers, freed.Status.Phase = "150", nil, corev1.PodSucceeded
@@ -74,7 +74,7 @@ func TestListedReleaseIsNotReplacedUnread_TRK_03(t *testing.T) {
 
 // TRK-05: a pod that another leader has recorded may have lost its labels since, before our watch shows it: its absence
 // from a list by labels does not prove that it is gone.
-func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
+func TestRecordedPodWithoutLabelsIsNotGone(t *testing.T) {
 	for name, c := range map[string]struct {
 		status batchv1.UncountedTerminatedPods
 		want   []string
@@ -102,7 +102,7 @@ func TestRecordedPodWithoutLabelsIsNotGone_TRK_05(t *testing.T) {
 }
 
 // TRK-03: a released pod counts as recorded by another client unless the status contains it.
-func TestUnrecordedReleaseIsNoted_TRK_03(t *testing.T) {
+func TestUnrecordedReleaseIsNoted(t *testing.T) {
 	tracked := &reconcile.Pod{UID: "p", Index: 1, Finalizer: true, Phase: corev1.PodSucceeded}
 	freed := ptr.To(*tracked)
 	freed.Finalizer = false

@@ -21,7 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // transit is a cluster through which very many Jobs pass, each with one pod that runs and succeeds, and the queue of
@@ -198,7 +198,7 @@ func (f transitPods) Patch(_ context.Context, _ *batchv1.Job, ref reconcile.PodR
 }
 
 // SCL-11: a while after the last of a thousand Jobs is deleted, nothing is left of them but some capacity of tables.
-func TestMemoryOfJobsIsFreed_SCL_11(t *testing.T) {
+func TestMemoryOfJobsIsFreed(t *testing.T) {
 	const jobs = 1_000
 	f := newTransit(t)
 	size := func() int64 { return measure.Size(f.engine, f.dispatcher, f.cache) }

@@ -9,7 +9,7 @@ import (
 )
 
 // MGB-02, D-27: the valid names; the reserved name is valid only if we replace the built-in controller.
-func TestManagedByMustBeADomainAndAPath_MGB_02(t *testing.T) {
+func TestManagedByMustBeADomainAndAPath(t *testing.T) {
 	for name, ok := range map[string]bool{
 		DefaultManagedBy: true, "example.com/jobs": true, "example.com/a/b": true,
 		"": false, "jobs": false, "/jobs": false, "example.com/": false, "Example.com/x": false,
@@ -28,7 +28,7 @@ func TestManagedByMustBeADomainAndAPath_MGB_02(t *testing.T) {
 
 // MGB-01, MGB-02: a Job is ours if it names us, or, if we replace the built-in controller, if it names that controller
 // or none.
-func TestOursAreTheJobsThatNameUs_MGB_01_MGB_02(t *testing.T) {
+func TestOursAreTheJobsThatNameUs(t *testing.T) {
 	for _, c := range []struct {
 		value          *string
 		ours, replaced bool

@@ -56,7 +56,7 @@ func newMetered(t *testing.T) (*fakeCluster, kubemetrics.KubeRegistry) {
 }
 
 // JOB-49: each sync of an unfinished Job of ours is one sample, with its action.
-func TestSyncsAreCounted_JOB_49(t *testing.T) {
+func TestSyncsAreCounted(t *testing.T) {
 	interim := batchv1.JobCondition{Type: batchv1.JobFailureTarget, Status: corev1.ConditionTrue, Reason: "X"}
 	terminal := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "X"}
 	misplaced := func(name string, job *batchv1.Job) *corev1.Pod {
@@ -115,7 +115,7 @@ func TestSyncsAreCounted_JOB_49(t *testing.T) {
 }
 
 // SCL-06: the deletion of a Job during its sync is not an error.
-func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
+func TestDeletedJobIsNoError(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
 	f.addJob(job)
@@ -130,7 +130,7 @@ func TestDeletedJobIsNoError_SCL_06(t *testing.T) {
 }
 
 // JOB-49: a pod that waits for its back-off counts as created.
-func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
+func TestBackoffIsCountedAsCreation(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(1)
 	job.Status.Failed = 1
@@ -151,7 +151,7 @@ func TestBackoffIsCountedAsCreation_JOB_49(t *testing.T) {
 }
 
 // JOB-51: a sync whose pods may be older than the status is counted.
-func TestStaleSyncsAreCounted_JOB_51(t *testing.T) {
+func TestStaleSyncsAreCounted(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
 	job.Status.Active = 1
@@ -169,7 +169,7 @@ func TestStaleSyncsAreCounted_JOB_51(t *testing.T) {
 }
 
 // MGB-16: another client writes the status of our Jobs.
-func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
+func TestForeignStatusIsNoticed(t *testing.T) {
 	f, registry := newMetered(t)
 	job := ourJob(2)
 	f.addJob(job)
@@ -189,7 +189,7 @@ func TestForeignStatusIsNoticed_MGB_16(t *testing.T) {
 }
 
 // MGB-16, JOB-50: the first of several tries without a response was stored. It is recognized as ours and reported once.
-func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
+func TestOneOfSeveralTriesWasStored(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := kubemetrics.NewKubeRegistry()
 	f := newFakeCluster(t, func(c *Config) { c.Clock, c.Metrics = clock, metrics.New(registry, clock) })
@@ -220,7 +220,7 @@ func TestOneOfSeveralTriesWasStored_MGB_16_JOB_50(t *testing.T) {
 }
 
 // SCL-06: a Job that was replaced by another Job of its name is gone, and that is not an error.
-func TestReplacedJobIsNoError_SCL_06(t *testing.T) {
+func TestReplacedJobIsNoError(t *testing.T) {
 	f, _ := newMetered(t)
 	job := ourJob(1)
 	f.addJob(job)
@@ -297,7 +297,8 @@ func TestWaitingIsMeasured(t *testing.T) {
 
 // A process that becomes the leader again sees its pods anew: none is counted as held twice, and the age of a pod
 // released in between does not grow.
-func TestSecondTermBeginsAnew_TRK_30(t *testing.T) {
+// Requirements: TRK-30
+func TestSecondTermBeginsAnew(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	registry := kubemetrics.NewKubeRegistry()
 	m := metrics.New(registry, clock)

@@ -277,7 +277,7 @@ func TestRefusedPodsAreForgottenWhileOtherCallsFail(t *testing.T) {
 
 // BLI-06: a failed pod keeps its finalizer until its index has a new pod, and is not overdue until then. Afterward it
 // is.
-func TestDelayedPodIsNotOverdue_BLI_06(t *testing.T) {
+func TestDelayedPodIsNotOverdue(t *testing.T) {
 	w := newWaitingCluster(t)
 	job := ourJob(1)
 	job.Spec.CompletionMode, job.Spec.BackoffLimitPerIndex, job.Spec.BackoffLimit = ptr.To(batchv1.IndexedCompletion), ptr.To[int32](3), ptr.To[int32](1<<31-1)

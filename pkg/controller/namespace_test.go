@@ -72,7 +72,7 @@ func (r refusal) active() int32 { return r.cache.Job("uid").Status.Active }
 
 // JOB-46 (D-37): in a namespace that is being terminated, one creation is tried per sync. Its failure is not an error,
 // which would be retried again and again, nor an event; no pod counts as active.
-func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
+func TestTerminatingNamespaceIsNoError(t *testing.T) {
 	r := refusing(t, terminating)
 	r.addJob(ourJob(100))
 	for sync := range 3 {
@@ -96,7 +96,7 @@ func TestTerminatingNamespaceIsNoError_JOB_46(t *testing.T) {
 
 // JOB-46, JOB-45: any other refusal is an error, so that it is retried; everything is created as soon as nothing is
 // refused anymore.
-func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
+func TestRefusedCreationIsTriedAgain(t *testing.T) {
 	for _, cause := range []metav1.CauseType{"", metav1.CauseTypeForbidden} {
 		why := forbidden(cause)
 		r := refusing(t, func() error { return why })
@@ -113,7 +113,7 @@ func TestRefusedCreationIsTriedAgain_JOB_46_JOB_45(t *testing.T) {
 
 // REG-06: a conflict on the creation of a pod, such as the admission of a quota may return, is an error: otherwise
 // nothing would request another sync.
-func TestConflictOnCreationIsAnError_REG_06(t *testing.T) {
+func TestConflictOnCreationIsAnError(t *testing.T) {
 	why := error(apierrors.NewConflict(schema.GroupResource{Resource: "resourcequotas"}, "pods", errors.New("modified")))
 	r := refusing(t, func() error { return why })
 	r.addJob(ourJob(2))
@@ -143,7 +143,7 @@ func (q *retryQueue) AddRateLimited(types.UID) { q.retries++ }
 
 // JOB-45: creations come in batches of 1, 2, 4…; a batch with a refused creation is completed, and is the last batch of
 // the sync. The next sync begins with one creation again.
-func TestBatchesDoubleUntilACreationIsRefused_JOB_45(t *testing.T) {
+func TestBatchesDoubleUntilACreationIsRefused(t *testing.T) {
 	for _, c := range []struct{ quota, wanted, calls, again int }{
 		{0, 100, 1, 1}, {1, 100, 3, 1}, {2, 100, 3, 1}, {3, 100, 7, 1}, {10, 100, 15, 1}, {100, 100, 100, 0}, {99, 100, 100, 1}, {5, 4, 4, 0},
 	} {
@@ -171,7 +171,7 @@ func TestBatchesDoubleUntilACreationIsRefused_JOB_45(t *testing.T) {
 
 // JOB-20, SCL-11: when nothing is left to do for a finished Job, the Engine remembers only that it was ours: not its
 // back-off, nor its events.
-func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
+func TestFinishedJobIsForgotten(t *testing.T) {
 	r := refusing(t, terminating)
 	job := ourJob(1)
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "Reason"}}
@@ -194,7 +194,7 @@ func TestFinishedJobIsForgotten_JOB_20_SCL_11(t *testing.T) {
 }
 
 // JOB-16, JOB-32, JOB-12: a pod change that decisions depend on leads to a sync even if nothing else changes.
-func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
+func TestEachChangeThatMattersBringsASync(t *testing.T) {
 	for name, change := range map[string]func(*reconcile.Pod){
 		"phase": func(p *reconcile.Pod) { p.Phase = corev1.PodUnknown }, "index": func(p *reconcile.Pod) { p.Index = 3 },
 		"deletion": func(p *reconcile.Pod) { p.Deleting = true }, "finalizer": func(p *reconcile.Pod) { p.Finalizer = true },
@@ -215,7 +215,7 @@ func TestEachChangeThatMattersBringsASync_JOB_16_JOB_32_JOB_12(t *testing.T) {
 
 // JOB-22: startTime is written beside the first of many creations, or, after few creations, in one write with their
 // count; if these take long, beside the remaining creations. JOB-45: the next sync begins with one creation again.
-func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
+func TestStartTimeIsNotHeldUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		pods, first int32
 		slow        time.Duration
@@ -250,7 +250,8 @@ func TestStartTimeIsNotHeldUp_JOB_22_JOB_45(t *testing.T) {
 }
 
 // A stage ends when the watch shows that a client has changed the spec, or deleted the Job.
-func TestChangedJobGetsNoMorePodsOfTheOldPlan_SCL_16(t *testing.T) {
+// Requirements: SCL-16
+func TestChangedJobGetsNoMorePodsOfTheOldPlan(t *testing.T) {
 	for name, change := range map[string]func(*batchv1.Job){
 		"suspended":   func(job *batchv1.Job) { job.Spec.Suspend, job.Generation = ptr.To(true), 2 },
 		"scaled down": func(job *batchv1.Job) { job.Spec.Parallelism, job.Generation = ptr.To[int32](0), 2 },
@@ -275,7 +276,7 @@ func TestChangedJobGetsNoMorePodsOfTheOldPlan_SCL_16(t *testing.T) {
 }
 
 // REG-31: a conflict about one pod is an error after the third in a row; occasional conflicts are not reported.
-func TestThirdConflictInARowIsAnError_REG_31(t *testing.T) {
+func TestThirdConflictInARowIsAnError(t *testing.T) {
 	f, said := newTalkingCluster(t)
 	job := ourJob(1)
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}

@@ -29,7 +29,8 @@ func strayPod(name string) *corev1.Pod {
 
 // TRK-22, TRK-23: pods of a Job that was deleted while no controller ran are released if this program created them, and
 // the API server returns that the Job is gone.
-func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.T) {
+// Requirements: TRK-20
+func TestOrphansOfAnUnknownJobAreReleasedIfOurs(t *testing.T) {
 	unmade := runningPod("p", ourJob(1))
 	unlabeled, foreign, otherGroup := strayPod("p"), madePod("p"), madePod("p")
 	unlabeled.Labels = nil
@@ -72,7 +73,8 @@ func TestOrphansOfAnUnknownJobAreReleasedIfOurs_TRK_20_TRK_22_TRK_23(t *testing.
 }
 
 // TRK-20: a Job that this process saw as ours needs no read, and no annotation on its pods.
-func TestOrphansOfOurJobNeedNoRead_TRK_20_TRK_21(t *testing.T) {
+// Requirements: TRK-21
+func TestOrphansOfOurJobNeedNoRead(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := ourJob(2)
 	f.addJob(job)
@@ -90,7 +92,7 @@ func TestOrphansOfOurJobNeedNoRead_TRK_20_TRK_21(t *testing.T) {
 
 // TRK-20, TRK-23: pods that a Job of ours has lost and may not adopt are released, on condition that they have not
 // changed; pods that it may adopt are adopted.
-func TestLostPodIsAdoptedOrReleased_TRK_20_TRK_23(t *testing.T) {
+func TestLostPodIsAdoptedOrReleased(t *testing.T) {
 	now := metav1.Time{Time: testTime}
 	running := func(*batchv1.Job) {}
 	for name, c := range map[string]struct {
@@ -129,7 +131,7 @@ func TestLostPodIsAdoptedOrReleased_TRK_20_TRK_23(t *testing.T) {
 }
 
 // TRK-20: a failed release is not retried in the same sync.
-func TestLostPodIsNotReleased_TRK_20(t *testing.T) {
+func TestLostPodIsNotReleased(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.addJob(ourJob(1))
 	f.addPods(madePod("p"))
@@ -143,7 +145,7 @@ func TestLostPodIsNotReleased_TRK_20(t *testing.T) {
 }
 
 // TRK-20: a failed release is retried: after a growing wait, or soon if the pod changed.
-func TestOrphansAreRetried_TRK_20(t *testing.T) {
+func TestOrphansAreRetried(t *testing.T) {
 	for name, c := range map[string]struct {
 		err   error
 		fails bool
@@ -164,7 +166,7 @@ func TestOrphansAreRetried_TRK_20(t *testing.T) {
 }
 
 // TRK-23: the Job in a pod's labels counts only if it is the pod's own Job.
-func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
+func TestOrphansOfOneUIDSayDifferentThings(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.live = ourJob(1)
 	liar := strayPod("liar")
@@ -184,7 +186,7 @@ func TestOrphansOfOneUIDSayDifferentThings_TRK_23(t *testing.T) {
 }
 
 // TRK-22: at startup, pods of a Job that no watch will ever report lead to a sync of that Job.
-func TestOrphansAreDispatched_TRK_22(t *testing.T) {
+func TestOrphansAreDispatched(t *testing.T) {
 	for name, pod := range map[string]*corev1.Pod{"owned": madePod("p"), "orphaned": strayPod("p")} {
 		q := &fakeQueue{}
 		_, cache := NewDispatcher(Config{}, q)
@@ -198,7 +200,7 @@ func TestOrphansAreDispatched_TRK_22(t *testing.T) {
 
 // TRK-22: once a read has not found a Job, a watch that shows it may be late. The Job is left alone until another read
 // finds it, as after a restore of etcd.
-func TestAbsentJobIsReadAgain_TRK_22(t *testing.T) {
+func TestAbsentJobIsReadAgain(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	f.getErr = jobNotFound("train")
 	f.addPods(madePod("p"))

@@ -16,7 +16,7 @@ import (
 
 // JOB-53: the first event is handled at once, and a burst of 1000 events leads to at most two syncs in the first
 // second.
-func TestBurstOfEventsIsTwoSyncs_JOB_53(t *testing.T) {
+func TestBurstOfEventsIsTwoSyncs(t *testing.T) {
 	b := newBatcher(time.Second)
 	start := time.Unix(1_000_000, 0)
 	syncs := map[time.Time]bool{}
@@ -44,7 +44,7 @@ func TestBurstOfEventsIsTwoSyncs_JOB_53(t *testing.T) {
 }
 
 // JOB-53, JOB-54: the changes that are batched, and the changes that are not.
-func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
+func TestChangedSpecDoesNotWait(t *testing.T) {
 	job := func(generation int64, label string) *batchv1.Job {
 		return &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Generation: generation, Labels: map[string]string{"a": label}}}
 	}
@@ -97,7 +97,7 @@ func TestChangedSpecDoesNotWait_JOB_53_JOB_54(t *testing.T) {
 }
 
 // SCL-15: a sync is longer if its decisions take long.
-func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
+func TestSyncsOfHugeJobsAreLonger(t *testing.T) {
 	const budget = 750 * time.Millisecond
 	for pods, want := range map[int]time.Duration{0: budget, 100_000: budget, 1_000_000: 5 * time.Second} {
 		clock := clocktesting.NewFakeClock(time.Now())
@@ -112,7 +112,7 @@ func TestSyncsOfHugeJobsAreLonger_SCL_15(t *testing.T) {
 }
 
 // SCL-15: creations do not come after all releases of a stage, since there may be no time for some of these.
-func TestCreationsAreSpread_SCL_15(t *testing.T) {
+func TestCreationsAreSpread(t *testing.T) {
 	var order []int
 	operations := func(n, from int) (list []func()) {
 		for i := range n {
@@ -131,7 +131,8 @@ func TestCreationsAreSpread_SCL_15(t *testing.T) {
 
 // While a call takes 10 ms, a sync creates all pods of a small Job, and only some of a large one. While a call takes
 // longer, it leaves some of a small Job as well, for its next sync. startTime does not wait for all of them.
-func TestSmallJobsGetAllPodsInOneSync_SCL_18(t *testing.T) {
+// Requirements: SCL-18
+func TestSmallJobsGetAllPodsInOneSync(t *testing.T) {
 	for _, c := range []struct {
 		pods int
 		call time.Duration

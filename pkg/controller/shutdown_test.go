@@ -22,7 +22,7 @@ import (
 
 // JOB-56: once the controller is to stop, no operation of a stage begins: earlier decisions must not undo the work of
 // the next leader.
-func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
+func TestShutdownBeginsNothing(t *testing.T) {
 	release := []reconcile.PodRef{{Name: "a", UID: "uid-a"}, {Name: "b", UID: "uid-b"}, {Name: "c", UID: "uid-c"}}
 	create := make([]reconcile.NewPod, 7)
 	for i := range create {
@@ -57,7 +57,7 @@ func TestShutdownBeginsNothing_JOB_56(t *testing.T) {
 }
 
 // JOB-56: a call in flight when the controller is to stop is completed.
-func TestShutdownFinishesCalls_JOB_56(t *testing.T) {
+func TestShutdownFinishesCalls(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	f := newFakeCluster(t, nil)
 	job := ourJob(1)

@@ -16,7 +16,7 @@ import (
 
 // TRK-19: after a creation that may have succeeded despite its error, the pods are listed before anything else is
 // created; after a creation that cannot have succeeded, they are not.
-func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
+func TestPodsAreListedAfterAnAmbiguousCreation(t *testing.T) {
 	pods := schema.GroupResource{Resource: "pods"}
 	for _, c := range []struct {
 		err   error
@@ -48,7 +48,8 @@ func TestPodsAreListedAfterAnAmbiguousCreation_TRK_19(t *testing.T) {
 
 // A status write that was stored, but got no response, brings its back-off with it, although the failed pod is gone by
 // then.
-func TestUnansweredWriteKeepsItsBackoff_JOB_18(t *testing.T) {
+// Requirements: JOB-18
+func TestUnansweredWriteKeepsItsBackoff(t *testing.T) {
 	clock := clocktesting.NewFakeClock(testTime)
 	f := newFakeCluster(t, func(c *Config) { c.Clock = clock })
 	job := ourJob(1)

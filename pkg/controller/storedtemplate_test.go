@@ -50,7 +50,7 @@ func decodeJob(t *testing.T, text string) *observe.NamedJob {
 
 // JOB-39, JOB-42: a pod has every field of the template's spec, including fields that our types lack, and the fields
 // that the controller adds.
-func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
+func TestPodHasTheStoredTemplate(t *testing.T) {
 	job := decodeJob(t, storedJob(1, newerTemplate))
 	pod := podFor(&job.Job, reconcile.NewPod{Index: 3, Attempt: 1})
 	body, err := withTemplate(pod, job.Template)
@@ -81,7 +81,7 @@ func TestPodHasTheStoredTemplate_JOB_39_JOB_42(t *testing.T) {
 }
 
 // JOB-39: no pods are created from a template with fields whose place in a pod is unclear.
-func TestTemplateThatCannotBeKeptMakesNoPods_JOB_39(t *testing.T) {
+func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 	for field, template := range map[string]string{
 		"newToTemplates": `{"newToTemplates":1,"metadata":{"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
 		"newToMetadata":  `{"metadata":{"newToMetadata":{"a":"b"},"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
@@ -118,7 +118,7 @@ func (f *fakeCluster) createJSON(created *int) func(context.Context, string, []b
 }
 
 // JOB-39: without a way to write such a pod, none is written, and no field is lost silently.
-func TestNoPodIsCreatedWithoutItsWholeTemplate_JOB_39(t *testing.T) {
+func TestNoPodIsCreatedWithoutItsWholeTemplate(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	if err := f.cache.JobStore("").Add(decodeJob(t, storedJob(1, newerTemplate))); err != nil {
 		t.Fatal(err)
@@ -130,7 +130,7 @@ func TestNoPodIsCreatedWithoutItsWholeTemplate_JOB_39(t *testing.T) {
 
 // JOB-30: the template of a suspended Job can change. No pod is created from a generation of the Job that is known only
 // as a typed object.
-func TestNoPodIsCreatedFromAnotherGeneration_JOB_30(t *testing.T) {
+func TestNoPodIsCreatedFromAnotherGeneration(t *testing.T) {
 	f, created := newFakeCluster(t, nil), 0
 	f.engine.cluster.CreateJSON = f.createJSON(&created)
 	store := f.cache.JobStore("")
@@ -203,7 +203,7 @@ func (s *podServer) cluster(t *testing.T) cluster.Cluster {
 }
 
 // JOB-39: on the wire, the pod has the fields that our types lack; reads past the cache return them too.
-func TestNewerFieldsReachTheWire_JOB_39(t *testing.T) {
+func TestNewerFieldsReachTheWire(t *testing.T) {
 	s := newPodServer(t, storedJob(1, newerTemplate))
 	f := newFakeCluster(t, nil)
 	live := s.cluster(t)

@@ -26,7 +26,7 @@ func templateJob(name string) *batchv1.Job {
 }
 
 // JOB-39: the prefix of the generated name keeps the index, in 58 characters.
-func TestGeneratedNameKeepsTheIndex_JOB_39(t *testing.T) {
+func TestGeneratedNameKeepsTheIndex(t *testing.T) {
 	long := strings.Repeat("n", 63)
 	for _, c := range []struct {
 		job   string
@@ -45,7 +45,8 @@ func TestGeneratedNameKeepsTheIndex_JOB_39(t *testing.T) {
 }
 
 // JOB-40..44, TRK-01, TRK-26: the fields of an indexed pod; the Job's template does not change.
-func TestIndexedPodKnowsItsIndex_JOB_40_to_44_TRK_01_TRK_26(t *testing.T) {
+// Requirements: JOB-41, JOB-42, JOB-43, JOB-44
+func TestIndexedPodKnowsItsIndex(t *testing.T) {
 	job := templateJob("train")
 	before := job.DeepCopy()
 	pod := podFor(job, reconcile.NewPod{Index: 3, Attempt: 2})
@@ -79,7 +80,8 @@ func TestIndexedPodKnowsItsIndex_JOB_40_to_44_TRK_01_TRK_26(t *testing.T) {
 	}
 }
 
-func TestNonIndexedPodHasNoIndex_JOB_39(t *testing.T) {
+// Requirements: JOB-39
+func TestNonIndexedPodHasNoIndex(t *testing.T) {
 	job := templateJob("train")
 	job.Spec.Template.Annotations = nil
 	job.Spec.Template.Finalizers = []string{batchv1.JobTrackingFinalizer}
@@ -91,7 +93,7 @@ func TestNonIndexedPodHasNoIndex_JOB_39(t *testing.T) {
 
 // BLI-03, BLI-04: a pod has the failure counts of its index, "0" for the first pod; it has a count of ignored failures
 // only once there are any, whatever the template has.
-func TestPodCarriesTheFailuresOfItsIndex_BLI_03_BLI_04(t *testing.T) {
+func TestPodCarriesTheFailuresOfItsIndex(t *testing.T) {
 	job := templateJob("train")
 	job.Spec.Template.Annotations = map[string]string{
 		batchv1.JobIndexFailureCountAnnotation: "7", batchv1.JobIndexIgnoredFailureCountAnnotation: "8",

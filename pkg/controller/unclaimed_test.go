@@ -39,7 +39,7 @@ func replaceBuiltin(f *fakeCluster) {
 // TRK-20, TRK-22: if we replace the built-in controller, a pod that has no controller and does not name its former Job
 // is released, on condition that it has not changed, unless a Job may adopt it that is in the cache, or that only a
 // read past the cache finds.
-func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
+func TestUnclaimedPodsAreReleased(t *testing.T) {
 	const list, freed = "list jobs of ns", "release ns/p@7"
 	now := metav1.Time{Time: testTime}
 	same, others := func(*batchv1.Job) {}, func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To("example.com/other") }
@@ -86,7 +86,7 @@ func TestUnclaimedPodsAreReleased_TRK_20_TRK_22(t *testing.T) {
 }
 
 // TRK-23: beside the built-in controller, such a pod is left to that controller.
-func TestUnclaimedPodsAreLeft_TRK_23(t *testing.T) {
+func TestUnclaimedPodsAreLeft(t *testing.T) {
 	q := &fakeQueue{}
 	_, cache := NewDispatcher(Config{}, q)
 	_ = cache.PodStore("").Replace([]any{unclaimedPod("p")}, "9")
@@ -96,7 +96,7 @@ func TestUnclaimedPodsAreLeft_TRK_23(t *testing.T) {
 }
 
 // TRK-22: at startup, and later, such a pod leads to a sync for its namespace.
-func TestUnclaimedPodsAreDispatched_TRK_22(t *testing.T) {
+func TestUnclaimedPodsAreDispatched(t *testing.T) {
 	q := &fakeQueue{}
 	_, cache := NewDispatcher(Config{ReplaceBuiltin: true}, q)
 	_ = cache.JobStore("").Replace(nil, "9")
@@ -117,7 +117,7 @@ func TestUnclaimedPodsAreDispatched_TRK_22(t *testing.T) {
 
 // TRK-20, REG-30: a failed release is retried: after a growing wait, or soon if the pod changed, as it does when a Job
 // adopts it.
-func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
+func TestUnclaimedPodsAreRetried(t *testing.T) {
 	key := observe.UnknownJob("ns")
 	for name, c := range map[string]struct {
 		list, patch error
@@ -145,7 +145,7 @@ func TestUnclaimedPodsAreRetried_TRK_20_REG_30(t *testing.T) {
 }
 
 // TRK-33: many pods are released in several syncs, and pods that are left to a Job do not delay the others.
-func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
+func TestManyUnclaimedPodsTakeSeveralSyncs(t *testing.T) {
 	f := newFakeCluster(t, func(c *Config) { c.Limits.MaxPodChanges = 2 })
 	replaceBuiltin(f)
 	f.addJob(manualJob(func(*batchv1.Job) {}))
@@ -167,7 +167,7 @@ func TestManyUnclaimedPodsTakeSeveralSyncs_TRK_33(t *testing.T) {
 }
 
 // TRK-20: a pod that names its former Job, and that another Job may now adopt, is left to the other Job.
-func TestOrphanIsAdoptable_TRK_20(t *testing.T) {
+func TestOrphanIsAdoptable(t *testing.T) {
 	f := newFakeCluster(t, nil)
 	job := manualJob(func(j *batchv1.Job) { j.UID, j.Spec.ManagedBy = "other", nil })
 	f.addJob(job)

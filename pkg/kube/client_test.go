@@ -25,7 +25,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 // recorder is an API server that records requests and sends no responses.

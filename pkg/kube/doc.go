@@ -2,5 +2,5 @@
 // includes all groups: their types alone made the binary 10 MB larger, and took most of the time of its first build
 // (ADR 0021).
 //
-// In tests, a Clientset can replace this client, see test/kubefake.
+// In tests, a Clientset can replace this client, see test/kit/kubefake.
 package kube

@@ -11,7 +11,7 @@ import (
 )
 
 // CLI-01: only the API server's own answer means that an object does not exist.
-func TestNotFoundIsTheAPIServersAnswer_CLI_01(t *testing.T) {
+func TestNotFoundIsTheAPIServersAnswer(t *testing.T) {
 	jobs := batchv1.Resource("jobs")
 	for name, c := range map[string]struct {
 		err  error

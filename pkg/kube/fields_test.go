@@ -50,7 +50,8 @@ func somePod() corev1.Pod {
 	}
 }
 
-func TestFieldsOfPodsAreRead_IDL_08(t *testing.T) {
+// Requirements: IDL-08
+func TestFieldsOfPodsAreRead(t *testing.T) {
 	message, err := wholePod().Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -140,7 +141,8 @@ func frames(t *testing.T, objects ...runtime.Object) (stream []byte) {
 }
 
 // A client with fields decodes these and no others, in every call; objects other than pods are decoded completely.
-func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
+// Requirements: IDL-08
+func TestClientReadsOnlyTheseFieldsOfPods(t *testing.T) {
 	whole, want := wholePod(), somePod()
 	gone := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonExpired, Code: http.StatusGone}
 	answers := map[string][]byte{
@@ -212,7 +214,8 @@ func TestClientReadsOnlyTheseFieldsOfPods_IDL_08(t *testing.T) {
 }
 
 // Of a foreign pod, only the identity is decoded, in a watch and in a list; of any other pod, the client's fields.
-func TestForeignPodsAreIdentifiedOnly_IDL_01(t *testing.T) {
+// Requirements: IDL-01
+func TestForeignPodsAreIdentifiedOnly(t *testing.T) {
 	owned := func(by types.UID) *corev1.Pod {
 		pod := wholePod()
 		pod.UID, pod.ResourceVersion = "pod-of-"+by, "5"

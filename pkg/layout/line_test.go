@@ -111,7 +111,7 @@ func TestCut(t *testing.T) {
 }
 
 // Appending to a line derived from another does not change the other one.
-func TestLinesShareNothing(t *testing.T) {
+func TestAppendingToALineChangesNoOther(t *testing.T) {
 	whole := Of(Text(Plain, "ab"), Text(Good, "cd"))
 	part := whole[:1]
 	for name, got := range map[string]Line{

@@ -37,7 +37,8 @@ func (r triedRule) matches(pod map[string]int) bool {
 
 // A rule is reported as never matching if and only if it is not the first matching rule for any pod. The codes 0 to 4
 // cover all codes that the rules can distinguish, and one more.
-func TestNeverMatchesAgainstAllPods_PFP_02_PFP_03(t *testing.T) {
+// Requirements: PFP-02, PFP-03
+func TestNeverMatchesAgainstAllPods(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		var list []triedRule
 		var texts []string
@@ -67,7 +68,8 @@ func TestNeverMatchesAgainstAllPods_PFP_02_PFP_03(t *testing.T) {
 
 // A rule is reported as having no effect if and only if some earlier rule is met by every set of succeeded indexes that
 // meets it.
-func TestNeverFirstAgainstAllSuccesses_SUC_06(t *testing.T) {
+// Requirements: SUC-06
+func TestNeverFirstAgainstAllSuccesses(t *testing.T) {
 	const all = 1<<5 - 1
 	type tried struct{ listed, count int } // a bit for each index
 	met := func(r tried, succeeded int) bool { return bits.OnesCount(uint(succeeded&r.listed)) >= r.count }

@@ -23,8 +23,8 @@ spec:
 `
 }
 
-// The fields around the Job; test/integration compares the findings with an API server (JOB-40).
-func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
+// The fields around the Job; test/cluster/integration compares the findings with an API server (JOB-40).
+func TestInvalidCronJobFieldsAreReported(t *testing.T) {
 	for spec, want := range map[string]string{
 		"": "!error schedule-missing spec.schedule", `schedule: "0 3 * *"`: "!error schedule-invalid spec.schedule", `schedule: "TZ=UTC 0 3 * * *"`: "!error schedule-invalid spec.schedule",
 		"concurrencyPolicy: never": "!error concurrency-policy-unknown spec.concurrencyPolicy", "concurrencyPolicy: Forbid": "info forbid-without-deadline spec.concurrencyPolicy", "concurrencyPolicy: Replace": "",
@@ -44,7 +44,8 @@ func TestInvalidCronJobFieldsAreReported_JOB_40(t *testing.T) {
 }
 
 // A schedule with a time zone is distinguished from an invalid one: the time zone has its own field.
-func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
+// Requirements: JOB-40
+func TestTimeZoneInAScheduleIsReported(t *testing.T) {
 	const want = "spec.schedule: a schedule cannot contain a time zone (use the timeZone field)"
 	if got := texts(t, cronJob(`schedule: "CRON_TZ=UTC 0 3 * * *"`), "schedule-invalid"); len(got) != 1 || got[0] != want {
 		t.Errorf("%q", got)
@@ -52,7 +53,8 @@ func TestTimeZoneInAScheduleIsReported_JOB_40(t *testing.T) {
 }
 
 // Problems of a schedule are in plain words.
-func TestSchedules_JOB_40(t *testing.T) {
+// Requirements: JOB-40
+func TestSchedules(t *testing.T) {
 	for schedule, want := range map[string]string{
 		"0 3 * * *": "", "*/5 0-23/2 1,15 jan-MAR sun": "", "? * ? * ?": "", "@every 1h30m": "", "@daily": "", "  0 3\t* * *": "", "5/10 * * * *": "", "59 23 31 12 6": "",
 		"0 3 * *": ": it has 4 fields, not 5", "0 3 * * * *": ": it has 6 fields, not 5", " ": ": it has 0 fields, not 5",

@@ -142,7 +142,8 @@ func TestTheRestIsCheckedBesideAWrongValue(t *testing.T) {
 }
 
 // Messages write lists as people do.
-func TestMessagesListWhatIsAllowed_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestMessagesListWhatIsAllowed(t *testing.T) {
 	for object, want := range map[string]string{
 		base + "  completionMode: x": "spec.completionMode: there is no completionMode \"x\" (use NonIndexed or Indexed)",
 		base + "  " + rules + exit("Count", "containerName: x, operator: In, values: [1]"): "spec.podFailurePolicy.rules[0].onExitCodes.containerName: " +

@@ -3,7 +3,8 @@ package lint
 import "testing"
 
 // KEP-3329: a pod that is preempted ends with 137 or 143, and the first rule that matches counts (PFP-02).
-func TestDisruptionsAreForTheirRule_PFP_02_PFP_05(t *testing.T) {
+// Requirements: PFP-05
+func TestDisruptionsAreForTheirRule(t *testing.T) {
 	const ignore = "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}"
 	late := []string{"warning disruption-rule-too-late spec.podFailurePolicy.rules[0]"}
 	none := []string{"info disruption-not-ignored spec.podFailurePolicy.rules[0]"}

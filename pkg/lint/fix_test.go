@@ -11,7 +11,7 @@ import (
 )
 
 // A fix changes existing fields, and adds missing ones (CLI-05).
-func TestFixOfTheRestartPolicyFitsTheManifest_CLI_05(t *testing.T) {
+func TestFixOfTheRestartPolicyFitsTheManifest(t *testing.T) {
 	policy := "  " + rules + "{action: Ignore, onPodConditions: [{type: DisruptionTarget}]}"
 	for _, tc := range []struct{ name, object, id, want string }{
 		{"missing", strings.Replace(base, "      restartPolicy: Never\n", "", 1), "restart-policy-missing", "add restartPolicy: Never, or OnFailure to restart containers in their pod"},
@@ -30,7 +30,7 @@ func TestFixOfTheRestartPolicyFitsTheManifest_CLI_05(t *testing.T) {
 }
 
 // A misplaced or misspelled field is checked as if it were correct: it is not also reported as missing (CLI-05).
-func TestAFieldElsewhereIsNotMissing_CLI_05(t *testing.T) {
+func TestAFieldElsewhereIsNotMissing(t *testing.T) {
 	without := strings.Replace(base, "      restartPolicy: Never\n", "", 1)
 	for _, tc := range []struct {
 		name, object string
@@ -72,7 +72,7 @@ func sorted(list []string) []string {
 var added = regexp.MustCompile(`\badd ([a-z]\w*(?:[A-Z]\w*|\.name)|completions)(?: or ([\w.]+))?`)
 
 // The manifest does not contain the fields that a fix adds, not even misspelled or misplaced (CLI-05).
-func TestFixesAddOnlyWhatIsMissing_CLI_05(t *testing.T) {
+func TestFixesAddOnlyWhatIsMissing(t *testing.T) {
 	lines := []string{
 		"completionMode: Indexed", "completions: 3", "completions: 100001", "parallelism: 2", "backoffLimitPerIndex: 1", "maxFailedIndexes: 1", "activeDeadlineSeconds: 9",
 		"podFailurePolicy: {rules: [{action: FailIndex, onExitCodes: {operator: In, values: [1]}}]}", "podFailurePolicy: {rules: [{action: Ignore}]}", "podFailurePolicy: {}",

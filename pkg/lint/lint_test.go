@@ -55,7 +55,8 @@ func look(t *testing.T, object string, names rulename.Names) []string {
 	return got
 }
 
-func TestUnknownFieldsNameTheSimilarOne_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestUnknownFieldsNameTheSimilarOne(t *testing.T) {
 	for _, tc := range []struct{ object, message, fix string }{
 		{strings.Replace(base, "spec:\n", "spec:\n  backofLimit: 3\n", 1), "batch/v1 has no field spec.backofLimit, did you mean backoffLimit", "write backoffLimit, or remove it"},
 		{strings.Replace(base, "restartPolicy: Never", "restartpolicy: Never", 1), "batch/v1 has no field spec.template.spec.restartpolicy, did you mean restartPolicy", "write restartPolicy, or remove it"},
@@ -94,8 +95,9 @@ const (
 
 func exit(action, on string) string { return "{action: " + action + ", onExitCodes: {" + on + "}}" }
 
-// Only findings that the API server accepts: the others are in test/integration/lint_test.go.
-func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
+// Only findings that the API server accepts: the others are in test/cluster/integration/lint_test.go.
+// Requirements: BLI-21, BLI-40
+func TestOddLimitsAreReported(t *testing.T) {
 	checkSpecs(t, []specCase{
 		{"", nil},
 		{"completions: 0", []string{"info no-completions spec.completions"}},
@@ -123,7 +125,8 @@ func TestOddLimitsAreReported_BLI_21_BLI_40(t *testing.T) {
 }
 
 // Only the first matching rule counts (PFP-02); 0 never matches (PFP-03); no containerName means any container.
-func TestRulesThatNeverMatchAreReported_PFP_02_PFP_03_PFP_04(t *testing.T) {
+// Requirements: PFP-04
+func TestRulesThatNeverMatchAreReported(t *testing.T) {
 	never := func(rule string) string {
 		return "warning rule-never-matches spec.podFailurePolicy.rules[" + rule + "]"
 	}
@@ -162,7 +165,8 @@ func TestRulesThatNeverMatchAreReported_PFP_02_PFP_03_PFP_04(t *testing.T) {
 	}, "disruption-not-ignored", "disruption-rule-too-late")
 }
 
-func TestEndlessRetriesAreReported_PFP_05(t *testing.T) {
+// Requirements: PFP-05
+func TestEndlessRetriesAreReported(t *testing.T) {
 	ignored := "info ignored-for-ever spec.podFailurePolicy.rules[0]"
 	checkSpecs(t, []specCase{
 		{rules + exit("Ignore", "operator: In, values: [42]"), []string{ignored}},
@@ -172,7 +176,8 @@ func TestEndlessRetriesAreReported_PFP_05(t *testing.T) {
 	})
 }
 
-func TestSuccessRulesThatAreNeverMetAreReported_SUC_02_SUC_03_SUC_06_SUC_07(t *testing.T) {
+// Requirements: SUC-02, SUC-03, SUC-06, SUC-07
+func TestSuccessRulesThatAreNeverMetAreReported(t *testing.T) {
 	success := func(list ...string) string {
 		return indexed + "successPolicy: {rules: [{" + strings.Join(list, "}, {") + "}]}"
 	}
@@ -200,7 +205,8 @@ func TestSuccessRulesThatAreNeverMetAreReported_SUC_02_SUC_03_SUC_06_SUC_07(t *t
 }
 
 // The message names the fragment.
-func TestMessageNamesTheWrongInterval_SUC_02(t *testing.T) {
+// Requirements: SUC-02
+func TestMessageNamesTheWrongInterval(t *testing.T) {
 	for text, want := range map[string]string{
 		"1,x-3": `"x-3": neither an index nor an interval (first-last)`, "0,9": `"9": there is no index 9; the last one is 4`, "3-1": `"3-1": an interval must start below its end`,
 		"2,1": `"1": indexes must increase, but 1 is not above 2`, strings.Repeat("x", 50): `"` + strings.Repeat("x", 39) + `…": neither an index`,
@@ -211,7 +217,8 @@ func TestMessageNamesTheWrongInterval_SUC_02(t *testing.T) {
 	}
 }
 
-func TestIllegalAndOddNamesAreReported_PFN_07_PFN_12_PFN_16_to_21_PFN_24(t *testing.T) {
+// Requirements: PFN-07, PFN-12, PFN-16, PFN-17, PFN-18, PFN-19, PFN-20, PFN-21, PFN-24
+func TestIllegalAndOddNamesAreReported(t *testing.T) {
 	two := base + "  managedBy: batchjob.dev/controller\n  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	annotate := func(object, value string) string {
 		return strings.Replace(object, "{name: a}", fmt.Sprintf("{name: a, annotations: {%s: %q}}", rulename.Annotation, value), 1)

@@ -10,7 +10,8 @@ import (
 )
 
 // The fix depends on the problem.
-func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
+// Requirements: PFN-16, PFN-17, PFN-18, PFN-19, PFN-20
+func TestFixFitsTheIllegalName(t *testing.T) {
 	two := base + "  managedBy: batchjob.dev/controller\n  " + rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for name, want := range map[string]string{
 		"A": "give each rule its own name", "0": "use a name that is not a number, such as OutOfMemory", "a,": "leave out the last character",
@@ -24,7 +25,8 @@ func TestFixFitsTheIllegalName_PFN_16_to_20(t *testing.T) {
 }
 
 // Names that could not all be read are not reported as different from the annotation.
-func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
+// Requirements: PFN-24
+func TestNamesThatWereNotReadDoNotDiffer(t *testing.T) {
 	object := strings.Replace(base, "{name: a}", "{name: a, annotations: {"+rulename.Annotation+": 0=A;1=B}}", 1) + "  managedBy: batchjob.dev/controller\n  " +
 		rules + exit("FailJob", "operator: In, values: [1]") + another + exit("Count", "operator: In, values: [2]")
 	for _, incomplete := range []bool{false, true} {
@@ -37,7 +39,8 @@ func TestNamesThatWereNotReadDoNotDiffer_PFN_24(t *testing.T) {
 
 // If there are more rules than allowed, they are only counted, not compared with each other: that would take hours
 // (PFN-29).
-func TestRulesBeyondTheLimitAreNotCompared_PFP_12_PFN_29_SUC_02(t *testing.T) {
+// Requirements: PFP-12, SUC-02
+func TestRulesBeyondTheLimitAreNotCompared(t *testing.T) {
 	var list, success strings.Builder
 	names := make(rulename.Names, 20_000)
 	for i := range names {

@@ -7,7 +7,7 @@ import (
 )
 
 // JOB-64: spec.scheduling has no effect if no controller creates the PodGroup that it requests.
-func TestSchedulingWithoutAPodGroupIsReported_JOB_64(t *testing.T) {
+func TestSchedulingWithoutAPodGroupIsReported(t *testing.T) {
 	const (
 		gang  = "scheduling: {schedulingPolicy: {gang: {minCount: 1}}}"
 		ours  = "\n  managedBy: batchjob.dev/controller"

@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-func TestInvalidContainerNamesAreReported_JOB_40(t *testing.T) {
+// Requirements: JOB-40
+func TestInvalidContainerNamesAreReported(t *testing.T) {
 	for containers, want := range map[string][]string{
 		"containers: [{name: Main, image: i}]":                                            {"!error container-name-invalid spec.template.spec.containers[0].name"},
 		"containers: [{name: a.b, image: i}]":                                             {"!error container-name-invalid spec.template.spec.containers[0].name"},
@@ -26,7 +27,7 @@ func TestInvalidContainerNamesAreReported_JOB_40(t *testing.T) {
 }
 
 // The API server sets these labels itself; an existing Job has them (JOB-40).
-func TestReservedTemplateLabelsAreReported_JOB_40(t *testing.T) {
+func TestReservedTemplateLabelsAreReported(t *testing.T) {
 	const uidLabel, nameLabel = "batch.kubernetes.io/controller-uid", "batch.kubernetes.io/job-name"
 	reserved := func(label string) []string {
 		return []string{"!error template-label-reserved spec.template.metadata.labels[" + label + "]"}

@@ -65,7 +65,7 @@ func expect(t *testing.T, what string, got, want any) {
 }
 
 // TRK-18: a write of the caller is visible at once, and its later delivery changes nothing.
-func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
+func TestOwnWritesAreVisible(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
@@ -83,7 +83,7 @@ func TestOwnWritesAreVisible_TRK_18(t *testing.T) {
 }
 
 // TRK-25: a list by the Job's selector lacks a pod that lost its labels: the pod is not outdated.
-func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
+func TestListLeavesOutAnUnselectedPod(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	job.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{batchv1.ControllerUidLabel: "job"}}
@@ -105,7 +105,7 @@ func TestListLeavesOutAnUnselectedPod_TRK_25(t *testing.T) {
 }
 
 // JOB-35: a call for one Job finds that a pod of another Job is gone, and the change is reported to the other Job.
-func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
+func TestMissingPodOfAnotherJobIsTold(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
@@ -119,7 +119,7 @@ func TestMissingPodOfAnotherJobIsTold_JOB_35(t *testing.T) {
 
 // TRK-05: a pod that lost its owner before the watch delivered it is found by the list, which shows that it has the
 // finalizer.
-func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
+func TestListedPodWithoutItsOwner(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = c.JobStore("").Add(job)
@@ -145,7 +145,7 @@ func TestListedPodWithoutItsOwner_TRK_05(t *testing.T) {
 
 // IDL-01: the cache keeps no pods of Jobs of other controllers. It may learn only later which controller the Job
 // belongs to.
-func TestPodsOfOthersAreNotKept_IDL_01(t *testing.T) {
+func TestPodsOfOthersAreNotKept(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID == "ours" }, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")
@@ -172,7 +172,7 @@ func TestPodsOfOthersAreNotKept_IDL_01(t *testing.T) {
 
 // REG-32: after an etcd restore, the versions start over from an older one; a new list shows that, and its objects
 // replace the cached ones.
-func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
+func TestRestoreOfEtcdTakesTheCacheBack(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
@@ -185,7 +185,7 @@ func TestRestoreOfEtcdTakesTheCacheBack_REG_32(t *testing.T) {
 }
 
 // REG-32: a pod whose deletion the caller saw exists again if the restored state is older than the deletion.
-func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
+func TestEtcdRestoreBringsAPodBack(t *testing.T) {
 	for name, end := range map[string]func(c *Cache){
 		"deleted": func(c *Cache) {
 			deleted := testPod("a", "job", 100, corev1.PodRunning)
@@ -208,7 +208,7 @@ func TestEtcdRestoreBringsAPodBack_REG_32(t *testing.T) {
 
 // TRK-17, TRK-18: the response to a write that arrives after the pod is known to be gone, and before the watch has
 // reported either, does not restore the pod.
-func TestLateAnswerAfterTheEnd_TRK_17_TRK_18(t *testing.T) {
+func TestLateAnswerAfterTheEnd(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	_ = store.Add(testPod("a", "job", 5, corev1.PodRunning))
@@ -244,7 +244,7 @@ func (f listenerFunc) JobChanged(JobChange) {}
 func (f listenerFunc) StrayChanged([]*batchv1.Job) {}
 
 // JOB-55: a pod that a new complete list lacks is reported as deleted.
-func TestRelistReportsMissedDeletions_JOB_55(t *testing.T) {
+func TestRelistReportsMissedDeletions(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
@@ -279,7 +279,7 @@ func TestListedPodsReplaceThoseOfTheWatch(t *testing.T) {
 
 // TRK-18, TRK-19: a list of one Job's pods does not affect newer pods: pods that the caller created since, or that the
 // watch has delivered.
-func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
+func TestListedPodsAreOlder(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "job", Namespace: "ns"}}
 	_ = c.PodStore("").Add(testPod("old", "job", 3, corev1.PodRunning))
@@ -291,7 +291,7 @@ func TestListedPodsAreOlder_TRK_18_TRK_19(t *testing.T) {
 
 // TRK-12, TRK-25: a pod that the list shows without its owner, or with another, no longer belongs to the Job, whatever
 // the watch has shown. The change is reported at once, since the watch will deliver nothing new.
-func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
+func TestListedPodsThatTheJobLost(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	job := testJob("j", nil)
@@ -318,7 +318,8 @@ func TestListedPodsThatTheJobLost_TRK_12_TRK_25(t *testing.T) {
 }
 
 // A list that shows a pod again restores it if it only left its Job, and not if it was missing (TRK-17).
-func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
+// Requirements: TRK-25
+func TestPodThatLeftItsJobComesBack(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
 	store := c.PodStore("")
@@ -338,7 +339,7 @@ func TestPodThatLeftItsJobComesBack_TRK_17_TRK_25(t *testing.T) {
 }
 
 // A pod of another namespace that names the Job is not in a list of the Job's pods, but exists (TRK-20).
-func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
+func TestListDoesNotEndPodsOfOtherNamespaces(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	j := testJob("j", nil)
 	store := c.PodStore("")
@@ -355,7 +356,7 @@ func TestListDoesNotEndPodsOfOtherNamespaces_TRK_20(t *testing.T) {
 }
 
 // TRK-25: a pod that changes its owner leaves one Job and joins the other.
-func TestPodMovesToItsNewOwner_TRK_25(t *testing.T) {
+func TestPodMovesToItsNewOwner(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")
@@ -387,7 +388,7 @@ func TestNamespacesAreSeparate(t *testing.T) {
 }
 
 // JOB-38, MGB-03: a Job of the same name is another Job.
-func TestRecreatedJobIsAnotherJob_JOB_38_MGB_03(t *testing.T) {
+func TestRecreatedJobIsAnotherJob(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	old := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "old", ResourceVersion: "1"}}
 	fresh := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "new", ResourceVersion: "5"}}

@@ -74,7 +74,7 @@ func (l *podLife) listed() []corev1.Pod {
 }
 
 // TRK-18: the watch restarts without a pod, and the response to an earlier call arrives later: the pod is gone.
-func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
+func TestLateAnswerOfAPodThatIsNotListed(t *testing.T) {
 	c, life := NewCache(nil, nil, &recorder{}), newPodLife()
 	store := c.PodStore("")
 	life.deliver(store)
@@ -86,7 +86,7 @@ func TestLateAnswerOfAPodThatIsNotListed_TRK_18(t *testing.T) {
 
 // TRK-18: a Job of another controller adopts a pod, and a call finds that the pod is gone. The event that it was
 // disowned in between arrives late, and does not restore the pod.
-func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
+func TestMissingPodThatAnotherJobHadTaken(t *testing.T) {
 	c, life := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{}), newPodLife()
 	_ = c.JobStore("").Add(&batchv1.Job{ObjectMeta: metav1.ObjectMeta{UID: "others", Namespace: "ns", ResourceVersion: "1"}})
 	store := c.PodStore("")
@@ -107,7 +107,7 @@ func TestMissingPodThatAnotherJobHadTaken_TRK_18(t *testing.T) {
 // TRK-17, TRK-18, REG-26: a pod that a call of the caller showed to be gone stays gone, whatever arrives late,
 // including another owner, which may be the Job of another controller. A pod that exists is shown in the end, and
 // nothing is kept about a pod that is gone.
-func TestGonePodStaysGone_TRK_18(t *testing.T) {
+func TestGonePodStaysGone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := NewCache(nil, func(job *batchv1.Job) bool { return job.UID != "others" }, &recorder{})
 		jobs := map[string]*batchv1.Job{}

@@ -11,7 +11,7 @@ import (
 
 // TRK-30: every finished pod with the tracking finalizer is reported once, and once more when it no longer has it,
 // whoever changed it; pods of other controllers, and pods that never finished, are not reported.
-func TestHeldFinalizersAreReportedOnce_TRK_30(t *testing.T) {
+func TestHeldFinalizersAreReportedOnce(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	added, deleted := 0, 0
 	c.OnHeld(func(job *batchv1.Job, _ *reconcile.Pod, held bool) bool {

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // bigPod returns a pod as API servers send it, with several kB of spec and managed fields that decisions do not need.
@@ -62,7 +62,7 @@ func fill(t testing.TB, c *Cache, job *batchv1.Job, n int) {
 
 // SCL-11: the cache keeps only the parts of a pod that decisions need, whatever its size, and nothing of its earlier
 // versions.
-func TestPodIsKeptSmall_SCL_11(t *testing.T) {
+func TestPodIsKeptSmall(t *testing.T) {
 	const pods, limit = 10_000, 480
 	c, job := NewCache(nil, nil, &silent{}), testJob("5e1f7c1e-6c1c-4a5e-9d5e-abcdefabcdef", nil)
 	_ = c.JobStore("").Add(job)
@@ -76,8 +76,9 @@ func TestPodIsKeptSmall_SCL_11(t *testing.T) {
 	}
 }
 
-// BenchmarkCache_SCL_11 takes 10,000 pods from their creation to their end.
-func BenchmarkCache_SCL_11(b *testing.B) {
+// BenchmarkCache takes 10,000 pods from their creation to their end.
+// Requirements: SCL-11
+func BenchmarkCache(b *testing.B) {
 	const pods = 10_000
 	for b.Loop() {
 		b.StopTimer()

@@ -21,8 +21,9 @@ func jobText(template string) []byte {
 		`"status":{"active":10,"ready":10,"terminating":0,"completedIndexes":"0-100,102,104-200","uncountedTerminatedPods":{}}}`)
 }
 
-// BenchmarkDecodeJob_SCL_03 measures the cost of each status event of a Job.
-func BenchmarkDecodeJob_SCL_03(b *testing.B) {
+// BenchmarkDecodeJob measures the cost of each status event of a Job.
+// Requirements: SCL-03
+func BenchmarkDecodeJob(b *testing.B) {
 	data := jobText("")
 	b.ReportAllocs()
 	b.SetBytes(int64(len(data)))

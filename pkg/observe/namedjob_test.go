@@ -12,7 +12,7 @@ import (
 )
 
 // PFN-28: rule names are read from the rules, and the Job is decoded whatever else they contain.
-func TestRuleNamesAreReadFromTheRules_PFN_28(t *testing.T) {
+func TestRuleNamesAreReadFromTheRules(t *testing.T) {
 	for rules, want := range map[string][]string{
 		`[]`:                                  nil,
 		`[{"action":"FailJob"}]`:              nil,
@@ -46,7 +46,7 @@ func TestRuleNamesAreReadFromTheRules_PFN_28(t *testing.T) {
 }
 
 // JOB-39: the stored pod template is kept if, and only if, it has fields that our types lack.
-func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
+func TestTemplateWithNewerFieldsIsKept(t *testing.T) {
 	others := ""
 	for i := range 200 {
 		others += fmt.Sprintf(`"new%d":1,`, i)
@@ -79,7 +79,7 @@ func TestTemplateWithNewerFieldsIsKept_JOB_39(t *testing.T) {
 }
 
 // JOB-39: the cache returns the template of the generation that a watch or a read delivered, and of no other.
-func TestCacheKeepsTemplates_JOB_39(t *testing.T) {
+func TestCacheKeepsTemplates(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")
 	job := func(version string, generation int64, template string) *NamedJob {
@@ -142,7 +142,7 @@ func TestListOfJobsKeepsRuleNames(t *testing.T) {
 }
 
 // PFN-28: names come from the watch, stay when the caller writes the status, and are removed with the Job.
-func TestCacheKeepsRuleNames_PFN_28(t *testing.T) {
+func TestCacheKeepsRuleNames(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.JobStore("")
 	named := func(version string) *NamedJob {

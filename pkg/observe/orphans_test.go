@@ -22,7 +22,7 @@ func orphanText(c *Cache) string {
 
 // TRK-20: a pod that loses its owner and has the tracking finalizer is an orphan once the Job is gone, and is reported,
 // so that a controller removes the finalizer.
-func TestPodLosesItsJob_TRK_20(t *testing.T) {
+func TestPodLosesItsJob(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")
@@ -52,7 +52,7 @@ func TestPodLosesItsJob_TRK_20(t *testing.T) {
 
 // TRK-22, TRK-23: pods whose Job was gone before the watch began are reported, with the namespace and name of the Job
 // if this program created them.
-func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
+func TestJobIsGoneAtStart(t *testing.T) {
 	owned := func() *corev1.Pod {
 		pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j "+batchv1.JobNameLabel+"=train"))
 		pod.OwnerReferences[0].Name = "train"
@@ -86,7 +86,7 @@ func TestJobIsGoneAtStart_TRK_22_TRK_23(t *testing.T) {
 
 // TRK-23: a pod that was seen together with its Job keeps no Job name, even when it changes after the Job is gone: it
 // is known whether the Job was ours.
-func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
+func TestPodThatWasSeenWithItsJobKeepsNoName(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	jobs, pods := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("j", nil))
@@ -109,7 +109,7 @@ func TestPodThatWasSeenWithItsJobKeepsNoName_TRK_23(t *testing.T) {
 }
 
 // TRK-20: strays of an existing Job, which may or may not adopt them.
-func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
+func TestOrphansOfAJobThatIsThere(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	_ = c.JobStore("").Add(testJob("j", nil))
 	store := c.PodStore("")
@@ -128,7 +128,7 @@ func TestOrphansOfAJobThatIsThere_TRK_20(t *testing.T) {
 }
 
 // TRK-22: the Job watch was behind: when the Job appears, its pods are not orphans.
-func TestPodsOfALateJobAreNoOrphans_TRK_22(t *testing.T) {
+func TestPodsOfALateJobAreNoOrphans(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	pod := made(labeled(testPod("a", "j", 2, corev1.PodRunning), "uid=j"))
 	pod.OwnerReferences[0].Name = "job-j"

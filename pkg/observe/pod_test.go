@@ -23,7 +23,7 @@ func ended(name string, seconds int64) corev1.ContainerStatus {
 }
 
 // BLI-26: the finish time, from the best available evidence; never the current time.
-func TestFinishTimeIsFromTheBestWitness_BLI_26(t *testing.T) {
+func TestFinishTimeIsFromTheBestWitness(t *testing.T) {
 	running := corev1.ContainerStatus{Name: "b", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}
 	notReady := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse, LastTransitionTime: at(7)}}
 	ready := []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at(7)}}
@@ -99,7 +99,7 @@ func TestFinishTimeIsFromTheBestWitness_BLI_26(t *testing.T) {
 }
 
 // PRP-03: active and terminating by phase and deletion, including Unknown.
-func TestActiveAndTerminating_PRP_03(t *testing.T) {
+func TestActiveAndTerminating(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{"", corev1.PodPending, corev1.PodRunning, corev1.PodUnknown, corev1.PodSucceeded, corev1.PodFailed} {
 		for _, deleting := range []bool{false, true} {
 			pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase}}
@@ -116,7 +116,7 @@ func TestActiveAndTerminating_PRP_03(t *testing.T) {
 }
 
 // REG-33, TRK-29: any value of the index annotation gives an index or none.
-func TestTamperedIndexIsNoIndex_REG_33_TRK_29(t *testing.T) {
+func TestTamperedIndexIsNoIndex(t *testing.T) {
 	for text, want := range map[string]int32{"": reconcile.NoIndex, "0": 0, "17": 17, "-1": reconcile.NoIndex, "x": reconcile.NoIndex, "1.5": reconcile.NoIndex,
 		"99999999999": reconcile.NoIndex, " 1": reconcile.NoIndex, "2147483647": 2147483647} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobCompletionIndexAnnotation: text}}}
@@ -127,7 +127,7 @@ func TestTamperedIndexIsNoIndex_REG_33_TRK_29(t *testing.T) {
 }
 
 // BLI-05: any value of the failure counts gives a number.
-func TestTamperedFailureCountsAreNumbers_BLI_05(t *testing.T) {
+func TestTamperedFailureCountsAreNumbers(t *testing.T) {
 	for text, want := range map[string]int32{"": 0, "0": 0, "3": 3, "-1": 0, "x": 0, "1.5": 0, " 1": 0, "1e3": 0, "0x10": 0,
 		"2147483647": 2147483647, "2147483648": 0, "99999999999999999999": 0} {
 		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{batchv1.JobIndexFailureCountAnnotation: text}}}
@@ -150,7 +150,7 @@ func exited(name string, code int32) corev1.ContainerStatus {
 
 // PFP-01, PRP-16: the evidence for failure policies is kept for pods that did not succeed, without the decoded strings
 // if there are constants.
-func TestConditionsOfPodsThatMayFailAreKept_PFP_01_PRP_16(t *testing.T) {
+func TestConditionsOfPodsThatMayFailAreKept(t *testing.T) {
 	for _, phase := range []corev1.PodPhase{corev1.PodRunning, corev1.PodSucceeded, corev1.PodFailed} {
 		pod := &corev1.Pod{Status: corev1.PodStatus{Phase: phase, Conditions: []corev1.PodCondition{
 			{Type: corev1.PodConditionType(decoded("DisruptionTarget")), Status: corev1.ConditionStatus(decoded("True"))},
@@ -178,7 +178,7 @@ func TestConditionsOfPodsThatMayFailAreKept_PFP_01_PRP_16(t *testing.T) {
 func decoded(s string) string { return strings.Clone(s) }
 
 // TRK-23, JOB-38: only a controller reference to a batch/v1 Job counts.
-func TestOnlyAControllingJobOwnsAPod_TRK_23_JOB_38(t *testing.T) {
+func TestOnlyAControllingJobOwnsAPod(t *testing.T) {
 	for name, c := range map[string]struct {
 		ref  metav1.OwnerReference
 		want string
@@ -212,7 +212,7 @@ func TestIsGone(t *testing.T) {
 }
 
 // JOB-16, CLI-04: of restarted containers, a failed one is the evidence; app containers come first.
-func TestFailedContainerExplainsARestart_JOB_16_CLI_04(t *testing.T) {
+func TestFailedContainerExplainsARestart(t *testing.T) {
 	status := func(name string, restarts, code int32) corev1.ContainerStatus {
 		s := corev1.ContainerStatus{Name: name, RestartCount: restarts}
 		if restarts > 0 {
@@ -250,7 +250,7 @@ func TestFailedContainerExplainsARestart_JOB_16_CLI_04(t *testing.T) {
 
 // PFP-01, ADR 0012: a pod in phase Failed with a container that is reported as running, or as waiting to run again, is
 // unreported.
-func TestFailedPodWithRunningContainersIsUnreported_PFP_01(t *testing.T) {
+func TestFailedPodWithRunningContainersIsUnreported(t *testing.T) {
 	runs := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
 	ended := []corev1.ContainerStatus{{Name: "main", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1}}}}
 	again := []corev1.ContainerStatus{{

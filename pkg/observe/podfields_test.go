@@ -64,7 +64,8 @@ func whatIsRead(t *testing.T, pod *corev1.Pod) any {
 }
 
 // The controller reads exactly the pod fields that it needs.
-func TestPodFieldsAreWhatIsNeeded_IDL_08(t *testing.T) {
+// Requirements: IDL-08
+func TestPodFieldsAreWhatIsNeeded(t *testing.T) {
 	pods := podsOfAllKinds()
 	reads := func(paths []string, pod *corev1.Pod) any {
 		message, err := pod.Marshal()

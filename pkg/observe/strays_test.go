@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // testJob returns a Job with the selector that the API server generates, or a manual one.
@@ -58,7 +58,7 @@ func strayNames(c *Cache, job *batchv1.Job) string {
 }
 
 // JOB-35, JOB-37: the pods that a Job may adopt.
-func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
+func TestJobMayAdoptWhatItSelects(t *testing.T) {
 	generated, byHand := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
 	replacing := testJob("r", map[string]string{batchv1.ControllerUidLabel: "j"})
 	everything, broken, without := testJob("e", map[string]string{}), testJob("b", map[string]string{"app": "not a label value"}), testJob("w", nil)
@@ -101,7 +101,7 @@ func TestJobMayAdoptWhatItSelects_JOB_35_JOB_37(t *testing.T) {
 
 // JOB-35: the Jobs notified of a stray: the Jobs that would adopt it, when it becomes a stray or when its labels
 // change.
-func TestStrayIsTold_JOB_35(t *testing.T) {
+func TestStrayIsTold(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")
@@ -146,7 +146,7 @@ func TestStrayIsTold_JOB_35(t *testing.T) {
 
 // TRK-25, JOB-36: the caller's writes that adopt and disown a pod show at once, and a disowned pod is reported to other
 // Jobs that may adopt it.
-func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
+func TestOwnAdoptionShows(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	job, other := testJob("j", nil), testJob("h", map[string]string{"app": "x"})
@@ -167,7 +167,7 @@ func TestOwnAdoptionShows_TRK_25_JOB_36(t *testing.T) {
 
 // JOB-36: a controlled pod whose labels do not match is marked Unselected, and its Job is notified when the labels
 // change; ordinary pods keep no labels.
-func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
+func TestRelabeledPodShowsAsUnselected(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	_ = c.JobStore("").Add(testJob("j", nil))
@@ -208,7 +208,7 @@ func TestRelabeledPodShowsAsUnselected_JOB_36(t *testing.T) {
 }
 
 // JOB-38: a pod of another namespace never belongs to the Job.
-func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
+func TestPodOfAnotherNamespaceIsNotOfTheJob(t *testing.T) {
 	for _, jobFirst := range []bool{true, false} {
 		c := NewCache(nil, nil, &recorder{})
 		pod := labeled(testPod("a", "j", 2, corev1.PodSucceeded), "uid=j")
@@ -223,7 +223,8 @@ func TestPodOfAnotherNamespaceIsNotOfTheJob_JOB_38(t *testing.T) {
 }
 
 // A list past the cache is authoritative for the Job's own pods; a pod that has become a stray meanwhile is not gone.
-func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
+// Requirements: JOB-35
+func TestListedPodsKeepStrays(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	job := testJob("j", nil)
 	_ = c.JobStore("").Add(job)
@@ -238,7 +239,7 @@ func TestListedPodsKeepStrays_JOB_35(t *testing.T) {
 }
 
 // JOB-35: a Job with the generated selector does not examine the strays of other Jobs.
-func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
+func TestStraysOfOthersCostNothing(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	store := c.PodStore("")
 	for i := range 1000 {
@@ -251,7 +252,8 @@ func TestStraysOfOthersCostNothing_JOB_35(t *testing.T) {
 	measure.CheckAllocations(t, 0, func() { c.Strays(job) })
 }
 
-func TestStraysLeaveNothingBehind_SCL_11(t *testing.T) {
+// Requirements: SCL-11
+func TestStraysLeaveNothingBehind(t *testing.T) {
 	c := NewCache(nil, nil, &recorder{})
 	jobs, store := c.JobStore(""), c.PodStore("")
 	_ = jobs.Add(testJob("h", map[string]string{"app": "x"}))

@@ -194,7 +194,7 @@ func neverBack(t *rapid.T, table *table[int], shown map[types.UID]int, ended map
 
 // TRK-17: the response to a deletion has the last version before it, and so may a list that still contains the object:
 // twice, as the watch may fail again.
-func TestDeletedObjectIsStillListed_TRK_17(t *testing.T) {
+func TestDeletedObjectIsStillListed(t *testing.T) {
 	table := newTable[int]()
 	s := table.stream("")
 	table.delivered(s, "a", "5", 5)

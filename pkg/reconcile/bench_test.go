@@ -62,7 +62,7 @@ func addPods(o *Observation, from, n int, change func(i int, p *Pod)) {
 
 // BenchmarkCompute measures one decision about a Job of 100,000 indexes, parallelism
 // 10,000, at its most expensive moments. BLI-39 is the ratio of the per-index variants.
-func BenchmarkCompute_BLI_39(b *testing.B) {
+func BenchmarkCompute(b *testing.B) {
 	succeed := func(_ int, p *Pod) { p.Phase, p.FinishedAt = corev1.PodSucceeded, p.CreatedAt }
 	fail := func(i int, p *Pod) {
 		p.Phase, p.FinishedAt = corev1.PodFailed, p.CreatedAt.Add(-time.Duration(i)*time.Millisecond)

@@ -33,7 +33,7 @@ func (o *observed) surplus(t *testing.T) (all []TooManySucceeded) {
 
 // JOB-14: a NonIndexed Job with more successes than completions is complete; the finding, which causes an event, comes
 // only with that plan.
-func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
+func TestTooManySuccessesCompleteTheJob(t *testing.T) {
 	three := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(2, 2)}, options...)...).
 			with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute)).with("c", succeededPod(time.Minute))
@@ -72,7 +72,7 @@ func TestTooManySuccessesCompleteTheJob_JOB_14(t *testing.T) {
 
 // JOB-63: parallelism beyond completions starts no more pods than completions; active pods beyond the remaining
 // completions are removed, and do not count.
-func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
+func TestParallelismBeyondCompletionsStartsNoMore(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	pods := func(o *observed, n int) *observed {
 		for i := range n {
@@ -112,7 +112,7 @@ func TestParallelismBeyondCompletionsStartsNoMore_JOB_63(t *testing.T) {
 }
 
 // JOB-45, TRK-33: one plan creates, scales down and releases at most 500 pods; the next plan continues.
-func TestAtMost500Changes_JOB_45_TRK_33(t *testing.T) {
+func TestAtMost500Changes(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(1201, 1201), "Indexed": indexed(1201, 1201)} {
 		o := observeJob(mode)
 		for _, want := range []int{500, 500, 201, 0} {

@@ -12,7 +12,7 @@ import (
 
 // JOB-34: a condition that is added or changed has the controller's time in both its times (the transition only when
 // the status changes); an equal condition is not changed, and neither are other conditions.
-func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
+func TestConditionsHaveTheControllersTime(t *testing.T) {
 	before, later := metav1.NewTime(begun), metav1.NewTime(now)
 	custom := batchv1.JobCondition{Type: "Custom", Status: corev1.ConditionTrue, Reason: "Theirs", LastProbeTime: before, LastTransitionTime: before}
 	was := func(status corev1.ConditionStatus, reason, message string) batchv1.JobCondition {
@@ -69,7 +69,7 @@ func TestConditionsHaveTheControllersTime_JOB_34(t *testing.T) {
 
 // JOB-34, JOB-33: conditions from Compute have the time of the decision, and a Job whose conditions are up to date gets
 // no status, however much later it is computed.
-func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
+func TestUnchangedConditionsAreNotWritten(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"suspended": observeJob(suspend), "fails": observeJob(backoffLimit(-1)), "complete": observeJob(counters(1, 0)),
 		"resumed": observeJob(sized(1, 0), noStart, suspended(corev1.ConditionTrue)),
@@ -103,7 +103,7 @@ func TestUnchangedConditionsAreNotWritten_JOB_34_JOB_33(t *testing.T) {
 }
 
 // JOB-29: neither a finished Job nor a Job with a decided outcome is suspended or resumed; it ends normally.
-func TestSuspendComesTooLate_JOB_29(t *testing.T) {
+func TestSuspendComesTooLate(t *testing.T) {
 	type change = func(*batchv1.Job)
 	for terminal, target := range map[batchv1.JobConditionType]batchv1.JobConditionType{batchv1.JobComplete: criteriaMet, batchv1.JobFailed: failureTarget} {
 		for name, suspension := range map[string]change{
@@ -143,7 +143,7 @@ func TestSuspendComesTooLate_JOB_29(t *testing.T) {
 }
 
 // JOB-31: a suspension that no sync observed has no effect.
-func TestSuspendedAndResumedUnseen_JOB_31(t *testing.T) {
+func TestSuspendedAndResumedUnseen(t *testing.T) {
 	for _, status := range []func(*batchv1.Job){
 		func(*batchv1.Job) {}, condition(batchv1.JobSuspended, corev1.ConditionFalse, reasonResumed, messageResumed),
 	} {

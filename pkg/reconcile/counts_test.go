@@ -15,7 +15,7 @@ import (
 
 // REG-01: a counted pod stays counted whenever it is deleted. A controller that counts the existing pods loses some,
 // and starts others forever.
-func TestCountsOutlivePods_REG_01(t *testing.T) {
+func TestCountsOutlivePods(t *testing.T) {
 	for name, mode := range map[string]func(*batchv1.Job){"NonIndexed": sized(12, 4), "Indexed": indexed(12, 4)} {
 		for seed := range uint64(40) {
 			l := life{observed: observeJob(mode, backoffLimit(1<<20)), random: rand.New(rand.NewPCG(seed, 28486))}
@@ -83,7 +83,7 @@ func (l *life) pass() {
 }
 
 // REG-02: an index that succeeds twice counts as one completion; of its running pods, only the most advanced stays.
-func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
+func TestRepeatedIndexIsOneCompletion(t *testing.T) {
 	o := observeJob(indexed(3, 3)).
 		with("a0", index(0), succeededPod(time.Minute)).
 		with("a1", index(1), succeededPod(time.Minute)).with("b1", index(1), succeededPod(time.Second))
@@ -108,7 +108,7 @@ func TestRepeatedIndexIsOneCompletion_REG_02(t *testing.T) {
 
 // REG-11, REG-10: a phase that changes after the record has no effect: the pod is not recorded a second time, no rule
 // is evaluated for it, and it is not replaced.
-func TestPhaseFlipsAfterTheRecord_REG_11_REG_10(t *testing.T) {
+func TestPhaseFlipsAfterTheRecord(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 1))
 	for _, option := range []func(*batchv1.Job){func(*batchv1.Job) {}, policy, backoffLimit(0)} {
 		observeJob(sized(2, 1), option, uncounted([]types.UID{"p"}, nil)).with("p", failedPod(1, time.Hour)).with("r").

@@ -20,7 +20,7 @@ func startedAgo(ago time.Duration) func(*batchv1.Job) {
 
 // JOB-23 (D-35): the deadline is counted from startTime, whether or not a pod exists, but not while the Job is
 // suspended; a plan requests the next decision at exactly that time.
-func TestDeadlineRunsFromStartTime_JOB_23(t *testing.T) {
+func TestDeadlineRunsFromStartTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
 		past    bool

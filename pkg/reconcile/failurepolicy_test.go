@@ -50,7 +50,7 @@ func wantMatch(t *testing.T, plan Plan, pod string, want failurepolicy.Match) {
 const countOne = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`
 
 // PFP-01: the policy is evaluated only on pods in phase Failed, whatever their containers and conditions before.
-func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
+func TestOnlyFailedPodsAreJudged(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	evidence := func(p *Pod) {
 		p.Terminated = []failurepolicy.Container{{Name: "main", ExitCode: 42}}
@@ -84,7 +84,7 @@ func TestOnlyFailedPodsAreJudged_PFP_01(t *testing.T) {
 
 // PFP-02: the first rule that matches decides; without a match the failure counts; rules that this version does not
 // know do not match.
-func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
+func TestFirstMatchingRuleDecides(t *testing.T) {
 	unknownOperator := onExit("FailJob", 1)
 	unknownOperator.OnExitCodes.Operator = "Near"
 	passed := func(whys ...failurepolicy.Why) (out []failurepolicy.Passed) {
@@ -139,7 +139,7 @@ func TestFirstMatchingRuleDecides_PFP_02(t *testing.T) {
 }
 
 // PFP-05: an ignored failure is not counted, and the Job continues, even with backoffLimit 0.
-func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
+func TestIgnoredFailureCountsNowhere(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onCondition("Ignore", corev1.DisruptionTarget))).
 		with("p", failedPod(137, time.Hour), func(p *Pod) {
 			p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
@@ -170,7 +170,7 @@ func TestIgnoredFailureCountsNowhere_PFP_05(t *testing.T) {
 
 // PFP-06 (D-13): an ignored failure delays the next pod like any other: before the pod is released, afterward, and when
 // only the record contains it.
-func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
+func TestIgnoredFailureDelays(t *testing.T) {
 	o := observeJob(backoffLimit(0), failurePolicy(onExit("Ignore", 1))).with("p", failedPod(1, 4*time.Second))
 	plan := o.want(t, "release p; after 6s")
 	if f := plan.Findings.Backoff; f == nil || f.Failures != 1 || !f.Until.Equal(now.Add(6*time.Second)) {
@@ -193,7 +193,7 @@ func TestIgnoredFailureDelays_PFP_06(t *testing.T) {
 }
 
 // PFP-07: Count counts; FailJob ends the Job at once, and only then its pods; FailIndex ends the index (BLI-14).
-func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
+func TestActionDecidesWhatAFailureEnds(t *testing.T) {
 	plan := observeJob(failurePolicy(onExit("Count", 1))).with("p", failedPod(1, time.Hour)).want(t, countOne)
 	if plan.Create[0].Attempt != 2 || plan.CreateReason != RecreateFailed {
 		t.Errorf("%+v for %q", plan.Create, plan.CreateReason)
@@ -220,7 +220,7 @@ func TestActionDecidesWhatAFailureEnds_PFP_07(t *testing.T) {
 
 // PFP-08: FailureTarget is stored, with the record of the pod, before the pod that caused it is released; the pod is
 // not needed afterward.
-func TestFailureTargetBeforeRelease_PFP_08(t *testing.T) {
+func TestFailureTargetBeforeRelease(t *testing.T) {
 	o := observeJob(sized(2, 2), failurePolicy(onExit("FailJob", 42), onExit("Ignore", 3))).
 		with("p", failedPod(42, time.Minute)).with("i", failedPod(3, time.Minute))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [p] FailureTarget=True/PodFailurePolicy_0; release i`)
@@ -238,7 +238,7 @@ func TestFailureTargetBeforeRelease_PFP_08(t *testing.T) {
 }
 
 // PFP-09: Failed copies reason and message from FailureTarget, whatever the pods show now.
-func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
+func TestFailedCopiesFailureTarget(t *testing.T) {
 	const message = "Container main for pod ns/gone failed with exit code 5 matching FailJob rule at index 1"
 	o := observeJob(failurePolicy(onExit("FailJob", 42)), condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy_1", message)).
 		with("other", failedPod(42, time.Hour), untracked)
@@ -263,7 +263,7 @@ func TestFailedCopiesFailureTarget_PFP_09(t *testing.T) {
 }
 
 // PFP-18 (D-41): operations that failed in this sync do not revert the decision.
-func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
+func TestFailJobSurvivesFailures(t *testing.T) {
 	o := observeJob(sized(3, 3), failurePolicy(onExit("FailJob", 42))).
 		with("p", failedPod(42, time.Minute)).with("q").with("r")
 	o.HoldCreation = true
@@ -284,7 +284,7 @@ func TestFailJobSurvivesFailures_PFP_18(t *testing.T) {
 }
 
 // PFN-01: names are written only to the reason of the condition.
-func TestNamesStayWhereTheyAre_PFN_01(t *testing.T) {
+func TestNamesStayWhereTheyAre(t *testing.T) {
 	o := observeJob(failurePolicy(onExit("FailJob", 1), onExit("FailJob", 2)), ruleNames("0=SecretName")).with("p", failedPod(2, time.Minute))
 	o.RuleNames = []string{"", ""}
 	before := o.Job.DeepCopy()
@@ -305,7 +305,7 @@ func TestNamesStayWhereTheyAre_PFN_01(t *testing.T) {
 
 // PFN-02, PFN-06: the reason ends with the name of the rule, or with its index, whether the rule is about exit codes or
 // about conditions.
-func TestReasonEndsWithTheRule_PFN_02_PFN_06(t *testing.T) {
+func TestReasonEndsWithTheRule(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{
 		onExit("FailJob", 1), onExit("Ignore", 9), onExit("FailJob", 2), onExit("FailJob", 3), onCondition("FailJob", corev1.DisruptionTarget),
 	}
@@ -338,7 +338,7 @@ func TestReasonEndsWithTheRule_PFN_02_PFN_06(t *testing.T) {
 }
 
 // PFN-04: a later FailJob rule that also matches has no effect.
-func TestLaterRuleIsSilent_PFN_04(t *testing.T) {
+func TestLaterRuleIsSilent(t *testing.T) {
 	plan := observeJob(failurePolicy(onExit("Count", 1), onExit("FailJob", 1)), ruleNames("1=Fatal")).with("p", failedPod(1, time.Hour)).want(t, countOne)
 	wantMatch(t, plan, "p", failurepolicy.Match{Rule: 0, Action: "Count", Container: "main", ExitCode: 1})
 	observeJob(failurePolicy(onExit("FailJob", 1), onNotExit("FailJob", 7)), ruleNames("0=First;1=Second")).with("p", failedPod(1, time.Hour)).
@@ -347,7 +347,7 @@ func TestLaterRuleIsSilent_PFN_04(t *testing.T) {
 
 // PFN-05: of several failures the earliest decides, then the lowest index, then the name, whatever the order of the
 // pods.
-func TestEarliestFailureDecides_PFN_05(t *testing.T) {
+func TestEarliestFailureDecides(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 1), onExit("FailJob", 2), onExit("FailJob", 3), onExit("Count", 4))
 	names := ruleNames("0=One;1=Two;2=Three")
 	for name, test := range map[string]struct {
@@ -386,7 +386,7 @@ func TestEarliestFailureDecides_PFN_05(t *testing.T) {
 }
 
 // PFN-07: names of rules with another action do not appear in a reason.
-func TestNamesOfOtherActionsReachNoReason_PFN_07(t *testing.T) {
+func TestNamesOfOtherActionsReachNoReason(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 1), onExit("Ignore", 2), onExit("Count", 3))
 	names := ruleNames("0=NameA;1=NameB;2=NameC")
 	observeJob(indexed(1, 1), perIndex(5), policy, names).with("p", index(0), failedPod(1, time.Hour)).
@@ -401,7 +401,7 @@ func TestNamesOfOtherActionsReachNoReason_PFN_07(t *testing.T) {
 
 // PFN-08: the message is the built-in controller's, with the index of the rule and
 // without its name.
-func TestMessageLeavesOutTheName_PFN_08(t *testing.T) {
+func TestMessageLeavesOutTheName(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 9), onExit("FailJob", 42), onCondition("FailJob", corev1.DisruptionTarget))
 	for _, names := range []string{"", "1=Fatal;2=Disrupted"} {
 		_, _, message := fateOf(observeJob(policy, ruleNames(names)).with("p", failedPod(42, time.Hour)).compute())
@@ -421,7 +421,7 @@ func TestMessageLeavesOutTheName_PFN_08(t *testing.T) {
 }
 
 // PFN-09: with the gate off, the reason is the built-in controller's, and names are not even parsed.
-func TestNamesSwitchedOffAreNotRead_PFN_09(t *testing.T) {
+func TestNamesSwitchedOffAreNotRead(t *testing.T) {
 	for _, names := range []string{"", "0=Fatal", "not=legal at all"} {
 		o := observeJob(failurePolicy(onExit("FailJob", 42)), ruleNames(names)).with("p", failedPod(42, time.Hour))
 		o.RuleNames = []string{"Native"}
@@ -434,7 +434,7 @@ func TestNamesSwitchedOffAreNotRead_PFN_09(t *testing.T) {
 }
 
 // PFN-10: a stored reason outlives the gate, before and after Failed.
-func TestStoredSuffixSurvivesGate_PFN_10(t *testing.T) {
+func TestStoredSuffixSurvivesGate(t *testing.T) {
 	target := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "PodFailurePolicy_Fatal", "why")
 	o := observeJob(failurePolicy(onExit("FailJob", 42)), ruleNames("0=Fatal"), target)
 	o.config.Features = Features{}
@@ -445,7 +445,7 @@ func TestStoredSuffixSurvivesGate_PFN_10(t *testing.T) {
 }
 
 // PFN-12: names without a policy, or without rules, have no effect, and are no violations.
-func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
+func TestNamesWithoutPolicyMeanNothing(t *testing.T) {
 	for _, names := range []string{"0=Fatal", "not=legal at all"} {
 		for _, policy := range []func(*batchv1.Job){func(*batchv1.Job) {}, failurePolicy()} {
 			plan := observeJob(ruleNames(names), policy).with("p", failedPod(42, time.Hour)).want(t, countOne)
@@ -457,7 +457,7 @@ func TestNamesWithoutPolicyMeanNothing_PFN_12(t *testing.T) {
 }
 
 // PFN-13: names change the reason of one condition, and nothing else in any plan.
-func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
+func TestNamesServeNoOtherPurpose(t *testing.T) {
 	for _, exit := range []int32{1, 2, 3, 4} {
 		job := func(names string) *observed {
 			return observeJob(indexed(3, 3), perIndex(1), failurePolicy(onExit("FailJob", 1), onExit("Ignore", 2), onExit("FailIndex", 3)), ruleNames(names)).
@@ -479,7 +479,7 @@ func TestNamesServeNoOtherPurpose_PFN_13(t *testing.T) {
 }
 
 // PFN-25: an invalid annotation has no effect, delays nothing, and is reported with all violations.
-func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
+func TestIllegalNamesHoldUpNothing(t *testing.T) {
 	rules := []batchv1.PodFailurePolicyRule{onExit("FailJob", 1), onExit("Count", 2), onExit("FailJob", 3)}
 	for value, want := range map[string]string{
 		"0=Fine;2=exit-2":        `rule 2 "exit-2": '-' is not allowed`,
@@ -504,7 +504,7 @@ func TestIllegalNamesHoldUpNothing_PFN_25(t *testing.T) {
 }
 
 // PFN-27: a change of the annotation applies from the next evaluation on, but no longer once FailureTarget is stored.
-func TestChangedNamesCountUntilFailureTarget_PFN_27(t *testing.T) {
+func TestChangedNamesCountUntilFailureTarget(t *testing.T) {
 	o := observeJob(failurePolicy(onExit("FailJob", 1)), ruleNames("0=Before")).with("p", failedPod(1, time.Minute))
 	o.Job.Annotations[rulename.Annotation] = "0=Between"
 	plan := o.compute()
@@ -520,7 +520,7 @@ func TestChangedNamesCountUntilFailureTarget_PFN_27(t *testing.T) {
 }
 
 // PFN-28: a name that the API server serves takes precedence over the annotation's, rule by rule.
-func TestNativeNamesWin_PFN_28(t *testing.T) {
+func TestNativeNamesWin(t *testing.T) {
 	for _, test := range []struct {
 		native           []string
 		annotation, want string
@@ -545,7 +545,8 @@ func TestNativeNamesWin_PFN_28(t *testing.T) {
 }
 
 // An ignored failure from before the last success delays nothing (JOB-18); the pod is still released.
-func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
+// Requirements: PFP-06
+func TestIgnoredFailureBeforeSuccess(t *testing.T) {
 	plan := observeJob(sized(3, 1), failurePolicy(onExit("Ignore", 2))).
 		with("old", failedPod(2, time.Hour)).with("good", succeededPod(time.Minute), untracked).with("new", failedPod(2, time.Second)).compute()
 	for _, r := range plan.Release {
@@ -560,7 +561,7 @@ func TestIgnoredFailureBeforeSuccess_PFP_06(t *testing.T) {
 
 // JOB-18, PRP-05: a pod that counts as failed since its deletion may still succeed. It does not count as a success, and
 // the back-off continues.
-func TestDeletedPodEndsNoBackoff_JOB_18(t *testing.T) {
+func TestDeletedPodEndsNoBackoff(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) { s.Failed = 1 }))
 	o.Backoff = backoff.Record{Failures: 1, LastFailure: now.Add(-4 * time.Second)}
 	o.with("p", deletedPod(4*time.Second), succeededPod(time.Second), untracked).want(t, "after 6s")

@@ -41,7 +41,7 @@ func fragmented(completions int32, perIndex bool) (o Observation, ends int32) {
 
 // REG-24, BLI-31: a Job of 10^5 indexes whose lists have the largest possible number of fragments fits into etcd, and
 // the lists keep their indexes and gain the new ones.
-func TestFragmentedIndexesFit_REG_24_BLI_31(t *testing.T) {
+func TestFragmentedIndexesFit(t *testing.T) {
 	for _, perIndex := range []bool{false, true} {
 		o, ends := fragmented(hugeCompletions, perIndex)
 		lost := everyOther(20_001, 30_000) // beyond those that run

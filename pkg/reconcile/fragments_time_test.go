@@ -6,12 +6,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // REG-24: ten times as many fragments take about ten times as long, not a hundred. Both are timed over the same amount
 // of work, so that a busy machine slows both down.
-func TestFragmentedIndexesAreQuick_REG_24(t *testing.T) {
+func TestFragmentedIndexesAreQuick(t *testing.T) {
 	for _, perIndex := range []bool{false, true} {
 		took := func(completions int32, times int) time.Duration {
 			o, _ := fragmented(completions, perIndex)

@@ -11,7 +11,7 @@ import (
 )
 
 // REG-20: if only the number of terminating pods changes, there is one write.
-func TestTerminatingAloneIsWritten_REG_20(t *testing.T) {
+func TestTerminatingAloneIsWritten(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"scaled down": sized(3, 0), "suspended": func(j *batchv1.Job) { suspend(j); noStart(j); suspended(corev1.ConditionTrue)(j) },
 		"fails": interim(failureTarget), "succeeds": interim(criteriaMet), "policy Failed": func(j *batchv1.Job) { sized(3, 1)(j); replacing(batchv1.Failed)(j) },
@@ -36,7 +36,7 @@ func TestTerminatingAloneIsWritten_REG_20(t *testing.T) {
 
 // REG-21: pods that are deleted because the Job fails, is suspended or scaled down count as terminating, and no longer
 // as active, in the status that reports it.
-func TestOwnDeletionsInTheSameWrite_REG_21(t *testing.T) {
+func TestOwnDeletionsInTheSameWrite(t *testing.T) {
 	running := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){sized(3, 3), stored(func(s *batchv1.JobStatus) { s.Active, s.Ready = 3, ptr.To[int32](3) })}, options...)...).
 			with("a", ready).with("b", ready).with("c", ready)
@@ -82,7 +82,7 @@ func (o *observed) indexed() *observed {
 }
 
 // REG-22: the terminal condition waits for pods in their grace period; the interim condition does not.
-func TestInterimConditionFirst_REG_22(t *testing.T) {
+func TestInterimConditionFirst(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"Failed": deadline(1), "Complete": func(j *batchv1.Job) { counters(1, 0)(j); sized(1, 1)(j) },
 	} {
@@ -110,7 +110,7 @@ func TestInterimConditionFirst_REG_22(t *testing.T) {
 
 // REG-29: while creation waits for a back-off, active is the number of running pods: a status with more ready than
 // active pods would be rejected, and so would every later status.
-func TestBackoffBesideReadyPods_REG_29(t *testing.T) {
+func TestBackoffBesideReadyPods(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"NonIndexed": sized(3, 3), "Indexed": indexed(3, 3),
 		"per index": func(j *batchv1.Job) { indexed(3, 3)(j); perIndex(3)(j) },

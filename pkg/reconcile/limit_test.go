@@ -10,7 +10,7 @@ import (
 
 // TRK-33: the pods that a plan at the limit leaves for the next plan do not depend on the order in which pods are
 // observed.
-func TestLimitedPlanInOneOrder_TRK_33(t *testing.T) {
+func TestLimitedPlanInOneOrder(t *testing.T) {
 	unselected := func(p *Pod) { p.Unselected = true }
 	for name, c := range map[string]struct {
 		o    *observed

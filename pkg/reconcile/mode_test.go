@@ -17,7 +17,7 @@ func mode(text batchv1.CompletionMode) func(*batchv1.Job) {
 
 // JOB-13: a Job with a mode that this version does not know is left alone, whatever its state, and a finding contains
 // the mode.
-func TestJobOfAnUnknownModeIsLeftAlone_JOB_13(t *testing.T) {
+func TestJobOfAnUnknownModeIsLeftAlone(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"new": noStart, "over the limit": backoffLimit(-1), "late": deadline(1), "suspended": suspend,
 		"ending": interim(failureTarget), "done": counters(9, 0), "being deleted": beingDeleted,

@@ -131,7 +131,8 @@ func message(plan Plan, condition batchv1.JobConditionType) string {
 }
 
 // Only counted failures before the pod count toward the limit.
-func TestIndexFails_BLI_02(t *testing.T) {
+// Requirements: BLI-02
+func TestIndexFails(t *testing.T) {
 	for _, c := range []struct {
 		limit, failures, ignored int32
 		fails                    bool
@@ -155,7 +156,8 @@ func TestIndexFails_BLI_02(t *testing.T) {
 }
 
 // The evidence is the same, in the same order, whatever the order of the pods (doc.go).
-func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
+// Requirements: BLI-02
+func TestEvidenceInOneOrder(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2))
 	want := o.findings()
@@ -164,7 +166,8 @@ func TestEvidenceInOneOrder_BLI_02(t *testing.T) {
 }
 
 // The highest count that the annotation can hold is valid: it fails the index.
-func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
+// Requirements: BLI-02
+func TestHighestCountDoesNotOverflow(t *testing.T) {
 	plan := observeJob(indexed(2, 2), perIndex(math.MaxInt32)).
 		with("p0", index(0), failedPod(1, time.Hour), counts(math.MaxInt32, 0)).
 		with("p1", index(1)).
@@ -173,7 +176,8 @@ func TestHighestCountDoesNotOverflow_BLI_02(t *testing.T) {
 }
 
 // A counted failure increases the first annotation of the next pod, an ignored failure the second.
-func TestNextPodCarriesTheCounts_BLI_04(t *testing.T) {
+// Requirements: BLI-04
+func TestNextPodCarriesTheCounts(t *testing.T) {
 	ignoreTwo := failurePolicy(onExit("Ignore", 2))
 	observeJob(indexed(2, 2), perIndex(5), ignoreTwo).
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 1)).
@@ -184,7 +188,8 @@ func TestNextPodCarriesTheCounts_BLI_04(t *testing.T) {
 		want(t, "create 0(7,2147483647)")
 }
 
-func TestIgnoredFailuresCountApart_BLI_04(t *testing.T) {
+// Requirements: BLI-04
+func TestIgnoredFailuresCountApart(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(5), failurePolicy(onExit("Ignore", 2)))}
 	equal(t, "first", p.step(), "create 0(0,0)")
 	for i, exit := range []int32{1, 2, 1} {
@@ -198,7 +203,8 @@ func TestIgnoredFailuresCountApart_BLI_04(t *testing.T) {
 
 // Of several failed pods of an index, the pod with the most failures, including ignored ones, passes on its counts; of
 // equal pods, the latest. The other pods are recorded at once.
-func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
+// Requirements: BLI-06
+func TestPodWithTheMostFailuresHandsThemOn(t *testing.T) {
 	plan := observeJob(indexed(1, 1), perIndex(5)).
 		with("a", index(0), failedPod(1, 3*time.Hour), counts(2, 0)).
 		with("b", index(0), failedPod(1, 2*time.Hour), counts(1, 1)).
@@ -218,7 +224,8 @@ func TestPodWithTheMostFailuresHandsThemOn_BLI_06(t *testing.T) {
 		wantShuffled(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [a b]; create 0(1,2)`)
 }
 
-func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
+// Requirements: BLI-06
+func TestPodThatNeedsNoSuccessorIsRecorded(t *testing.T) {
 	plan := observeJob(indexed(5, 1), perIndex(5), endedIndexes("0", 1, "1")).
 		with("completed", index(0), failedPod(1, time.Hour)).
 		with("lost", index(1), failedPod(1, time.Hour)).
@@ -232,7 +239,8 @@ func TestPodThatNeedsNoSuccessorIsRecorded_BLI_06(t *testing.T) {
 
 // A failed pod that awaits its replacement is in no list and no counter. It is counted once, after the replacement
 // exists.
-func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
+// Requirements: BLI-08
+func TestDelayedPodIsCountedAfterItsReplacement(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(1, 1), perIndex(1), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("p0", index(0), failedPod(1, 0))}
 	for _, want := range []string{
@@ -254,7 +262,8 @@ func TestDelayedPodIsCountedAfterItsReplacement_BLI_08(t *testing.T) {
 }
 
 // The pod is released without a replacement once its index or its Job has ended.
-func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
+// Requirements: BLI-08
+func TestDelayEndsWithTheIndexOrTheJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		option func(*batchv1.Job)
 		want   string
@@ -279,7 +288,8 @@ func TestDelayEndsWithTheIndexOrTheJob_BLI_08(t *testing.T) {
 
 // An ignored predecessor also stays until the Job's end is stored: activeDeadlineSeconds may be raised while the write
 // is in flight, and then the index continues, with its counts.
-func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
+// Requirements: BLI-07
+func TestIgnoredPredecessorUntilStored(t *testing.T) {
 	o := observeJob(indexed(1, 1), perIndex(3), failurePolicy(onExit("Ignore", 2)), deadline(3600)).
 		with("p0", index(0), failedPod(2, 0), counts(2, 1))
 	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" FailureTarget=True/DeadlineExceeded`)
@@ -288,7 +298,8 @@ func TestIgnoredPredecessorUntilStored_BLI_07(t *testing.T) {
 	equal(t, "next pod", planText(Plan{Create: o.compute().Create}), "create 0(2,2)")
 }
 
-func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
+// Requirements: BLI-09
+func TestDelayedCountsForBackoffLimit(t *testing.T) {
 	o := observeJob(indexed(3, 2), perIndex(5), backoffLimit(1)).
 		with("p0", index(0), failedPod(1, 0)).
 		with("p1", index(1), failedPod(1, 0))
@@ -300,7 +311,8 @@ func TestDelayedCountsForBackoffLimit_BLI_09(t *testing.T) {
 	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 2})
 }
 
-func TestFailedIndexesAreWrittenAsIntervals_BLI_10(t *testing.T) {
+// Requirements: BLI-10
+func TestFailedIndexesAreWrittenAsIntervals(t *testing.T) {
 	for want, failed := range map[string][]int32{"": nil, "0": {0}, "0,1": {1, 0}, "1,3-5,7": {7, 4, 3, 5, 1}} {
 		o := observeJob(indexed(9, 9), perIndex(0)).with("runs", index(8))
 		o.Job.Status.FailedIndexes = nil
@@ -324,7 +336,8 @@ func TestFailedIndexesAreWrittenAsIntervals_BLI_10(t *testing.T) {
 }
 
 // Only the status remembers failed indexes. Indexes removed by a scale-down are forgotten; their failures stay counted.
-func TestFailedIndexesPersist_BLI_11(t *testing.T) {
+// Requirements: BLI-11
+func TestFailedIndexesPersist(t *testing.T) {
 	lost := stored(func(s *batchv1.JobStatus) { s.FailedIndexes, s.Failed, s.Active = ptr.To("0,3"), 2, 1 })
 	observeJob(indexed(5, 2), perIndex(0), lost).
 		with("p1", index(1)).
@@ -336,7 +349,8 @@ func TestFailedIndexesPersist_BLI_11(t *testing.T) {
 
 // An index never both fails and succeeds: a stored result stays, and a success takes precedence over a simultaneous
 // failure.
-func TestNoIndexFailsAndSucceeds_BLI_12(t *testing.T) {
+// Requirements: BLI-12
+func TestNoIndexFailsAndSucceeds(t *testing.T) {
 	for name, c := range map[string]struct {
 		o    *observed
 		want string
@@ -385,7 +399,8 @@ func limited(o *observed, n int) *observed {
 }
 
 // The Job continues after both at once, and completes.
-func TestDisjointJobProceeds_BLI_12(t *testing.T) {
+// Requirements: BLI-12
+func TestDisjointJobProceeds(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("bad", index(0), failedPod(1, time.Hour)).with("good", index(0), succeededPod(time.Hour)).with("p1", index(1))}
 	p.settle()
@@ -395,7 +410,8 @@ func TestDisjointJobProceeds_BLI_12(t *testing.T) {
 }
 
 // A failed index gets no pod, and other indexes run in its place; a pod that it still has is removed.
-func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
+// Requirements: BLI-13
+func TestFailedIndexMakesRoom(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 1), perIndex(0)).with("p0", index(0), failedPod(1, 0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]; create 1(0,0)`)
 	p.settle()
@@ -413,7 +429,8 @@ func TestFailedIndexMakesRoom_BLI_13(t *testing.T) {
 }
 
 // Evidence about misfits also has a fixed order (doc.go).
-func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
+// Requirements: BLI-13
+func TestMisfitsInOneOrder(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(0), endedIndexes("", 0, "0,1")).
 		with("p0", index(0)).with("p1", index(1)).with("p2", index(2))
 	want := o.findings()
@@ -421,7 +438,8 @@ func TestMisfitsInOneOrder_BLI_13(t *testing.T) {
 	equal(t, "findings", o.findings(), want)
 }
 
-func TestFailIndexFailsTheIndexAtOnce_BLI_14(t *testing.T) {
+// Requirements: BLI-14
+func TestFailIndexFailsTheIndexAtOnce(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(5), failurePolicy(onExit("FailIndex", 42))).
 		with("p0", index(0), failedPod(42, 0)).with("p1", index(1))}
 	f := p.compute().Findings.IndexFailures
@@ -431,7 +449,8 @@ func TestFailIndexFailsTheIndexAtOnce_BLI_14(t *testing.T) {
 	equal(t, "status", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
 }
 
-func TestWhichFailuresCount_BLI_15(t *testing.T) {
+// Requirements: BLI-15
+func TestWhichFailuresCount(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 2), onExit("Count", 3), onExit("FailIndex", 42), onCondition("Ignore", corev1.DisruptionTarget))
 	for exit, c := range map[int32]struct{ want, status string }{
 		1:  {`status active 1 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "0" uncounted [] [p0]`, `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`},
@@ -455,7 +474,7 @@ func TestWhichFailuresCount_BLI_15(t *testing.T) {
 
 // BLI-16: FailJob does not fail the index; the failure counts for it like any other, so a failure beyond the limit also
 // fails the index, as with the built-in controller.
-func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
+func TestFailJobFailsNoIndexWithRetriesLeft(t *testing.T) {
 	for limit, failed := range map[int32]string{1: "", 0: "0"} {
 		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(limit), failurePolicy(onExit("FailJob", 3))).
 			with("p0", index(0), failedPod(3, time.Hour)).with("p1", index(1))}
@@ -464,7 +483,8 @@ func TestFailJobFailsNoIndexWithRetriesLeft_BLI_16(t *testing.T) {
 	}
 }
 
-func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
+// Requirements: BLI-17
+func TestFailedIndexesFailTheJob(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), succeededPod(0))}
 	equal(t, "message", message(p.compute(), "FailureTarget"), "Job has failed indexes")
@@ -479,7 +499,8 @@ func TestFailedIndexesFailTheJob_BLI_17(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 1 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
+// Requirements: BLI-18
+func TestMoreThanMaxFailedIndexesFailTheJob(t *testing.T) {
 	for _, c := range []struct {
 		stored string
 		max    int32
@@ -505,7 +526,8 @@ func TestMoreThanMaxFailedIndexesFailTheJob_BLI_18(t *testing.T) {
 }
 
 // Pods that still run are deleted and counted, and fail no index, however they end.
-func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
+// Requirements: BLI-19
+func TestMaxFailedIndexesEndsOthers(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(4, 3), perIndex(0), maxFailedIndexes(1)).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1), failedPod(1, 0)).with("p2", index(2), ready)}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" failedIndexes "0,1" uncounted [] [p0 p1 p2] FailureTarget=True/MaxFailedIndexesExceeded`)
@@ -518,7 +540,8 @@ func TestMaxFailedIndexesEndsOthers_BLI_19(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 0 failed 2 completedIndexes "" failedIndexes "0" FailureTarget=True/MaxFailedIndexesExceeded Failed=True/MaxFailedIndexesExceeded`)
 }
 
-func TestLoweredMaxFailedIndexesFailsTheJob_BLI_20(t *testing.T) {
+// Requirements: BLI-20
+func TestLoweredMaxFailedIndexesFailsTheJob(t *testing.T) {
 	o := observeJob(indexed(9, 1), perIndex(0), endedIndexes("", 0, "0-2"), maxFailedIndexes(3), stored(func(s *batchv1.JobStatus) { s.Active, s.Failed = 1, 3 })).
 		with("p3", index(3))
 	o.want(t, "")
@@ -527,7 +550,8 @@ func TestLoweredMaxFailedIndexesFailsTheJob_BLI_20(t *testing.T) {
 }
 
 // Both limits: each of three indexes may fail once, and does; together the failures exceed the limit.
-func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
+// Requirements: BLI-21
+func TestBackoffLimitHoldsBesideTheLimitPerIndex(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 3), perIndex(1), backoffLimit(2))}
 	for i := range int32(3) {
 		p.settle()
@@ -543,7 +567,8 @@ func TestBackoffLimitHoldsBesideTheLimitPerIndex_BLI_21(t *testing.T) {
 }
 
 // Counted and ignored failures delay alike, starting at the end of the last pod.
-func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
+// Requirements: BLI-22
+func TestDelayOfAnIndexDoubles(t *testing.T) {
 	policy := failurePolicy(onExit("Ignore", 2))
 	for n, seconds := range []time.Duration{10, 20, 40, 80, 160, 320, 600, 600} {
 		delay, exit := seconds*time.Second, int32(1+n%2)
@@ -563,7 +588,8 @@ func TestDelayOfAnIndexDoubles_BLI_22(t *testing.T) {
 }
 
 // Nothing can start: compute again when the first index may start, and report the running pods.
-func TestWaitForFirstIndex_BLI_23(t *testing.T) {
+// Requirements: BLI-23
+func TestWaitForFirstIndex(t *testing.T) {
 	o := observeJob(indexed(3, 3), perIndex(5)).
 		with("p0", index(0), failedPod(1, 2*time.Second)).
 		with("p1", index(1), ready).
@@ -649,7 +675,8 @@ func TestKeptPlacesDoNotDelayManyOtherIndexes(t *testing.T) {
 	o.want(t, "create; create; after 1s")
 }
 
-func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
+// Requirements: BLI-25
+func TestOtherIndexesDoNotChangeADelay(t *testing.T) {
 	for name, other := range map[string]func(*Pod){
 		"runs": ready, "failed later": failedPod(1, time.Second), "failed before": failedPod(1, 9*time.Second), "failed often": func(p *Pod) {
 			failedPod(1, 0)(p)
@@ -671,7 +698,8 @@ func TestOtherIndexesDoNotChangeADelay_BLI_25(t *testing.T) {
 }
 
 // fail 0, fail 0, fail 1, succeed 0, fail 1, succeed 1: the gaps of index 1 follow from its own failures.
-func TestDelaysOfTwoIndexesStayApart_BLI_25(t *testing.T) {
+// Requirements: BLI-25
+func TestDelaysOfTwoIndexesStayApart(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(9))}
 	p.settle()
 	gap := func(i, failures int32, want time.Duration) {
@@ -693,7 +721,8 @@ func TestDelaysOfTwoIndexesStayApart_BLI_25(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 4 completedIndexes "0,1" failedIndexes "" SuccessCriteriaMet=True/CompletionsReached Complete=True/CompletionsReached`)
 }
 
-func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
+// Requirements: BLI-28
+func TestPodsThatFailNoIndex(t *testing.T) {
 	recorded := func(s *batchv1.JobStatus) { s.UncountedTerminatedPods.Failed = []types.UID{"p0"} }
 	for name, c := range map[string]struct {
 		change func(*Pod)
@@ -718,7 +747,8 @@ func TestPodsThatFailNoIndex_BLI_28(t *testing.T) {
 
 // With the gate off, failed indexes are forgotten and run again, FailIndex rules do not match, maxFailedIndexes has no
 // effect, and no finalizer is delayed.
-func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
+// Requirements: BLI-34
+func TestGateOffForgetsFailedIndexes(t *testing.T) {
 	policy := failurePolicy(onExit("FailIndex", 42), onExit("Ignore", 42, 43))
 	o := observeJob(indexed(4, 4), perIndex(0), maxFailedIndexes(0), policy, endedIndexes("", 0, "0")).
 		with("p1", index(1), failedPod(1, time.Hour)).
@@ -730,7 +760,8 @@ func TestGateOffForgetsFailedIndexes_BLI_34(t *testing.T) {
 	o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p1 p3] FailureTarget=True/BackoffLimitExceeded; release p2`)
 }
 
-func TestGateOnAgainCountsNewFailuresOnly_BLI_35(t *testing.T) {
+// Requirements: BLI-35
+func TestGateOnAgainCountsNewFailuresOnly(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(3, 3), perIndex(0))}
 	gate := func(on bool) { p.config.Features.BackoffLimitPerIndex = on; p.Now = p.Now.Add(time.Hour); p.settle() }
 	p.settle()
@@ -750,7 +781,8 @@ func TestGateOnAgainCountsNewFailuresOnly_BLI_35(t *testing.T) {
 }
 
 // restartPolicy OnFailure: one event states that only failed pods count, and they do.
-func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
+// Requirements: BLI-40
+func TestRestartsDoNotCountPerIndex(t *testing.T) {
 	onFailure := func(j *batchv1.Job) { j.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyOnFailure }
 	o := observeJob(indexed(2, 2), perIndex(1), onFailure).
 		with("p0", index(0), failedPod(1, time.Hour), counts(1, 0)).
@@ -763,7 +795,7 @@ func TestRestartsDoNotCountPerIndex_BLI_40(t *testing.T) {
 
 // BLI-17, TRK-06: FailedIndexes is stored together with its evidence, the completed indexes, so not before all of them
 // fit into one status.
-func TestFailedIndexesWithEvidence_BLI_17(t *testing.T) {
+func TestFailedIndexesWithEvidence(t *testing.T) {
 	o := observeJob(indexed(5, 5), perIndex(0))
 	o.config.MaxUncounted = 3
 	o.with("f", index(0), failedPod(1, time.Minute))

@@ -10,7 +10,7 @@ import (
 
 // JOB-12: of two pods, the less advanced is removed: each row is decided by one property, whatever the later properties
 // in the list.
-func TestLeastAdvancedGoes_JOB_12(t *testing.T) {
+func TestLeastAdvancedGoes(t *testing.T) {
 	// The properties in their order, each as in the less and in the more advanced pod.
 	properties := []struct {
 		name       string
@@ -58,7 +58,7 @@ func TestLeastAdvancedGoes_JOB_12(t *testing.T) {
 func isReady(p *Pod) { p.Ready = true }
 
 // JOB-12: from five pods to two, the three least advanced are removed; from two to five, none.
-func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
+func TestLoweredParallelismRemovesTheLeastAdvanced(t *testing.T) {
 	five := func(parallelism int32) *observed {
 		return observeJob(sized(9, parallelism), activePods(5)).
 			with("ready", ready).with("running").with("unknown", inPhase(corev1.PodUnknown)).
@@ -86,7 +86,7 @@ func TestLoweredParallelismRemovesTheLeastAdvanced_JOB_12(t *testing.T) {
 
 // JOB-08: pods without an index, with an index out of range, or with an ended index, and the less advanced of two pods
 // of one index, are removed, and nothing is created before they are gone.
-func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
+func TestMisfitsGoBeforeAnythingIsCreated(t *testing.T) {
 	for name, o := range map[string]*observed{
 		"no index":          observeJob(indexed(3, 3)).with("x").with("a", index(0)),
 		"out of range":      observeJob(indexed(3, 3)).with("x", index(3)).with("a", index(0)),
@@ -121,7 +121,7 @@ func TestMisfitsGoBeforeAnythingIsCreated_JOB_08(t *testing.T) {
 }
 
 // JOB-07: the lowest indexes that have neither ended nor have a pod come first.
-func TestLowestIndexesComeFirst_JOB_07(t *testing.T) {
+func TestLowestIndexesComeFirst(t *testing.T) {
 	observeJob(indexed(9, 3)).want(t, "create 0; create 1; create 2")
 	observeJob(indexed(9, 4), endedIndexes("0,3", 2, ""), noFailedIndexes).with("a", index(1)).with("b", index(4)).
 		want(t, "create 2; create 5")

@@ -29,7 +29,7 @@ func ended(p *Pod, phase corev1.PodPhase) { p.Phase, p.FinishedAt, p.Ready = pha
 
 // PRP-02: with any podFailurePolicy, even an empty one, pods are replaced only when they have failed, whatever
 // podReplacementPolicy and its gate.
-func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
+func TestFailurePolicyReplacesFailedOnly(t *testing.T) {
 	empty := func(j *batchv1.Job) { j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{} }
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		o := observeJob(empty, replacing(policy)).with("p", deletedPod(time.Minute))
@@ -43,7 +43,7 @@ func TestFailurePolicyReplacesFailedOnly_PRP_02(t *testing.T) {
 }
 
 // PRP-03 (D-09): active and terminating pods, by phase and deletion.
-func TestActiveAndTerminating_PRP_03(t *testing.T) {
+func TestActiveAndTerminating(t *testing.T) {
 	for _, test := range []struct {
 		phase               corev1.PodPhase
 		deleting            bool
@@ -79,7 +79,7 @@ func TestActiveAndTerminating_PRP_03(t *testing.T) {
 }
 
 // PRP-04: status.terminating is always a number, even 0, and counts the pods of the Job, tracked or not, of any index.
-func TestTerminatingIsANumber_PRP_04(t *testing.T) {
+func TestTerminatingIsANumber(t *testing.T) {
 	o := observeJob(sized(1, 0))
 	o.Job.Status.Terminating = nil
 	o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -91,7 +91,7 @@ func TestTerminatingIsANumber_PRP_04(t *testing.T) {
 }
 
 // PRP-05: under TerminatingOrFailed, a pod is counted and replaced as soon as it terminates; its result has no effect.
-func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
+func TestTerminatingCountsAtOnce(t *testing.T) {
 	o := observeJob().with("p", deletedPod(time.Minute))
 	o.Job.Status.Active = 1
 	plan := o.want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
@@ -109,7 +109,7 @@ func TestTerminatingCountsAtOnce_PRP_05(t *testing.T) {
 }
 
 // PRP-06: under Failed, the Job waits for the end of a terminating pod, and uses its result.
-func TestTerminatingPodWaitsForItsEnd_PRP_06(t *testing.T) {
+func TestTerminatingPodWaitsForItsEnd(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(2, 2), indexed(2, 2)} {
 		job := func() *observed {
 			o := observeJob(mode, replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute)).with("q", index(1))
@@ -138,7 +138,7 @@ func TestTerminatingPodWaitsForItsEnd_PRP_06(t *testing.T) {
 
 // PRP-07: under Failed, terminating pods take the place of new pods, in every mode, and never cost an active pod its
 // place.
-func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
+func TestTerminatingTakesRoom(t *testing.T) {
 	for _, test := range []struct {
 		completions, parallelism int32
 		active, terminating      int
@@ -193,7 +193,7 @@ func TestTerminatingTakesRoom_PRP_07(t *testing.T) {
 
 // PRP-07, BLI-13: a terminating pod takes the place of a failed index before the place of an index that can still run:
 // here index 4 is out of range, and 1 has failed.
-func TestTerminatingTakesPlaceOfFailedIndex_PRP_07(t *testing.T) {
+func TestTerminatingTakesPlaceOfFailedIndex(t *testing.T) {
 	job := func(parallelism int32) *observed {
 		return observeJob(indexed(4, parallelism), perIndex(1), replacing(batchv1.Failed), endedIndexes("0,2", 2, "1"), stored(func(s *batchv1.JobStatus) { s.Terminating = ptr.To[int32](1) })).
 			with("t", index(4), deletedPod(time.Second), untracked)
@@ -205,7 +205,7 @@ func TestTerminatingTakesPlaceOfFailedIndex_PRP_07(t *testing.T) {
 }
 
 // PRP-08: under Failed, an index that has a terminating pod is not pending.
-func TestTerminatingIndexIsTaken_PRP_08(t *testing.T) {
+func TestTerminatingIndexIsTaken(t *testing.T) {
 	o := observeJob(indexed(3, 2), replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute))
 	o.want(t, "create 1")
 	observeJob(indexed(3, 2), replacing(batchv1.Failed)).with("p", index(0), deletedPod(time.Minute), untracked).want(t, "create 1")
@@ -214,7 +214,7 @@ func TestTerminatingIndexIsTaken_PRP_08(t *testing.T) {
 }
 
 // PRP-09: pods that a plan deletes count as terminating in its status, and neither as active nor as ready.
-func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
+func TestOwnDeletionsAreTerminating(t *testing.T) {
 	o := observeJob(sized(2, 2), suspend).with("a", ready).with("b", ready)
 	o.Job.Status.Active, o.Job.Status.Ready = 2, ptr.To[int32](2)
 	o.wantStages(t, "release a b", "delete a b",
@@ -239,7 +239,7 @@ func TestOwnDeletionsAreTerminating_PRP_09(t *testing.T) {
 }
 
 // PRP-10: a change in the number of terminating pods leads to a write.
-func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
+func TestChangeOfTerminatingIsWritten(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", ready)
 	o.Job.Status.Active, o.Job.Status.Ready, o.Job.Status.Terminating = 1, ptr.To[int32](1), ptr.To[int32](1)
 	plan := o.want(t, `status active 1 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -252,7 +252,7 @@ func TestChangeOfTerminatingIsWritten_PRP_10(t *testing.T) {
 }
 
 // PRP-12: the back-off starts at the deletion under TerminatingOrFailed, and at the failure under Failed.
-func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
+func TestBackoffStartsAtTheDeletionOrTheFailure(t *testing.T) {
 	plan := observeJob().with("p", deletedPod(4*time.Second)).
 		want(t, `status active 0 terminating 1 succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; after 6s`)
 	if f := plan.Findings.Backoff; f == nil || f.Failures != 1 {
@@ -279,7 +279,7 @@ func TestBackoffStartsAtTheDeletionOrTheFailure_PRP_12(t *testing.T) {
 }
 
 // PRP-15: the terminal condition waits for terminating pods, even with the gate off.
-func TestTerminalConditionWaits_PRP_15(t *testing.T) {
+func TestTerminalConditionWaitsForTerminatingPodsWithoutTheGate(t *testing.T) {
 	for _, c := range []batchv1.JobConditionType{batchv1.JobFailureTarget, batchv1.JobSuccessCriteriaMet} {
 		o := observeJob(condition(c, corev1.ConditionTrue, "Reason", "message")).with("p", deletedPod(time.Minute), untracked)
 		o.config.Features = Features{ManagedBy: true}
@@ -291,7 +291,7 @@ func TestTerminalConditionWaits_PRP_15(t *testing.T) {
 
 // PRP-16: in a Job that fails, all pods that have not ended count as failed in the same write as the condition, even
 // under policy Failed; ignored failures do not.
-func TestAllFailWithTheJob_PRP_16(t *testing.T) {
+func TestAllFailWithTheJob(t *testing.T) {
 	o := observeJob(sized(3, 3), backoffLimit(0), replacing(batchv1.Failed)).
 		with("f", failedPod(1, time.Minute)).with("r").with("t", deletedPod(time.Minute)).with("u", deletedPod(time.Minute), untracked).with("v", untracked)
 	plan := o.want(t, `status active 0 terminating 4 succeeded 0 failed 0 completedIndexes "" uncounted [] [f r t] FailureTarget=True/BackoffLimitExceeded`)
@@ -323,7 +323,7 @@ func TestAllFailWithTheJob_PRP_16(t *testing.T) {
 
 // PRP-18: with the gate off, every Job without a podFailurePolicy is TerminatingOrFailed, status.terminating is unset,
 // and pods are created as new ones.
-func TestGateOffReplacesTerminatingPods_PRP_18(t *testing.T) {
+func TestGateOffReplacesTerminatingPods(t *testing.T) {
 	o := observeJob(replacing(batchv1.Failed)).with("p", deletedPod(time.Minute))
 	o.config.Features.PodReplacementPolicy = false
 	plan := o.want(t, `status active 0 terminating nil succeeded 0 failed 0 completedIndexes "" uncounted [] [p]; create`)
@@ -345,7 +345,7 @@ func TestGateOffReplacesTerminatingPods_PRP_18(t *testing.T) {
 }
 
 // PRP-19: the numbers of the built-in controller's test: on, off, and on again.
-func TestGateOffAndOnLeadsToTheBuiltinCounts_PRP_19(t *testing.T) {
+func TestGateOffAndOnLeadsToTheBuiltinCounts(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(2, 2), indexed(2, 2)} {
 		o := observeJob(mode, replacing(batchv1.Failed)).with("a", index(0), deletedPod(time.Minute)).with("b", index(1), deletedPod(time.Minute))
 		o.settle(t)
@@ -371,7 +371,8 @@ func TestGateOffAndOnLeadsToTheBuiltinCounts_PRP_19(t *testing.T) {
 }
 
 // D-11: the reasons for which pods are created.
-func TestCreationsHaveTheirReason_PRP_17(t *testing.T) {
+// Requirements: PRP-17
+func TestCreationsHaveTheirReason(t *testing.T) {
 	for _, test := range []struct {
 		policy batchv1.PodReplacementPolicy
 		on     bool
@@ -404,7 +405,7 @@ func TestCreationsHaveTheirReason_PRP_17(t *testing.T) {
 
 // PRP-16: of the pods that have not ended when the Job fails, pods whose failure a rule ignores do not count; they are
 // deleted and released like the others.
-func TestIgnoredFailuresDoNotCountWhenTheJobFails_PRP_16(t *testing.T) {
+func TestIgnoredFailuresDoNotCountWhenTheJobFails(t *testing.T) {
 	disrupted := func(p *Pod) {
 		p.Conditions = []failurepolicy.Condition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
 	}

@@ -16,7 +16,7 @@ func restarted(n int32) func(*Pod) { return func(p *Pod) { p.Restarts = n } }
 
 // JOB-15, JOB-16: with OnFailure, the restarts of containers in running and pending pods are compared with the limit in
 // addition to the failed pods; they fail the Job when they reach the limit.
-func TestRestartsReachTheLimit_JOB_16_JOB_15(t *testing.T) {
+func TestRestartsReachTheLimit(t *testing.T) {
 	onFailure := restartPolicy(corev1.RestartPolicyOnFailure)
 	pending, unknown, succeeded := inPhase(corev1.PodPending), inPhase(corev1.PodUnknown), succeededPod(0)
 	for name, test := range map[string]struct {

@@ -20,7 +20,8 @@ func retries(indexes, completions string) func(*batchv1.Job) {
 }
 
 // Issue 18: a retry runs the indexes of its annotation, whatever the status, and counts the others as completed.
-func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
+// Requirements: RTY-08
+func TestRetryRunsItsIndexes(t *testing.T) {
 	fresh := stored(func(s *batchv1.JobStatus) { s.StartTime = nil })
 	o := observeJob(indexed(6, 6), perIndex(1), retries("1,4", "6"), fresh)
 	plan := o.compute()
@@ -39,7 +40,8 @@ func TestRetryRunsItsIndexes_RTY_08(t *testing.T) {
 }
 
 // If the list cannot be read, no index runs; indexes that the Job does not have anymore are not an error (STV-18).
-func TestDamagedRetryRunsNothing_RTY_08(t *testing.T) {
+// Requirements: RTY-08
+func TestDamagedRetryRunsNothing(t *testing.T) {
 	for text, want := range map[string]string{"x": "", "3-1": "", "1,,2": "", "": "", "1,99": "create 1"} {
 		plan := observeJob(indexed(3, 3), retries(text, "3")).compute()
 		got := planText(plan)

@@ -29,7 +29,7 @@ func ownedBySet(j *batchv1.Job) {
 
 // JOB-64: a Job whose pods would lack the PodGroup that it requires gets no pods, and a finding contains the fields
 // that require it. A configuration that schedules pods one by one does not hold them back.
-func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
+func TestUnsupportedSchedulingHoldsPodsBack(t *testing.T) {
 	policy := func(p schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy) func(*batchv1.Job) {
 		return scheduled(batchv1.JobSchedulingConfiguration{SchedulingPolicy: &p})
 	}
@@ -69,7 +69,7 @@ func TestUnsupportedSchedulingHoldsPodsBack_JOB_64(t *testing.T) {
 }
 
 // JOB-64: pods that exist anyway are counted and released, and the Job ends by its own rules.
-func TestUnsupportedSchedulingHoldsNothingElse_JOB_64(t *testing.T) {
+func TestUnsupportedSchedulingHoldsNothingElse(t *testing.T) {
 	plan := observeJob(gang, sized(3, 3)).with("done", succeededPod(time.Minute)).with("lost", failedPod(1, time.Hour)).with("runs").compute()
 	if u := plan.Status.UncountedTerminatedPods; len(u.Succeeded) != 1 || len(u.Failed) != 1 || plan.Status.Active != 1 || len(plan.Create) > 0 {
 		t.Errorf("%+v", plan)

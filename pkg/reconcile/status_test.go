@@ -35,7 +35,7 @@ func suspended(status corev1.ConditionStatus) func(*batchv1.Job) {
 func noStart(j *batchv1.Job) { j.Status.StartTime = nil }
 
 // STV-10: completionTime is set only with Complete; a clock that went back does not put it before startTime.
-func TestCompletionTimeComesWithComplete_STV_10(t *testing.T) {
+func TestCompletionTimeComesWithComplete(t *testing.T) {
 	const complete = `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" SuccessCriteriaMet=True/Reason Complete=True/Reason`
 	o := observeJob(interim(criteriaMet))
 	plan := o.want(t, complete)
@@ -61,7 +61,7 @@ func TestCompletionTimeComesWithComplete_STV_10(t *testing.T) {
 
 // STV-14 (D-39): a suspended Job that ends gets a startTime with the interim condition, even if it has nothing to do:
 // not every API server accepts such a Job without it.
-func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
+func TestSuspendedJobThatEndsGetsAStartTime(t *testing.T) {
 	for name, test := range map[string]struct {
 		options []func(*batchv1.Job)
 		reason  string
@@ -95,7 +95,7 @@ func TestSuspendedJobThatEndsGetsAStartTime_STV_14(t *testing.T) {
 }
 
 // STV-15: a startTime that is set stays, except for the writes that change Suspended.
-func TestStartTimeStays_STV_15(t *testing.T) {
+func TestStartTimeStays(t *testing.T) {
 	later := metav1.NewTime(now)
 	start := metav1.NewTime(begun)
 	for name, test := range map[string]struct {
@@ -145,7 +145,7 @@ func TestStartTimeStays_STV_15(t *testing.T) {
 }
 
 // STV-16: ready never exceeds active, and active is the real number while creation is held.
-func TestReadyNeverExceedsActive_STV_16(t *testing.T) {
+func TestReadyNeverExceedsActive(t *testing.T) {
 	o := observeJob(sized(3, 3)).with("a", ready).with("b", ready).with("f", failedPod(1, time.Second))
 	o.Job.Status.Active, o.Job.Status.Ready = 3, ptr.To[int32](3)
 	plan := o.want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [] [f]; after 9s`)
@@ -166,7 +166,7 @@ func TestReadyNeverExceedsActive_STV_16(t *testing.T) {
 
 // STV-18: status.succeeded of an Indexed Job decreases only while completions equal parallelism; otherwise it stays,
 // and a finding reports it.
-func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
+func TestSucceededFallsInElasticJobsOnly(t *testing.T) {
 	done := func(s *batchv1.JobStatus) { s.Succeeded, s.CompletedIndexes = 4, "0-3" }
 	plan := observeJob(indexed(3, 3), stored(done)).
 		want(t, `status active 0 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" SuccessCriteriaMet=True/CompletionsReached`)
@@ -187,7 +187,7 @@ func TestSucceededFallsInElasticJobsOnly_STV_18(t *testing.T) {
 }
 
 // STV-20: failedIndexes is set exactly while backoffLimitPerIndex is.
-func TestFailedIndexesComeWithTheLimitPerIndex_STV_20(t *testing.T) {
+func TestFailedIndexesComeWithTheLimitPerIndex(t *testing.T) {
 	done := stored(func(s *batchv1.JobStatus) { s.Active = 2 })
 	observeJob(indexed(2, 2), done, stored(func(s *batchv1.JobStatus) { s.FailedIndexes = ptr.To("1") })).with("a", index(0)).with("b", index(1)).
 		want(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes ""`)
@@ -205,14 +205,15 @@ func TestFailedIndexesComeWithTheLimitPerIndex_STV_20(t *testing.T) {
 func noFailedIndexes(j *batchv1.Job) { j.Status.FailedIndexes = nil }
 
 // STV-21: an index in both stored lists has succeeded.
-func TestIndexInBothListsSucceeded_STV_21(t *testing.T) {
+func TestIndexInBothListsSucceeded(t *testing.T) {
 	observeJob(indexed(5, 5), perIndex(1), endedIndexes("0-2", 3, "2,3")).with("a", index(4)).
 		want(t, `status active 1 terminating 0 succeeded 3 failed 0 completedIndexes "0-2" failedIndexes "3"`)
 }
 
 // STV-02, STV-16..21, TRK-28: for any observation, the API server accepts the next status, and the status does not
 // depend on the order of the pods.
-func TestEveryStatusIsLegal_STV_16_to_18_STV_20_STV_21(t *testing.T) {
+// Requirements: STV-17, STV-18, STV-20, STV-21
+func TestEveryStatusIsLegal(t *testing.T) {
 	random := rand.New(rand.NewPCG(21, 16))
 	for i := range 5000 {
 		o := randomObservation(random)
@@ -342,7 +343,7 @@ func illegal(o *observed, s *batchv1.JobStatus) string {
 
 // JOB-65, TRK-06: a suspended Job all of whose work is done is complete, and never suspended, even if its results do
 // not fit into one status.
-func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
+func TestCompleteRatherThanSuspended(t *testing.T) {
 	for _, limit := range []int{500, 1} {
 		o := observeJob(sized(2, 2), suspend).with("a", succeededPod(time.Minute)).with("b", succeededPod(time.Minute))
 		o.config.MaxUncounted = limit
@@ -356,7 +357,7 @@ func TestCompleteRatherThanSuspended_JOB_65(t *testing.T) {
 
 // MGB-09: the interim and the terminal condition are two writes, even when no pod is left; the terminal condition
 // copies reason and message from the interim one.
-func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
+func TestTwoConditionsTwoWrites(t *testing.T) {
 	for want, o := range map[string]*observed{
 		"SuccessCriteriaMet Complete CompletionsReached":         observeJob(counters(1, 0)),
 		"FailureTarget Failed BackoffLimitExceeded":              observeJob(backoffLimit(0), counters(0, 1)),
@@ -391,7 +392,7 @@ func TestTwoConditionsTwoWrites_MGB_09(t *testing.T) {
 
 // MGB-10: the terminal condition waits for every pod that runs, terminates, is uncounted
 // or holds the finalizer.
-func TestTerminalConditionWaits_MGB_10(t *testing.T) {
+func TestTerminalConditionWaitsForEveryPod(t *testing.T) {
 	for name, test := range map[string]struct {
 		change func(*observed)
 		waits  WaitFinish // of a Job that succeeds
@@ -436,7 +437,7 @@ func TestTerminalConditionWaits_MGB_10(t *testing.T) {
 
 // MGB-11: conditions with status True do not change, and a finished Job is not changed anymore, whatever its spec
 // becomes; remaining finalizers are removed.
-func TestConditionsStay_MGB_11(t *testing.T) {
+func TestConditionsStay(t *testing.T) {
 	for _, terminal := range []batchv1.JobConditionType{batchv1.JobComplete, batchv1.JobFailed} {
 		target := map[batchv1.JobConditionType]batchv1.JobConditionType{batchv1.JobComplete: criteriaMet, batchv1.JobFailed: failureTarget}[terminal]
 		for name, option := range map[string]func(*batchv1.Job){
@@ -473,7 +474,7 @@ func TestConditionsStay_MGB_11(t *testing.T) {
 }
 
 // JOB-01: of two reasons to end a Job, the first in the list counts.
-func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
+func TestFirstReasonToEndCounts(t *testing.T) {
 	type cause struct {
 		reason string
 		apply  func(*observed)
@@ -536,7 +537,7 @@ func TestFirstReasonToEndCounts_JOB_01(t *testing.T) {
 
 // JOB-22: the first plan sets startTime, which may be merged with the results of its creations, as other counts may.
 // STV-16: no count includes a pod that is yet to be created.
-func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
+func TestFirstStatusHasStartTime(t *testing.T) {
 	o := observeJob(sized(3, 3), noStart)
 	plan := o.compute()
 	if s := plan.Status; s == nil || !plan.Merge || s.StartTime == nil || !s.StartTime.Time.Equal(now) || s.Active != 0 || len(plan.Create) != 3 {
@@ -550,7 +551,8 @@ func TestFirstStatusHasStartTime_JOB_22(t *testing.T) {
 }
 
 // Counts are written at once after all pods have ended: nothing follows before a back-off is over.
-func TestCountsDoNotWaitForNothing_JOB_53(t *testing.T) {
+// Requirements: JOB-53
+func TestCountsDoNotWaitForNothing(t *testing.T) {
 	failed := failedPod(1, time.Second)
 	for name, c := range map[string]struct {
 		o      *observed

@@ -21,7 +21,8 @@ func ruleProgress(plan Plan) (text []string) {
 }
 
 // The first rule that is met decides, and the message contains it.
-func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
+// Requirements: SUC-03
+func TestFirstRuleThatIsMetDecides(t *testing.T) {
 	for name, c := range map[string]struct {
 		rules             []batchv1.SuccessPolicyRule
 		progress, message string
@@ -49,21 +50,24 @@ func TestFirstRuleThatIsMetDecides_SUC_03(t *testing.T) {
 
 // More failures than one status can record, all in back-off: the rule is still met, and the Job does not wait until
 // they are replaced.
-func TestRuleIsMetBesideDelayedFailures_SUC_03(t *testing.T) {
+// Requirements: SUC-03
+func TestRuleIsMetBesideDelayedFailures(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), failedPod(1, 0)).with("p2", index(2), failedPod(1, 0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // The same if they are being deleted: no pod is replaced once a rule is met.
-func TestRuleIsMetBesideDelayedDeletions_SUC_03(t *testing.T) {
+// Requirements: SUC-03
+func TestRuleIsMetBesideDelayedDeletions(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), perIndex(9), successRules(onIndexes("0")), endedIndexes("0", 1, "")), 1).
 		with("p1", index(1), deletedPod(0)).with("p2", index(2), deletedPod(0)).with("p3", index(3))}
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 1 failed 2 completedIndexes "0" failedIndexes "" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
 // Stored and new successes count, below completions; the condition is stored together with all of them.
-func TestEvidenceIsStored_SUC_08(t *testing.T) {
+// Requirements: SUC-08
+func TestEvidenceIsStored(t *testing.T) {
 	two := stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "1,7", 2 })
 	plan := observeJob(indexed(5, 5), successRules(onIndexes("1,3")), two).
 		with("p3", index(3), succeededPod(0)).with("p4", index(4)).
@@ -92,7 +96,8 @@ func TestEvidenceIsStored_SUC_08(t *testing.T) {
 }
 
 // Every reason to fail takes precedence over a rule that is met in the same sync.
-func TestFailureFirst_SUC_09(t *testing.T) {
+// Requirements: SUC-09
+func TestFailureFirst(t *testing.T) {
 	met := successRules(onCount(1))
 	base := func(options ...func(*batchv1.Job)) *observed {
 		return observeJob(append([]func(*batchv1.Job){indexed(3, 3), met}, options...)...).
@@ -120,7 +125,8 @@ func TestFailureFirst_SUC_09(t *testing.T) {
 }
 
 // The rule is met by the success that ends the last index; the failed index takes precedence.
-func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
+// Requirements: SUC-10
+func TestFailedIndexBeatsRule(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), successRules(onCount(1))).
 		with("p0", index(0), failedPod(1, 0)).with("p1", index(1))}
 	equal(t, "first", p.settle(), `active 1 terminating 0 succeeded 0 failed 1 completedIndexes "" failedIndexes "0"`)
@@ -129,7 +135,8 @@ func TestFailedIndexBeatsRule_SUC_10(t *testing.T) {
 }
 
 // Once the criteria are met, nothing fails the Job anymore.
-func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
+// Requirements: SUC-11
+func TestNeverSwitchesToFailed(t *testing.T) {
 	for name, option := range map[string]func(*batchv1.Job){
 		"FailJob": failurePolicy(onExit("FailJob", 3)), "backoffLimit": backoffLimit(0), "deadline": deadline(1), "index": perIndex(0),
 		"maxFailedIndexes": func(j *batchv1.Job) { perIndex(0)(j); maxFailedIndexes(0)(j) },
@@ -149,7 +156,8 @@ func TestNeverSwitchesToFailed_SUC_11(t *testing.T) {
 	}
 }
 
-func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
+// Requirements: SUC-12
+func TestNeverSwitchesToSuccess(t *testing.T) {
 	o := observeJob(indexed(3, 3), successRules(onCount(1)), condition("FailureTarget", "True", "BackoffLimitExceeded", "m")).
 		with("p0", index(0), succeededPod(0)).with("p1", index(1), deletedPod(0), untracked)
 	plan := o.want(t, `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" FailureTarget=True/BackoffLimitExceeded`)
@@ -159,7 +167,8 @@ func TestNeverSwitchesToSuccess_SUC_12(t *testing.T) {
 }
 
 // Conditions with status False have no effect, and do not change.
-func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
+// Requirements: SUC-13
+func TestFalseConditionsMeanNothing(t *testing.T) {
 	o := observeJob(indexed(2, 2), successRules(onCount(1)), stored(func(s *batchv1.JobStatus) { s.Active = 2 }),
 		condition("FailureTarget", "False", "X", "x"), condition("SuccessCriteriaMet", "False", "Y", "y")).
 		with("p0", index(0)).with("p1", index(1))
@@ -172,7 +181,8 @@ func TestFalseConditionsMeanNothing_SUC_13(t *testing.T) {
 }
 
 // Running pods are deleted and not counted; failed pods are counted.
-func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestRunningPodsDoNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(4, 4), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).
 		with("bad", index(1), failedPod(1, 0)).
@@ -189,7 +199,8 @@ func TestRunningPodsDoNotFail_SUC_14(t *testing.T) {
 }
 
 // Under podReplacementPolicy Failed, a terminating pod has not failed: it is not counted.
-func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestTerminatingPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(0))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
@@ -198,7 +209,8 @@ func TestTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 
 // The same if it was deleted long before, and ends in phase Failed afterward: when the Job succeeded, it did not count
 // as failed.
-func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestLongTerminatingPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }).
 		with("good", index(0), succeededPod(0)).with("gone", index(1), deletedPod(time.Minute))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
@@ -208,7 +220,8 @@ func TestLongTerminatingPodDoesNotFail_SUC_14(t *testing.T) {
 
 // All failures known before the Job succeeds are counted, even if there are more than one status can record, and
 // whenever a user deletes the pods.
-func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestFailuresCountBeforeSuccess(t *testing.T) {
 	for n := range 5 {
 		p := &simulated{t: t, observed: limited(observeJob(indexed(4, 4), successRules(onIndexes("0")), stored(func(s *batchv1.JobStatus) { s.CompletedIndexes, s.Succeeded = "0", 1 })), 1).
 			with("first", index(1), failedPod(1, time.Second)).with("second", index(2), failedPod(1, 0)).with("gone", index(3), deletedPod(0))}
@@ -223,7 +236,8 @@ func TestFailuresCountBeforeSuccess_SUC_14(t *testing.T) {
 }
 
 // The same if the end of a pod is not reported yet: the success does not wait, and the failure counts as it is.
-func TestUnreportedFailureCountsAtSuccess_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestUnreportedFailureCountsAtSuccess(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0")), failurePolicy(onExit("FailJob", 42))).
 		with("s", index(0), succeededPod(0)).with("p", index(1), unreported).since(time.Second)}
 	equal(t, "interim", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0" uncounted [] [p] SuccessCriteriaMet=True/SuccessPolicy; after 29s`)
@@ -232,7 +246,8 @@ func TestUnreportedFailureCountsAtSuccess_SUC_14(t *testing.T) {
 
 // The same if a pod that we deleted ends, with an exit code, before its finalizer is gone: SIGTERM made it fail, not
 // the work.
-func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
+// Requirements: SUC-14
+func TestDeletedPodDoesNotFail(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onIndexes("0"))).
 		with("good", index(0), succeededPod(0)).with("runs", index(1))}
 	equal(t, "interim", p.step(), `status active 0 terminating 1 succeeded 1 failed 0 completedIndexes "0" SuccessCriteriaMet=True/SuccessPolicy`)
@@ -242,7 +257,8 @@ func TestDeletedPodDoesNotFail_SUC_14(t *testing.T) {
 }
 
 // A rule that is met by the last index takes precedence over completions.
-func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
+// Requirements: SUC-17
+func TestRuleComesBeforeCompletions(t *testing.T) {
 	for name, c := range map[string]struct {
 		rule batchv1.SuccessPolicyRule
 		want string
@@ -261,14 +277,16 @@ func TestRuleComesBeforeCompletions_SUC_17(t *testing.T) {
 
 // The same if the last successes do not fit into one status: the rule is met as soon as they are stored, and nothing
 // else may decide before.
-func TestRuleComesBeforeCompletionsAtTheLimit_SUC_17(t *testing.T) {
+// Requirements: SUC-17
+func TestRuleComesBeforeCompletionsAtTheLimit(t *testing.T) {
 	p := &simulated{t: t, observed: limited(observeJob(indexed(2, 2), successRules(onCount(2))), 1).
 		with("p0", index(0), succeededPod(time.Second)).with("p1", index(1), succeededPod(0))}
 	equal(t, "first", p.step(), `status active 0 terminating 0 succeeded 1 failed 0 completedIndexes "0"`)
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/SuccessPolicy Complete=True/SuccessPolicy`)
 }
 
-func TestGateOffEvaluatesNoRule_SUC_19(t *testing.T) {
+// Requirements: SUC-19
+func TestGateOffEvaluatesNoRule(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(2, 2), successRules(onCount(1))).
 		with("p0", index(0), succeededPod(0)).with("p1", index(1))}
 	p.config.Features.SuccessPolicy = false
@@ -279,7 +297,8 @@ func TestGateOffEvaluatesNoRule_SUC_19(t *testing.T) {
 	equal(t, "end", p.settle(), `active 0 terminating 0 succeeded 2 failed 0 completedIndexes "0,1" SuccessCriteriaMet=True/ Complete=True/`)
 }
 
-func TestGateOnAgainEvaluatesRules_SUC_20(t *testing.T) {
+// Requirements: SUC-20
+func TestGateOnAgainEvaluatesRules(t *testing.T) {
 	p := &simulated{t: t, observed: observeJob(indexed(5, 5), successRules(onCount(3)))}
 	p.settle()
 	for i, want := range []string{
@@ -303,7 +322,7 @@ func TestGateOnAgainEvaluatesRules_SUC_20(t *testing.T) {
 // JOB-02, MGB-09 with both features of interim conditions disabled: Complete follows at once, without
 // SuccessCriteriaMet, which such an API server rejects, and without a reason if KEP-3998 is disabled too. A Job that
 // fails does not wait for its pods to end.
-func TestCompleteFollowsAtOnceWithoutTheGates_JOB_02(t *testing.T) {
+func TestCompleteFollowsAtOnceWithoutTheGates(t *testing.T) {
 	for features, want := range map[Features]string{
 		{ManagedBy: true}:     `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/ Complete=True/`,
 		{SuccessPolicy: true}: `active 0 terminating nil succeeded 1 failed 0 completedIndexes "" Complete=True/CompletionsReached`,

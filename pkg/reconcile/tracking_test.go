@@ -29,7 +29,7 @@ func beingDeleted(j *batchv1.Job) { j.DeletionTimestamp = &metav1.Time{Time: now
 func unselected(p *Pod) { p.Unselected = true }
 
 // TRK-02: record, release, count: three stages, each of which can be lost and repeated.
-func TestPodsAreRecordedThenReleasedThenCounted_TRK_02(t *testing.T) {
+func TestPodsAreRecordedThenReleasedThenCounted(t *testing.T) {
 	job := func() *observed {
 		return observeJob(sized(4, 2), stored(func(s *batchv1.JobStatus) { s.Active = 2 })).
 			with("s", succeededPod(time.Minute)).with("f", failedPod(1, time.Hour)).with("a").with("b")
@@ -62,7 +62,7 @@ func TestPodsAreRecordedThenReleasedThenCounted_TRK_02(t *testing.T) {
 
 // TRK-02, TRK-05: a recorded pod that the Job has lost for a while still has its finalizer: it is not counted before
 // the finalizer is gone too.
-func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
+func TestLostPodIsCountedOnceItsFinalizerIsGone(t *testing.T) {
 	// A user removed the owner. The pod is adopted again, and counted once.
 	o := observeJob(sized(3, 1), uncounted([]types.UID{"s"}, nil)).stray("s", succeededPod(time.Minute)).with("other", succeededPod(time.Minute))
 	o.carryOut(t, o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [s other] []; adopt s`))
@@ -85,7 +85,7 @@ func TestLostPodIsCountedOnceItsFinalizerIsGone_TRK_05(t *testing.T) {
 }
 
 // TRK-04: decisions count pods in the counters, recorded pods, and pods that have ended since.
-func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
+func TestDecisionsCountWhatIsNotRecordedYet(t *testing.T) {
 	for name, test := range map[string]struct {
 		o                 *observed
 		failed, succeeded int32
@@ -127,7 +127,7 @@ func TestDecisionsCountWhatIsNotRecordedYet_TRK_04(t *testing.T) {
 }
 
 // TRK-05: the built-in controller's "past and new finished pods".
-func TestPastAndNewFinishedPodsAreCounted_TRK_05(t *testing.T) {
+func TestPastAndNewFinishedPodsAreCounted(t *testing.T) {
 	o := observeJob(sized(9, 1), counters(2, 3), uncounted([]types.UID{"a", "e"}, []types.UID{"b", "f"}), stored(func(s *batchv1.JobStatus) { s.Active = 1 })).
 		with("e", succeededPod(time.Minute), untracked).with("x", failedPod(1, time.Minute), untracked).with("y", inPhase(corev1.PodPending)).
 		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).
@@ -137,7 +137,7 @@ func TestPastAndNewFinishedPodsAreCounted_TRK_05(t *testing.T) {
 }
 
 // TRK-06: one status records at most 500 pods; the rest, and the end of the Job, wait.
-func TestStatusRecordsAtMost500Pods_TRK_06(t *testing.T) {
+func TestStatusRecordsAtMost500Pods(t *testing.T) {
 	for _, mode := range []func(*batchv1.Job){sized(501, 501), indexed(501, 501)} {
 		o := observeJob(mode)
 		for i := range 501 {
@@ -185,7 +185,7 @@ func TestStatusRecordsAtMost500Pods_TRK_06(t *testing.T) {
 
 // TRK-06: failures that do not fit into the status with which the Job succeeds are recorded by the next status (SUC-14:
 // pods already considered failed count).
-func TestFailuresBeyondTheLimitAreRecordedNext_TRK_06(t *testing.T) {
+func TestFailuresBeyondTheLimitAreRecordedNext(t *testing.T) {
 	o := observeJob(func(j *batchv1.Job) { sized(0, 4)(j); j.Spec.Completions = nil }).with("s", succeededPod(time.Minute))
 	for _, name := range []string{"a", "b", "c"} { // a user deleted the other workers
 		o.with(name, deletedPod(time.Minute))
@@ -199,7 +199,7 @@ func TestFailuresBeyondTheLimitAreRecordedNext_TRK_06(t *testing.T) {
 }
 
 // TRK-07: successes of an Indexed Job take one status write, successes of a NonIndexed Job two.
-func TestIndexedSuccessTakesOneWrite_TRK_07(t *testing.T) {
+func TestIndexedSuccessTakesOneWrite(t *testing.T) {
 	active := stored(func(s *batchv1.JobStatus) { s.Active = 1 })
 	observeJob(indexed(2, 2), active).with("s", index(0), succeededPod(time.Minute)).with("r", index(1)).
 		wantStages(t, `status active 1 terminating 0 succeeded 1 failed 0 completedIndexes "0"`, "release s")
@@ -209,7 +209,7 @@ func TestIndexedSuccessTakesOneWrite_TRK_07(t *testing.T) {
 }
 
 // TRK-12 (D-21): finished pods without the finalizer need no further work, and may be replaced.
-func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
+func TestFinishedPodWithoutFinalizerIsReplaced(t *testing.T) {
 	for _, how := range []func(*Pod){failedPod(1, time.Hour), succeededPod(time.Hour), func(p *Pod) { deletedPod(time.Hour)(p); p.Phase = corev1.PodFailed }} {
 		observeJob(sized(2, 2)).with("p", untracked, how).want(t, "create; create")
 		observeJob(indexed(2, 2)).with("p", untracked, index(0), how).want(t, "create 0; create 1")
@@ -221,7 +221,7 @@ func TestFinishedPodWithoutFinalizerIsReplaced_TRK_12(t *testing.T) {
 }
 
 // TRK-16: a pod recorded as failed stays failed.
-func TestRecordedStaysFailed_TRK_16(t *testing.T) {
+func TestRecordedStaysFailed(t *testing.T) {
 	observeJob(uncounted(nil, []types.UID{"p"})).with("p", succeededPod(time.Minute)).with("r").
 		wantStages(t, "release p", `status active 1 terminating 0 succeeded 0 failed 1 completedIndexes ""`)
 	o := observeJob(indexed(1, 1), uncounted(nil, []types.UID{"p"})).with("p", index(0), succeededPod(time.Minute))
@@ -233,7 +233,7 @@ func TestRecordedStaysFailed_TRK_16(t *testing.T) {
 
 // SUC-14: a pod that we delete because the Job succeeded is not a failure, even if it was never ready: its finish time
 // is then the time it stopped being ready, long before (BLI-26).
-func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
+func TestUnreadyPodDoesNotFail(t *testing.T) {
 	for _, policy := range []batchv1.PodReplacementPolicy{batchv1.TerminatingOrFailed, batchv1.Failed} {
 		observeJob(indexed(2, 2), replacing(policy), endedIndexes("0", 1, ""), noFailedIndexes,
 			condition(batchv1.JobSuccessCriteriaMet, corev1.ConditionTrue, "SuccessPolicy", "message"),
@@ -245,7 +245,7 @@ func TestUnreadyPodDoesNotFail_SUC_14(t *testing.T) {
 
 // TRK-24: "deleted job" and "deleting job" of the built-in controller: nothing is created or deleted, ended pods count,
 // and running pods are released and do not count.
-func TestDeletedJobReleasesRunningPods_TRK_24(t *testing.T) {
+func TestDeletedJobReleasesRunningPods(t *testing.T) {
 	active := func(n int32) func(*batchv1.Job) { return stored(func(s *batchv1.JobStatus) { s.Active = n }) }
 	o := observeJob(sized(5, 3), beingDeleted, active(1)).
 		with("a", succeededPod(time.Minute)).with("b", failedPod(1, time.Minute)).with("r")
@@ -302,7 +302,7 @@ func (o *observed) holders() (n int) {
 
 // TRK-24, JOB-01: a reason that ends a Job also ends a Job that is being deleted, which another finalizer may keep
 // until then. All its pods end with it.
-func TestDeletedJobEnds_TRK_24(t *testing.T) {
+func TestDeletedJobEnds(t *testing.T) {
 	for name, test := range map[string]struct {
 		option func(*batchv1.Job)
 		reason string
@@ -345,7 +345,7 @@ func TestDeletedJobEnds_TRK_24(t *testing.T) {
 
 // TRK-25: strays are adopted before pods are created; pods that the selector no longer matches are released in one
 // write, and replaced.
-func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
+func TestStraysAreAdoptedBeforePodsAreCreated(t *testing.T) {
 	o := observeJob(sized(3, 3)).stray("s", untracked).stray("e", succeededPod(time.Minute)).with("r")
 	plan := o.want(t, "adopt e s")
 	o.carryOut(t, plan).wantStages(t, `status active 2 terminating 0 succeeded 0 failed 0 completedIndexes "" uncounted [e] []`, "release e",
@@ -384,7 +384,7 @@ func TestStraysAreAdoptedBeforePodsAreCreated_TRK_25(t *testing.T) {
 
 // TRK-12: a Job that fails counts running pods. If a client removes the finalizer and the owner of such a pod, it may
 // have been counted; a pod that no controller created never was.
-func TestFailingJobAdoptsNoPodThatItMayHaveCounted_TRK_12(t *testing.T) {
+func TestFailingJobAdoptsNoPodThatItMayHaveCounted(t *testing.T) {
 	made := func(p *Pod) { p.Made = true }
 	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
 	observeJob(failing).stray("s", untracked).want(t, "adopt s")
@@ -395,7 +395,8 @@ func TestFailingJobAdoptsNoPodThatItMayHaveCounted_TRK_12(t *testing.T) {
 }
 
 // D-23: a Job is not suspended while pods are about to be adopted.
-func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
+// Requirements: TRK-25
+func TestSuspendWaitsForStrays(t *testing.T) {
 	o := observeJob(suspend).stray("s")
 	plan := o.want(t, "adopt s")
 	o.carryOut(t, plan).wantStages(t, "release s", "delete s",
@@ -404,7 +405,7 @@ func TestSuspendWaitsForStrays_TRK_25(t *testing.T) {
 
 // TRK-29: pods without a valid index lose their finalizer, and never count; the numbers are from the built-in
 // controller's "indexed job with indexes outside of range".
-func TestPodsOutOfRangeNeverCount_TRK_29(t *testing.T) {
+func TestPodsOutOfRangeNeverCount(t *testing.T) {
 	o := observeJob(indexed(5, 2)).
 		with("p0", index(0), succeededPod(time.Minute)).with("p5", index(5)).with("p6", index(6), succeededPod(time.Minute)).
 		with("p7", index(7), inPhase(corev1.PodPending)).with("p8", index(8), failedPod(1, time.Hour))
@@ -432,7 +433,7 @@ func TestPodsOutOfRangeNeverCount_TRK_29(t *testing.T) {
 }
 
 // TRK-29: pods that never count do not delay others either, before or after their finalizer is gone.
-func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
+func TestOutOfRangeDelaysNothing(t *testing.T) {
 	o := observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second))
 	o.want(t, "create 0; release p8")
 	observeJob(indexed(2, 1)).with("p8", index(8), failedPod(1, time.Second), untracked).want(t, "create 0")
@@ -440,7 +441,7 @@ func TestOutOfRangeDelaysNothing_TRK_29(t *testing.T) {
 
 // TRK-05: a recorded pod that a user took from the Job is counted once it has lost the finalizer: with other labels,
 // the Job may adopt it again.
-func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
+func TestLostPodStaysRecorded(t *testing.T) {
 	o := observeJob(stored(func(s *batchv1.JobStatus) {
 		s.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Succeeded: []types.UID{"lost"}}
 	}))
@@ -456,7 +457,8 @@ func TestLostPodStaysRecorded_TRK_05(t *testing.T) {
 
 // MGB-10, D-23: a pod about to be disowned or adopted still, or already, belongs to the Job if the write fails in this
 // sync: the Job is then neither ended nor suspended.
-func TestNothingEndsWhilePodsMove_TRK_25_MGB_10(t *testing.T) {
+// Requirements: TRK-25
+func TestNothingEndsWhilePodsMove(t *testing.T) {
 	failing := condition(batchv1.JobFailureTarget, corev1.ConditionTrue, "Reason", "message")
 	observeJob(failing).with("u", unselected).skip("u").want(t, "")
 	observeJob(suspend).with("u", unselected).skip("u").want(t, "")

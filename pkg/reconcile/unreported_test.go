@@ -24,7 +24,7 @@ func (o *observed) since(ago time.Duration) *observed {
 
 // PFP-01, PFP-07, ADR 0012: if a rule may need the exit code of a failed pod, and the kubelet has not reported it, the
 // pod is neither evaluated, recorded nor replaced for a while.
-func TestUnreportedFailuresWait_PFP_01_PFP_07(t *testing.T) {
+func TestUnreportedFailuresWait(t *testing.T) {
 	policy := failurePolicy(onExit("FailJob", 42))
 	for name, o := range map[string]*observed{
 		"NonIndexed": observeJob(policy, sized(2, 2), backoffLimit(0)).with("p", unreported).with("r"),

@@ -19,7 +19,7 @@ func activePods(n int32) func(*batchv1.Job) {
 
 // JOB-03: parallelism pods run until the first success; from then on, existing pods continue, whatever parallelism is,
 // and failed pods are not replaced.
-func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
+func TestWorkQueueCreatesNoPodAfterASuccess(t *testing.T) {
 	for name, test := range map[string]struct {
 		o    *observed
 		want string
@@ -54,7 +54,7 @@ func TestWorkQueueCreatesNoPodAfterASuccess_JOB_03(t *testing.T) {
 
 // JOB-04 (D-36): a success does not lift the limits: the Job fails by backoffLimit, by its deadline, or by a rule, as
 // long as a pod runs.
-func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
+func TestWorkQueueFailsAfterASuccess(t *testing.T) {
 	for want, o := range map[string]*observed{
 		"BackoffLimitExceeded": observeJob(workQueue(3), backoffLimit(0), counters(1, 0)).with("a").with("f", failedPod(1, time.Hour)),
 		"DeadlineExceeded":     observeJob(workQueue(3), deadline(60), counters(1, 0)).with("a"),
@@ -77,7 +77,7 @@ func TestWorkQueueFailsAfterASuccess_JOB_04(t *testing.T) {
 
 // JOB-65: a work queue suspended after a success loses its running pods, and is complete instead of suspended; without
 // a success it is suspended.
-func TestSuspendedWorkQueueCompletes_JOB_65(t *testing.T) {
+func TestSuspendedWorkQueueCompletes(t *testing.T) {
 	o := observeJob(workQueue(3), suspend, counters(1, 0), activePods(2)).with("a").with("b")
 	o.wantStages(t, "release a b", "delete a b",
 		`status active 0 terminating 2 succeeded 1 failed 0 completedIndexes "" SuccessCriteriaMet=True/CompletionsReached`)

@@ -75,7 +75,8 @@ func TestAnnotationNeedsOurController(t *testing.T) {
 }
 
 // MultiKueue recreates the Job in another cluster, without the status: it would run every index.
-func TestRemoteJobIsNotRetried_RTY_10(t *testing.T) {
+// Requirements: RTY-10
+func TestRemoteJobIsNotRetried(t *testing.T) {
 	job := newJob(3, "0,1", "2")
 	job.Spec.ManagedBy = ptr.To(multiKueue)
 	r, err := make1(t, job, Request{})
@@ -83,7 +84,8 @@ func TestRemoteJobIsNotRetried_RTY_10(t *testing.T) {
 }
 
 // Indexes that are left out but cannot be listed would count as completed in the family, and never run.
-func TestLeftOutIndexesMustFit_RTY_09(t *testing.T) {
+// Requirements: RTY-09
+func TestLeftOutIndexesMustFit(t *testing.T) {
 	const n = 100_000
 	job := newJob(n, "", "1")
 	var odd []int32
@@ -101,7 +103,8 @@ func TestLeftOutIndexesMustFit_RTY_09(t *testing.T) {
 }
 
 // A NonIndexed Job may fail because of its deadline after its last completion.
-func TestNoCompletionIsMissing_RTY_03_RTY_10(t *testing.T) {
+// Requirements: RTY-03, RTY-10
+func TestNoCompletionIsMissing(t *testing.T) {
 	job := newJob(10, "", "")
 	job.Spec.CompletionMode, job.Status.Succeeded = ptr.To(batchv1.NonIndexedCompletion), 10
 	r, err := make1(t, job, Request{})
@@ -109,7 +112,8 @@ func TestNoCompletionIsMissing_RTY_03_RTY_10(t *testing.T) {
 }
 
 // A shortened name does not end with a separator before its suffix.
-func TestCutNamesAreValid_RTY_14(t *testing.T) {
+// Requirements: RTY-14
+func TestCutNamesAreValid(t *testing.T) {
 	job := newJob(100, "", "")
 	job.Spec.CompletionMode = ptr.To(batchv1.NonIndexedCompletion)
 	for cut := 40; cut < 55; cut++ {
@@ -168,7 +172,8 @@ func TestFamilyOfALongName(t *testing.T) {
 }
 
 // With the labels of Argo CD and Kueue, these would delete the copy, or never start it.
-func TestCopyIsFreeOfOtherControllers_RTY_11_RTY_12(t *testing.T) {
+// Requirements: RTY-11, RTY-12
+func TestCopyIsFreeOfOtherControllers(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.Labels = map[string]string{"app.kubernetes.io/instance": "shop", "app.kubernetes.io/name": "sweep", "kueue.x-k8s.io/prebuilt-workload-name": "w", "kueue.x-k8s.io/priority-class": "high"}
 	job.Annotations = map[string]string{"kueue.x-k8s.io/prebuilt-workload-name": "w"}
@@ -192,7 +197,8 @@ func TestCopyIsFreeOfOtherControllers_RTY_11_RTY_12(t *testing.T) {
 
 // The labels of a JobSet are kept, because its pods read them; without an owner, they do not make the copy a part of
 // the JobSet.
-func TestJobOfJobSet_RTY_11(t *testing.T) {
+// Requirements: RTY-11
+func TestJobOfJobSet(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "train", Controller: ptr.To(true)}}
 	labels := map[string]string{"jobset.sigs.k8s.io/jobset-name": "train", "jobset.sigs.k8s.io/job-index": "0"}
@@ -208,7 +214,8 @@ func TestJobOfJobSet_RTY_11(t *testing.T) {
 }
 
 // The success policy of the changed copy applies.
-func TestChangedSuccessPolicy_RTY_13(t *testing.T) {
+// Requirements: RTY-13
+func TestChangedSuccessPolicy(t *testing.T) {
 	job := newJob(4, "1", "0,2,3")
 	met := job.DeepCopy()
 	met.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("1")}}}
@@ -222,7 +229,8 @@ func TestChangedSuccessPolicy_RTY_13(t *testing.T) {
 }
 
 // The status is written to the created Job, not to another Job of the same name.
-func TestStatusPatchNamesTheJob_RTY_06(t *testing.T) {
+// Requirements: RTY-06
+func TestStatusPatchNamesTheJob(t *testing.T) {
 	r, err := make1(t, newJob(3, "0,1", "2"), Request{})
 	if err != nil || !strings.Contains(string(r.Steps.StatusPatch("u1")), `"metadata":{"uid":"u1"}`) {
 		t.Errorf("%s, %v", r.Steps.StatusPatch("u1"), err)

@@ -97,7 +97,8 @@ func started(t *testing.T, r *Plan) *batchv1.Job {
 }
 
 // Issue 18: the retry runs the failed indexes and the ones that never completed, and counts the others as completed.
-func TestRetryRunsWhatIsMissing_RTY_01_RTY_02(t *testing.T) {
+// Requirements: RTY-01, RTY-02
+func TestRetryRunsWhatIsMissing(t *testing.T) {
 	job := newJob(10, "0-2,4-6,8", "3,7")
 	for _, c := range []struct {
 		what    string
@@ -133,7 +134,8 @@ func TestRetryRunsWhatIsMissing_RTY_01_RTY_02(t *testing.T) {
 }
 
 // Issue 18: the patch resumes only the Job that was created, and only with the status that was written.
-func TestResumeNeedsTheStatus_RTY_05(t *testing.T) {
+// Requirements: RTY-05
+func TestResumeNeedsTheStatus(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-6", "7-9"), Request{})
 	if err != nil {
 		t.Fatal(err)
@@ -174,7 +176,8 @@ func TestProgressOfARetryLeavesOutWhatOnlyCounts(t *testing.T) {
 
 // Issue 18: the retries of a Job without completed indexes, and of a NonIndexed Job, run as they are created; a work
 // queue runs as a whole.
-func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
+// Requirements: RTY-01, RTY-03
+func TestRetryWithoutSteps(t *testing.T) {
 	r, err := make1(t, newJob(3, "", "0-2"), Request{})
 	if err != nil || r.Steps != nil || typed(t, r.Object).Spec.Suspend != nil || *typed(t, r.Object).Spec.Parallelism != 5 {
 		t.Errorf("%+v, %v", r, err)
@@ -200,7 +203,8 @@ func TestRetryWithoutSteps_RTY_01_RTY_03(t *testing.T) {
 }
 
 // Issue 18: invalid requests create nothing, and name the Job that prevents the retry.
-func TestRefusals_RTY_10(t *testing.T) {
+// Requirements: RTY-10
+func TestRefusals(t *testing.T) {
 	failed := newJob(10, "0-8", "9")
 	complete := finish(newJob(3, "0-2", ""), batchv1.JobComplete)
 	queue := newJob(3, "", "")
@@ -247,7 +251,8 @@ func TestRefusals_RTY_10(t *testing.T) {
 }
 
 // Issue 18: if another Job replaced a Job under the same name, the retries of the old one do not belong to its family.
-func TestFamilyOfReplacedJob_RTY_09(t *testing.T) {
+// Requirements: RTY-09
+func TestFamilyOfReplacedJob(t *testing.T) {
 	job := newJob(10, "0-8", "9")
 	r, err := make1(t, job, Request{})
 	if err != nil {
@@ -262,7 +267,8 @@ func TestFamilyOfReplacedJob_RTY_09(t *testing.T) {
 
 // Issue 18: labels and annotations of other owners and tools are dropped and listed; the queue is set when the Job may
 // run.
-func TestCopy_RTY_11_RTY_12(t *testing.T) {
+// Requirements: RTY-11, RTY-12
+func TestCopy(t *testing.T) {
 	job := newJob(3, "0", "1")
 	job.OwnerReferences = []metav1.OwnerReference{{Kind: "JobSet", Name: "train"}, {Kind: "CronJob", Name: "nightly"}}
 	job.Labels = map[string]string{"team": "ml", "argocd.argoproj.io/instance": "a", "job-name": "sweep", queueLabel: "gpu"}
@@ -291,7 +297,8 @@ func TestCopy_RTY_11_RTY_12(t *testing.T) {
 }
 
 // Issue 18: a success policy that is already met by the indexes that count as completed would end the retry at once.
-func TestMetSuccessPolicyIsDropped_RTY_13(t *testing.T) {
+// Requirements: RTY-13
+func TestMetSuccessPolicyIsDropped(t *testing.T) {
 	job := newJob(4, "1", "0,2,3")
 	job.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 	r, err := make1(t, job, Request{})
@@ -305,7 +312,8 @@ func TestMetSuccessPolicyIsDropped_RTY_13(t *testing.T) {
 }
 
 // Issue 18: names stay short enough for the labels and hostnames of pods.
-func TestNamesOfRetries_RTY_14(t *testing.T) {
+// Requirements: RTY-14
+func TestNamesOfRetries(t *testing.T) {
 	job := newJob(100000, "0", "")
 	job.Name = strings.Repeat("a", 63)
 	r, err := make1(t, job, Request{})
@@ -319,7 +327,8 @@ func TestNamesOfRetries_RTY_14(t *testing.T) {
 
 // Issue 18: whatever fails, however often, no retry runs a completed index, and no index is lost: the family becomes
 // complete.
-func TestFamiliesComplete_RTY_09(t *testing.T) {
+// Requirements: RTY-09
+func TestFamiliesComplete(t *testing.T) {
 	for seed := range uint64(300) {
 		dice := rand.New(rand.NewPCG(seed, 18))
 		n := dice.Int32N(20) + 2
@@ -369,7 +378,8 @@ func TestFamiliesComplete_RTY_09(t *testing.T) {
 }
 
 // Issue 18: reconcile runs exactly the retry's indexes after the Steps.
-func TestCoreRunsTheRetry_RTY_04(t *testing.T) {
+// Requirements: RTY-04
+func TestCoreRunsTheRetry(t *testing.T) {
 	r, err := make1(t, newJob(10, "0-2,4-6,8,9", "3,7"), Request{})
 	if err != nil {
 		t.Fatal(err)

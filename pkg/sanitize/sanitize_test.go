@@ -7,7 +7,7 @@ import (
 	"unicode/utf8"
 	"unsafe"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 func TestControlCharactersAreEscaped(t *testing.T) {

@@ -8,15 +8,17 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
-// BenchmarkHugeJob_TRK_33 runs a Job of 100,000 indexes, 10,000 at once, from its creation to its end, controller, API
+// BenchmarkHugeJob runs a Job of 100,000 indexes, 10,000 at once, from its creation to its end, controller, API
 // server and nodes included. Virtual time passes as if 32 calls were in flight at once.
 //
 //	go test ./pkg/sim -run '^$' -bench HugeJob -benchtime 1x
-func BenchmarkHugeJob_TRK_33(b *testing.B) {
+//
+// Requirements: TRK-33
+func BenchmarkHugeJob(b *testing.B) {
 	for name, spec := range map[string]batchv1.JobSpec{
 		"indexed":    scenario.IndexedSpec(100_000, 10_000),
 		"nonindexed": scenario.NonIndexedSpec(100_000, 10_000, 6),

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // Requirements: SIM-06. Succeeded pods that are collected stay counted, and those that exist are the newest.

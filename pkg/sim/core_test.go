@@ -16,16 +16,17 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
 )
 
 var observedAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// TestComputeTakesAnyObservation_REG_19 draws Jobs and pods that need not be possible, including nil fields and
+// TestComputeTakesAnyObservation draws Jobs and pods that need not be possible, including nil fields and
 // nonsense: Compute is deterministic, does not change its input, converges, plans only valid statuses, and creates no
 // forbidden pods (S10, S4, S5, S6, S9).
-func TestComputeTakesAnyObservation_REG_19(t *testing.T) {
+// Requirements: REG-19
+func TestComputeTakesAnyObservation(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		o, config := drawObservation(t), drawConfig(t)
 		order := rapid.Permutation(indexes(len(o.Pods))).Draw(t, "order")

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // runOnce runs a Job to its end, without checks, and returns the number of API calls and the virtual time that it took.
@@ -48,7 +48,7 @@ func costs(t testing.TB, n int32, perIndex, failing bool) (calls int, took time.
 
 // BLI-33, BLI-39: backoffLimitPerIndex costs no API calls, and at most 1 % more time: the failed indexes are part of
 // the same status writes.
-func TestLimitPerIndexCostsNoCalls_BLI_33_BLI_39(t *testing.T) {
+func TestLimitPerIndexCostsNoCalls(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for _, failing := range []bool{false, true} {
 			plain, plainTime := costs(t, n, false, failing)
@@ -60,7 +60,8 @@ func TestLimitPerIndexCostsNoCalls_BLI_33_BLI_39(t *testing.T) {
 	}
 }
 
-func BenchmarkPerIndexCost_BLI_39(b *testing.B) {
+// Requirements: BLI-39
+func BenchmarkPerIndexCost(b *testing.B) {
 	for _, n := range []int32{100, 1000, 10_000} {
 		for _, failing := range []bool{false, true} {
 			for _, perIndex := range []bool{false, true} {
@@ -76,9 +77,10 @@ func BenchmarkPerIndexCost_BLI_39(b *testing.B) {
 	}
 }
 
-// BenchmarkSyncDuration_SUC_25 is the SLO of KEP-2307 and KEP-3998: with 50 API calls per second, 99 % of the syncs
+// BenchmarkSyncDuration is the SLO of KEP-2307 and KEP-3998: with 50 API calls per second, 99 % of the syncs
 // take at most 15 s. A hundred Jobs with twelve pods each start at once, half of them with a successPolicy.
-func BenchmarkSyncDuration_SUC_25(b *testing.B) {
+// Requirements: SUC-25
+func BenchmarkSyncDuration(b *testing.B) {
 	for b.Loop() {
 		var syncs []time.Duration
 		w := sim.NewWorld(sim.Options{MaxWrites: 10 * manyWrites, QPS: 50, Workers: 5, OnSync: func(d time.Duration) { syncs = append(syncs, d) }})

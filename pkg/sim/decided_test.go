@@ -9,8 +9,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // decidedThenNot runs a Job whose only pod is deleted after a quiet time, and succeeds after a fault of the status
@@ -37,9 +37,10 @@ func decidedThenNot(o sim.Options, quiet time.Duration, fault func(n int) sim.Fa
 	return w
 }
 
-// TestCreationsWaitForALateOutcome_TRK_03: even if the status is not urgent, no pod is created before a late write that
+// TestCreationsWaitForALateOutcome: even if the status is not urgent, no pod is created before a late write that
 // fails the Job (S9).
-func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
+// Requirements: TRK-03
+func TestCreationsWaitForALateOutcome(t *testing.T) {
 	late := false
 	for by := 200 * time.Millisecond; by < 500*time.Millisecond; by += 10 * time.Millisecond {
 		w := decidedThenNot(sim.Options{Seed: 1, Latency: 100 * time.Millisecond}, 0, func(n int) sim.Fault {
@@ -62,9 +63,10 @@ func TestCreationsWaitForALateOutcome_TRK_03(t *testing.T) {
 	}
 }
 
-// TestCreationsDoNotWaitForever_TRK_03: if no status write succeeds, pods are created a minute after the loss of a
+// TestCreationsDoNotWaitForever: if no status write succeeds, pods are created a minute after the loss of a
 // write that failed the Job.
-func TestCreationsDoNotWaitForever_TRK_03(t *testing.T) {
+// Requirements: TRK-03
+func TestCreationsDoNotWaitForever(t *testing.T) {
 	for _, kind := range []sim.FaultKind{sim.Reject, sim.Fail} {
 		w := decidedThenNot(sim.Options{Seed: 1}, 3*time.Second, func(n int) sim.Fault {
 			if n == 1 {

@@ -14,11 +14,11 @@
 //     duplicate events. Outages, wrong clocks, a second leader, other shards and the deletion
 //     of the namespace are methods of World.
 //
-// A World reports its events to an Observer, which test/checker uses to check the invariants of a Job controller at
-// every write, and lets a Decider choose the next event, which test/prove uses to take every possible step. view.go is
+// A World reports its events to an Observer, which test/virtual/checker uses to check the invariants of a Job controller at
+// every write, and lets a Decider choose the next event, which test/virtual/prove uses to take every possible step. view.go is
 // their access to the state of the World, its Processes and their Knowledge. A World without an Observer is cheap: 10^5
 // pods take seconds.
 //
-// The tests of this package run scenario files (testdata/README.md, test/scenario), replay them with a fault at every
+// The tests of this package run scenario files (testdata/README.md, test/virtual/scenario), replay them with a fault at every
 // single API call, and replay them in storms: random faults.
 package sim

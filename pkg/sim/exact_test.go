@@ -12,13 +12,14 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
-// TestOnlyTheUnknownIsExcused_JOB_03: in a Job without completions, a process may create a pod after a success that its
+// TestOnlyTheUnknownIsExcused: in a Job without completions, a process may create a pod after a success that its
 // watch had not delivered when it planned the creation, but not after a success that it knew.
-func TestOnlyTheUnknownIsExcused_JOB_03(t *testing.T) {
+// Requirements: JOB-03
+func TestOnlyTheUnknownIsExcused(t *testing.T) {
 	w := checker.NewWorld(sim.Options{Seed: 1})
 	script := sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}, {Index: -1, Nth: 1, Act: sim.Act{Run: time.Second}}}
 	scenario.Must(w.CreateJob("a", batchv1.JobSpec{Parallelism: ptr.To[int32](2)}, script))

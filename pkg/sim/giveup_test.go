@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // A World whose controller never becomes idle gives up eventually, whether or not the controller writes, and whether or

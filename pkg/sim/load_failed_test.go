@@ -11,7 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // heldFailures returns the failed pods with the tracking finalizer.
@@ -56,7 +56,7 @@ func watchFailures(t testing.TB, indexes, retries int32) (most int, longest time
 
 // SCL-14: a failed pod whose index is retried keeps its finalizer until the next pod exists, one back-off period later;
 // there is at most one such pod per index, however often the index fails.
-func TestHeldFailuresAreBounded_SCL_14(t *testing.T) {
+func TestHeldFailuresAreBounded(t *testing.T) {
 	for _, retries := range []int32{1, 6} {
 		most, longest := watchFailures(t, 20, retries)
 		if most != 20 {
@@ -68,7 +68,8 @@ func TestHeldFailuresAreBounded_SCL_14(t *testing.T) {
 	}
 }
 
-func BenchmarkHeldFailures_SCL_14(b *testing.B) {
+// Requirements: SCL-14
+func BenchmarkHeldFailures(b *testing.B) {
 	for b.Loop() {
 		most, longest := watchFailures(b, 1000, 3)
 		b.ReportMetric(float64(most)/1000, "held/index")

@@ -11,11 +11,11 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // SCL-04: the duration of a huge Job follows from the limit on API calls: it makes two calls per pod, and never pauses.
-func TestHugeJobUsesItsLimit_SCL_04(t *testing.T) {
+func TestHugeJobUsesItsLimit(t *testing.T) {
 	const qps, pods = 100, 4000
 	for name, spec := range map[string]batchv1.JobSpec{"indexed": scenario.IndexedSpec(pods, 1000), "nonindexed": scenario.NonIndexedSpec(pods, 1000, 6)} {
 		l := newLoaded(t, sim.Options{QPS: qps, Workers: workers})
@@ -27,7 +27,8 @@ func TestHugeJobUsesItsLimit_SCL_04(t *testing.T) {
 	}
 }
 
-func BenchmarkHugeJob_SCL_04(b *testing.B) {
+// Requirements: SCL-04
+func BenchmarkHugeJobAtRates(b *testing.B) {
 	for qps, parallelism := range map[float64]int32{0: 1000, 100: 10_000} {
 		b.Run(fmt.Sprintf("qps=%v/parallelism=%d", qps, parallelism), func(b *testing.B) {
 			for b.Loop() {
@@ -46,7 +47,7 @@ func BenchmarkHugeJob_SCL_04(b *testing.B) {
 
 // SCL-09: however many pods a Job has to create, account for or remove, one sync does only the work that fits into a
 // status and into its time, and then lets other Jobs go first.
-func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
+func TestWorkOfASyncIsCapped(t *testing.T) {
 	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
 	most := reconcile.DefaultConfig().MaxPodChanges
 	verbs := []string{"create", "patch", "delete"}
@@ -79,7 +80,7 @@ func TestWorkOfASyncIsCapped_SCL_09(t *testing.T) {
 // SCL-15: while thousands of pods are created and end, 99 % of the syncs take at most a second, if the API server
 // handles hundreds of calls per second. At lower rates, they take the time of 100 changes, so that few of the calls are
 // status writes (SCL-03).
-func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
+func TestSyncsEndInTime(t *testing.T) {
 	for qps, limit := range map[float64]time.Duration{300: time.Second, 100: 1500 * time.Millisecond, 20: 6 * time.Second} {
 		l := newLoaded(t, sim.Options{QPS: qps, Workers: 5})
 		l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(3000, 3000) }, sim.Script{{Index: -1, Act: sim.Act{Run: 4 * time.Second}}})
@@ -94,7 +95,7 @@ func TestSyncsEndInTime_SCL_03_SCL_15(t *testing.T) {
 }
 
 // TRK-20, SCL-15: the next sync continues the work that a sync has no time for, even if the Job is gone.
-func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
+func TestOrphansBeyondTheTimeOfASyncAreReleased(t *testing.T) {
 	const pods = 300
 	l := newLoaded(t, sim.Options{QPS: 100, Workers: 1})
 	l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(pods, pods) }, sim.Script{{Index: -1, Act: sim.Act{Run: sim.Forever}}})
@@ -116,7 +117,7 @@ func TestOrphansBeyondTheTimeOfASyncAreReleased_TRK_20_SCL_15(t *testing.T) {
 }
 
 // SCL-15: a sync that fails slowly is retried with a growing wait, like a sync that fails at once.
-func TestSlowFailuresAreRetriedWithAWait_SCL_15(t *testing.T) {
+func TestSlowFailuresAreRetriedWithAWait(t *testing.T) {
 	refused := func(c sim.Call) sim.Fault {
 		if c.Verb == "create pod" {
 			return sim.Fault{Kind: sim.Fail}
@@ -166,7 +167,7 @@ func beside(t testing.TB, hugePods int32, jobs int) (latencies []time.Duration) 
 // SCL-09, TRK-33: with a single worker, each of the three syncs that a small Job needs waits for at most one sync of
 // the huge Job, which ends with the stage in which its time is up: a status, 500 creations, and 500 released pods. The
 // number of pods is irrelevant.
-func TestHugeJobDelaysSmallOnesByOneSync_SCL_09_TRK_33(t *testing.T) {
+func TestHugeJobDelaysSmallOnesByOneSync(t *testing.T) {
 	const syncs, stage = 3, (1 + 500 + 500) * besideLatency
 	for _, pods := range []int32{10_000, 20_000} {
 		latencies := beside(t, pods, 30)
@@ -176,7 +177,8 @@ func TestHugeJobDelaysSmallOnesByOneSync_SCL_09_TRK_33(t *testing.T) {
 	}
 }
 
-func BenchmarkSmallJobsBesideAHugeOne_SCL_09(b *testing.B) {
+// Requirements: SCL-09
+func BenchmarkSmallJobsBesideAHugeOne(b *testing.B) {
 	for b.Loop() {
 		latencies := beside(b, 20_000, 50)
 		b.ReportMetric(latencies[len(latencies)/2].Seconds(), "p50-virtual-s")

@@ -13,7 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/metrics"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // loaded is a World whose controller has a limit on its API calls, with measurements.
@@ -149,7 +149,7 @@ func loadTens(t testing.TB, qps float64) *loaded {
 
 // SCL-01, SCL-02, SCL-03: with a limit of 50 calls per second, there are 2,500 pod operations per minute, with 100
 // calls 5,000; all other calls are at most 0.2 per pod.
-func TestPodOperationsReachTheirRate_SCL_01_SCL_02_SCL_03(t *testing.T) {
+func TestPodOperationsReachTheirRate(t *testing.T) {
 	for qps, least := range leastPerMinute {
 		l := loadTens(t, qps)
 		if got := l.operations(); got < least {
@@ -161,7 +161,8 @@ func TestPodOperationsReachTheirRate_SCL_01_SCL_02_SCL_03(t *testing.T) {
 	}
 }
 
-func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
+// Requirements: SCL-01, SCL-02
+func BenchmarkPodOperations(b *testing.B) {
 	for _, qps := range []float64{50, 100} {
 		b.Run(fmt.Sprintf("%v", qps), func(b *testing.B) {
 			for b.Loop() {
@@ -177,7 +178,7 @@ func BenchmarkPodOperations_SCL_01_SCL_02(b *testing.B) {
 
 // SCL-03: there is one creation and one patch for each pod. The other calls per pod decrease with the parallelism: the
 // status is written at most once a second, except at the Job's beginning and end.
-func TestPodTakesTwoCalls_SCL_03(t *testing.T) {
+func TestPodTakesTwoCalls(t *testing.T) {
 	for parallelism, most := range map[int32]float64{10: 2.2, 100: 2.03, 1000: 2.01} {
 		l := newLoaded(t, sim.Options{})
 		l.add(1, func(int) batchv1.JobSpec { return scenario.IndexedSpec(3*parallelism, parallelism) }, sim.Script{{Index: -1, Act: sim.Act{Run: 2 * time.Second}}})
@@ -214,7 +215,7 @@ func suspendTens(t testing.TB, qps float64) *loaded {
 
 // SCL-05, SCL-06: at 50 calls per second, 99 % of the syncs take at most 15 s, and less than 1 % fail, also of the
 // syncs that delete pods.
-func TestSyncsAreQuickAndRarelyFail_SCL_05_SCL_06(t *testing.T) {
+func TestSyncsAreQuickAndRarelyFail(t *testing.T) {
 	for name, c := range map[string]struct {
 		load   func(testing.TB, float64) *loaded
 		action string
@@ -232,7 +233,8 @@ func TestSyncsAreQuickAndRarelyFail_SCL_05_SCL_06(t *testing.T) {
 	}
 }
 
-func BenchmarkSyncs_SCL_05_SCL_06(b *testing.B) {
+// Requirements: SCL-05, SCL-06
+func BenchmarkSyncs(b *testing.B) {
 	for name, load := range map[string]func(testing.TB, float64) *loaded{"all": loadTens, "pods_deleted": suspendTens} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

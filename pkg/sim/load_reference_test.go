@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // referenceQPS is the limit of the KEPs' measurements below. They also allowed a burst of as many calls, which the
@@ -73,7 +73,7 @@ func timeFailure(t testing.TB, n int32, perIndex bool) time.Duration {
 }
 
 // SCL-07, BLI-39: Jobs take no longer than in the KEP, and a limit per index costs almost nothing.
-func TestJobsTakeNoLongerThanInTheKEP_SCL_07_BLI_39(t *testing.T) {
+func TestJobsTakeNoLongerThanInTheKEP(t *testing.T) {
 	for _, n := range []int32{10, 100, 1000} {
 		for name, c := range map[string]struct {
 			took func(testing.TB, int32, bool) time.Duration
@@ -93,7 +93,8 @@ func TestJobsTakeNoLongerThanInTheKEP_SCL_07_BLI_39(t *testing.T) {
 	}
 }
 
-func BenchmarkReferenceTimes_SCL_07(b *testing.B) {
+// Requirements: SCL-07
+func BenchmarkReferenceTimes(b *testing.B) {
 	for _, n := range []int32{10, 100, 1000, 10_000} {
 		for _, perIndex := range []bool{false, true} {
 			b.Run(fmt.Sprintf("%d/perIndex=%v", n, perIndex), func(b *testing.B) {
@@ -142,7 +143,7 @@ func timeMix(t testing.TB, m mix, indexed bool, run time.Duration) *loaded {
 }
 
 // SCL-08: many Jobs at once take no longer than in the KEPs.
-func TestMixesOfJobsTakeNoLongerThanInTheKEPs_SCL_08(t *testing.T) {
+func TestMixesOfJobsTakeNoLongerThanInTheKEPs(t *testing.T) {
 	for name, m := range mixes {
 		l := timeMix(t, m.mix, m.indexed, m.run)
 		if interim := time.Duration(len(l.jobs)) * time.Second / referenceQPS; l.Elapsed() > m.most+interim+burst {
@@ -151,7 +152,8 @@ func TestMixesOfJobsTakeNoLongerThanInTheKEPs_SCL_08(t *testing.T) {
 	}
 }
 
-func BenchmarkMixesOfJobs_SCL_08(b *testing.B) {
+// Requirements: SCL-08
+func BenchmarkMixesOfJobs(b *testing.B) {
 	for name, m := range mixes {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // The limits of the KEPs, in bytes as stored in etcd.
@@ -84,7 +84,7 @@ func successRules(n int) *batchv1.SuccessPolicy {
 
 // SCL-10, BLI-31: however many pods end at once, the lists of uncounted pods stay below 20 kB, the lists of indexes
 // below the size in the KEP, and the Job well below etcd's limit, even with a success rule of 64 KiB.
-func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
+func TestLargestJobFitsIntoEtcd(t *testing.T) {
 	for _, rules := range []int{0, 1} {
 		o := largest(rules)
 		config := reconcile.DefaultConfig()
@@ -115,7 +115,7 @@ func TestLargestJobFitsIntoEtcd_SCL_10_BLI_31(t *testing.T) {
 }
 
 // SCL-10: the maximum number of rules leaves space for a status of 10^4 indexes.
-func TestLargestSuccessPolicyLeavesRoomForTheStatus_SCL_10(t *testing.T) {
+func TestLargestSuccessPolicyLeavesRoomForTheStatus(t *testing.T) {
 	const rules = 20
 	job := &batchv1.Job{Spec: scenario.IndexedSpec(worstIndexes, 10)}
 	job.Spec.SuccessPolicy = successRules(rules)

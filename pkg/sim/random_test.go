@@ -12,8 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // randomCase is a Job that is run repeatedly, each time with other faults.

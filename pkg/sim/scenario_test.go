@@ -8,8 +8,8 @@ import (
 	"github.com/cockroachdb/datadriven"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // TestScenarios runs the files in testdata/scenarios: commands and their output. See testdata/README.md. Update them

@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // A shorter grace period counts from the first deletion request, but the deletion time is never in the past (FID-02).
-func TestShorterGracePeriodDoesNotEndInThePast_FID_02(t *testing.T) {
+func TestShorterGracePeriodDoesNotEndInThePast(t *testing.T) {
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for _, test := range []struct {
 		after     time.Duration

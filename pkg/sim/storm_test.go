@@ -14,9 +14,9 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/checker"
-	"github.com/batchjob-dev/kubectl-batchjob/test/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/checker"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // manySeeds multiplies the seeds for long runs: go test ./pkg/sim -run 'Storms|Tampering' -seeds 100
@@ -62,10 +62,10 @@ var storms = []struct {
 	{"elastic edits, two leaders", 3, scenario.Nothing, elasticEdits},
 }
 
-// TestInvariantsHoldInStorms_JOB_56_JOB_57 replays every scenario file in every storm: fail-over, two leaders (JOB-56),
+// TestInvariantsHoldInStorms replays every scenario file in every storm: fail-over, two leaders (JOB-56),
 // shards that move, split, and are held twice or not at all (SHD-09), an API server that is unreachable for minutes
 // (JOB-57), closed watches and old lists (TRK-21, REG-26), and wrong clocks.
-func TestInvariantsHoldInStorms_JOB_56_JOB_57(t *testing.T) {
+func TestInvariantsHoldInStorms(t *testing.T) {
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
 		for _, storm := range storms {
@@ -235,8 +235,9 @@ var broke = []struct {
 	{"success-never-turns", "two leaders, one slow and with its clock behind", 71},
 }
 
-// TestStormsThatBrokeHoldNow_JOB_56 replays the storms in broke in every run.
-func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
+// TestStormsThatBrokeHoldNow replays the storms in broke in every run.
+// Requirements: JOB-56
+func TestStormsThatBrokeHoldNow(t *testing.T) {
 	for _, b := range broke {
 		t.Run(b.file+"/"+b.storm, func(t *testing.T) {
 			t.Parallel()
@@ -253,10 +254,11 @@ func TestStormsThatBrokeHoldNow_JOB_56(t *testing.T) {
 	}
 }
 
-// TestTamperingBreaksNothingElse_REG_33 runs the random cases while a user with all rights tampers with pods and Jobs:
+// TestTamperingBreaksNothingElse runs the random cases while a user with all rights tampers with pods and Jobs:
 // there is no panic, only invariants that the user violates directly are broken, and the Job ends, unless the user
 // makes a pod run forever.
-func TestTamperingBreaksNothingElse_REG_33(t *testing.T) {
+// Requirements: REG-33
+func TestTamperingBreaksNothingElse(t *testing.T) {
 	for name, c := range randomCases() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
-	"github.com/batchjob-dev/kubectl-batchjob/test/scenario"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/scenario"
 )
 
 // sweepCalls is the number of API calls of a file at which each fault is injected: all calls in most files, otherwise
@@ -35,9 +35,10 @@ var sweepFaults = []struct {
 	{"failure of", sim.Fault{Kind: sim.Fail}},
 }
 
-// TestSingleFaultChangesNoOutcome_TRK_03 replays every scenario file with one fault at one API call, for every fault
+// TestSingleFaultChangesNoOutcome replays every scenario file with one fault at one API call, for every fault
 // and every call: the outcome is the same as without the fault, and no invariant is broken.
-func TestSingleFaultChangesNoOutcome_TRK_03(t *testing.T) {
+// Requirements: TRK-03
+func TestSingleFaultChangesNoOutcome(t *testing.T) {
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
 		if len(want.Broken) > 0 {
@@ -77,10 +78,11 @@ func once(at sim.Call, fault sim.Fault) func(sim.Call) sim.Fault {
 // after the next process has waited for something.
 var lateBy = []time.Duration{3 * time.Millisecond, 700 * time.Millisecond, 5 * time.Second}
 
-// TestLateOrRefusedCallChangesNoOutcome_TRK_03 does the same for writes that are made while another process is working
+// TestLateOrRefusedCallChangesNoOutcome does the same for writes that are made while another process is working
 // (REG-05), or after the caller has given up on them, and for the errors of a webhook, a quota, or an overloaded API
 // server (REG-06, REG-30), which take turns. A late creation makes an extra pod, which may cost a failure.
-func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
+// Requirements: TRK-03
+func TestLateOrRefusedCallChangesNoOutcome(t *testing.T) {
 	kinds := []sim.Fault{{Kind: sim.Timeout}, {Kind: sim.Throttle, Wait: time.Second}, {Kind: sim.Conflict}, {Kind: sim.Reject}, {Kind: sim.Malformed}, {Kind: sim.Misrouted}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})
@@ -103,10 +105,11 @@ func TestLateOrRefusedCallChangesNoOutcome_TRK_03(t *testing.T) {
 	})
 }
 
-// TestFailoverWithAnOldCacheCountsExactly_REG_05 replays every scenario file with a crash after a commit, where the
+// TestFailoverWithAnOldCacheCountsExactly replays every scenario file with a crash after a commit, where the
 // next process begins with older lists than the last one had: it may create pods that are no longer needed, but never
 // counts a pod twice.
-func TestFailoverWithAnOldCacheCountsExactly_REG_05(t *testing.T) {
+// Requirements: REG-05
+func TestFailoverWithAnOldCacheCountsExactly(t *testing.T) {
 	old := []sim.ProcessOptions{{JobsOlder: 3 * time.Second}, {JobsOlder: 3 * time.Second, PodsOlder: 3 * time.Second}, {JobsOlder: time.Minute, PodsOlder: time.Minute}}
 	replayAll(t, func(r scenario.Replay, t *testing.T) {
 		want := r.Run(t, scenario.Trouble{})

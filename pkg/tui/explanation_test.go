@@ -103,7 +103,7 @@ func TestExplanationBeginsWithTheShortAnswer(t *testing.T) {
 }
 
 // Until there is a Report, the screen says what it is waiting for, and for how long.
-func TestScreenSaysWhatItWaitsFor(t *testing.T) {
+func TestScreenNamesPendingReads(t *testing.T) {
 	s := load(t, "quota")
 	s.Job = nil
 	b := open(t, s, size{80, 24}, func(o *Options) { o.Start = StartExplain })

@@ -13,7 +13,7 @@ import (
 )
 
 // Issue 6, 2: the header shows the outcome, the progress and the clocks, whatever the Job's state.
-func TestHeaderSaysOutcomeAndProgress(t *testing.T) {
+func TestHeaderHasOutcomeAndProgress(t *testing.T) {
 	for _, at := range sizes {
 		var all strings.Builder
 		for _, fixture := range []string{

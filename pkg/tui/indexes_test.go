@@ -178,7 +178,7 @@ func TestWheelScrollsTheMap(t *testing.T) {
 }
 
 // The last line explains an action that is not possible, and gives the valid values.
-func TestLastLineSaysWhatCannotBeDone(t *testing.T) {
+func TestLastLineExplainsImpossibleActions(t *testing.T) {
 	for _, c := range []struct{ keys, want string }{
 		{"/ 9 9 9 enter", `"999" is not on the map: type an index from 0 to 312`},
 		{"/ x enter", `"x" is not on the map: type an index from 0 to 312`},
@@ -254,7 +254,7 @@ func TestMapNamesWhyIndexesWait(t *testing.T) {
 }
 
 // The number of indexes on the map is limited, and the map says so.
-func TestMapSaysWhatIsNotOnIt(t *testing.T) {
+func TestMapCountsTheIndexesNotOnIt(t *testing.T) {
 	b := open(t, withIndexes(t, &explain.Indexes{Total: 1<<31 - 1, PendingCount: 1<<31 - 1}), size{80, 24}, nil)
 	shows(b, "The first 1,048,576 of 2,147,483,647 indexes", "2,147,483,647 not started")
 	b.press("2", "G")
@@ -279,7 +279,7 @@ func TestIndexesHeadingCountsOutOfRange(t *testing.T) {
 }
 
 // Issue 6.2: at the limits of zooming, the last line says why nothing changes.
-func TestIndexesZoomSaysItsEnds(t *testing.T) {
+func TestZoomOfIndexesExplainsItsLimits(t *testing.T) {
 	b := open(t, withIndexes(t, huge()), size{80, 24}, nil)
 	const closest, all = "each cell is one index already: enter opens it", "all indexes are on the screen already"
 	b.press("2", "-")
@@ -298,7 +298,7 @@ func TestIndexesZoomSaysItsEnds(t *testing.T) {
 }
 
 // Issue 6.2: the table says how to see the indexes that do not fit.
-func TestIndexesTableSaysWhereTheRestIs(t *testing.T) {
+func TestIndexesTableNamesTheKeyForTheRest(t *testing.T) {
 	x := &explain.Indexes{Total: 40, Failed: "0-19", FailedCount: 20}
 	for i := range int32(20) {
 		x.Details = append(x.Details, explain.IndexInfo{Index: i, State: explain.IndexFailed, Failures: 1})

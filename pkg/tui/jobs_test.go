@@ -443,7 +443,7 @@ func BenchmarkJobsFrame(b *testing.B) {
 }
 
 // CLI-08, issue 17: a note names the data that could not be read, and uses lines of the screen only then.
-func TestListNamesWhatItCannotRead_CLI_08(t *testing.T) {
+func TestListNamesWhatItCannotRead(t *testing.T) {
 	s := jobsSnapshot(someJobs()...)
 	s.Jobs.Gaps = []input.Gap{{What: "pods", Text: "pods could not be read: no permission to list pods in namespace ml"}}
 	for _, at := range sizes {

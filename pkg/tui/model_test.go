@@ -265,7 +265,7 @@ func TestSizeMayChange(t *testing.T) {
 
 // Unknown keys only show a notice, and messages that change nothing visible do not redraw the view.
 // Requirements: VIE-07
-func TestUnknownKeysSaySo(t *testing.T) {
+func TestUnknownKeysShowOnlyANotice(t *testing.T) {
 	b := open(t, load(t, "three-causes"), size{80, 24}, nil)
 	before := b.View().Content
 	above := func(picture string) string { return picture[:strings.LastIndex(picture, "\n")] }
@@ -511,7 +511,8 @@ func TestLostConnectionIsShown(t *testing.T) {
 
 // While the server does not respond, the view shows the state of the last response: clocks stop, there are no estimates, and
 // the controller is not shown as alive; only the length of the outage counts up (issue 17.2).
-func TestSilentServerStopsTheClocks_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestSilentServerStopsTheClocks(t *testing.T) {
 	s := load(t, "running-success-policy")
 	b := open(t, s, size{100, 24}, nil)
 	shows(b, "ETA", "batchjob.dev/controller ✓", "2s so far")
@@ -692,7 +693,7 @@ func TestListStays(t *testing.T) {
 
 // The scrollback says if the Job was deleted, or if the API server has stopped responding.
 // Requirements: VIE-02
-func TestScrollbackSaysWhatItCannotKnow(t *testing.T) {
+func TestScrollbackStartsWithDeletionOrLostConnection(t *testing.T) {
 	s := load(t, "three-causes")
 	gone := *s
 	at := s.Time
@@ -785,7 +786,7 @@ func TestJobOpenedWhilePausedIsShown(t *testing.T) {
 
 // Issue 17: all screens of a Job that is deleted while it is watched say so, and when; its clocks stop, and no next step is
 // shown.
-func TestDeletedJobSaysWhen(t *testing.T) {
+func TestDeletedJobHasItsTimeOnAllScreens(t *testing.T) {
 	s := load(t, "running-success-policy")
 	at := s.Time.Add(3 * time.Second)
 	s.Job.Gone, s.Job.GoneAt = true, &at

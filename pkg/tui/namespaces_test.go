@@ -111,7 +111,7 @@ func TestNAsksForANamespace(t *testing.T) {
 }
 
 // Requirements: VIE-10, VIE-07
-func TestNDoesNothingElsewhere(t *testing.T) {
+func TestNIsOnlyAKeyOfTheList(t *testing.T) {
 	b := open(t, jobsSnapshot(someJobs()...), size{80, 24}, nil)
 	b.press("N")
 	shows(b, "no key N here")

@@ -26,7 +26,7 @@ func TestOverviewFitsEverySize(t *testing.T) {
 }
 
 // RTY-20, RTY-23: the Overview shows the retry family of the Job.
-func TestOverviewShowsTheFamily_RTY_20_RTY_23(t *testing.T) {
+func TestOverviewShowsTheFamily(t *testing.T) {
 	goldens(t, "overview.family", load(t, "../family/sweep"), nil)
 }
 
@@ -214,7 +214,7 @@ func TestOverviewMapGrows(t *testing.T) {
 }
 
 // Issue 6.2: the overview says which data could not be read.
-func TestOverviewSaysWhatCouldNotBeRead(t *testing.T) {
+func TestOverviewNamesFailedReads(t *testing.T) {
 	s := load(t, "running")
 	r := *s.Job.Report
 	s.Job = &snapshot.Job{Report: &r}

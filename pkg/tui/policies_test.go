@@ -31,7 +31,7 @@ func TestPoliciesScroll(t *testing.T) {
 }
 
 // KEP-3939: the tab says when a pod is replaced.
-func TestPoliciesTellOfReplacement(t *testing.T) {
+func TestPoliciesShowWhenPodsAreReplaced(t *testing.T) {
 	s := load(t, "running")
 	r := *s.Job.Report
 	s.Job.Report = &r

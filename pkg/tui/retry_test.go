@@ -132,7 +132,8 @@ func openRetry(t *testing.T, f *fakeRetrier) *testbed {
 }
 
 // Issue 18: the form, its question, a refusal and a failure, in all sizes.
-func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
+// Requirements: RTY-30
+func TestRetryFormFitsEverySize(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*fakeRetrier)
 		keys   []string
@@ -168,7 +169,8 @@ func TestRetryFormFitsEverySize_RTY_30(t *testing.T) {
 }
 
 // Issue 18: nothing is created before the answer y, and esc goes back at every step.
-func TestRetryIsConfirmed_RTY_32(t *testing.T) {
+// Requirements: RTY-32
+func TestRetryIsConfirmed(t *testing.T) {
 	f := sweepRetrier()
 	for _, keys := range [][]string{
 		{"esc"}, {"q"}, {"enter", "esc", "esc"}, {"enter", "n", "q"}, {"enter", "enter", "esc"}, {"enter", "N", "esc"}, {"i", "1", "esc", "enter", "x", "space", "space", "q", "q"},
@@ -198,7 +200,8 @@ func TestRetryIsConfirmed_RTY_32(t *testing.T) {
 }
 
 // Issue 18: the input line selects indexes, the map follows, and indexes that cannot run are refused.
-func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
+// Requirements: RTY-31
+func TestRetryIndexesAreChosen(t *testing.T) {
 	f := sweepRetrier()
 	b := openRetry(t, f)
 	b.keys("i")
@@ -232,7 +235,8 @@ func TestRetryIndexesAreChosen_RTY_31(t *testing.T) {
 
 // Issue 18: R is hidden until the user is known to have permission to create Jobs, with --read-only, and for a Job that has
 // not failed.
-func TestRetryIsHidden_RTY_34(t *testing.T) {
+// Requirements: RTY-34
+func TestRetryIsHidden(t *testing.T) {
 	hidden := func(b *testbed) {
 		t.Helper()
 		hides(b, "R retry")
@@ -279,7 +283,8 @@ func TestRetryIsHidden_RTY_34(t *testing.T) {
 }
 
 // Issue 18: in the list, R acts on the Job under the cursor, and permission is checked once per namespace.
-func TestRetryFromTheList_RTY_34(t *testing.T) {
+// Requirements: RTY-34
+func TestRetryFromTheList(t *testing.T) {
 	f := sweepRetrier()
 	items := someJobs()
 	for i := range items {
@@ -347,7 +352,8 @@ func (w waiting) Find(context.Context, types.NamespacedName) (*screen.Retryable,
 }
 
 // Issue 18: a creation in progress is shown; esc interrupts it, and so does the end of the view.
-func TestRetryIsInterrupted_RTY_33(t *testing.T) {
+// Requirements: RTY-33
+func TestRetryIsInterrupted(t *testing.T) {
 	for _, key := range []string{"esc", "q", "ctrl+c"} {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
@@ -369,7 +375,8 @@ func TestRetryIsInterrupted_RTY_33(t *testing.T) {
 }
 
 // Issue 18: on every screen, only y as the answer to the question creates a Job.
-func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
+// Requirements: RTY-35
+func TestOnlyTheAnswerCreates(t *testing.T) {
 	var keys []string
 	for c := ' ' + 1; c <= '~'; c++ {
 		keys = append(keys, string(c))
@@ -398,7 +405,8 @@ func TestOnlyTheAnswerCreates_RTY_35(t *testing.T) {
 }
 
 // Issue 18: an error stays on the form, which then creates nothing.
-func TestRetryShowsErrors_RTY_36(t *testing.T) {
+// Requirements: RTY-36
+func TestRetryShowsErrors(t *testing.T) {
 	f := sweepRetrier()
 	f.findErr = errors.New("no answer from the API server" + evil)
 	b := openRetry(t, f)
@@ -419,7 +427,8 @@ func TestRetryShowsErrors_RTY_36(t *testing.T) {
 }
 
 // Issue 18: an index list of any length can be planned; a list that is too long to edit is replaced.
-func TestRetryOfManyIndexes_RTY_31(t *testing.T) {
+// Requirements: RTY-31
+func TestRetryOfManyIndexes(t *testing.T) {
 	f := sweepRetrier()
 	f.total = 200_000
 	var odd []int32

@@ -50,7 +50,8 @@ func indexed(completions, parallelism int32) batchv1.JobSpec {
 }
 
 // Advice on a policy says what it would have changed.
-func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
+// Requirements: WIF-01
+func TestAdviceQuotesTheEffectOfAPolicy(t *testing.T) {
 	runs := func(d time.Duration) sim.Act { return sim.Act{Run: d, TerminateExit: 143} }
 	fails := sim.Act{Run: 2 * time.Minute, Exit: 42}
 	late := indexed(10, 1)
@@ -87,7 +88,8 @@ func TestAdviceSaysWhatAPolicyWouldHaveChanged_WIF_01(t *testing.T) {
 }
 
 // There is no quote if too little is known, if the replay would take too long, or if there is no gain.
-func TestNothingIsQuotedThatIsNotKnown_WIF_02(t *testing.T) {
+// Requirements: WIF-02
+func TestNothingIsQuotedThatIsNotKnown(t *testing.T) {
 	fails := sim.Script{{Index: -1, Act: sim.Act{Run: time.Minute, Exit: 42}}}
 	in := ran(t, indexed(1, 1), fails)
 	for name, change := range map[string]func(*input.Input){

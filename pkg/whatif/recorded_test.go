@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // recordings is the folder of the recorded Jobs of pkg/explain.
@@ -35,7 +35,8 @@ const refused = "the API server refused to create pods, which a Job and its pods
 
 // TestReplayReproducesRecordedJobs replays every recorded Job with its own policies: the conditions, counts and indexes
 // must be the recorded ones, unless the Job is listed in differ.
-func TestReplayReproducesRecordedJobs_WIF_05(t *testing.T) {
+// Requirements: WIF-05
+func TestReplayReproducesRecordedJobs(t *testing.T) {
 	same := 0
 	jobs := 0
 	for name, in := range recordedJobs(t) {

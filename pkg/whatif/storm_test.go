@@ -26,7 +26,8 @@ const firstStorms = 300
 
 // TestReplayReproducesStorms runs random Jobs in the virtual cluster while the controller crashes and users delete,
 // evict, suspend and resume. It then replays the data about them. Only the listed seeds lead to a different result.
-func TestReplayReproducesStorms_WIF_05(t *testing.T) {
+// Requirements: WIF-05
+func TestReplayReproducesStorms(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		// known returns the data about the Job and its pods.

@@ -3,7 +3,7 @@ package wording
 import "testing"
 
 // CLI-02: lists are cut after a comma, as kubectl describe cuts them.
-func TestListsAreCutAtAComma_CLI_02(t *testing.T) {
+func TestListsAreCutAtAComma(t *testing.T) {
 	for _, tc := range []struct {
 		list  string
 		limit int

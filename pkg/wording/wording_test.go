@@ -86,7 +86,7 @@ func TestPercent(t *testing.T) {
 }
 
 // A bar is empty only for nothing, full only for everything, and never exceeds its width.
-func TestFill(t *testing.T) {
+func TestBarIsFullOnlyForEverything(t *testing.T) {
 	for _, tc := range []struct {
 		have, total int64
 		width, want int

@@ -6,7 +6,7 @@ import (
 )
 
 // CLI-04: every field of a JobExplanation is described, and every value of its words.
-func TestFieldsAndValuesAreDescribed_CLI_04(t *testing.T) {
+func TestFieldsAndValuesAreDescribed(t *testing.T) {
 	text, err := Fields([]string{"../../../pkg/explain", "../../../pkg/cause", "../../../pkg/reconcile"}, "Report", "ReportList")
 	if err != nil {
 		t.Fatal(err)

@@ -12,7 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.
@@ -42,7 +42,8 @@ func entries(t *testing.T, folder string) (names []string) {
 }
 
 // Issue 19: a bundle has the evidence for an explanation, and nothing is written to the cluster.
-func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
+// Requirements: BUN-01
+func TestBundleHasTheEvidence(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	file := filepath.Join(folder, "train.tar.gz")
@@ -73,7 +74,8 @@ func TestBundleHasTheEvidence_BUN_01(t *testing.T) {
 }
 
 // Issue 19: if a resource is forbidden, the bundle has the rest, and reports the gap.
-func TestBundleWithoutPermissions_BUN_02(t *testing.T) {
+// Requirements: BUN-02
+func TestBundleWithoutPermissions(t *testing.T) {
 	for _, tc := range []struct{ path, gap string }{
 		{"/log", "no permission to get pods/log"}, {"/events", "no permission to list events"}, {"/pods", "no permission to list pods"},
 	} {
@@ -111,7 +113,8 @@ func TestBundleWithoutAnyText(t *testing.T) {
 }
 
 // Issue 19: a bundle that cannot be read or written leaves no file behind.
-func TestBundleThatFailsLeavesNothing_BUN_03(t *testing.T) {
+// Requirements: BUN-03
+func TestBundleThatFailsLeavesNothing(t *testing.T) {
 	api := clitest.NewExplained(t)
 	folder := t.TempDir()
 	if got := program.Run(t, api.API, "bundle", "absent", "-f", filepath.Join(folder, "x")); got.Code != 1 || !strings.Contains(got.ErrOut, `"absent" not found`) {

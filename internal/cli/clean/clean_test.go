@@ -14,7 +14,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // jobAt returns a Job in ns1 that was created and has ended so long ago; failed, or else complete.
@@ -288,7 +288,7 @@ func TestASilentServerEndsTheDeletions(t *testing.T) {
 // Ctrl-C during a deletion completes it; the next Job stays.
 //
 // Requirements: CLN-05
-func TestCtrlCSaysHowManyWereDeleted(t *testing.T) {
+func TestCtrlCPrintsHowManyWereDeleted(t *testing.T) {
 	api := team(t)
 	begun, interrupted := make(chan struct{}), make(chan struct{})
 	api.Around = func(_ string, r *http.Request, serve func()) {

@@ -11,7 +11,7 @@ import (
 )
 
 // MGB-02, SCL-12: flags are checked before any connection is made.
-func TestControllerFlagsAreCheckedFirst_MGB_02_SCL_12(t *testing.T) {
+func TestControllerFlagsAreCheckedFirst(t *testing.T) {
 	checkFlags(t, map[string]string{
 		"":                              "",
 		"--managed-by example.com/jobs": "",

@@ -24,7 +24,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // client-go's default is to check certificate files every five minutes.
@@ -80,7 +80,7 @@ const emptyPod = `{"kind": "Pod", "apiVersion": "v1"}`
 // JOB-57: a token file, which is how a pod's service account gets its token, is reread within a minute, without a
 // restart; a 401 response does not speed that up. The kubelet replaces a token long before it expires. If the file is
 // missing, the old token stays in use.
-func TestTokenFileIsReadAnew_JOB_57(t *testing.T) {
+func TestTokenFileIsReadAnew(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	write := func(token string) {
 		t.Helper()
@@ -142,7 +142,7 @@ func writeClientPair(t *testing.T, certFile, keyFile, name string) {
 
 // JOB-57: a client certificate that is renewed on disk is used without a restart, even if a connection with the old
 // one is open.
-func TestClientCertificateIsReadAnew_JOB_57(t *testing.T) {
+func TestClientCertificateIsReadAnew(t *testing.T) {
 	var mu sync.Mutex
 	shown := ""
 	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -13,11 +13,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // JOB-56: invalid election flags are usage errors, reported before any connection is made.
-func TestWrongElectionFlagsAreWrongUsage_JOB_56(t *testing.T) {
+func TestWrongElectionFlagsAreWrongUsage(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string
 		says []string
@@ -70,7 +70,8 @@ func completed(t *testing.T, args ...string) *Options {
 }
 
 // --shards divides the same election; one shard is the same as no shards.
-func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
+// Requirements: SHD-07
+func TestFlagsMakeTheShards(t *testing.T) {
 	if o := completed(t, "--leader-elect", "--shards=1"); o.sharding != nil || o.runningConfig().Shards != 1 {
 		t.Errorf("one shard is divided: %+v", o.sharding)
 	}
@@ -84,7 +85,7 @@ func TestFlagsMakeTheShards_SHD_07(t *testing.T) {
 }
 
 // JOB-56: the flags determine the election; without --leader-elect there is none.
-func TestFlagsMakeTheElection_JOB_56(t *testing.T) {
+func TestFlagsMakeTheElection(t *testing.T) {
 	if o := completed(t); o.election != nil || o.leaseNamespace() != "" {
 		t.Errorf("an election without being asked for: %+v", o.election)
 	}

@@ -7,7 +7,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // withFlags parses the flags as the command does, without contacting the API server.
@@ -41,7 +41,7 @@ func burstOf(client kube.Interface, most int) (n int) {
 }
 
 // SCL-12, SCL-03: the limits and the number of workers come from the flags, and events have a limit of their own.
-func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
+func TestLimitsAreThoseOfTheFlags(t *testing.T) {
 	// A limiter as slow as this one lets only the burst through.
 	o := withFlags(t, "--kube-api-qps=0.001", "--kube-api-burst=7", "--concurrent-job-syncs=3")
 	if n := burstOf(o.config.Client, 100); n != 7 {
@@ -62,7 +62,7 @@ func TestLimitsAreThoseOfTheFlags_SCL_12_SCL_03(t *testing.T) {
 }
 
 // SCL-12: the defaults, and no limit at all.
-func TestLimitsHaveDefaults_SCL_12(t *testing.T) {
+func TestLimitsHaveDefaults(t *testing.T) {
 	o := withFlags(t)
 	if qps := o.config.Client.CoreV1().RESTClient().GetRateLimiter().QPS(); qps != 500 || o.config.Workers != 50 {
 		t.Errorf("%v calls per second, %d Jobs at once", qps, o.config.Workers)

@@ -34,7 +34,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // printed holds the printed manifests, by kind/name or kind/namespace/name.
@@ -163,7 +163,7 @@ func wanted(leases rbacv1.PolicyRule, namespaces ...string) sets.Set[string] {
 
 // JOB-48, TRK-34: the account has the permissions that the controller checks at its start, the permissions for
 // --leader-elect in its own namespace and for --metrics-secure, and no others.
-func TestManifestsGrantWhatIsNeeded_JOB_48(t *testing.T) {
+func TestManifestsGrantWhatIsNeeded(t *testing.T) {
 	for _, c := range []struct {
 		args       []string
 		namespaces []string
@@ -363,7 +363,8 @@ func TestPrintManifestsPassesFlagsOn(t *testing.T) {
 }
 
 // With --shards, the Deployment has more replicas, as all of them work.
-func TestPrintManifestsWithShards_SHD_07(t *testing.T) {
+// Requirements: SHD-07
+func TestPrintManifestsWithShards(t *testing.T) {
 	for shards, replicas := range map[string]int32{"1": 2, "2": 2, "6": 3} {
 		p := manifestsOf(t, "--print-manifests", "--shards", shards)
 		if d := p.deployment(); *d.Spec.Replicas != replicas || !slices.Contains(p.container().Args, "--shards="+shards) {

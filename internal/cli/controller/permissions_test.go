@@ -33,7 +33,7 @@ func slowServer(delay time.Duration) *rest.Config {
 
 // JOB-48, issue 7, point 7: if the API server hangs, the start fails with the error for an unreachable server, so
 // that neither users nor probes wait forever. The clock is the test's.
-func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
+func TestControllerGivesUpOnServerThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		o := &Options{IOStreams: streams}
@@ -54,7 +54,7 @@ func TestControllerGivesUpOnServerThatHangs_JOB_48(t *testing.T) {
 }
 
 // JOB-48: the time limit applies to each namespace, so a slow API server can be used with many of them.
-func TestEachNamespaceHasTimeForItsPermissions_JOB_48(t *testing.T) {
+func TestEachNamespaceHasTimeForItsPermissions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		begin := time.Now()
 		if err := checkPermissions(t.Context(), controllerClient(t, slowServer(time.Second)), []string{"a", "b", "c"}, "d", leaseRule); err != nil {

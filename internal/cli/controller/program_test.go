@@ -1,6 +1,6 @@
 package controller
 
-import "github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+import "github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 
 // program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand)

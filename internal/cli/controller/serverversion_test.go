@@ -17,7 +17,7 @@ import (
 	logsapi "k8s.io/component-base/logs/api/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // aboutServer is an API server with the given version and schema that allows everything. It records the requested

@@ -14,11 +14,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/serving"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 // JOB-52: flags that contradict each other are usage errors.
-func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
+func TestContradictingServingFlagsAreWrongUsage(t *testing.T) {
 	checkFlags(t, map[string]string{
 		"--metrics-bind-address=0 --health-probe-bind-address=0": "",
 		"--tls-cert-file=c --tls-private-key-file=k":             "",
@@ -30,7 +30,7 @@ func TestContradictingServingFlagsAreWrongUsage_JOB_52(t *testing.T) {
 }
 
 // JOB-52: an address that cannot be opened is a usage error that names the flag, and leaves nothing open.
-func TestAddressThatIsTakenIsWrongUsage_JOB_52(t *testing.T) {
+func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -84,7 +84,7 @@ func freeAddress(t *testing.T) string {
 }
 
 // JOB-52: /configz shows the effective configuration, without secrets.
-func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
+func TestConfigzShowsNoSecrets(t *testing.T) {
 	o := completed(t, "--leader-elect", "--managed-by=example.com/jobs", "--feature-gates=JobSuccessPolicy=false", "--kube-api-qps=7", "--token=secret")
 	if err := o.Validate(); err != nil {
 		t.Fatal(err)
@@ -117,7 +117,7 @@ func TestConfigzShowsNoSecrets_JOB_52(t *testing.T) {
 }
 
 // JOB-56: a process that waits for the lead is ready; one that reads its first lists is not.
-func TestStandbyIsReady_JOB_56(t *testing.T) {
+func TestStandbyIsReady(t *testing.T) {
 	beginning, err := controller.New(controller.Config{Client: kubefake.Client(fake.NewClientset())})
 	if err != nil {
 		t.Fatal(err)

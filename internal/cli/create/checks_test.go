@@ -5,11 +5,11 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // A manifest for a Git repository contains nothing that an API server rejects (CLI-05: errors have a position).
-func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
+func TestDryRunOnTheClientChecks(t *testing.T) {
 	const typo = "  backofLimit: 3\n"
 	for _, c := range []struct {
 		text, args, out, errOut string
@@ -32,7 +32,8 @@ func TestDryRunOnTheClientChecks_CLI_05(t *testing.T) {
 }
 
 // An API server's error about a value of the wrong type gets a position, too.
-func TestCreateLocatesWrongTypes_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestCreateLocatesWrongTypes(t *testing.T) {
 	api := newCreations(t)
 	api.answer = func(string, map[string]any) *clitest.Status {
 		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `Job in version "v1" cannot be handled as a Job: json: cannot unmarshal string into Go struct field JobSpec.spec.backoffLimit of type int32`}

@@ -19,8 +19,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 const (
@@ -111,7 +111,8 @@ func (c *creations) run(t *testing.T, args ...string) clitest.Result {
 	return program.Run(t, nil, append([]string{"create"}, args...)...)
 }
 
-func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestCreateMovesNamesToTheAnnotation(t *testing.T) {
 	api := newCreations(t)
 	got := api.run(t, "-f", createSeveral)
 	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/named created\ncronjob.batch/nightly created\njob.batch/run-x7 created\n" || got.ErrOut != severalNote {
@@ -134,7 +135,8 @@ func TestCreateMovesNamesToTheAnnotation_PFN_23(t *testing.T) {
 }
 
 // create prepares the Jobs of a JobSet in the same way as a Job (issue 17).
-func TestCreateSetsUpTheJobsOfAJobSet_PFN_23_MGB_02(t *testing.T) {
+// Requirements: PFN-23, MGB-02
+func TestCreateSetsUpTheJobsOfAJobSet(t *testing.T) {
 	api, path := newCreations(t), clitest.WriteManifest(t, clitest.JobSet)
 	got := api.run(t, "-f", path, "--managed-by=batchjob.dev/controller", "--force")
 	if got.Code != cmdutil.ExitDone || got.Out != "jobset.jobset.x-k8s.io/train created\n" || got.ErrOut != "" {
@@ -180,7 +182,8 @@ func TestCreateSendsItsOptions(t *testing.T) {
 }
 
 // No kubeconfig is read, and the manifests are printed for kubectl apply, in order, including unknown fields.
-func TestDryRunOnTheClientPrintsManifests_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestDryRunOnTheClientPrintsManifests(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := program.Run(t, nil, "create", "-f", createSeveral, "--validate=ignore", "--dry-run=client", "-o", "yaml")
 	clitest.Golden(t, "create/several.golden", got.Out)
@@ -274,7 +277,8 @@ func TestJobOfADeadControllerIsNotCreated(t *testing.T) {
 	}
 }
 
-func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
+// Requirements: PFN-16, PFN-18, PFN-24
+func TestCreateRefusesIllegalNames(t *testing.T) {
 	const job = "apiVersion: batch/v1\nkind: Job\nmetadata: {name: a, namespace: ns9}\n"
 	for _, c := range []struct{ text, args, want string }{
 		{job + "spec: {podFailurePolicy: {rules: [{name: a-b}, {name: A}, {name: A}]}}", "", "error: PATH:4:42: rule 0 \"a-b\": '-' is not allowed, only letters, digits, '_', ',' and ':'\nerror: PATH:4:66: rule 2 \"A\": rule 1 has the same name\n"},
@@ -301,7 +305,8 @@ func TestCreateRefusesIllegalNames_PFN_16_PFN_18_PFN_24(t *testing.T) {
 }
 
 // A failure does not keep other objects from being created; the API server's errors get a position in the file.
-func TestCreateGoesOnAfterAFailure_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestCreateGoesOnAfterAFailure(t *testing.T) {
 	api := newCreations(t)
 	api.causes = []any{map[string]any{"field": "spec.podFailurePolicy.rules[1].action", "message": "Unsupported value"}, map[string]any{"field": "spec.template.spec.restartPolicy", "message": "Required value"}}
 	api.answer = func(name string, _ map[string]any) *clitest.Status {

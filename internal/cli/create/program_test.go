@@ -2,7 +2,7 @@ package create
 
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/lint"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.

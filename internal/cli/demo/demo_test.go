@@ -10,7 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.
@@ -67,7 +67,8 @@ func outline(t *testing.T, s *snapshot.Snapshot, name string) *explain.Outline {
 }
 
 // Issue 19: the demo shows the subject of each of the five proposals as it happens.
-func TestDemoShowsTheProposals_DEM_01(t *testing.T) {
+// Requirements: DEM-01
+func TestDemoShowsTheProposals(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(20*time.Second, snapshot.Focus{})
 	if job := outline(t, s, "render"); job.Terminating == nil || *job.Terminating != 1 || job.Active != 2 {
@@ -92,7 +93,8 @@ func TestDemoShowsTheProposals_DEM_01(t *testing.T) {
 }
 
 // Issue 19: every screen has content: pods, logs of running and failed pods, and the evidence.
-func TestDemoHasPodsAndLogs_DEM_02(t *testing.T) {
+// Requirements: DEM-02
+func TestDemoHasPodsAndLogs(t *testing.T) {
 	v := newViewed(t)
 	s := v.after(60*time.Second, on("train"))
 	report := s.Job.Report
@@ -122,7 +124,8 @@ func TestDemoHasPodsAndLogs_DEM_02(t *testing.T) {
 }
 
 // Issue 19: without a terminal, the demo prints how the Jobs end; no kubeconfig is read.
-func TestDemoAsText_DEM_03(t *testing.T) {
+// Requirements: DEM-03
+func TestDemoAsText(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	got := program.Run(t, nil, "demo")
 	if got.Code != 0 {

@@ -12,12 +12,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // CLI-04: the explanation has the rule, pod, container, exit code and the last lines of the log; the aliases of the
 // verb print the same.
-func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
+func TestExplanationShowsRulePodAndLog(t *testing.T) {
 	o := clitest.NewExplained(t)
 	first := program.Run(t, o.API, "why", "train", "--full")
 	if first.Code != 0 || first.ErrOut != "" {
@@ -49,7 +49,8 @@ func TestExplanationShowsRulePodAndLog_CLI_04(t *testing.T) {
 }
 
 // Wrong usage gives exit code 2 and one line that says what to do, without a request.
-func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestWrongUsageSendsNoRequest(t *testing.T) {
 	for _, tc := range []struct{ args, says string }{
 		{"a -A", "across all namespaces"},
 		{"a -l x=y", "selector"},
@@ -92,7 +93,8 @@ func TestWrongUsageSendsNoRequest_CLI_04(t *testing.T) {
 }
 
 // Usage errors are reported before all others.
-func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestExplainUsageComesFirst(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent/kubeconfig")
 	t.Setenv("KUBERNETES_SERVICE_HOST", "")
 	if got := program.Run(t, nil, "why", "a", "--index", "x"); got.Code != cmdutil.ExitUsage {
@@ -101,7 +103,8 @@ func TestExplainUsageComesFirst_CLI_04(t *testing.T) {
 }
 
 // JSON and YAML contain the values as stored in the cluster; text for a terminal is escaped.
-func TestHostileTextIsSafeOnATerminal_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestHostileTextIsSafeOnATerminal(t *testing.T) {
 	o := clitest.NewExplained(t)
 	hostile := "\x1b[2J\u202eevil\r"
 	o.Pods.Put(clitest.EndedPod(clitest.ExplainedJob("ns1", "train"), "train-a", 42, hostile))
@@ -136,7 +139,8 @@ func TestHostileTextIsSafeOnATerminal_CLI_04(t *testing.T) {
 }
 
 // --pod and --index narrow the explanation, and reject pods and indexes that the Job does not have.
-func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPodAndIndexNarrowTheAnswer(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	indexed := clitest.SimpleJob("ns1", "indexed", 0)
 	indexed.Object["spec"] = map[string]any{"completions": int64(4), "parallelism": int64(2), "completionMode": "Indexed"}
@@ -180,7 +184,7 @@ func TestPodAndIndexNarrowTheAnswer_CLI_04(t *testing.T) {
 }
 
 // CLI-08: without one of the permissions, the rest is explained, with a notice and a command.
-func TestMissingPermissionsLeaveTheRest_CLI_08(t *testing.T) {
+func TestMissingPermissionsLeaveTheRest(t *testing.T) {
 	for _, tc := range []struct {
 		path, command string
 		missing       []string

@@ -16,7 +16,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // ownedBy sets the Job's controller.
@@ -42,7 +42,7 @@ func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) 
 }
 
 // CLI-04: Jobs are chosen by names, labels or owners, in one namespace or in all.
-func TestJobsAreChosenByNameLabelOrOwner_CLI_04(t *testing.T) {
+func TestJobsAreChosenByNameLabelOrOwner(t *testing.T) {
 	inSet := clitest.ExplainedJob("ns1", "set-worker")
 	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
 	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(clitest.ExplainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, clitest.ExplainedJob("ns2", "other"))
@@ -147,7 +147,8 @@ func TestCronJobThatMayNotBeRead(t *testing.T) {
 }
 
 // Jobs that do not exist are reported after the others; finding no Jobs at all is not an error.
-func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestMissingJobsAreReportedLast(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	got := program.Run(t, o.API, "why", "absent", "train", "second", "cronjob/absent")
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
@@ -174,7 +175,8 @@ func TestMissingJobsAreReportedLast_CLI_04(t *testing.T) {
 }
 
 // Ctrl-C ends the command immediately, with exit code 130 and no partial output.
-func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestInterruptLeavesNoHalfAnswer(t *testing.T) {
 	for _, args := range [][]string{{"why", "train"}, {"why", "-l", "app"}, {"status", "train"}} {
 		o := clitest.NewExplained(t)
 		arrived, release := make(chan struct{}, 10), make(chan struct{})
@@ -199,7 +201,8 @@ func TestInterruptLeavesNoHalfAnswer_CLI_04(t *testing.T) {
 }
 
 // If the server dies after it has returned the Job, the explanation uses the Job alone.
-func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestJobIsExplainedWithoutTheRest(t *testing.T) {
 	o := clitest.NewExplained(t)
 	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
 		if !strings.Contains(r.URL.Path, "/jobs") {
@@ -222,7 +225,8 @@ func TestJobIsExplainedWithoutTheRest_CLI_06(t *testing.T) {
 
 // Pods are listed in pages, together with pods of other Jobs; a continue token that expires meanwhile changes
 // nothing.
-func TestPodsAreReadInPages_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPodsAreReadInPages(t *testing.T) {
 	for _, expires := range []bool{false, true} {
 		o := clitest.NewExplained(t)
 		train := clitest.ExplainedJob("ns1", "train")
@@ -255,7 +259,8 @@ func TestPodsAreReadInPages_CLI_04(t *testing.T) {
 }
 
 // Events of Job train-2 are not shown for Job train.
-func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventsOfOtherJobsAreLeftOut(t *testing.T) {
 	second := clitest.ExplainedJob("ns1", "train-2")
 	o := clitest.NewExplained(t, second)
 	o.Pods.Put(clitest.EndedPod(second, "train-2-xk2p9", 1, ""))
@@ -271,7 +276,8 @@ func TestEventsOfOtherJobsAreLeftOut_CLI_04(t *testing.T) {
 }
 
 // Jobs are read four at a time, and printed in order.
-func TestExplainKeepsOrder_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestExplainKeepsOrder(t *testing.T) {
 	var jobs []*unstructured.Unstructured
 	var want []string
 	for i := range 30 {

@@ -7,11 +7,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // CLI-04: owners are named as in kubectl; other arguments are left.
-func TestOwnersAreNamedAsKubectlNamesThem_CLI_04(t *testing.T) {
+func TestOwnersAreNamedAsKubectlNamesThem(t *testing.T) {
 	owners, rest, err := splitOwnerArgs([]string{
 		"train", "cronjob/nightly", "CJ/nightly", "cronjobs.batch/weekly", "jobset/set", "jobsets.jobset.x-k8s.io/set", "job/x", "cronjob", "pod/y", "",
 	})
@@ -28,7 +28,8 @@ func TestOwnersAreNamedAsKubectlNamesThem_CLI_04(t *testing.T) {
 
 // A Job belongs to its controller, and to the JobSet of its label; not to an object that only has a similar name, or
 // owns it without controlling it.
-func TestJobBelongsToItsController_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestJobBelongsToItsController(t *testing.T) {
 	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
 		job := clitest.SimpleJob("ns1", "x", 0)
 		if kind != "" {

@@ -2,7 +2,7 @@ package explain
 
 import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.

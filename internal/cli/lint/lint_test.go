@@ -11,7 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 const (
@@ -21,7 +21,8 @@ const (
 )
 
 // Every problem has a position, severity, text, ID and fix; PFN-16 to PFN-22 are checked by way of the names.
-func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
+// Requirements: CLI-05, PFN-21
+func TestFindingsHavePositionAndFix(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany)
 	clitest.Golden(t, "lint/many.golden", got.Out)
 	if got.Code != cmdutil.ExitError || got.ErrOut != "error: 11 errors, 3 warnings, 3 infos in 1 Job; 1 object of other kinds skipped\n" {
@@ -29,7 +30,8 @@ func TestFindingsHavePositionAndFix_CLI_05_PFN_21(t *testing.T) {
 	}
 }
 
-func TestFindingsAreYAMLAndJSON_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestFindingsAreYAMLAndJSON(t *testing.T) {
 	got := program.Run(t, nil, "lint", "-f", lintMany, "-o", "yaml")
 	clitest.Golden(t, "lint/many.yaml.golden", got.Out)
 	if got.Code != cmdutil.ExitError {
@@ -79,7 +81,8 @@ func TestLintFailsForErrorsAndWrongUsage(t *testing.T) {
 	}
 }
 
-func TestUnreadableManifestsAreReported_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestUnreadableManifestsAreReported(t *testing.T) {
 	for _, c := range []struct {
 		text, out, errOut string
 	}{
@@ -176,7 +179,8 @@ func TestTheChartOfATemplateIsNamed(t *testing.T) {
 var jobSet = strings.Replace(clitest.JobSet, "values: [2]}}]}\n", "values: [2]}}]}\n        managedBy: batchjob.dev/controller\n", 1)
 
 // The templates of a JobSet are checked like the Jobs that it creates (issue 17).
-func TestJobSetsAreChecked_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestJobSetsAreChecked(t *testing.T) {
 	long := strings.Repeat("x", 50)
 	for _, c := range []struct{ text, out, errOut string }{
 		{jobSet, "", "no findings in 1 JobSet\n"},
@@ -220,7 +224,8 @@ func TestVolumesOfAJobSetMayBeMounted(t *testing.T) {
 }
 
 // Control characters in a manifest are escaped before they reach the terminal.
-func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestHostileManifestIsSafeOnATerminal(t *testing.T) {
 	text := "apiVersion: batch/v1\nkind: Job\nmetadata: {name: \"\\e[31m\\u202e\"}\nspec: {managedBy: \"\\e]0;x\\a\", \"\\e[2J\": 1}\n"
 	path := clitest.WriteManifest(t, text)
 	got := program.Run(t, nil, "lint", "-f", path)
@@ -234,7 +239,8 @@ func TestHostileManifestIsSafeOnATerminal_CLI_05(t *testing.T) {
 }
 
 // A folder with nothing to check is not an error; if nothing can be read, scripts still get their document.
-func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestFolderWithoutJobsIsNoError(t *testing.T) {
 	pod := clitest.WriteManifest(t, "apiVersion: v1\nkind: Pod\n")
 	const none = `{"apiVersion":"batchjob.dev/v1alpha1","findings":[],"kind":"LintResult","summary":{"errors":0,"ignored":0,"infos":0,"jobs":0,"patches":0,"skipped":%d,"warnings":0}}`
 	for _, c := range []struct {
@@ -263,7 +269,8 @@ func TestFolderWithoutJobsIsNoError_CLI_05(t *testing.T) {
 }
 
 // kubectl apply would treat the second one as an update of the first.
-func TestTwoJobsOfOneNameAreReported_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestTwoJobsOfOneNameAreReported(t *testing.T) {
 	cron := "---\napiVersion: batch/v1\nkind: CronJob\nmetadata: {name: a}\nspec: {schedule: '@daily', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}}\n"
 	other := strings.Replace(clitest.PlainJob, "{name: a}", "{name: a, namespace: x}", 1)
 	generated := strings.Replace(clitest.PlainJob, "{name: a}", "{generateName: a}", 1)
@@ -286,7 +293,7 @@ func TestLintIsInterrupted(t *testing.T) {
 }
 
 // 20,000 names give one finding, immediately (PFN-29).
-func TestManyNamesAreOneFinding_PFN_29(t *testing.T) {
+func TestManyNamesAreOneFinding(t *testing.T) {
 	var rules strings.Builder
 	for i := range 20_000 {
 		fmt.Fprintf(&rules, "    - {name: A%d, action: Count, onExitCodes: {operator: In, values: [%d]}}\n", i, i+1)

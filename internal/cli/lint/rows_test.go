@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Each row is a manifest that lint got wrong, with what it prints now: in testdata/rows, after a line "=== what" or

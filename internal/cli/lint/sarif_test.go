@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func readSARIF(t *testing.T, text string) sarifRun {
@@ -104,7 +104,7 @@ func TestTextNamesTheObjectAndItsTemplate(t *testing.T) {
 
 // "no findings" is followed by a line about unchecked problems.
 // Requirements: LNT-04
-func TestLastLineSaysWhatIsNotChecked(t *testing.T) {
+func TestLastLineNamesUncheckedProblems(t *testing.T) {
 	if got := program.Run(t, nil, "lint", "-f", lintFine); got.ErrOut != "no findings in 1 Job\n"+notChecked+"\n" {
 		t.Errorf("%q", got.ErrOut)
 	}

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func following(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
@@ -21,7 +21,8 @@ func finishTrain(api *clitest.API) {
 }
 
 // Lines are printed as they are written, retries are included, and the command ends with the Job.
-func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowedLogsJoinRetries(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	s := program.Start(t, api, clitest.NewEnv(), "logs", "train", "-f")
 	s.WaitErr("job.batch/train has no pods (Running), waiting for them.\n")
@@ -55,7 +56,8 @@ func TestFollowedLogsJoinRetries_CLI_07(t *testing.T) {
 }
 
 // A connection that breaks in the middle of a second neither repeats nor loses a line.
-func TestLogsFollowReconnects_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestLogsFollowReconnects(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	at := clitest.Now().Add(1500 * time.Millisecond)
@@ -97,7 +99,8 @@ func onNode(pod *corev1.Pod, node string) *corev1.Pod {
 
 // A kubelet that cannot be reached is not a lost connection: the logs of other nodes continue, and so does its own
 // once it can be reached (issue 17.4).
-func TestUnreachableKubeletIsNoLostConnection_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestUnreachableKubeletIsNoLostConnection(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(onNode(clitest.RunningPod("a", 1, 1), "node-1"))
 	pods.Put(onNode(clitest.RunningPod("b", 2, 1), "node-2"))
@@ -146,7 +149,8 @@ func TestUnreachableKubeletOfAnEndedContainer(t *testing.T) {
 }
 
 // The server may end the stream of a container that is still running.
-func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestLogsFollowStreamEndsEarly(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	pods.Write("train-a/main", "one")
@@ -164,7 +168,8 @@ func TestLogsFollowStreamEndsEarly_CLI_07(t *testing.T) {
 }
 
 // --tail counts once: after a lost connection, all new lines are printed.
-func TestTailCountsOnce_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestTailCountsOnce(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	pods.Write("train-a/main", "old", "older", "last")
@@ -211,7 +216,8 @@ func TestLogsFollowCap(t *testing.T) {
 }
 
 // The Job is known to have finished before the watch delivers its last pod.
-func TestLogsFollowReadsThePodThatTheWatchMissed_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestLogsFollowReadsThePodThatTheWatchMissed(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.Locked(func() { pods.Blind = true })
 	s := following(t, api)

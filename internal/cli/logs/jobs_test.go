@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // evalJob returns a Job, besides LogsJob, that is not Indexed.
@@ -122,7 +122,8 @@ func TestLogsOfSeveralJobsWithoutTheContainer(t *testing.T) {
 }
 
 // All Jobs are followed until the last has finished; the limit of concurrent logs applies to all Jobs together.
-func TestFollowedLogsOfSeveralJobs_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowedLogsOfSeveralJobs(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob(), evalJob())
 	pods.Put(clitest.RunningPod("a", 1, 1))
 	pods.Put(evalPod(clitest.RunningPod("b", -1, 1)))

@@ -12,10 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-func TestLogsAreOrderedAndPrefixed_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestLogsAreOrderedAndPrefixed(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.WithLog(clitest.RunningPod("r10", 9, 1), "nine")
 	pods.WithLog(clitest.RunningPod("r2", 2, 1), "two")
@@ -122,7 +123,8 @@ func TestLogsFailedRunBefore(t *testing.T) {
 	}
 }
 
-func TestLogsNoteWhatIsMissing_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLogsNoteWhatIsMissing(t *testing.T) {
 	job := clitest.LogsJob()
 	for field, value := range map[string]any{"failed": int64(3), "completedIndexes": "0-1", "failedIndexes": "5"} {
 		_ = unstructured.SetNestedField(job.Object, value, "status", field)
@@ -215,7 +217,8 @@ func TestLogsManyPods(t *testing.T) {
 	}
 }
 
-func TestUnreadableLogLeavesTheOthers_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestUnreadableLogLeavesTheOthers(t *testing.T) {
 	api, pods := clitest.NewPods(t, clitest.LogsJob())
 	pods.WithLog(clitest.FailedPod("a", 1, 1), "a")
 	pods.WithLog(clitest.FailedPod("b", 2, 1), "b")

@@ -13,7 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // failedJob is ns1/NAME with six indexes: 2 has failed, and 4 did not complete.
@@ -113,7 +113,8 @@ func wantRun(t *testing.T, got clitest.Result, code int, parts ...string) {
 }
 
 // The created Job is printed as it runs.
-func TestRetryIsShown_RTY_19(t *testing.T) {
+// Requirements: RTY-19
+func TestRetryIsShown(t *testing.T) {
 	for args, parts := range map[string][]string{
 		"":        {"job.batch/a-retry-1 created\n", "It runs 2 indexes (2,4); the other 4 indexes count as done.\n"},
 		"-o name": {"job.batch/a-retry-1\n"},
@@ -135,7 +136,8 @@ func TestRetryIsShown_RTY_19(t *testing.T) {
 }
 
 // --wait continues with the exit codes of wait.
-func TestRetryWaits_RTY_19(t *testing.T) {
+// Requirements: RTY-19
+func TestRetryWaits(t *testing.T) {
 	for kind, code := range map[string]int{"Complete": cmdutil.ExitDone, "Failed": cmdutil.ExitJobFailed} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
 		api.Around = func(call string, _ *http.Request, serve func()) {
@@ -149,7 +151,8 @@ func TestRetryWaits_RTY_19(t *testing.T) {
 }
 
 // A Job that cannot be retried causes no creation.
-func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
+// Requirements: RTY-10, RTY-17
+func TestRetryIsRefused(t *testing.T) {
 	ofCronJob := func(job *unstructured.Unstructured) {
 		_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{
 			"apiVersion": "batch/v1", "kind": "CronJob", "name": "nightly", "uid": "c", "controller": true,
@@ -189,7 +192,8 @@ func TestRetryIsRefused_RTY_10_RTY_17(t *testing.T) {
 }
 
 // For a CronJob, the last failed Job is retried, not the last Job.
-func TestRetryOfCronJob_RTY_17(t *testing.T) {
+// Requirements: RTY-17
+func TestRetryOfCronJob(t *testing.T) {
 	of := func(created string) func(*unstructured.Unstructured) {
 		return func(job *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(job.Object, created, "metadata", "creationTimestamp")
@@ -208,7 +212,8 @@ func TestRetryOfCronJob_RTY_17(t *testing.T) {
 }
 
 // If the API server does not answer, nothing is created.
-func TestRetryWithoutAPIServer_RTY_10(t *testing.T) {
+// Requirements: RTY-10
+func TestRetryWithoutAPIServer(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"))
 	api.API.Server.Close()
 	got := program.Run(t, api.API, "retry", "a")
@@ -218,7 +223,8 @@ func TestRetryWithoutAPIServer_RTY_10(t *testing.T) {
 }
 
 // A missing permission is found before anything is created, or leaves nothing behind.
-func TestRetryWithoutPermission_RTY_07(t *testing.T) {
+// Requirements: RTY-07
+func TestRetryWithoutPermission(t *testing.T) {
 	const ask = "create selfsubjectaccessreviews"
 	for _, c := range []struct {
 		denied []string

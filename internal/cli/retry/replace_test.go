@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // stalledJob has completed four of six indexes, and has not finished.
@@ -107,7 +107,7 @@ func TestCtrlCDuringReplaceLeavesOneJob(t *testing.T) {
 // The output says that a printed Job is suspended if more steps are needed to run it.
 //
 // Requirements: RTY-39
-func TestPrintedJobSaysThatItIsSuspended(t *testing.T) {
+func TestPrintedJobIsSuspended(t *testing.T) {
 	for args, want := range map[string]bool{"--dry-run=client -o yaml": true, "--dry-run=server -o yaml": true, "-o yaml": false, "--dry-run=client -o yaml --indexes 0-5": false} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
 		got := program.Run(t, api.API, append([]string{"retry", "a"}, strings.Fields(args)...)...)

@@ -11,11 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Issue 18: usage errors are reported before any connection is made.
-func TestRetryUsage_RTY_10(t *testing.T) {
+// Requirements: RTY-10
+func TestRetryUsage(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	program.Rejects(t, nil, "retry", map[string]string{
 		"":                                  "name one Job or CronJob to retry",
@@ -84,7 +85,8 @@ func changed(t *testing.T, args ...string) (*unstructured.Unstructured, error) {
 }
 
 // Issue 18: the flags change only the fields that they name.
-func TestChanges_RTY_15(t *testing.T) {
+// Requirements: RTY-15
+func TestChanges(t *testing.T) {
 	editor := filepath.Join(t.TempDir(), "edit")
 	if err := os.WriteFile(editor, []byte("#!/bin/sh\nsed -i 's/m:1/edited/' \"$1\"\n"), 0o700); err != nil {
 		t.Fatal(err)

@@ -14,11 +14,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // If the name exists, nothing is changed, and the message distinguishes another retry from any other Job.
-func TestNameOfRetryExists_RTY_06(t *testing.T) {
+// Requirements: RTY-06
+func TestNameOfRetryExists(t *testing.T) {
 	for _, c := range []struct {
 		args, name string
 		change     func(*unstructured.Unstructured)
@@ -116,7 +117,8 @@ func TestRetryOfALongName(t *testing.T) {
 
 // A second retry replaces the Job of the first between two requests: the first reports it, and does not change the
 // other Job.
-func TestRetryIsOvertaken_RTY_06(t *testing.T) {
+// Requirements: RTY-06
+func TestRetryIsOvertaken(t *testing.T) {
 	for _, at := range []string{"patch jobs/status", "patch jobs"} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
 		api.Around = func(call string, _ *http.Request, serve func()) {
@@ -133,7 +135,8 @@ func TestRetryIsOvertaken_RTY_06(t *testing.T) {
 }
 
 // The Job of an interrupted retry is replaced, even if its controller updates it meanwhile, unless it keeps changing.
-func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
+// Requirements: RTY-05, RTY-06
+func TestInterruptedRetryIsReplaced(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
 	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
@@ -169,7 +172,8 @@ func TestInterruptedRetryIsReplaced_RTY_05_RTY_06(t *testing.T) {
 
 // Ctrl-C before or after any of its requests leaves nothing, or a Job that runs nothing or the right indexes; the
 // exit code and the output agree with that.
-func TestCtrlCDuringRetry_RTY_05(t *testing.T) {
+// Requirements: RTY-05
+func TestCtrlCDuringRetry(t *testing.T) {
 	const all, some = "", "0,1,3,5"
 	for _, c := range []struct {
 		at        string
@@ -288,7 +292,8 @@ func TestUnprintableRetryIsNamed(t *testing.T) {
 }
 
 // The controller of the Job may update its status while an interrupted retry removes it.
-func TestInterruptedRetryMeetsTheController_RTY_05(t *testing.T) {
+// Requirements: RTY-05
+func TestInterruptedRetryMeetsTheController(t *testing.T) {
 	api := clitest.NewWrites(t, failedJob(t, "a"))
 	api.Deny("patch jobs/status", "create selfsubjectaccessreviews")
 	deletions := 0
@@ -305,7 +310,8 @@ func TestInterruptedRetryMeetsTheController_RTY_05(t *testing.T) {
 }
 
 // A dry run stores nothing, and does not remove the Job of an interrupted retry.
-func TestDryRunOfRetry_RTY_16(t *testing.T) {
+// Requirements: RTY-16
+func TestDryRunOfRetry(t *testing.T) {
 	for _, c := range []struct{ args, out, calls string }{
 		{"--dry-run=client", "job.batch/a-retry-1 created (dry run)\n", "[]"},
 		{"--dry-run=server", "job.batch/a-retry-1 created (server dry run)\n", "[create jobs]"},
@@ -323,7 +329,8 @@ func TestDryRunOfRetry_RTY_16(t *testing.T) {
 }
 
 // A retry of a retry belongs to the first Job, and runs what neither has completed.
-func TestRetryOfARetry_RTY_09(t *testing.T) {
+// Requirements: RTY-09
+func TestRetryOfARetry(t *testing.T) {
 	first := failedJob(t, "a-retry-1", isOf("a", "1"), set("0-3,5", "status", "completedIndexes"), set("4", "status", "failedIndexes"))
 	for _, name := range []string{"a", "a-retry-1"} {
 		api := clitest.NewWrites(t, failedJob(t, "a"), first)
@@ -336,7 +343,8 @@ func TestRetryOfARetry_RTY_09(t *testing.T) {
 }
 
 // --failed-only leaves out index 4, unless one of its pods has started.
-func TestFailedOnly_RTY_02(t *testing.T) {
+// Requirements: RTY-02
+func TestFailedOnly(t *testing.T) {
 	job := failedJob(t, "a")
 	for phase, runs := range map[corev1.PodPhase]string{corev1.PodPending: "It runs index 2;", corev1.PodFailed: "It runs 2 indexes (2,4);"} {
 		api := clitest.NewWrites(t, job)
@@ -350,7 +358,8 @@ func TestFailedOnly_RTY_02(t *testing.T) {
 }
 
 // Labels and owners of other tools are dropped with a warning; a queue of Kueue starts the copy.
-func TestRetryOfOthersJobs_RTY_11_RTY_12(t *testing.T) {
+// Requirements: RTY-11, RTY-12
+func TestRetryOfOthersJobs(t *testing.T) {
 	job := failedJob(t, "a", func(job *unstructured.Unstructured) {
 		job.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm", "kustomize.toolkit.fluxcd.io/name": "apps", "kueue.x-k8s.io/queue-name": "gpu"})
 		job.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": "shop:batch/Job:ns1/a"})

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // configMap is the manifest of a ConfigMap.

@@ -23,13 +23,14 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/junitcheck"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/product/junitcheck"
 )
 
 // The report has the cause and the last lines of the log.
-func TestReportOfAFailure_RUN_13(t *testing.T) {
+// Requirements: RUN-13
+func TestReportOfAFailure(t *testing.T) {
 	server := newServer(t)
 	report := filepath.Join(t.TempDir(), "r.xml")
 	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
@@ -49,7 +50,8 @@ func TestReportOfAFailure_RUN_13(t *testing.T) {
 }
 
 // The report has the termination message of a container, which its log may lack.
-func TestReportHasTerminationMessages_RUN_13(t *testing.T) {
+// Requirements: RUN-13
+func TestReportHasTerminationMessages(t *testing.T) {
 	server := newServer(t)
 	report := filepath.Join(t.TempDir(), "r.xml")
 	s := server.start("-f", clitest.WriteManifest(t, train), "--junit", report, "--logs=none")
@@ -98,7 +100,8 @@ func lineOf(c junit.Case) string {
 	return strings.TrimSuffix(fmt.Sprintf("%s passed: %s", c.Name, c.Output), ": ")
 }
 
-func TestEachIndexIsATestCase_RUN_13(t *testing.T) {
+// Requirements: RUN-13
+func TestEachIndexIsATestCase(t *testing.T) {
 	stopped := pod(3, corev1.PodFailed)
 	stopped.Stopped = explain.StoppedAtEnd
 	running := []explain.PodInfo{pod(1, corev1.PodFailed), pod(2, corev1.PodRunning)}
@@ -149,7 +152,8 @@ index 5 failure Failed: failed; its pods are gone`},
 }
 
 // A report on 10,000 indexes, half of which failed twice, is fast.
-func TestReportOfAHugeJob_RUN_13(t *testing.T) {
+// Requirements: RUN-13
+func TestReportOfAHugeJob(t *testing.T) {
 	const n = 10_000
 	var pods []explain.PodInfo
 	var done, failed []int32

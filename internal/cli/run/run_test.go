@@ -21,8 +21,8 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // train is the manifest of an Indexed Job with three indexes.
@@ -55,7 +55,8 @@ func expect(t *testing.T, s *clitest.Session, code int, out string, errOut ...st
 	}
 }
 
-func TestRunFollowsToTheEnd_RUN_01(t *testing.T) {
+// Requirements: RUN-01
+func TestRunFollowsToTheEnd(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train))
 	s.WaitErr("train  Running")
@@ -103,7 +104,8 @@ func (s *server) failTrain() {
 	s.finish("train", "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
 }
 
-func TestFailureIsExplained_RUN_02(t *testing.T) {
+// Requirements: RUN-02
+func TestFailureIsExplained(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train+other))
 	s.WaitErr("other  Running")
@@ -113,7 +115,8 @@ func TestFailureIsExplained_RUN_02(t *testing.T) {
 	expect(t, s, cmdutil.ExitJobFailed, "[train index 1 attempt 1] boom\n", "job.batch/train Failed: FailedIndexes", "job.batch/other Complete", "✗ train failed after ", "Container main exited with code 1", "boom", "--full: ")
 }
 
-func TestLogsFailedAndNone_RUN_05(t *testing.T) {
+// Requirements: RUN-05
+func TestLogsFailedAndNone(t *testing.T) {
 	for choice, want := range map[string]string{"failed": "[index 1 attempt 1] boom\n", "none": ""} {
 		server := newServer(t)
 		s := server.start("-f", clitest.WriteManifest(t, train), "--logs", choice, "-q")
@@ -124,7 +127,8 @@ func TestLogsFailedAndNone_RUN_05(t *testing.T) {
 	}
 }
 
-func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
+// Requirements: RUN-03
+func TestNothingIsCreatedForABadManifest(t *testing.T) {
 	for name, c := range map[string]struct {
 		manifest string
 		args     string
@@ -161,7 +165,8 @@ func TestNothingIsCreatedForABadManifest_RUN_03(t *testing.T) {
 }
 
 // If a Job cannot be created, none is left.
-func TestAllJobsOrNone_RUN_03(t *testing.T) {
+// Requirements: RUN-03
+func TestAllJobsOrNone(t *testing.T) {
 	server := newServer(t)
 	server.exists = "other"
 	got := program.Run(t, server.API, "run", "-f", clitest.WriteManifest(t, train+other))
@@ -174,7 +179,8 @@ func TestAllJobsOrNone_RUN_03(t *testing.T) {
 	}
 }
 
-func TestMissingPermissions_RUN_04(t *testing.T) {
+// Requirements: RUN-04
+func TestMissingPermissions(t *testing.T) {
 	for forbidden, args := range map[string]string{"create jobs": "", "list jobs": "", "delete jobs": "--rm", "patch jobs": "--on-cancel=suspend"} {
 		server := newServer(t)
 		server.forbid = []string{forbidden}
@@ -188,7 +194,8 @@ func TestMissingPermissions_RUN_04(t *testing.T) {
 }
 
 // Without the permission to read logs, the Jobs are followed, and one line reports it.
-func TestLogsThatMayNotBeRead_RUN_04(t *testing.T) {
+// Requirements: RUN-04
+func TestLogsThatMayNotBeRead(t *testing.T) {
 	for _, resource := range []string{"/log", "/pods"} {
 		server := newServer(t)
 		server.API.SetRefuse(func(r *http.Request) *clitest.Status {
@@ -207,7 +214,8 @@ func TestLogsThatMayNotBeRead_RUN_04(t *testing.T) {
 	}
 }
 
-func TestTimeout_RUN_06(t *testing.T) {
+// Requirements: RUN-06
+func TestTimeout(t *testing.T) {
 	for _, rm := range []bool{false, true} {
 		server := newServer(t)
 		env := clitest.NewEnv()
@@ -236,7 +244,8 @@ func TestTimeout_RUN_06(t *testing.T) {
 	}
 }
 
-func TestCancel_RUN_07(t *testing.T) {
+// Requirements: RUN-07
+func TestCancel(t *testing.T) {
 	for args, want := range map[string]struct{ write, says string }{
 		"":                      {"", "Interrupted: job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n"},
 		"--rm --on-cancel=keep": {"", "Interrupted: job.batch/train keeps running"},
@@ -261,7 +270,8 @@ func TestCancel_RUN_07(t *testing.T) {
 }
 
 // If the API server does not answer a cleanup, it ends after ten seconds, and the Jobs that are left are printed.
-func TestCleanupIsBounded_RUN_07(t *testing.T) {
+// Requirements: RUN-07
+func TestCleanupIsBounded(t *testing.T) {
 	server := newServer(t)
 	server.deletion = make(chan struct{})
 	env := clitest.NewEnv()
@@ -278,7 +288,8 @@ func TestCleanupIsBounded_RUN_07(t *testing.T) {
 	close(server.deletion)
 }
 
-func TestRemove_RUN_08(t *testing.T) {
+// Requirements: RUN-08
+func TestRemove(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train), "--rm")
 	s.WaitErr("train  Running")
@@ -286,7 +297,8 @@ func TestRemove_RUN_08(t *testing.T) {
 	expect(t, s, cmdutil.ExitDone, "", "Complete", "Deleted job.batch/train.\n")
 }
 
-func TestDeletedMeanwhile_RUN_02(t *testing.T) {
+// Requirements: RUN-02
+func TestDeletedMeanwhile(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train))
 	s.WaitErr("train  Running")
@@ -295,7 +307,8 @@ func TestDeletedMeanwhile_RUN_02(t *testing.T) {
 }
 
 // A Job may be gone before the first watch event.
-func TestDeletedAtOnce_RUN_02(t *testing.T) {
+// Requirements: RUN-02
+func TestDeletedAtOnce(t *testing.T) {
 	server := newServer(t)
 	server.vanish = true
 	s := server.start("-f", clitest.WriteManifest(t, train))
@@ -303,7 +316,8 @@ func TestDeletedAtOnce_RUN_02(t *testing.T) {
 }
 
 // A retry runs the missing indexes, and its result is the result of the command.
-func TestRetry_RUN_09(t *testing.T) {
+// Requirements: RUN-09
+func TestRetry(t *testing.T) {
 	server := newServer(t)
 	report := filepath.Join(t.TempDir(), "r.xml")
 	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1", "--rm", "--junit", report)
@@ -331,7 +345,8 @@ func ofJob(pod *corev1.Pod, job string) *corev1.Pod {
 	return pod
 }
 
-func TestRetriesEnd_RUN_09(t *testing.T) {
+// Requirements: RUN-09
+func TestRetriesEnd(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1")
 	s.WaitErr("train  Running")
@@ -496,7 +511,8 @@ func TestHangingCreationNamesTheJob(t *testing.T) {
 }
 
 // A retry waits for the end of an outage, reported by the API server or by a proxy.
-func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
+// Requirements: RUN-09, RUN-10
+func TestRetryWaitsForTheEndOfAnOutage(t *testing.T) {
 	server := newServer(t)
 	server.outage = []clitest.Status{{Code: 503, Reason: "ServiceUnavailable", Message: "etcd"}, {Code: 502, Message: "Bad Gateway"}, {Code: 504, Reason: "Timeout", Message: "too slow"}}
 	s := server.start("-f", clitest.WriteManifest(t, train), "--retry=1")
@@ -512,7 +528,8 @@ func TestRetryWaitsForTheEndOfAnOutage_RUN_09_RUN_10(t *testing.T) {
 
 // A retry that was stored although its response was lost becomes the attempt, whatever it has done since; no second
 // one is created.
-func TestRetryWithoutAnAnswerIsMadeOnce_RUN_09_RUN_10(t *testing.T) {
+// Requirements: RUN-09, RUN-10
+func TestRetryWithoutAnAnswerIsMadeOnce(t *testing.T) {
 	failed := map[string]any{"failed": int64(1)}
 	for what, c := range map[string]struct {
 		answer    int
@@ -600,7 +617,8 @@ func TestInterruptedRetryIsCanceled(t *testing.T) {
 }
 
 // A retry that another client has created meanwhile is not followed.
-func TestRetryOfSomebodyElseIsNotFollowed_RUN_09(t *testing.T) {
+// Requirements: RUN-09
+func TestRetryOfSomebodyElseIsNotFollowed(t *testing.T) {
 	server := newServer(t)
 	server.outage = []clitest.Status{{Code: 503, Message: "later"}}
 	server.stores = func(name string) {
@@ -620,7 +638,8 @@ func TestRetryOfSomebodyElseIsNotFollowed_RUN_09(t *testing.T) {
 }
 
 // Jobs may be in several namespaces, and several retries run beside other Jobs.
-func TestSeveralNamespaces_RUN_01_RUN_09(t *testing.T) {
+// Requirements: RUN-01, RUN-09
+func TestSeveralNamespaces(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train+strings.Replace(other, "other}", "other, namespace: ns2}", 1)), "--retry=2", "--logs=none", "--on-cancel=suspend")
 	s.WaitErr("ns2/other  Running")
@@ -643,7 +662,8 @@ type failingWriter struct{}
 func (failingWriter) Write([]byte) (int, error) { return 0, errors.New("no space left on device") }
 
 // If logs cannot be printed, the command ends, and reports that the Job keeps running.
-func TestStdoutFails_RUN_05(t *testing.T) {
+// Requirements: RUN-05
+func TestStdoutFails(t *testing.T) {
 	server := newServer(t)
 	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, server.API.URL()))
 	var errOut leash.Output
@@ -662,7 +682,8 @@ func TestStdoutFails_RUN_05(t *testing.T) {
 }
 
 // On a terminal, the progress is a line with a bar that makes room for logs.
-func TestProgressOnATerminal_RUN_01(t *testing.T) {
+// Requirements: RUN-01
+func TestProgressOnATerminal(t *testing.T) {
 	for locale, bar := range map[string]string{"C.UTF-8": "████████▒▒▒▒▒▒······", "C": "########======......"} {
 		t.Setenv("LC_ALL", locale)
 		t.Setenv("TERM", "xterm")
@@ -687,7 +708,8 @@ func TestProgressOnATerminal_RUN_01(t *testing.T) {
 }
 
 // run waits for a lost connection.
-func TestLostConnection_RUN_10(t *testing.T) {
+// Requirements: RUN-10
+func TestLostConnection(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, train))
 	s.WaitErr("train  Running")
@@ -706,7 +728,8 @@ func TestLostConnection_RUN_10(t *testing.T) {
 }
 
 // At most --max-log-requests logs are open at a time, and no line is lost.
-func TestLogsOfAThousandPods_RUN_05(t *testing.T) {
+// Requirements: RUN-05
+func TestLogsOfAThousandPods(t *testing.T) {
 	server := newServer(t)
 	s := server.start("-f", clitest.WriteManifest(t, strings.ReplaceAll(train, ": 3", ": 1000")), "--max-log-requests=7")
 	s.WaitErr("train  Running")
@@ -725,7 +748,8 @@ func TestLogsOfAThousandPods_RUN_05(t *testing.T) {
 	}
 }
 
-func TestCompletion_RUN_11(t *testing.T) {
+// Requirements: RUN-11
+func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{"run|--logs|": "all failed none", "run|--on-cancel|": "keep suspend delete"} {
 		if words, _ := program.Complete(t, strings.Split(args, "|")...); strings.Join(words, " ") != want {
 			t.Errorf("%s: %q", args, words)

@@ -13,8 +13,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 const stories = "../../../examples/stories/"
@@ -34,7 +34,7 @@ func simulated(t *testing.T, args ...string) explain.Report {
 }
 
 // A policy can be tried without a cluster: PFN-30, PFP-05, BLI-17, and SUC-03 as in the stories of their KEPs.
-func TestPoliciesAreTriedWithoutACluster_PFN_30(t *testing.T) {
+func TestPoliciesAreTriedWithoutACluster(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/nonexistent")
 	named := stories + "kep-4443-story-1-the-reason-names-the-exit-code.yaml"
 	perIndex := stories + "kep-3850-story-1-one-retry-per-suite.yaml"
@@ -99,7 +99,8 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 }
 
 // No controller would run the Job, although the simulation does.
-func TestMisspelledManagedByIsReported_MGB_12(t *testing.T) {
+// Requirements: MGB-12
+func TestMisspelledManagedByIsReported(t *testing.T) {
 	const warning = "warning: PATH:1:74: managedBy \"batchjob.dev/contoller\" looks like a misspelling of batchjob.dev/controller"
 	file := clitest.WriteManifest(t, "{apiVersion: batch/v1, kind: Job, metadata: {name: a}, spec: {managedBy: batchjob.dev/contoller, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}")
 	got := program.Run(t, nil, "simulate", "-f", file)
@@ -118,7 +119,8 @@ func TestUnknownFieldIsRejectedWithoutCreatesFlags(t *testing.T) {
 }
 
 // Names may be in the rules, as in KEP-4443, and the Job in a CronJob.
-func TestCronJobWithNamesInItsRulesIsSimulated_PFN_23(t *testing.T) {
+// Requirements: PFN-23
+func TestCronJobWithNamesInItsRulesIsSimulated(t *testing.T) {
 	manifest := `{apiVersion: batch/v1, kind: CronJob, metadata: {name: nightly}, spec: {schedule: "0 3 * * *", jobTemplate: {spec: {
   podFailurePolicy: {rules: [{name: Corrupt, action: FailJob, onExitCodes: {operator: In, values: [42]}}]},
   template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}}}`
@@ -179,7 +181,8 @@ spec:
 ` + clitest.JobSet
 
 // One of several Jobs is chosen by name, including the Jobs of a JobSet (issue 17).
-func TestOneOfSeveralJobsIsSimulated_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestOneOfSeveralJobsIsSimulated(t *testing.T) {
 	file := clitest.WriteManifest(t, manyJobs)
 	for name, reason := range map[string]string{
 		"first": "BackoffLimitExceeded", "nightly": "BackoffLimitExceeded", "train-driver-0": "BackoffLimitExceeded", "train-workers-3": "PodFailurePolicy_Broken",

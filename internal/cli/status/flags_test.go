@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // threeJobs returns a cluster with the Jobs a, b and c in ns1 with 3, 20 and no succeeded pods; c has no status at

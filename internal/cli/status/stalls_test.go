@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // withStatus returns a Job of ns1 with these numbers of active and ready pods.
@@ -67,7 +67,8 @@ func statuses(out string) map[string]string {
 }
 
 // Issue 17, point 3: the list shows which Jobs are stalled and why, with two more requests.
-func TestListShowsStalledJobs_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestListShowsStalledJobs(t *testing.T) {
 	o := stalledJobs(t)
 	got := program.Run(t, o.API, "status", "-o", "wide")
 	if got.Code != 0 || got.ErrOut != "" {
@@ -113,7 +114,8 @@ func TestHealthyJobsCostNoRequest(t *testing.T) {
 }
 
 // Issue 17, point 3: --problems works for scripts, too, and -o json has the reason in a field of its own.
-func TestProblemsAreAFilter_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestProblemsAreAFilter(t *testing.T) {
 	o := stalledJobs(t)
 	if got := program.Run(t, o.API, "status", "--problems", "-o", "name"); got.Out != "job.batch/image\njob.batch/lost\njob.batch/refused\njob.batch/zero\n" {
 		t.Errorf("%q, %q", got.Out, got.ErrOut)
@@ -148,7 +150,8 @@ func TestProblemsAreAFilter_CLI_06(t *testing.T) {
 }
 
 // A Job with a failed index cannot succeed, however many other indexes run, unless it has a successPolicy.
-func TestProblemsIncludeJobsThatWillFail_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestProblemsIncludeJobsThatWillFail(t *testing.T) {
 	failing := withStatus("failing", 2, 2)
 	spared := withStatus("spared", 2, 2)
 	for _, job := range []*unstructured.Unstructured{failing, spared} {
@@ -163,7 +166,7 @@ func TestProblemsIncludeJobsThatWillFail_CLI_06(t *testing.T) {
 }
 
 // CLI-08: without the permissions, the list shows no stalls, and one line names what is missing.
-func TestListWithoutPermissionForStalls_CLI_08(t *testing.T) {
+func TestListWithoutPermissionForStalls(t *testing.T) {
 	o := stalledJobs(t)
 	o.API.SetRefuse(func(r *http.Request) *clitest.Status {
 		if strings.HasSuffix(r.URL.Path, "/pods") || strings.HasSuffix(r.URL.Path, "/events") {
@@ -184,7 +187,8 @@ func TestListWithoutPermissionForStalls_CLI_08(t *testing.T) {
 }
 
 // Issue 17, point 3: a list that is followed rereads stalls, and prints what has changed.
-func TestWatchedListShowsStalls_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestWatchedListShowsStalls(t *testing.T) {
 	job := withStatus("train", 1, 0)
 	o := clitest.NewObjects(t, job)
 	clock := clitest.NewClock()

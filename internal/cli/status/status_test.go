@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func TestStatusTables(t *testing.T) {
@@ -145,7 +145,8 @@ func TestStatusReadsInChunks(t *testing.T) {
 }
 
 // status only gets, lists and watches jobs; for the summary of one Job also pods and events.
-func TestStatusOnlyReads_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestStatusOnlyReads(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 0))
 	api.SetRefuse(func(r *http.Request) *clitest.Status {
 		if r.Method != http.MethodGet || !strings.Contains(r.URL.Path, "/apis/batch/v1/") && !strings.HasSuffix(r.URL.Path, "/pods") && !strings.HasSuffix(r.URL.Path, "/events") {

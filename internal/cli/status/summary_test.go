@@ -6,11 +6,11 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // CLI-01: one Job by name is a one-screen summary; with several Jobs, or a flag about the form, it is the table.
-func TestOneJobByNameIsASummary_CLI_01(t *testing.T) {
+func TestOneJobByNameIsASummary(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	summary := program.Run(t, o.API, "status", "train")
 	if summary.Code != 0 || strings.Contains(summary.Out, "DONE") || strings.Count(summary.Out, "\n") > 24 {

@@ -9,7 +9,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // watching starts status -w and waits until its watch is open.
@@ -28,7 +28,8 @@ func columnStarts(header string) []int {
 	return starts
 }
 
-func TestRowsFollowTheirJobs_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestRowsFollowTheirJobs(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "bee", 1))
 	s := watching(t, api, clitest.NewEnv())
 	s.WaitLines(3)
@@ -58,7 +59,8 @@ func TestRowsFollowTheirJobs_CLI_07(t *testing.T) {
 	}
 }
 
-func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestExpiredVersionListsAgain(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 1))
 	s := watching(t, api, clitest.NewEnv(), "--no-headers")
 	s.WaitLines(2)
@@ -88,7 +90,8 @@ func TestExpiredVersionListsAgain_CLI_07(t *testing.T) {
 	}
 }
 
-func TestExpiredAnswerIsSilent_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestExpiredAnswerIsSilent(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := watching(t, api, clitest.NewEnv(), "--no-headers")
 	s.WaitLines(1)
@@ -126,7 +129,8 @@ func hangUp(t *testing.T, address string, connections int) {
 	}
 }
 
-func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowSurvivesAServerRestart(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := watching(t, api, clitest.NewEnv(), "a", "--no-headers")
 	s.WaitLines(1)
@@ -154,7 +158,8 @@ func TestFollowSurvivesAServerRestart_CLI_07(t *testing.T) {
 }
 
 // An interruption while the connection is lost does not report that it is restored.
-func TestFollowInterruptedWhileLost_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestFollowInterruptedWhileLost(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := watching(t, api, clitest.NewEnv())
 	api.Stop()

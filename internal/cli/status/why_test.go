@@ -4,11 +4,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Requirements: CLI-30. The list says why a Job failed, uncut without a terminal, also in JSON, for two requests.
-func TestListSaysWhyJobsFail(t *testing.T) {
+func TestListHasTheCausesOfFailures(t *testing.T) {
 	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
 	got := program.Run(t, o.API, "status")
 	if !strings.Contains(got.Out, "  rule Corrupt: exit 42: table is corrupt  ") {

@@ -10,11 +10,12 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // wait supports all goals of kubectl wait (issue 17).
-func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitForWhatKubectlWaitsFor(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.FailedJob("bad"), clitest.SimpleJob("ns1", "running", 3),
 		clitest.WithCondition(clitest.SimpleJob("ns1", "paused", 3), "Suspended", "JobSuspended", "it is"))
 	const bad = "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”; 1 of 10 pods succeeded\n"
@@ -57,7 +58,8 @@ func TestWaitForWhatKubectlWaitsFor_CLI_03(t *testing.T) {
 	}
 }
 
-func TestWaitForAChangeThatKubectlWaitsFor_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitForAChangeThatKubectlWaitsFor(t *testing.T) {
 	job := func(name string) *unstructured.Unstructured { return clitest.SimpleJob("ns1", name, 1) }
 	other := job("a")
 	other.SetUID("another")
@@ -97,7 +99,8 @@ func TestWaitForAChangeThatKubectlWaitsFor_CLI_03(t *testing.T) {
 }
 
 // A Job that no longer has the labels of -l is not deleted.
-func TestWaitForDeletionIsNotFooledByLabels_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitForDeletionIsNotFooledByLabels(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := waiting(t, api, "-l", "app=a", "--for=delete")
 	unlabeled := clitest.SimpleJob("ns1", "a", 2)
@@ -110,7 +113,8 @@ func TestWaitForDeletionIsNotFooledByLabels_CLI_03(t *testing.T) {
 	}
 }
 
-func TestWaitPrintsAResultForScripts_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitPrintsAResultForScripts(t *testing.T) {
 	good := clitest.WithCondition(clitest.SimpleJob("ns1", "good", 10), "Complete", "CompletionsReached", "all done")
 	api := clitest.NewAPI(t, good, clitest.FailedJob("bad"), clitest.SimpleJob("ns1", "running", 3))
 	for args, want := range map[string]string{

@@ -9,11 +9,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Issue 17, point 3: wait shows that the Job is stalled, and why; with --timeout=0, too.
-func TestWaitShowsStalls_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestWaitShowsStalls(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
 	o := clitest.NewObjects(t, job)
 	clock := clitest.NewClock()

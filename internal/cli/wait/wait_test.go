@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
@@ -22,7 +22,8 @@ func waiting(t *testing.T, api *clitest.API, args ...string) *clitest.Session {
 	return s
 }
 
-func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitReportsJobsThatHaveEnded(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.CompleteJob("good"), clitest.CompleteJob("fine"), clitest.FailedJob("bad"), clitest.FailedJob("worse"), clitest.SimpleJob("ns1", "running", 3))
 	const good, bad = "job.batch/good Complete in 32s\n", "job.batch/bad Failed: PodFailurePolicy_OOM: rule \"OOM\" of its podFailurePolicy matched, “out of \\x1b[1mmemory”; 1 of 10 pods succeeded\n"
 	for _, tc := range []struct {
@@ -57,7 +58,8 @@ func TestWaitReportsJobsThatHaveEnded_CLI_03(t *testing.T) {
 	}
 }
 
-func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitEndsWhenTheOutcomeIsCertain(t *testing.T) {
 	other := clitest.SimpleJob("ns1", "a", 1)
 	other.SetUID("another")
 	other = clitest.WithCondition(other, "Complete", "", "")
@@ -104,7 +106,7 @@ func TestWaitEndsWhenTheOutcomeIsCertain_CLI_03(t *testing.T) {
 }
 
 // CLI-03: a decided outcome is shown, but does not end the wait.
-func TestWaitPrintsLinesWithoutATerminal_CLI_03(t *testing.T) {
+func TestWaitPrintsLinesWithoutATerminal(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	s := waiting(t, api, "a")
 	same := clitest.SimpleJob("ns1", "a", 1)
@@ -152,7 +154,8 @@ func screen(s string) string {
 	return strings.Join(append(lines, strings.TrimRight(string(line), " ")), "\n")
 }
 
-func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestWaitShowsProgressOnATerminal(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "bee", 1))
 	env := clitest.NewEnv()
 	var now lockedTime
@@ -207,7 +210,8 @@ func TestWaitShowsProgressOnATerminal_CLI_07(t *testing.T) {
 }
 
 // The duration of a Job is known up to the last response (issue 17.2).
-func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestWaitStopsItsClockWhileTheServerIsSilent(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	clock := clitest.NewClock()
 	env := clock.Env()
@@ -239,7 +243,8 @@ func TestWaitStopsItsClockWhileTheServerIsSilent_CLI_07(t *testing.T) {
 	s.End()
 }
 
-func TestWaitSurvivesLostConnections_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestWaitSurvivesLostConnections(t *testing.T) {
 	for name, disturb := range map[string]func(t *testing.T, api *clitest.API, s *clitest.Session){
 		"restart": func(_ *testing.T, api *clitest.API, s *clitest.Session) {
 			api.Stop()
@@ -314,7 +319,8 @@ func TestWaitInterrupted(t *testing.T) {
 }
 
 // The test ends the time limit: before the API server has answered, and while the command watches.
-func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitEndsAtItsTimeout(t *testing.T) {
 	good := "job.batch/good Complete in 32s\n"
 	for _, tc := range []struct {
 		name  string
@@ -356,7 +362,8 @@ func TestWaitEndsAtItsTimeout_CLI_03(t *testing.T) {
 }
 
 // A Job that ended before the timeout decides the result, even if the time runs out while its failure is explained.
-func TestWaitTimeoutAfterTheEndDoesNotCount_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestWaitTimeoutAfterTheEndDoesNotCount(t *testing.T) {
 	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1))
 	fires := make(chan func(), 1)
 	env := clitest.NewEnv()

@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Issue 6: bad flags are usage errors that say what to do.
@@ -162,7 +162,7 @@ func (s *script) Next(context.Context, uint64) (*snapshot.Snapshot, error) {
 
 // Issue 6.7: for one Job, problems and causes are printed, each once, with hostile text escaped; numbers are printed
 // once per second, and the last ones at the end.
-func TestPlainTellsOfOneJob(t *testing.T) {
+func TestPlainPrintsProblemsAndCausesOfOneJobOnce(t *testing.T) {
 	at := clitest.Now()
 	moment := func(after time.Duration, succeeded int32, change func(*snapshot.Snapshot)) *snapshot.Snapshot {
 		s := &snapshot.Snapshot{
@@ -280,7 +280,8 @@ func TestWatchedEnd(t *testing.T) {
 }
 
 // Issue 17, point 3: a stalled Job has a line of its own, with the cause; a missing permission is reported once.
-func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
+// Requirements: CLI-06, CLI-08
+func TestPlainShowsStalledJobs(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 0)
 	job.Object["spec"].(map[string]any)["parallelism"] = int64(0)
 	o := clitest.NewObjects(t, job, clitest.SimpleJob("ns1", "b", 1))
@@ -301,7 +302,8 @@ func TestPlainShowsStalledJobs_CLI_06_CLI_08(t *testing.T) {
 
 // The notice "No jobs found yet" is for Jobs that may come: after a deletion, only the line about the deletion is
 // printed.
-func TestPlainNotesOnceThatThereAreNoJobs_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestPlainNotesOnceThatThereAreNoJobs(t *testing.T) {
 	at := clitest.Now()
 	of := func(after time.Duration, items ...explain.Outline) *snapshot.Snapshot {
 		return &snapshot.Snapshot{Time: at.Add(after), Jobs: &snapshot.Jobs{Items: items}}

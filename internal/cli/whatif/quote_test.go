@@ -11,11 +11,12 @@ import (
 	explainverb "github.com/batchjob-dev/kubectl-batchjob/internal/cli/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // why quotes what-if, and the command in the advice prints the quoted result.
-func TestAdviceQuotesWhatIf_WIF_01(t *testing.T) {
+// Requirements: WIF-01
+func TestAdviceQuotesWhatIf(t *testing.T) {
 	both := clitest.ProgramOf(NewCommand, explainverb.NewCommand)
 	for _, name := range []string{"backoff-limit", "backoff-limit.builtin"} {
 		o := serveWith(t, name, func(pod *corev1.Pod) { pod.Status.ContainerStatuses[0].State.Terminated.ExitCode = 3 })

@@ -10,7 +10,7 @@ import (
 
 // A replay that gave up is not reported as an unfinished Job.
 // Requirements: WIF-06
-func TestReplayThatGaveUpSaysSo(t *testing.T) {
+func TestReplayThatGaveUpIsMarked(t *testing.T) {
 	for _, gaveUp := range []bool{false, true} {
 		var out bytes.Buffer
 		c := whatif.Comparison{Name: "train", New: whatif.Result{GaveUp: gaveUp, PodsStarted: 16_001}}

@@ -19,8 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 const recordings = "../../../pkg/explain/analysis/testdata/recorded/"
@@ -58,7 +58,8 @@ func unstructuredJob(t *testing.T, job *batchv1.Job) *unstructured.Unstructured 
 }
 
 // The comparison is printed as text, and as JSON.
-func TestPoliciesAreCompared_WIF_06(t *testing.T) {
+// Requirements: WIF-06
+func TestPoliciesAreCompared(t *testing.T) {
 	o := serve(t, "failed-indexes")
 	got := program.Run(t, o.API, "what-if", "failed-indexes", "--set", "backoffLimitPerIndex=3")
 	if got.Code != 0 {
@@ -80,7 +81,7 @@ func TestPoliciesAreCompared_WIF_06(t *testing.T) {
 }
 
 // A replay that differs from what happened is reported, in text that is safe for a terminal.
-func TestReplayThatDiffersSaysSo(t *testing.T) {
+func TestReplayThatDiffersIsMarked(t *testing.T) {
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +124,8 @@ func TestPoliciesAreRead(t *testing.T) {
 }
 
 // A comparison that is not possible is an error with a clear message, and nothing is printed.
-func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
+// Requirements: WIF-04
+func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 	odd := serve(t, "backoff-limit")
 	invalid := clitest.WriteManifest(t, "parallelism: 3")
 	misspelled := clitest.WriteManifest(t, "kind: Job\nspec: {backofLimit: 3}")
@@ -165,7 +167,8 @@ func TestWhatCannotBeAnsweredIsAnError_WIF_04(t *testing.T) {
 }
 
 // The pods of a deleted Job may remain, but they do not have its policies.
-func TestJobThatIsGoneMayBeRecorded_WIF_03(t *testing.T) {
+// Requirements: WIF-03
+func TestJobThatIsGoneMayBeRecorded(t *testing.T) {
 	o := serve(t, "backoff-limit")
 	c, err := recorded.Load(recordings + "backoff-limit.yaml")
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 // TRK-10: a pod is gone only after a 404 of the API server about this very pod. client-go also adds the pod's name to
 // the 404 of a proxy.
-func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
+func TestMissingIsWhatTheAPIServerDoesNotFind(t *testing.T) {
 	status := func(resource, name string) metav1.Status {
 		s := apierrors.NewNotFound(corev1.Resource(resource), name).ErrStatus
 		s.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}
@@ -50,7 +50,7 @@ func TestMissingIsWhatTheAPIServerDoesNotFind_TRK_10(t *testing.T) {
 
 // TRK-36: a patch that would change the UID, or add a controller, is about another pod, unless there are further
 // errors.
-func TestPatchOfAnotherPod_TRK_36(t *testing.T) {
+func TestPatchOfAnotherPod(t *testing.T) {
 	for name, c := range map[string]struct {
 		message string
 		fields  []string
@@ -95,7 +95,7 @@ func clientOf(t *testing.T, code int, body any) kube.Interface {
 
 // TRK-03, JOB-50: a write may have been stored if a proxy lost the connection, but not if the API server, or an
 // admission webhook behind it, refused it, with or without a reason.
-func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
+func TestAmbiguousAnswers(t *testing.T) {
 	status := func(code int, reason metav1.StatusReason) metav1.Status {
 		return metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusFailure, Code: int32(code), Reason: reason, Message: "m"}
 	}
@@ -127,7 +127,7 @@ func TestAmbiguousAnswers_TRK_03_JOB_50(t *testing.T) {
 
 // JOB-55, TRK-20: a page of a proxy with the code 200 is neither an empty list, by which everything would be gone, nor
 // an object.
-func TestOtherServersAnswer_JOB_55_TRK_20(t *testing.T) {
+func TestOtherServersAnswer(t *testing.T) {
 	live, err := NewLive(clientOf(t, http.StatusOK, map[string]string{"state": "maintenance"}), time.Minute, clock.RealClock{}, nil)
 	if err != nil {
 		t.Fatal(err)

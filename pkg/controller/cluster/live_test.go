@@ -11,7 +11,7 @@ import (
 )
 
 // TRK-11: the patch contains only our finalizer and the preconditions.
-func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
+func TestPatchRemovesOnlyOurFinalizer(t *testing.T) {
 	got, err := patchBody(nil, reconcile.PodRef{Name: "p", UID: "u", ResourceVersion: "7"}, ReleasePod)
 	want := `{"metadata":{"uid":"u","resourceVersion":"7","$deleteFromPrimitiveList/finalizers":["batch.kubernetes.io/job-tracking"]}}`
 	if err != nil || string(got) != want {
@@ -24,7 +24,7 @@ func TestPatchRemovesOnlyOurFinalizer_TRK_11(t *testing.T) {
 
 // TRK-25: adoption adds the owner and the finalizer in one patch with the UID as a precondition; disowning removes both
 // in one patch.
-func TestOwnerAndFinalizerChangeInOnePatch_TRK_25(t *testing.T) {
+func TestOwnerAndFinalizerChangeInOnePatch(t *testing.T) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: "j"}}
 	for patch, want := range map[PodPatch]string{
 		AdoptPod: `{"metadata":{"uid":"u","annotations":{"batchjob.dev/attempt":"1"},"ownerReferences":[{"apiVersion":"batch/v1","kind":"Job","name":"a","uid":"j","controller":true,"blockOwnerDeletion":true}],` +

@@ -24,7 +24,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 const (
@@ -116,7 +116,7 @@ func namedOf(t *testing.T, s *jobServer) *namedJobs {
 
 // PFN-28: Jobs are read in JSON, with the names of their rules, over the connection of the typed client and with its
 // options.
-func TestJobsAreReadWithTheNamesOfTheirRules_PFN_28(t *testing.T) {
+func TestJobsAreReadWithTheNamesOfTheirRules(t *testing.T) {
 	s := newJobServer(t)
 	s.lists = []string{
 		`200 {"kind":"JobList","apiVersion":"batch/v1","metadata":{"resourceVersion":"9"},"items":[` + fmt.Sprintf(jobText, 7) + `]}`,
@@ -141,7 +141,8 @@ func TestJobsAreReadWithTheNamesOfTheirRules_PFN_28(t *testing.T) {
 }
 
 // JOB-55: a watch of Jobs delivers events, bookmarks and errors in the stream.
-func TestWatchOfNamedJobsBringsEveryKindOfEvent_PFN_28_JOB_55(t *testing.T) {
+// Requirements: PFN-28
+func TestWatchOfNamedJobsBringsEveryKindOfEvent(t *testing.T) {
 	s := newJobServer(t)
 	s.streams = [][]string{{
 		watchEvent("ADDED", fmt.Sprintf(jobText, 7)),
@@ -194,7 +195,7 @@ func (ignoring) StrayChanged([]*batchv1.Job)  {}
 
 // PFN-28, JOB-55: the reflector fills the cache with named Jobs, from streamed lists as usual, and starts over when its
 // version has expired.
-func TestReflectorFillsTheCacheWithNamedJobs_PFN_28_JOB_55(t *testing.T) {
+func TestReflectorFillsTheCacheWithNamedJobs(t *testing.T) {
 	s := newJobServer(t)
 	end := watchEvent("BOOKMARK", `{"kind":"Job","apiVersion":"batch/v1","metadata":{"resourceVersion":"8","annotations":{"k8s.io/initial-events-end":"true"}}}`)
 	s.streams = [][]string{

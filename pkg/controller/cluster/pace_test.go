@@ -35,7 +35,8 @@ func (p *pace) calls(n int, server apiServer) (least, most int) {
 	return least, most
 }
 
-func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
+// Requirements: IDL-09
+func TestCallsDoNotWaitForOneAnother(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	between := func(least, most int) time.Duration {
 		return time.Duration(least+random.IntN(most-least+1)) * time.Millisecond
@@ -71,7 +72,8 @@ func TestCallsDoNotWaitForOneAnother_IDL_09(t *testing.T) {
 }
 
 // An API server that has become slower gets more calls again, once the slowness has lasted for a while.
-func TestPaceFollowsTheAPIServer_IDL_09(t *testing.T) {
+// Requirements: IDL-09
+func TestPaceFollowsTheAPIServer(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Now())
 	p := newPace(32, now)
 	p.calls(1000, func(string, int) time.Duration { return time.Millisecond })
@@ -89,7 +91,8 @@ func TestPaceFollowsTheAPIServer_IDL_09(t *testing.T) {
 }
 
 // A call that is refused at once does not affect the pace.
-func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
+// Requirements: IDL-09
+func TestPaceIgnoresFailedCalls(t *testing.T) {
 	now := clocktesting.NewFakePassiveClock(time.Now())
 	p := newPace(32, now)
 	for range 10_000 {
@@ -102,7 +105,8 @@ func TestPaceIgnoresFailedCalls_IDL_09(t *testing.T) {
 }
 
 // A large Job has few calls in flight while a small Job is at work, and for a moment after that.
-func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
+// Requirements: SCL-09
+func TestLargeJobsGiveWayToSmallOnes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(32, clock.RealClock{})
 		var inFlight atomic.Int32
@@ -146,7 +150,8 @@ func TestLargeJobsGiveWayToSmallOnes_SCL_09(t *testing.T) {
 
 // A Job whose calls are answered makes its next ones after those that have waited for longer: otherwise they might wait
 // for as long as it has calls to make.
-func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
+// Requirements: IDL-09
+func TestCallsBeginInOrderOfArrival(t *testing.T) {
 	const perSync, others = 100, 3
 	for first, atOnce := range map[Priority]int{Small: minSmallPace, Large: minPace} {
 		synctest.Test(t, func(t *testing.T) {
@@ -181,7 +186,8 @@ func TestCallsBeginInOrderOfArrival_IDL_09(t *testing.T) {
 
 // The calls that complete a Job begin before creations that have waited for longer, and small Jobs alone do not keep a
 // large one from making any.
-func TestCallsOfJobsThatEndComeFirst_SCL_17_SCL_09(t *testing.T) {
+// Requirements: SCL-17, SCL-09
+func TestCallsOfJobsThatEndComeFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPace(1, clock.RealClock{})
 		var order []Priority

@@ -16,7 +16,8 @@ import (
 
 // A list and a watch return only the namespaces of the shard, whether or not the API server filters; bookmarks, which
 // have no namespace, are kept.
-func TestForeignNamespacesAreDropped_SHD_06(t *testing.T) {
+// Requirements: SHD-06
+func TestForeignNamespacesAreDropped(t *testing.T) {
 	var own, foreign string
 	for _, namespace := range []string{"alpha", "beta", "gamma", "delta"} {
 		if shard.Of(1, 2).Contains(namespace) {

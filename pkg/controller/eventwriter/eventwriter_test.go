@@ -20,7 +20,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/cluster"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 // startWriter starts a Writer with its workers. The test can read its log, and runs in a bubble of synctest: the end of a Writer
@@ -42,7 +42,7 @@ func until(t *testing.T, what string, reached func() bool) {
 }
 
 // JOB-47: events added before the end are written before the end: no other process emits them again.
-func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
+func TestEventsAreWrittenBeforeTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newEventAPI()
 		w, _, _ := startWriter(t, api)
@@ -65,7 +65,7 @@ func TestEventsAreWrittenBeforeTheEnd_JOB_47(t *testing.T) {
 
 // JOB-47, SCL-03: any number of pods that come and go prevents no other event, not even at the end of the process,
 // which does not take longer: the pending pods become one event.
-func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
+func TestPodsCostNoOtherEvent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newEventAPI()
 		w, _, _ := startWriter(t, api)
@@ -94,7 +94,8 @@ func TestPodsCostNoOtherEvent_JOB_47_SCL_03(t *testing.T) {
 }
 
 // A failed event is retried after a growing wait, which new messages do not shorten; other events do not wait for it.
-func TestEventIsTriedAgain_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestEventIsTriedAgain(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	busy := apierrors.NewTooManyRequests("busy", 1)
@@ -129,7 +130,8 @@ func TestEventIsTriedAgain_JOB_47(t *testing.T) {
 }
 
 // An event beyond the budget of a lane is written when the budget allows it, even if no message is added.
-func TestLaneIsContinued_SCL_03(t *testing.T) {
+// Requirements: SCL-03
+func TestLaneIsContinued(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newEventAPI()
 		w, clock, _ := startWriter(t, api)
@@ -149,7 +151,8 @@ func TestLaneIsContinued_SCL_03(t *testing.T) {
 
 // An event that the API server rejects is left out, with one line in the log; a namespace that is deleted takes its
 // events along.
-func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestRejectedEventIsLeftOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newEventAPI()
 		api.before = func(string, int) error { return apierrors.NewForbidden(eventResource, "x", errors.New("no role")) }
@@ -178,7 +181,8 @@ func TestRejectedEventIsLeftOut_JOB_47(t *testing.T) {
 
 // The end of a process waits for an API server that does not respond, but not for long; it tries the most important
 // events first.
-func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestEndDoesNotWaitLongForTheAPIServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		api := newEventAPI()
 		gone := true
@@ -217,7 +221,8 @@ func TestEndDoesNotWaitLongForTheAPIServer_JOB_47(t *testing.T) {
 }
 
 // Bounded: of more lanes than can wait, the new lanes are left out; idle lanes are removed.
-func TestEventsAreBounded_SCL_11(t *testing.T) {
+// Requirements: SCL-11
+func TestEventsAreBounded(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for i := range maxBusy + 5 {
@@ -259,7 +264,8 @@ func TestLanesOfFinishedJobsAreNotKept(t *testing.T) {
 }
 
 // An event that cannot be written for an hour is dropped.
-func TestOldEventsAreLeftOut_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestOldEventsAreLeftOut(t *testing.T) {
 	api := newEventAPI()
 	api.before = func(string, int) error {
 		return apierrors.NewGenericServerResponse(http.StatusServiceUnavailable, "create", eventResource, "x", "", 0, true)

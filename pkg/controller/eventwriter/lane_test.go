@@ -14,7 +14,7 @@ import (
 
 // JOB-47, SCL-03: a few pods are reported one by one, in the order of their names; more pods are one event with the
 // first three names, whatever their order.
-func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
+func TestManyPodsShareAnEvent(t *testing.T) {
 	for name, c := range map[string]struct {
 		pods []string
 		want []string
@@ -46,7 +46,7 @@ func TestManyPodsShareAnEvent_JOB_47_SCL_03(t *testing.T) {
 
 // SCL-03: a lane writes ten events at once, then one per minute with all messages added in it; nothing is lost. Other
 // lanes are not affected. At the end of the Job, all events are written.
-func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
+func TestLaneWritesTenEventsThenOneAMinute(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	second := func(i int) {
@@ -84,7 +84,8 @@ func TestLaneWritesTenEventsThenOneAMinute_SCL_03(t *testing.T) {
 }
 
 // The same text again increases the count. Of more different texts than there is room for, the latest are kept.
-func TestSameTextIsAHigherCount_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestSameTextIsAHigherCount(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	say := func(text string) { w.Event(eventJob("a"), corev1.EventTypeWarning, "Reason", text) }
@@ -112,7 +113,8 @@ func TestSameTextIsAHigherCount_JOB_47(t *testing.T) {
 
 // One event per cause, with the number of its pods, however many causes there are at once; beyond a limit, one event
 // for all other causes.
-func TestCausesAreCounted_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestCausesAreCounted(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for range 1000 {

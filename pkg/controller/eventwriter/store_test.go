@@ -29,7 +29,7 @@ func (a *eventAPI) restarted(t *testing.T, pods ...int) steppedWriter {
 
 // The next process, or another leader at the same time, continues the count of the same event; one write is enough if
 // the event is known (JOB-47).
-func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
+func TestNextProcessContinuesTheCount(t *testing.T) {
 	api := newEventAPI()
 	first := api.restarted(t, 3, 2)
 	api.want(t, "one process", "PodFailed x5: Pod failed: Cause. First in pod a-7")
@@ -64,7 +64,7 @@ func TestNextProcessContinuesTheCount_JOB_47(t *testing.T) {
 
 // CLI-04: the event about failed pods also holds its message as a value, even when another process increases its count
 // or writes it again.
-func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
+func TestFailureEventsCarryTheirCause(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	check := func(what string, want cause.Record) {
@@ -92,7 +92,8 @@ func TestFailureEventsCarryTheirCause_CLI_04(t *testing.T) {
 }
 
 // An event may be deleted at any time. A process that knows its count continues the count.
-func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestDeletedEventKeepsItsCount(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 3)
 	api.forget()
@@ -122,7 +123,8 @@ func TestDeletedEventKeepsItsCount_JOB_47(t *testing.T) {
 
 // A lost response does not lead to a wrong count, whether or not the write was stored, and whether it created the event
 // or changed it.
-func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestLostAnswerDoesNotChangeTheCount(t *testing.T) {
 	lost := errors.New("connection lost")
 	for name, c := range map[string]struct {
 		at      int
@@ -157,7 +159,8 @@ func TestLostAnswerDoesNotChangeTheCount_JOB_47(t *testing.T) {
 }
 
 // Another client may have written any count; an event that changes with every try is left for later.
-func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestEventsEditedByOthersDoNoHarm(t *testing.T) {
 	api := newEventAPI()
 	w := api.restarted(t, 1)
 	for _, e := range api.events {
@@ -196,7 +199,8 @@ func TestEventsEditedByOthersDoNoHarm_JOB_47(t *testing.T) {
 
 // Names are valid for the API server, whatever the Job's name; messages are not too long, and their last character is
 // complete.
-func TestEventsFitTheLimits_JOB_47(t *testing.T) {
+// Requirements: JOB-47
+func TestEventsFitTheLimits(t *testing.T) {
 	api := newEventAPI()
 	w := newSteppedWriter(t, api)
 	for _, name := range []string{"a", strings.Repeat("n", 253), strings.Repeat("n", 235) + "-.-" + strings.Repeat("n", 15)} {

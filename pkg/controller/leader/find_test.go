@@ -36,7 +36,8 @@ func (s *leaseServer) leasesFor(t *testing.T, managedBy, namespace string) (name
 }
 
 // A namespace has the Lease of its shard, and no other: no Leases of replicas or of other controllers.
-func TestLeaseOfAShardIsFound_CLI_06_SHD_01(t *testing.T) {
+// Requirements: CLI-06, SHD-01
+func TestLeaseOfAShardIsFound(t *testing.T) {
 	const managedBy = "example.com/jobs"
 	for _, shards := range []int{1, 6} {
 		synctest.Test(t, func(t *testing.T) {
@@ -61,7 +62,8 @@ func TestLeaseOfAShardIsFound_CLI_06_SHD_01(t *testing.T) {
 }
 
 // A controller without shards has one Lease, which is found for all namespaces.
-func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLeaseOfTheLeaderIsFound(t *testing.T) {
 	const managedBy = "example.com/jobs"
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
@@ -81,7 +83,8 @@ func TestLeaseOfTheLeaderIsFound_CLI_06(t *testing.T) {
 }
 
 // Labels written by other clients must not cause a panic.
-func TestLabelsOfOthersAreForNoNamespace_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLabelsOfOthersAreForNoNamespace(t *testing.T) {
 	for _, is := range [][2]string{{"6", "6"}, {"-1", "6"}, {"0", "0"}, {"0", "-1"}, {"x", "6"}, {"0", ""}, {"0", "65"}, {"", "1"}} {
 		l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{
 			groupLabel: hashOf(LeaseName("example.com/jobs")), shardLabel: is[0], countLabel: is[1],

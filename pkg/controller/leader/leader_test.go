@@ -18,7 +18,7 @@ import (
 )
 
 // JOB-56: the controllers of one managedBy value share a Lease; controllers of different values do not.
-func TestControllersOfOneNameShareALease_JOB_56(t *testing.T) {
+func TestControllersOfOneNameShareALease(t *testing.T) {
 	if LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy, "b") || LeaseName(controller.DefaultManagedBy, "a") == LeaseName(controller.DefaultManagedBy) {
 		t.Error("controllers of different namespaces would wait for each other")
 	}
@@ -44,7 +44,7 @@ func TestControllersOfOneNameShareALease_JOB_56(t *testing.T) {
 }
 
 // JOB-56
-func TestImpossibleElectionsAreRejected_JOB_56(t *testing.T) {
+func TestImpossibleElectionsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Election)
 		says   string
@@ -79,7 +79,7 @@ func TestImpossibleElectionsAreRejected_JOB_56(t *testing.T) {
 
 // JOB-56: one process leads and the others wait; the Lease outlasts the work that it protects, and is released right
 // after it, so that the next leader need not wait until it expires.
-func TestLeaseIsGivenBackAfterTheWork_JOB_56(t *testing.T) {
+func TestLeaseIsGivenBackAfterTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), slowly(40*time.Second))
@@ -109,7 +109,7 @@ func TestLeaseIsGivenBackAfterTheWork_JOB_56(t *testing.T) {
 }
 
 // JOB-56: a leader that dies is replaced when its Lease has expired.
-func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
+func TestSilentLeaderIsReplacedWhenItsLeaseExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := time.Duration(0)
 		for range 10 {
@@ -139,7 +139,7 @@ func TestSilentLeaderIsReplacedWhenItsLeaseExpires_JOB_56(t *testing.T) {
 }
 
 // JOB-56: ctx ends before the election is won: no process leads, and no Lease is written.
-func TestCandidateEndsWithoutTouchingTheLease_JOB_56(t *testing.T) {
+func TestCandidateEndsWithoutTouchingTheLease(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		ended, cancel := context.WithCancel(t.Context())
@@ -161,7 +161,7 @@ func TestCandidateEndsWithoutTouchingTheLease_JOB_56(t *testing.T) {
 
 // JOB-56: ctx ends at the moment at which the election is won. The lead begins at most once, ends at once, and the
 // Lease is free in the end.
-func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
+func TestCandidateEndsWhenItWins(t *testing.T) {
 	led := map[int]int{}
 	for range 50 {
 		synctest.Test(t, func(t *testing.T) {
@@ -193,7 +193,8 @@ func TestCandidateEndsWhenItWins_JOB_56(t *testing.T) {
 
 // JOB-56: ctx ends while the write that wins the election is in flight. It is stored, so the Lease is released,
 // although this process never saw that it was the holder.
-func TestCandidateEndsWithoutTheAnswer_JOB_56_SHD_03(t *testing.T) {
+// Requirements: SHD-03
+func TestCandidateEndsWithoutTheAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		ctx, cancel := context.WithCancel(logr.NewContext(t.Context(), logr.Discard()))
@@ -213,7 +214,7 @@ func TestCandidateEndsWithoutTheAnswer_JOB_56_SHD_03(t *testing.T) {
 }
 
 // JOB-56: an error of the lead ends the election, and the Lease is released.
-func TestFailedLeadGivesTheLeaseBack_JOB_56(t *testing.T) {
+func TestFailedLeadGivesTheLeaseBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		broken := errors.New("broken")

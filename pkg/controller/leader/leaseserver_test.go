@@ -21,7 +21,7 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/ptr"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
 )
 
 // leaseServer is an API server for Leases, with resourceVersions. Every replica has its own client, which can be

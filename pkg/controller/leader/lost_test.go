@@ -14,7 +14,7 @@ import (
 
 // JOB-56, JOB-57: a leader that cannot renew its Lease ends its work before another process may take the Lease, and is
 // a candidate again: it leads as soon as the API server is back.
-func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
+func TestLeadIsLostAndFoundAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), slowly(3*time.Second))
@@ -36,7 +36,7 @@ func TestLeadIsLostAndFoundAgain_JOB_56_JOB_57(t *testing.T) {
 
 // JOB-56: leadership is lost because renewals fail, while other calls succeed. The Lease is not released before the
 // work has ended.
-func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
+func TestLostLeaseOutlastsTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), slowly(30*time.Second))
@@ -62,7 +62,7 @@ func TestLostLeaseOutlastsTheWork_JOB_56(t *testing.T) {
 
 // JOB-56: a client makes another process the holder. The lead ends as soon as the next renewal shows that, and the
 // Lease is left to the other process.
-func TestLeaseIsStolen_JOB_56(t *testing.T) {
+func TestLeaseIsStolen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), nil)
@@ -115,7 +115,7 @@ func TestLeadBeginsAnewAfterAnotherHolder(t *testing.T) {
 }
 
 // JOB-56: the Lease gets another holder between the last renewal and the end: it is left to that holder.
-func TestStolenLeaseIsNotGivenBack_JOB_56(t *testing.T) {
+func TestStolenLeaseIsNotGivenBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		a := start(store.candidate("a"), nil)
@@ -133,7 +133,7 @@ var errLost = errors.New("the answer is lost")
 
 // JOB-56: the first try to release the Lease fails: a renewal in flight caused a conflict, or there was no response,
 // whether or not the write was stored. The second try succeeds.
-func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
+func TestGivingBackIsRepeated(t *testing.T) {
 	for what, failure := range map[string]error{
 		"conflict":              apierrors.NewConflict(coordinationv1.Resource("leases"), "lease", errors.New("renewed")),
 		"no answer":             context.DeadlineExceeded,
@@ -165,7 +165,7 @@ func TestGivingBackIsRepeated_JOB_56(t *testing.T) {
 
 // JOB-56: a leader whose work does not end although leadership is lost becomes unhealthy after a while; a candidate or
 // a healthy leader does not.
-func TestStuckLeadIsUnhealthy_JOB_56(t *testing.T) {
+func TestStuckLeadIsUnhealthy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		watchdog := NewWatchdog(20 * time.Second)

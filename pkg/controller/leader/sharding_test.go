@@ -21,7 +21,8 @@ import (
 
 // Replicas that join and leave get fair shares, in an orderly way: no replica works on a shard before the last holder
 // has ended its work, and a free shard is taken within two tries.
-func TestShardsMoveInAnOrderlyWay_SHD_02_SHD_03(t *testing.T) {
+// Requirements: SHD-02, SHD-03
+func TestShardsMoveInAnOrderlyWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		a := s.join("a", 6, 20*time.Second)
@@ -51,7 +52,8 @@ func TestShardsMoveInAnOrderlyWay_SHD_02_SHD_03(t *testing.T) {
 
 // The shards of a replica that dies are taken over by all others when its Leases have expired, and its own Lease is
 // deleted.
-func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
+// Requirements: SHD-04
+func TestDeadReplicaIsReplaced(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest := time.Duration(0)
 		for n := range 10 {
@@ -85,7 +87,8 @@ func TestDeadReplicaIsReplaced_SHD_04(t *testing.T) {
 
 // A replica joins, and dies when the others have released its share and it has taken none of it: the others take the
 // share back sooner than a Lease expires, since the replica would also have given up by then.
-func TestReplicaDiesBeforeItHasItsShare_SHD_04(t *testing.T) {
+// Requirements: SHD-04
+func TestReplicaDiesBeforeItHasItsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		longest, died := time.Duration(0), 0
 		for n := range 40 {
@@ -112,7 +115,8 @@ func TestReplicaDiesBeforeItHasItsShare_SHD_04(t *testing.T) {
 
 // A replica that cannot renew its Leases ends its work before the others begin; when it is back, it gets its share
 // again.
-func TestReplicaIsCutOff_SHD_04(t *testing.T) {
+// Requirements: SHD-04
+func TestReplicaIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		a, b := s.join("a", 4, 2*time.Second), s.join("b", 4, 2*time.Second)
@@ -132,7 +136,8 @@ func TestReplicaIsCutOff_SHD_04(t *testing.T) {
 }
 
 // After an outage of the API server for all replicas, no shard moves.
-func TestShardsStayAfterAnOutage_SHD_04(t *testing.T) {
+// Requirements: SHD-04
+func TestShardsStayAfterAnOutage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		all := []*sharer{s.join("a", 6, 0), s.join("b", 6, 0), s.join("c", 6, 0)}
@@ -159,7 +164,8 @@ func TestShardsStayAfterAnOutage_SHD_04(t *testing.T) {
 
 // A rolling update changes the number of shards. Replicas with the new number wait until the last of the old replicas
 // has ended, and no namespace has two holders.
-func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
+// Requirements: SHD-05
+func TestNumberOfShardsChanges(t *testing.T) {
 	for _, n := range [][2]int{{4, 6}, {6, 4}, {1, 3}} {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -196,7 +202,8 @@ func TestNumberOfShardsChanges_SHD_05(t *testing.T) {
 
 // Two groups of replicas with different numbers of shards start at the same time. One of them works, on all of its
 // shards.
-func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
+// Requirements: SHD-05
+func TestOneNumberOfShardsWins(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		all := []*sharer{s.join("a", 6, 0), s.join("b", 4, 0), s.join("c", 4, 0)}
@@ -214,7 +221,8 @@ func TestOneNumberOfShardsWins_SHD_05(t *testing.T) {
 // If groups with different numbers of shards each hold some, the group with fewer shards continues: two groups that
 // wait for each other would leave namespaces without a holder. A number that no controller can have is not a group, and
 // does not hide one.
-func TestFewerShardsContinue_SHD_05(t *testing.T) {
+// Requirements: SHD-05
+func TestFewerShardsContinue(t *testing.T) {
 	for _, c := range []struct {
 		own  int
 		held []int
@@ -247,7 +255,8 @@ func TestFewerShardsContinue_SHD_05(t *testing.T) {
 }
 
 // Replicas wait for a leader without shards, and a leader that starts ends the work of the replicas.
-func TestPlainLeaderExcludesShards_SHD_05(t *testing.T) {
+// Requirements: SHD-05
+func TestPlainLeaderExcludesShards(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newLeaseServer()
 		plain := func() context.CancelFunc {
@@ -282,7 +291,8 @@ func TestPlainLeaderExcludesShards_SHD_05(t *testing.T) {
 
 // Replicas join, leave, and die, at random, one at a time. No shard is without a worker for longer than the duration of
 // a Lease plus the time to see its expiry, and finally the shares are fair.
-func TestShardsSurviveAStorm_SHD_02_SHD_04(t *testing.T) {
+// Requirements: SHD-02, SHD-04
+func TestShardsSurviveAStorm(t *testing.T) {
 	for seed := range uint64(5) {
 		synctest.Test(t, func(t *testing.T) {
 			rng := rand.New(rand.NewPCG(seed, 0))
@@ -324,7 +334,8 @@ func TestShardsSurviveAStorm_SHD_02_SHD_04(t *testing.T) {
 }
 
 // An error of the work on one shard ends the replica, and its Leases are released.
-func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
+// Requirements: SHD-03
+func TestFailedShardEndsTheReplica(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s, broken := newLeaseServer(), errors.New("broken")
 		r := &sharer{leaseServer: s}
@@ -344,7 +355,8 @@ func TestFailedShardEndsTheReplica_SHD_03(t *testing.T) {
 }
 
 // A replica that ends deletes its own Lease, even if the first try gets no response.
-func TestLeavingIsRepeated_SHD_03(t *testing.T) {
+// Requirements: SHD-03
+func TestLeavingIsRepeated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		store := newLeaseStore()
 		r := newReplicas(&Sharding{Election: store.candidate("a"), Shards: 2, Clock: clock.RealClock{}})

@@ -41,7 +41,7 @@ var described = regexp.MustCompile(`fqName: "([^"]*)", help: "(?:\[ALPHA\] )?(.*
 
 // JOB-52, MGB-07: the golden file holds every metric's name, labels and help. Dashboards of the built-in controller use
 // the names and labels in upstream.
-func TestMetricsHaveTheBuiltinNames_JOB_52_MGB_07(t *testing.T) {
+func TestMetricsHaveTheBuiltinNames(t *testing.T) {
 	l := &listing{KubeRegistry: metrics.NewKubeRegistry()}
 	New(l, clocktesting.NewFakeClock(time.Time{}))
 	var lines []string

@@ -13,7 +13,8 @@ import (
 )
 
 // One of several Runtimes of a process ends: only its pods are removed.
-func TestShardsAreForgottenOneByOne_SHD_08(t *testing.T) {
+// Requirements: SHD-08
+func TestShardsAreForgottenOneByOne(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	registry := metrics.NewKubeRegistry()
 	m := New(registry, clocktesting.NewFakeClock(now))
@@ -40,7 +41,8 @@ func TestShardsAreForgottenOneByOne_SHD_08(t *testing.T) {
 }
 
 // The gauges list the shards that this replica works on, and the shards that it does not.
-func TestHeldShardsAreServed_SHD_08(t *testing.T) {
+// Requirements: SHD-08
+func TestHeldShardsAreServed(t *testing.T) {
 	registry := metrics.NewKubeRegistry()
 	m := New(registry, clocktesting.NewFakeClock(time.Time{}))
 	m.SetShards(2)

@@ -8,7 +8,8 @@ import (
 )
 
 // Whatever replicas join and leave, every replica has a fair share, and as few shards move as possible.
-func TestSharesAreFairAndFewShardsMove_SHD_02(t *testing.T) {
+// Requirements: SHD-02
+func TestSharesAreFairAndFewShardsMove(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 0))
 		holders := make([]string, 1+rng.IntN(Max))
@@ -86,7 +87,8 @@ func leastMoves(holders, live []string) (n int) {
 
 // Whatever replicas see at the moment, and in whatever order they act, they end with fair shares: each releases shards
 // that are not assigned to it, and takes free ones that are.
-func TestReplicasConverge_SHD_02(t *testing.T) {
+// Requirements: SHD-02
+func TestReplicasConverge(t *testing.T) {
 	for seed := range uint64(500) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		shards, live := 1+rng.IntN(Max), []string{"a", "b", "c", "d", "e"}[:1+rng.IntN(5)]

@@ -12,7 +12,8 @@ import (
 )
 
 // Every namespace is in exactly one shard, the shard that the API server computes.
-func TestNamespaceIsInOneShard_SHD_01(t *testing.T) {
+// Requirements: SHD-01
+func TestNamespaceIsInOneShard(t *testing.T) {
 	for count := range Max + 1 {
 		for n := range 40 {
 			namespace, in := fmt.Sprintf("%d-team", n), 0
@@ -53,7 +54,8 @@ func matches(t *testing.T, r Range, namespace string) bool {
 }
 
 // The claim of docs/scaling.md about names: the last two characters hardly matter.
-func TestNamesThatDifferAtTheEndShareAShard_SHD_01(t *testing.T) {
+// Requirements: SHD-01
+func TestNamesThatDifferAtTheEndShareAShard(t *testing.T) {
 	for format, spread := range map[string]bool{"team-%02d": false, "%02d-team": true, "team-%02d-prod": true} {
 		var sizes [6]int
 		for n := range 100 {

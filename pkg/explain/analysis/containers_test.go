@@ -250,7 +250,7 @@ func TestSidecarWithoutItsRestartPolicyIsAnInitContainer(t *testing.T) {
 
 // The text names the field that makes the kubelet restart a container.
 // Requirements: CON-05
-func TestRestartsAreSaidByTheFieldThatCausesThem(t *testing.T) {
+func TestRestartsNameTheFieldThatCausesThem(t *testing.T) {
 	pod := func(name string) func(*corev1.Pod) {
 		return containers(corev1.PodRunning, nil, []corev1.ContainerStatus{restarted(waitsFor(name, "CrashLoopBackOff"), 3, 1, time.Minute)})
 	}

@@ -16,7 +16,7 @@ import (
 )
 
 // CLI-04: attempts "2 of 4", by index; ignored failures count separately.
-func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
+func TestAttemptsAreCountedPerIndex(t *testing.T) {
 	job := indexedJob(6, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(1)
 		j.Spec.PodFailurePolicy.Rules[0].Action = batchv1.PodFailurePolicyActionIgnore // of exit code 1
@@ -60,7 +60,7 @@ func TestAttemptsAreCountedPerIndex_CLI_04(t *testing.T) {
 
 // CLI-04: the row of an index is about its latest pod. For a completed index that is the pod that succeeded, or none if it
 // no longer exists; the last failure stays.
-func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
+func TestRowOfAnIndexShowsTheAttemptThatSucceeded(t *testing.T) {
 	job := indexedJob(4, func(j *batchv1.Job) { j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.Failed = "0-1", 2, 3 })
 	r := report(factsOf(job,
 		podOf("train-0-a", onIndex(0, 1, exits(1, "Error", 2*time.Minute))),
@@ -84,8 +84,8 @@ func TestRowOfAnIndexShowsTheAttemptThatSucceeded_CLI_04(t *testing.T) {
 
 // Issue 17: the reason why an index has no pod: it never had one, it waits for the back-off of the Job, or it gets none anymore. The index
 // whose pod decided that the Job failed is failed, also without backoffLimitPerIndex.
-// Requirements: CLI-78
-func TestPendingIndexesAreToldApart_CLI_04(t *testing.T) {
+// Requirements: CLI-78, CLI-04
+func TestPendingIndexesAreToldApart(t *testing.T) {
 	jobOf := func(change func(*batchv1.Job)) *batchv1.Job {
 		return indexedJob(4, func(j *batchv1.Job) {
 			j.Spec.BackoffLimitPerIndex, j.Status.FailedIndexes, j.Status.Failed = nil, nil, 1
@@ -129,7 +129,8 @@ func TestRowOfAnIndexShowsTheRunningPod(t *testing.T) {
 }
 
 // SUC: progress of each rule, and rules that can no longer be met, or never could.
-func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestProgressOfSuccessRulesIsShown(t *testing.T) {
 	job := func(rules ...batchv1.SuccessPolicyRule) *batchv1.Job {
 		return indexedJob(10, func(j *batchv1.Job) {
 			j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: rules}
@@ -175,7 +176,8 @@ func TestProgressOfSuccessRulesIsShown_CLI_04(t *testing.T) {
 }
 
 // Without permission to read pods, the report does not claim that pods no longer exist, nor describe them.
-func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestUnreadPodsAreNotGone(t *testing.T) {
 	f := factsOf(indexedJob(4, func(j *batchv1.Job) {
 		j.Status.Active, j.Status.Failed, j.Status.Ready = 2, 3, ptr.To[int32](2)
 		j.Spec.PodFailurePolicy = rules(1)
@@ -213,7 +215,8 @@ func TestUnreadPodsAreNotGone_CLI_08(t *testing.T) {
 }
 
 // Report.Causes: the most frequent first, whatever the source.
-func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestCausesFromPodsAndEvents(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 14 }),
 		podOf("a", exits(1, "Error", time.Minute)), podOf("b", exits(1, "Error", time.Minute)), podOf("c", exits(2, "Error", time.Minute)))
 	f.Events = []input.Event{
@@ -243,7 +246,8 @@ func TestCausesFromPodsAndEvents_CLI_04(t *testing.T) {
 }
 
 // The event counts all pods of a cause, from before and after the outcome of the Job was decided.
-func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventCountsConsequencesOnce(t *testing.T) {
 	deleted := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			exits(143, "Error", d)(p)
@@ -266,7 +270,7 @@ func TestEventCountsConsequencesOnce_CLI_04(t *testing.T) {
 }
 
 // CLI-04: several Jobs: "412 failures, 3 causes" over all of them.
-func TestCausesAreGroupedOverJobs_CLI_04(t *testing.T) {
+func TestCausesAreGroupedOverJobs(t *testing.T) {
 	job := func(namespace, name string, codes ...int32) explain.Report {
 		j := jobWith(func(j *batchv1.Job) { j.Namespace, j.Name, j.Status.Failed = namespace, name, int32(len(codes)) })
 		f := factsOf(j)
@@ -299,7 +303,8 @@ func TestCausesAreGroupedOverJobs_CLI_04(t *testing.T) {
 }
 
 // Causes of two Jobs that were matched by different rules without names stay separate.
-func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestRulesOfSeveralJobsStayApart(t *testing.T) {
 	with := func(name string, first int32) explain.Report {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.Name, j.Status.Failed, j.Spec.PodFailurePolicy = name, 1, rules(2)
@@ -314,7 +319,8 @@ func TestRulesOfSeveralJobsStayApart_CLI_04(t *testing.T) {
 }
 
 // The event of a release that wrote no record is shown verbatim, and counts.
-func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventOfAnOlderReleaseIsShownVerbatim(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }), podOf("a", exits(1, "Error", time.Minute)))
 	const message = "Container main exited with code 3; no rule of the podFailurePolicy matched. First in pod b"
 	f.Events = []input.Event{jobEvent("PodFailed", message, 9, time.Minute)}
@@ -328,7 +334,8 @@ func TestEventOfAnOlderReleaseIsShownVerbatim_CLI_04(t *testing.T) {
 }
 
 // One event counts the causes without an event of their own.
-func TestEventOfOtherCauses_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventOfOtherCauses(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 5 }))
 	e := failedEvent(exited(3), "b", 5, time.Minute)
 	e.Failed.Others = true
@@ -339,7 +346,8 @@ func TestEventOfOtherCauses_CLI_04(t *testing.T) {
 }
 
 // A cause may begin with any character.
-func TestCauseInAnyScript_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestCauseInAnyScript(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }))
 	f.Events = []input.Event{jobEvent("PodFailed", "Ärger im Pod", 1, time.Minute)}
 	if s := verdict(report(f)); !strings.Contains(s, "; ärger im Pod") {
@@ -349,7 +357,7 @@ func TestCauseInAnyScript_CLI_04(t *testing.T) {
 
 // CLI-04: a Job that failed because of failed indexes is explained by such an index, not by an index that failed once and
 // then succeeded.
-func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
+func TestEvidenceIsOfAFailedIndex(t *testing.T) {
 	for _, reason := range []string{batchv1.JobReasonFailedIndexes, batchv1.JobReasonMaxFailedIndexesExceeded} {
 		r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
 			j.Status.CompletedIndexes, j.Status.FailedIndexes, j.Status.Failed = "0-3,5", ptr.To("4"), 3
@@ -369,7 +377,8 @@ func TestEvidenceIsOfAFailedIndex_CLI_04(t *testing.T) {
 }
 
 // Only pods show which rules matched: without them, the counts are unknown, and not 0.
-func TestUnreadPodsLeaveMatchesUnknown_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestUnreadPodsLeaveMatchesUnknown(t *testing.T) {
 	job := indexedJob(5, func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Spec.BackoffLimitPerIndex = rules(2), ptr.To[int32](2)
 	})

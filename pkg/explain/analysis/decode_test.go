@@ -14,7 +14,7 @@ import (
 const exitMessage = "Container main for pod ns/train-x failed with exit code 2 matching FailJob rule at index 1"
 
 // CLI-04, KEP-4443: the rule behind a reason, by its name, its index, and the index in the message.
-func TestReasonLeadsToItsRule_CLI_04(t *testing.T) {
+func TestReasonLeadsToItsRule(t *testing.T) {
 	for _, tc := range []struct {
 		name            string
 		reason, message string
@@ -79,7 +79,8 @@ func deref(p *int32) any {
 }
 
 // The reason and the message are from the moment when the rule matched: later changes of rule names do not affect them.
-func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestLaterNamesDoNotChangeTheRule(t *testing.T) {
 	for name, annotation := range map[string]string{"another name": "1=Later", "names swapped": "0=Corrupt;1=Later"} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.PodFailurePolicy = rules(3)
@@ -93,7 +94,7 @@ func TestLaterNamesDoNotChangeTheRule_CLI_04(t *testing.T) {
 }
 
 // CLI-04: an unknown reason of a future controller is shown verbatim, with its message.
-func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
+func TestUnknownReasonIsShownAsItIs(t *testing.T) {
 	for _, reason := range []string{"FutureReason", "PodFailurePolicies"} {
 		r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, reason, "the stars\nwere wrong") })))
 		if s := verdict(r); !strings.Contains(s, reason) || !strings.Contains(s, "the stars") {
@@ -106,7 +107,8 @@ func TestUnknownReasonIsShownAsItIs_CLI_04(t *testing.T) {
 }
 
 // A rule that failed the Job is shown with its pod if it still exists, the pod's container and its last words.
-func TestRuleIsShownWithItsPod_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestRuleIsShownWithItsPod(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Status.Failed = rules(3), 1
 		j.Annotations = map[string]string{rulename.Annotation: "1=Corrupt"}

@@ -12,7 +12,8 @@ import (
 )
 
 // The decoded exit code is in the evidence, in the causes and in the advice.
-func TestDecodedExitCodeIsInEveryPart_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestDecodedExitCodeIsInEveryPart(t *testing.T) {
 	for _, tc := range []struct {
 		code                       int32
 		reason                     string

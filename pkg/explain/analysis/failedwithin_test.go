@@ -33,7 +33,7 @@ func withOwnProxy(j *batchv1.Job) {
 }
 
 // Issue 5, CLI-06: a container failed, and another one keeps its pod from ending, so that no controller sees a failure.
-func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
+func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 	job := jobWith(withOwnProxy)
 	r := report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute))))
 	p := problem(t, r, explain.ProblemContainerFailed)
@@ -65,7 +65,7 @@ func TestFailedContainerOfARunningPodIsReported_CLI_06(t *testing.T) {
 }
 
 // Issue 5, CLI-06: a pod that is about to end or to continue is no problem.
-func TestPodThatIsAboutToEndIsFine_CLI_06(t *testing.T) {
+func TestPodThatIsAboutToEndIsFine(t *testing.T) {
 	for name, tc := range map[string]struct {
 		job *batchv1.Job
 		pod func(*corev1.Pod)

@@ -22,7 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // sweep returns the Jobs of a family, each with the others as its relatives.
@@ -37,7 +37,7 @@ func sweep(t *testing.T) []input.Input {
 
 // RTY-20: the explanation of each Job of a family shows the whole family: which indexes failed where and why, where they
 // completed, and whether the family is complete.
-func TestFamilyIsExplained_RTY_20(t *testing.T) {
+func TestFamilyIsExplained(t *testing.T) {
 	var got bytes.Buffer
 	for _, f := range sweep(t) {
 		r := report(f)
@@ -52,7 +52,7 @@ func TestFamilyIsExplained_RTY_20(t *testing.T) {
 }
 
 // RTY-20: the same as JSON.
-func TestFamilyAsJSON_RTY_20(t *testing.T) {
+func TestFamilyAsJSON(t *testing.T) {
 	got, err := json.MarshalIndent(report(sweep(t)[0]).Family, "", "  ")
 	if err != nil {
 		t.Fatal(err)
@@ -107,7 +107,7 @@ func nonIndexed(j *batchv1.Job) {
 
 // RTY-21: incomplete families are shown: running, interrupted and partial retries, a first Job that no longer exists or was
 // replaced, and Jobs without indexes.
-func TestFamiliesInParts_RTY_21(t *testing.T) {
+func TestFamiliesInParts(t *testing.T) {
 	all := sweep(t)
 	root, first, second := all[0], all[1], all[2]
 	pending := only("sweep-retry-1", func(j *batchv1.Job) {
@@ -187,7 +187,7 @@ func retryAdvice(r explain.Report) string {
 
 // RTY-20: an index that completed after a failure in the same Job did not fail in it, nor did an index whose pod was
 // stopped when the Job ended.
-func TestWhatFailedInAFamily_RTY_20(t *testing.T) {
+func TestWhatFailedInAFamily(t *testing.T) {
 	all := sweep(t)
 	f := alone(all[0], unchanged, all[1])
 	ended := f.Job.Status.Conditions[0].LastTransitionTime
@@ -211,7 +211,7 @@ func TestWhatFailedInAFamily_RTY_20(t *testing.T) {
 // RTY-24: the advice on a failed Job is a retry, with more memory after OOMKilled, unless nothing is missing, a retry is
 // running, the Job's owner retries it, or the family is unknown. The last Job of a family is retried, because it includes
 // the earlier changes.
-func TestRetryIsAdvised_RTY_24(t *testing.T) {
+func TestRetryIsAdvised(t *testing.T) {
 	all := sweep(t)
 	root, first, second := all[0], all[1], all[2]
 	unread := alone(root, unchanged)
@@ -258,7 +258,7 @@ func TestRetryIsAdvised_RTY_24(t *testing.T) {
 }
 
 // RTY-22: a Job without relatives, or whose relatives are unknown, has no family in the report.
-func TestNoFamily_RTY_22(t *testing.T) {
+func TestNoFamily(t *testing.T) {
 	all := sweep(t)
 	replaced := alone(all[0], only("sweep", func(j *batchv1.Job) { j.UID = "new" }), all[1], all[2])
 	unread := all[0]
@@ -275,7 +275,7 @@ func TestNoFamily_RTY_22(t *testing.T) {
 }
 
 // RTY-20: 10,000 failed indexes are described in a few sentences.
-func TestLargeFamilyIsShort_RTY_20(t *testing.T) {
+func TestLargeFamilyIsShort(t *testing.T) {
 	job := func(name, completed, failed string, change func(*batchv1.Job)) input.Input {
 		var pods []*input.Pod
 		set, err := indexset.Parse(failed)

@@ -18,7 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // fleet returns a night's Jobs: many failed for the same cause, and several are refused by the same quota.
@@ -52,7 +52,7 @@ func fleet() []explain.Report {
 }
 
 // Many Jobs are ranked by cause, with one list of advice for each (CLI-04, CLI-06).
-func TestJobsAreGroupedByCause_CLI_04_CLI_06(t *testing.T) {
+func TestJobsAreGroupedByCause(t *testing.T) {
 	list := analysis.List(fleet())
 	type group struct {
 		state explain.GroupState
@@ -84,7 +84,7 @@ func TestJobsAreGroupedByCause_CLI_04_CLI_06(t *testing.T) {
 }
 
 // Every Job with a problem is in exactly one group (CLI-04).
-func TestEveryRecordedJobIsInOneGroup_CLI_04(t *testing.T) {
+func TestEveryRecordedJobIsInOneGroup(t *testing.T) {
 	var reports []explain.Report
 	seen := map[string]bool{}
 	for _, c := range cases(t) {

@@ -8,11 +8,11 @@ import (
 	"testing"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // The JSON of a report is an interface for scripts: no name in it changes or disappears within v1alpha1 (CLI-04).
-func TestJSONIsStable_CLI_04(t *testing.T) {
+func TestJSONIsStable(t *testing.T) {
 	c, err := recorded.Load(filepath.Join("testdata", "recorded", "failure-policy-named.yaml"))
 	if err != nil {
 		t.Fatal(err)

@@ -14,7 +14,7 @@ import (
 
 // JOB-15, JOB-16: the next failure by backoffLimit is counted down in restarts if they reach it first, and the limit has
 // the same numbers as the step.
-func TestCountdownToTheBackoffLimit_JOB_15_JOB_16(t *testing.T) {
+func TestCountdownToTheBackoffLimit(t *testing.T) {
 	const onFailure, never = corev1.RestartPolicyOnFailure, corev1.RestartPolicyNever
 	for name, c := range map[string]struct {
 		policy                  corev1.RestartPolicy
@@ -51,7 +51,8 @@ func TestCountdownToTheBackoffLimit_JOB_15_JOB_16(t *testing.T) {
 }
 
 // A finished Job shows the numbers of its status and of its remaining pods.
-func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
+// Requirements: JOB-15, JOB-16
+func TestBackoffLimitOfAnEndedJob(t *testing.T) {
 	never := jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](2), 3
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
@@ -75,7 +76,8 @@ func TestBackoffLimitOfAnEndedJob_JOB_15_JOB_16(t *testing.T) {
 
 // Issue 17: a limit that was raised after it had failed the Job is not attributed to restarts, which do not count with
 // restartPolicy Never.
-func TestLimitThatWasRaisedSince_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestLimitThatWasRaisedSince(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](4), 2
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")

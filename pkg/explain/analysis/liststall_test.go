@@ -67,7 +67,7 @@ func agrees(t *testing.T, name string, f input.Input) explain.ProblemKind {
 }
 
 // CLI-06, issue 17: for every recorded Job, a list reports the same stalls as why, as far as it can detect them.
-func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
+func TestListAgreesOnRecordedStalls(t *testing.T) {
 	found := map[explain.ProblemKind]int{}
 	for _, c := range cases(t) {
 		for _, f := range c.Inputs {
@@ -85,7 +85,7 @@ func TestListAgreesOnRecordedStalls_CLI_06(t *testing.T) {
 }
 
 // CLI-06, issue 17: the same for stalls that are not recorded, and the texts of the REASON column.
-func TestListAgreesOnStalls_CLI_06(t *testing.T) {
+func TestListAgreesOnStalls(t *testing.T) {
 	pending := func(change func(*corev1.Pod)) *input.Pod {
 		return podOf("a", func(p *corev1.Pod) { p.Spec.NodeName, p.Status.Phase = "", corev1.PodPending; change(p) })
 	}
@@ -157,7 +157,8 @@ func TestNarrowColumnHasTheSchedulersReasons(t *testing.T) {
 }
 
 // A list reads no Normal events: a creation after a refusal shows only in a later status.
-func TestListForgetsARefusalThatIsOver_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestListForgetsARefusalThatIsOver(t *testing.T) {
 	for ago, stalled := range map[time.Duration]bool{10 * time.Second: false, 6 * time.Minute: true} {
 		f := listed(factsOf(jobWith(func(j *batchv1.Job) {
 			j.Status.Failed = 1

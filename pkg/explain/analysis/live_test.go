@@ -31,7 +31,8 @@ func terminating(d time.Duration) func(*corev1.Pod) {
 }
 
 // Issue 6, point 2: indexes whose pod is ready, and indexes removed when an elastic Indexed Job was scaled down.
-func TestReadyAndOutOfRangeIndexesAreListed_TRK_29(t *testing.T) {
+// Requirements: TRK-29
+func TestReadyAndOutOfRangeIndexesAreListed(t *testing.T) {
 	pods := []*input.Pod{
 		podOf("train-0-a", onIndex(0, 1, running(true))),
 		podOf("train-1-a", onIndex(1, 1, running(false))),

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // says returns the sentences of a report.
@@ -54,7 +54,7 @@ func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
 }
 
 // CLI-06: the back-off starts with failed pods; when they no longer exist, its end is unknown.
-func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
+func TestBackoffWithoutPodsHasNoEnd(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
 	wantSaid(t, report(f), "at most 10 minutes after the last failure")
 	wantUnsaid(t, report(f), "2 pods are created")
@@ -63,7 +63,7 @@ func TestBackoffWithoutPodsHasNoEnd_CLI_06(t *testing.T) {
 }
 
 // CLI-03: a Job with a failed index cannot become complete, except by its successPolicy.
-func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
+func TestFailedIndexDoomsTheJob(t *testing.T) {
 	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
 	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
 	wantSaid(t, r, "it will eventually fail, because 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
@@ -75,7 +75,7 @@ func TestFailedIndexDoomsTheJob_CLI_03(t *testing.T) {
 }
 
 // CLI-06: with parallelism 0, no pods are created.
-func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
+func TestParallelismZeroAsksForNothing(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](0) })))
 	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
@@ -85,7 +85,7 @@ func TestParallelismZeroAsksForNothing_CLI_06(t *testing.T) {
 
 // CLI-04: pods deleted by another client are the cause of BackoffLimitExceeded if there are no other failures, even in the
 // second of the decision.
-func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
+func TestDeletedPodsAreTheCause(t *testing.T) {
 	job := func(limit int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.Spec.BackoffLimit, j.Status.Failed = &limit, 2
@@ -111,7 +111,8 @@ func TestDeletedPodsAreTheCause_CLI_04(t *testing.T) {
 }
 
 // TRK-01: a pod that was counted as deleted, and later ended differently, is one failure.
-func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestOneFailureIsNotTwo(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Status.Failed = 3
 		ended(j, "BackoffLimitExceeded", "")
@@ -128,7 +129,7 @@ func TestOneFailureIsNotTwo_CLI_04(t *testing.T) {
 }
 
 // CLI-04: --index and --pod do not change the verdict on the Job.
-func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
+func TestFocusLeavesTheVerdict(t *testing.T) {
 	f := factsOf(indexedJob(3, func(j *batchv1.Job) {
 		j.Status.Failed, j.Status.FailedIndexes = 2, ptr.To("2")
 		ended(j, "FailedIndexes", "")
@@ -146,7 +147,7 @@ func TestFocusLeavesTheVerdict_CLI_04(t *testing.T) {
 }
 
 // CLI-06: who may resume a suspended Job.
-func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
+func TestExplanationNamesWhoMayResume(t *testing.T) {
 	suspended := func(change func(*batchv1.Job)) explain.Report {
 		return report(factsOf(jobWith(func(j *batchv1.Job) {
 			j.Spec.Suspend = ptr.To(true)
@@ -177,7 +178,7 @@ func TestExplanationNamesWhoMayResume_CLI_06(t *testing.T) {
 }
 
 // CLI-06: no useless command is advised: forced deletion does not remove the finalizer.
-func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
+func TestForcedDeletionIsNotAdvised(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodReplacementPolicy = ptr.To(batchv1.Failed) }), podOf("lost", func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
 	}))
@@ -189,7 +190,8 @@ func TestForcedDeletionIsNotAdvised_CLI_06(t *testing.T) {
 }
 
 // PFP-05: ignored failures are retried without end.
-func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestIgnoredFailuresAreRetriedWithoutEnd(t *testing.T) {
 	ignoring := func(change func(*batchv1.Job)) explain.Report {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.PodFailurePolicy = rules(1)
@@ -203,7 +205,7 @@ func TestIgnoredFailuresAreRetriedWithoutEnd_CLI_06(t *testing.T) {
 }
 
 // CLI-04: a restarted container shows the reason from before it was stopped with its Job.
-func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
+func TestRestartedContainerKeepsItsReason(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Template.Spec.RestartPolicy, j.Status.Failed = corev1.RestartPolicyOnFailure, 1
 		ended(j, "BackoffLimitExceeded", "")
@@ -219,7 +221,8 @@ func TestRestartedContainerKeepsItsReason_CLI_04(t *testing.T) {
 }
 
 // BLI-04: ignored attempts are added to the attempts that the limit allows.
-func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestIgnoredAttemptsComeOnTop(t *testing.T) {
 	f := factsOf(indexedJob(2, func(j *batchv1.Job) { j.Spec.BackoffLimitPerIndex = ptr.To[int32](1) }), podOf("a", func(p *corev1.Pod) {
 		p.Annotations = map[string]string{
 			batchv1.JobCompletionIndexAnnotation: "0", "batchjob.dev/attempt": "4",
@@ -232,7 +235,7 @@ func TestIgnoredAttemptsComeOnTop_CLI_04(t *testing.T) {
 }
 
 // PFP-03: a rule never matches exit code 0, whatever it lists.
-func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
+func TestExitCodeZeroIsNeverListed(t *testing.T) {
 	policy := rules(1)
 	policy.Rules[0].OnExitCodes.Operator, policy.Rules[0].OnExitCodes.Values = batchv1.PodFailurePolicyOnExitCodesOpNotIn, []int32{0, 42}
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Spec.PodFailurePolicy = policy })))
@@ -242,7 +245,7 @@ func TestExitCodeZeroIsNeverListed_PFP_03(t *testing.T) {
 }
 
 // CLI-06: each kind of refusal has advice.
-func TestRefusalHasAdvice_CLI_06(t *testing.T) {
+func TestRefusalHasAdvice(t *testing.T) {
 	for message, want := range map[string]string{
 		`error looking up service account ns/robot: serviceaccount "robot" not found`: "create ServiceAccount robot; the controller then retries automatically",
 		`pods "x" is forbidden: no PriorityClass with name nope was found`:            "create the PriorityClass; the controller then retries automatically",
@@ -259,7 +262,7 @@ func TestRefusalHasAdvice_CLI_06(t *testing.T) {
 }
 
 // CLI-04: the same for a pod that still exists and was deleted in the second of the decision.
-func TestPodDeletedInTheLastSecondIsTheCause_CLI_04(t *testing.T) {
+func TestPodDeletedInTheLastSecondIsTheCause(t *testing.T) {
 	deleted := podOf("a", func(p *corev1.Pod) {
 		exits(143, "Error", 9*time.Minute)(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(10*time.Minute-30*time.Second)), ptr.To[int64](30)
@@ -276,7 +279,7 @@ func TestPodDeletedInTheLastSecondIsTheCause_CLI_04(t *testing.T) {
 }
 
 // MGB-12: a huge Job has more time for its first pods, but only for the pods that are created at once.
-func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
+func TestHugeJobHasMoreTimeForItsFirstPods(t *testing.T) {
 	huge := jobWith(func(j *batchv1.Job) {
 		j.Spec.Parallelism, j.Spec.Completions, j.Status = ptr.To[int32](1<<30), ptr.To[int32](1<<30), batchv1.JobStatus{}
 	})
@@ -290,7 +293,8 @@ func TestHugeJobHasMoreTimeForItsFirstPods_MGB_12(t *testing.T) {
 }
 
 // A Job that waits for the finalizer of another controller does not wait for its pods.
-func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestFinalizerThatHoldsTheJobIsNamed(t *testing.T) {
 	deleted := func(finalizer string) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.DeletionTimestamp, j.Finalizers = ptr.To(ago(time.Minute)), []string{finalizer}
@@ -303,7 +307,8 @@ func TestFinalizerThatHoldsTheJobIsNamed_CLI_06(t *testing.T) {
 }
 
 // A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
-func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestRunningPodThatWasDeleted(t *testing.T) {
 	killing := func(message string) input.Input {
 		f := factsOf(jobWith(func(j *batchv1.Job) {
 			j.Spec.BackoffLimit, j.Status.Failed = ptr.To[int32](0), 1
@@ -327,7 +332,8 @@ func TestRunningPodThatWasDeleted_CLI_04(t *testing.T) {
 }
 
 // The evidence names the preemption, so the advice does not ask to search for another cause.
-func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestPreemptedPodHasItsOwnAdvice(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", func(p *corev1.Pod) {
 		exits(137, "Error", time.Minute)(p)
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}
@@ -337,7 +343,8 @@ func TestPreemptedPodHasItsOwnAdvice_CLI_06(t *testing.T) {
 }
 
 // Half of the failures are not most of them.
-func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestMostlyIsMoreThanHalf(t *testing.T) {
 	pods := func(codes ...int32) []*input.Pod {
 		var all []*input.Pod
 		for i, code := range codes {
@@ -352,7 +359,8 @@ func TestMostlyIsMoreThanHalf_CLI_04(t *testing.T) {
 }
 
 // The verdict on a failed Job includes the successes.
-func TestFailedJobNamesWhatSucceeded_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestFailedJobNamesWhatSucceeded(t *testing.T) {
 	r := report(factsOf(indexedJob(6, func(j *batchv1.Job) {
 		j.Status.CompletedIndexes, j.Status.Succeeded, j.Status.FailedIndexes, j.Status.Failed = "0-3", 4, ptr.To("4,5"), 2
 		ended(j, batchv1.JobReasonFailedIndexes, "")

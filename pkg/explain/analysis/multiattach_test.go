@@ -12,7 +12,7 @@ import (
 )
 
 // Requirements: CLI-06
-func TestMultiAttachSaysMoreThanATimeout(t *testing.T) {
+func TestMultiAttachIsPreferredToATimeout(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
 	}),

@@ -13,7 +13,8 @@ import (
 
 // Issue 17: an index whose pod is being deleted, and whose next pod waits only for a back-off (podReplacementPolicy
 // TerminatingOrFailed), is in back-off in the verdict and in the list of indexes.
-func TestTerminatingIndexMayBeInBackoff_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestTerminatingIndexMayBeInBackoff(t *testing.T) {
 	evicted := podOf("train-0-a", onIndex(0, 1, func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-25*time.Second)), ptr.To[int64](30)
 	}))
@@ -37,7 +38,8 @@ func withFinalizer(end func(*corev1.Pod)) func(*corev1.Pod) {
 }
 
 // Issue 17: a report has a time in whole seconds, as the API has: elapsed and remaining time add up.
-func TestReportIsOfAWholeSecond_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestReportIsOfAWholeSecond(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		limit := int64(3610)
 		j.Spec.ActiveDeadlineSeconds = &limit
@@ -50,7 +52,8 @@ func TestReportIsOfAWholeSecond_CLI_04(t *testing.T) {
 }
 
 // Issue 17: successes that are not in the status yet are counted once, the same in all outputs.
-func TestCompletionsAreCountedOnce_CLI_01_CLI_04(t *testing.T) {
+// Requirements: CLI-01, CLI-04
+func TestCompletionsAreCountedOnce(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Status.Succeeded, j.Status.UncountedTerminatedPods.Succeeded = 1, []types.UID{"uid-train-b"}
 	})

@@ -15,7 +15,7 @@ import (
 )
 
 // CLI-06: events of both APIs are read.
-func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
+func TestEventsOfBothAPIsAreRead(t *testing.T) {
 	about := corev1.ObjectReference{Kind: "Pod", Name: "train-x", UID: "u"}
 	micro := func(d time.Duration) metav1.MicroTime { return metav1.NewMicroTime(noon.Add(-d)) }
 	for name, tc := range map[string]struct {
@@ -58,7 +58,8 @@ func TestEventsOfBothAPIsAreRead_CLI_06(t *testing.T) {
 }
 
 // Long messages are cut to valid text.
-func TestLongMessagesAreCut_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLongMessagesAreCut(t *testing.T) {
 	long := strings.Repeat("ä€", 2000)
 	e := input.EventOf(&corev1.Event{Message: long})
 	p := podOf("x", func(p *corev1.Pod) { p.Status.Message = "a" + long })
@@ -69,7 +70,8 @@ func TestLongMessagesAreCut_CLI_06(t *testing.T) {
 	}
 }
 
-func TestLeaseIsRead_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLeaseIsRead(t *testing.T) {
 	l := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "s", Name: "n"}}
 	if got := input.LeaseOf(l); got != (input.Lease{Namespace: "s", Name: "n", Duration: 15 * time.Second}) {
 		t.Errorf("%+v", got)
@@ -80,7 +82,8 @@ func TestLeaseIsRead_CLI_06(t *testing.T) {
 	}
 }
 
-func TestNodeThatIsNotReadyIsTrouble_PRP_23(t *testing.T) {
+// Requirements: PRP-23
+func TestNodeThatIsNotReadyIsTrouble(t *testing.T) {
 	for _, tc := range []struct {
 		status corev1.ConditionStatus
 		want   string
@@ -98,7 +101,8 @@ func TestNodeThatIsNotReadyIsTrouble_PRP_23(t *testing.T) {
 	}
 }
 
-func TestPodIsRead_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPodIsRead(t *testing.T) {
 	p := podOf("train-0-x", func(p *corev1.Pod) {
 		onIndex(4, 3, exits(137, "OOMKilled", time.Minute))(p)
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(-20*time.Second)), ptr.To[int64](30)
@@ -131,7 +135,8 @@ func TestPodIsRead_CLI_04(t *testing.T) {
 }
 
 // The attempt is the number that our controller wrote, or is derived from the built-in controller's annotations.
-func TestAttemptIsReadOrDerived_BLI_05(t *testing.T) {
+// Requirements: BLI-05
+func TestAttemptIsReadOrDerived(t *testing.T) {
 	for name, tc := range map[string]struct {
 		annotations map[string]string
 		want        int32

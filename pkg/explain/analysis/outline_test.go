@@ -20,7 +20,7 @@ import (
 )
 
 // Issue 6, point 1: a row of the list has the data of the Job alone.
-func TestOutlineHasWhatTheJobSays(t *testing.T) {
+func TestOutlineHasTheDataOfTheJob(t *testing.T) {
 	job := indexedJob(10, func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Spec.PodFailurePolicy = ptr.To("batchjob.dev/controller"), rules(2)
 		j.Annotations = map[string]string{rulename.Annotation: "1=OutOfMemory"}
@@ -76,7 +76,7 @@ func TestOutlineReasonIsThatOfItsCondition(t *testing.T) {
 }
 
 // Rule names from the API server take precedence over the annotation (PFN-28).
-func TestServedNamesWinInTheOutline_PFN_28(t *testing.T) {
+func TestServedNamesWinInTheOutline(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy = rules(2)
 		ended(j, "PodFailurePolicy", "Container main for pod ns/p failed with exit code 2 matching FailJob rule at index 1")
@@ -87,7 +87,7 @@ func TestServedNamesWinInTheOutline_PFN_28(t *testing.T) {
 }
 
 // MGB-12: a Job without any status has no controller; any status shows one.
-func TestOutlineReportsJobsOfNobody_MGB_12(t *testing.T) {
+func TestOutlineReportsJobsOfNobody(t *testing.T) {
 	blank := jobWith(func(j *batchv1.Job) { j.Status = batchv1.JobStatus{} })
 	if !analysis.OutlineOf(blank, nil, noon).Neglected {
 		t.Error("an hour without any status")

@@ -20,7 +20,8 @@ import (
 )
 
 // Any Job has a report, which does not depend on the order in which pods and events were read, and whose numbers agree.
-func TestNumbersOfAnyReportAgree_CLI_01_CLI_04(t *testing.T) {
+// Requirements: CLI-01, CLI-04
+func TestNumbersOfAnyReportAgree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		f, o := d.facts(), d.options()
@@ -140,7 +141,8 @@ func checkCounts(t *rapid.T, r explain.Report) {
 }
 
 // Causes and unexplained failures add up to the counted failures.
-func TestFailuresAddUp_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestFailuresAddUp(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		counted, uncounted, gone := int(d.n("counted", 0, 5)), int(d.n("uncounted", 0, 3)), d.n("gone", 0, 4)
@@ -175,7 +177,8 @@ func TestFailuresAddUp_CLI_04(t *testing.T) {
 }
 
 // Explain does not change its input, which belongs to the caller.
-func TestExplainChangesNothing_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestExplainChangesNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		d := dice{t}
 		f, o := d.facts(), d.options()

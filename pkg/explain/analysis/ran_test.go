@@ -10,7 +10,7 @@ import (
 
 // Issue 5, CLI-04: a pod runs from the start of its first container, which is after its sandbox was set up and its images
 // were pulled.
-func TestPodRunsSinceItsFirstContainer_CLI_04(t *testing.T) {
+func TestPodRunsSinceItsFirstContainer(t *testing.T) {
 	runs := func(name string, restarts int32, start time.Duration) corev1.ContainerStatus {
 		return corev1.ContainerStatus{Name: name, RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(start)}}}
 	}

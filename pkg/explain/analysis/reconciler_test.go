@@ -13,7 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 func wrote(manager, subresource, fields string, d time.Duration) metav1.ManagedFieldsEntry {
@@ -37,7 +37,7 @@ func lease(holder string, renewed time.Duration) *input.Lease {
 }
 
 // CLI-06, MGB-12: the controller of the Job, and whether it is alive.
-func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
+func TestReportNamesTheReconciler(t *testing.T) {
 	running := podOf("train-x", nil)
 	unrecorded := podOf("train-y", func(p *corev1.Pod) {
 		exits(1, "Error", 5*time.Minute)(p)
@@ -77,7 +77,8 @@ func TestReportSaysWhoReconciles_CLI_06_MGB_12(t *testing.T) {
 }
 
 // A replica that ran without leader election for a while, and has died since, leaves an old Lease without a holder.
-func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestOldLeaseIsNoSignOfLife(t *testing.T) {
 	f := factsOf(ours(30*time.Minute), podOf("train-x", nil))
 	f.Lease = lease("vm-1", time.Hour)
 	if r := report(f).Reconciler; r.Alive == explain.Alive || strings.Contains(r.Text, "seen") {
@@ -87,7 +88,8 @@ func TestOldLeaseIsNoSignOfLife_CLI_06(t *testing.T) {
 
 // A released Lease, as of a shard that moves, has a duration of a second: it does not show that its controller is gone
 // until no replica has taken it for much longer.
-func TestLeaseThatWasGivenBack_CLI_06_SHD_03(t *testing.T) {
+// Requirements: CLI-06, SHD-03
+func TestLeaseThatWasGivenBack(t *testing.T) {
 	for age, want := range map[time.Duration]bool{3 * time.Second: false, time.Minute: true} {
 		f := factsOf(ours(time.Hour), podOf("train-x", nil))
 		f.Lease = lease("", age)
@@ -195,7 +197,8 @@ func TestNamespaceOfTheLeaseIsShown(t *testing.T) {
 }
 
 // A Lease that was never renewed has no age.
-func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLeaseWithoutRenewTimeHasNoAge(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Spec.ManagedBy = ptr.To(recorded.OurName) }), podOf("train-x", nil))
 	f.Lease = &input.Lease{Namespace: "sys", Name: "lease", Duration: 15 * time.Second}
 	r := report(f)
@@ -205,7 +208,7 @@ func TestLeaseWithoutRenewTimeHasNoAge_CLI_06(t *testing.T) {
 }
 
 // MGB-12: with --replace-builtin, our controller runs Jobs without managedBy, and writes their status.
-func TestReplacementOfTheBuiltInControllerIsNamed_MGB_12(t *testing.T) {
+func TestReplacementOfTheBuiltInControllerIsNamed(t *testing.T) {
 	const our, builtIn = "kubectl-batchjob-controller", "kube-controller-manager"
 	for name, tc := range map[string]struct {
 		managedBy string
@@ -245,7 +248,7 @@ func TestReplacementOfTheBuiltInControllerIsNamed_MGB_12(t *testing.T) {
 }
 
 // MGB-12: no controller has worked on the Job, whose managedBy is a misspelling.
-func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
+func TestJobOfNobodyIsReported(t *testing.T) {
 	neglected := func(managedBy string, age time.Duration) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.Status, j.CreationTimestamp = batchv1.JobStatus{}, ago(age)
@@ -287,7 +290,7 @@ func TestJobOfNobodyIsReported_MGB_12(t *testing.T) {
 }
 
 // CLI-06: the manager that suspended the Job, by the fields of the spec that it owns.
-func TestReportSaysWhoSuspended_CLI_06(t *testing.T) {
+func TestReportNamesWhoSuspended(t *testing.T) {
 	suspend := `{"f:spec":{"f:suspend":{}}}`
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)

@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the golden files anew; read the diff")
@@ -63,7 +63,8 @@ func cases(t *testing.T) []recorded.Case {
 
 // CLI-01..06: the output of status and why for every recorded Job, of the built-in controller and of ours: a
 // failure of each reason, each stall, each interim state.
-func TestRecordedJobsAreExplained_CLI_04_CLI_05_CLI_06(t *testing.T) {
+// Requirements: CLI-04, CLI-05, CLI-06
+func TestRecordedJobsAreExplained(t *testing.T) {
 	written := map[string]bool{}
 	for _, c := range cases(t) {
 		t.Run(c.Name, func(t *testing.T) {

@@ -172,7 +172,7 @@ func textsOf(r explain.Report) string {
 }
 
 // Requirements: FCT-05
-func TestDeadlineOfPodsThatMayHaveStartedIsNotSaidToBeSpentPending(t *testing.T) {
+func TestDeadlineIsNotSpentPendingIfPodsMayHaveStarted(t *testing.T) {
 	warning := podEvent("FailedScheduling", unschedulable, 40*time.Minute)
 	started := podEvent("Started", "Started container main", 30*time.Minute)
 	started.Type = corev1.EventTypeNormal

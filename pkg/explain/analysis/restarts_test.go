@@ -65,7 +65,7 @@ const (
 
 // JOB-16, CLI-04: restarts that use up backoffLimit are explained by the failure of the container, and the deletions that
 // follow are the controller's own.
-func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
+func TestRestartsUseUpTheLimit(t *testing.T) {
 	for name, tc := range map[string]struct {
 		limit, failed int32
 		pods          []*input.Pod
@@ -113,7 +113,7 @@ func TestRestartsUseUpTheLimit_JOB_16_CLI_04(t *testing.T) {
 }
 
 // JOB-16, CLI-04: the same when the pods no longer exist, and only the Job and its events are left.
-func TestRestartsAreExplainedWithoutTheirPods_JOB_16_CLI_04(t *testing.T) {
+func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 	told := func(f cause.Failure) []input.Event {
 		e := failedEvent(f, "a", 1, 0)
 		e.First = noon.Add(-10 * time.Minute)
@@ -169,7 +169,7 @@ func TestTheRestartedContainerIsNamedByItsEvents(t *testing.T) {
 }
 
 // JOB-15, CLI-04: deletions by others and disruptions fail a Job with OnFailure, too.
-func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
+func TestDeletionsFailOnFailureJobsToo(t *testing.T) {
 	job := restarting(0, 0)
 	job.Status.Conditions, job.Status.UncountedTerminatedPods.Failed = job.Status.Conditions[:1], []types.UID{"uid-a"}
 	f := factsOf(job, podOf("a", func(p *corev1.Pod) {
@@ -200,7 +200,7 @@ func TestDeletionsFailOnFailureJobsToo_JOB_15_CLI_04(t *testing.T) {
 }
 
 // CLI-04: the actor that ended a container is no open question if the controller did, because the Job was ending.
-func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
+func TestControllersDeletionsAreNoCause(t *testing.T) {
 	stoppedPod := podOf("a", stopped(restartedPod(0, 0, 10*time.Minute), 137, ago(9*time.Minute)))
 	stoppedPod.Containers = stoppedPod.Containers[:1] // It was not restarted.
 	r := report(factsOf(jobWith(func(j *batchv1.Job) {
@@ -212,7 +212,7 @@ func TestControllersDeletionsAreNoCause_CLI_04(t *testing.T) {
 }
 
 // JOB-15, CLI-04: one restart at the end does not turn failures by drained nodes into restarts.
-func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
+func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 	drained := killed(143)
 	drained.Condition = corev1.DisruptionTarget
 	drainedAfterExit7, last := drained, deletedAfterExit7
@@ -241,7 +241,7 @@ func TestOneRestartDoesNotHideDrainedNodes_JOB_15_CLI_04(t *testing.T) {
 }
 
 // JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
-func TestRestartsOfGonePodsAreNotBlamedOnOthers_JOB_16_CLI_04(t *testing.T) {
+func TestRestartsOfGonePodsAreNotBlamedOnOthers(t *testing.T) {
 	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
 	wantSaid(t, r, "container main was restarted at least 6 times, which uses up backoffLimit 6")
 	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")

@@ -11,7 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // gangJob returns a Job that requests gang scheduling, and whose startTime is set by its controller.
@@ -26,7 +26,7 @@ func gangJob(managedBy *string) *batchv1.Job {
 
 // JOB-64, CLI-06: the report says that a Job gets no pods because no controller creates its PodGroup, even if pods may not
 // be read, and announces no pods.
-func TestJobWithoutItsPodGroupSaysSo_JOB_64(t *testing.T) {
+func TestMissingPodGroupIsReported(t *testing.T) {
 	const sentence = "The Job is stalled: no pods are created, because the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which controller "
 	f := factsOf(gangJob(ptr.To(recorded.OurName)))
 	for _, f.PodsRead = range []bool{true, false} {

@@ -11,12 +11,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // CLI-06: the reason why the API server refuses the pods, by the messages of Kubernetes 1.33 and later: the verdict has the
 // name and the reason from the API server's message.
-func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
+func TestRefusedCreationIsExplained(t *testing.T) {
 	const restricted = `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
 		`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`
 	for _, tc := range []struct{ message, says string }{
@@ -72,7 +72,8 @@ func TestRefusedCreationIsExplained_CLI_06(t *testing.T) {
 }
 
 // A refusal is over if a later creation succeeded, if it was long ago, or if the Job has ended.
-func TestPastRefusalIsOver_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestPastRefusalIsOver(t *testing.T) {
 	refused := jobEvent("FailedCreate", "exceeded quota", 4, 2*time.Minute)
 	for name, f := range map[string]input.Input{
 		"created since": {Events: []input.Event{refused, jobEvent("SuccessfulCreate", "", 1, time.Minute)}, Job: jobWith(nil)},
@@ -89,7 +90,7 @@ func TestPastRefusalIsOver_CLI_06(t *testing.T) {
 }
 
 // CLI-06, PRP-23: a pod that does not end, by the obstacle.
-func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
+func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 	deleted := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			p.DeletionGracePeriodSeconds, p.DeletionTimestamp = ptr.To[int64](30), ptr.To(ago(d-30*time.Second))
@@ -137,7 +138,7 @@ func TestStuckPodIsExplainedByItsHolder_CLI_06_PRP_23(t *testing.T) {
 
 // CLI-06: ended pods that no controller records show, without a Lease, that the controller is gone; in a finished Job, that
 // its last finalizers stick.
-func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
+func TestUncountedPodsShowAControllerThatIsGone(t *testing.T) {
 	held := func(p *corev1.Pod) {
 		exits(1, "Error", 5*time.Minute)(p)
 		p.Finalizers = []string{batchv1.JobTrackingFinalizer}
@@ -163,7 +164,7 @@ func TestUncountedPodsShowAControllerThatIsGone_CLI_06(t *testing.T) {
 }
 
 // CLI-06: clocks: the deadline and the TTL, and neither after it has stopped to apply.
-func TestClocksStopWhenTheyDoNotCount_CLI_06(t *testing.T) {
+func TestClocksStopWhenTheyDoNotCount(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
 		kind   explain.WaitKind
@@ -202,7 +203,8 @@ func TestClocksStopWhenTheyDoNotCount_CLI_06(t *testing.T) {
 }
 
 // A failed Job ends with its Failed condition: it has a duration, which does not grow.
-func TestDurationOfAFailedJobEndsWithFailed_CLI_01(t *testing.T) {
+// Requirements: CLI-01
+func TestDurationOfAFailedJobEndsWithFailed(t *testing.T) {
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { ended(j, "X", "") })))
 	if !r.Job.Finished.Equal(ptr.To(ago(9*time.Minute))) || *r.Job.DurationSeconds != 51*60 {
 		t.Errorf("%v, %v seconds", r.Job.Finished, *r.Job.DurationSeconds)
@@ -213,7 +215,8 @@ func TestDurationOfAFailedJobEndsWithFailed_CLI_01(t *testing.T) {
 }
 
 // PFN-16..22: invalid names are reported, each with its error.
-func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
+// Requirements: CLI-05
+func TestInvalidNamesAreReported(t *testing.T) {
 	job := jobWith(func(j *batchv1.Job) {
 		j.Spec.PodFailurePolicy, j.Spec.ManagedBy = rules(2), ptr.To(recorded.OurName)
 		j.Annotations = map[string]string{"batchjob.dev/pod-failure-policy-rule-names": "0=Same;1=Same"}
@@ -226,7 +229,8 @@ func TestInvalidNamesAreReported_CLI_05(t *testing.T) {
 }
 
 // The built-in controller writes an event for each refused pod: the problem began with the first refusal since the last creation.
-func TestRefusalBeganWithItsFirstEvent_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestRefusalBeganWithItsFirstEvent(t *testing.T) {
 	event := func(reason, pod string, d time.Duration) input.Event {
 		e := jobEvent(reason, `Error creating: pods "`+pod+`" is forbidden: exceeded quota`, 1, d)
 		e.First = e.Last

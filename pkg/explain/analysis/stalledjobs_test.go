@@ -75,7 +75,7 @@ func TestFailuresHaveOneTotal(t *testing.T) {
 }
 
 // BLI-22, issue 6: an index waits for its back-off whether or not there is room for a pod.
-func TestIndexWaitsForItsBackoffWithoutRoom_BLI_22(t *testing.T) {
+func TestIndexWaitsForItsBackoffWithoutRoom(t *testing.T) {
 	full := func(j *batchv1.Job) {
 		j.Spec.Parallelism = ptr.To[int32](1)
 		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{

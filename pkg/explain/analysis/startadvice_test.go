@@ -34,7 +34,7 @@ func podEvent(reason, message string, d time.Duration) input.Event {
 // CLI-06: the advice on a pod that does not start follows from its kubelet's message, here from real kubelets.
 //
 // Requirements: FCT-03
-func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
+func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 	for name, tc := range map[string]struct {
 		pod    *input.Pod
 		events []input.Event
@@ -80,7 +80,7 @@ func TestPodThatDoesNotStartHasAdvice_CLI_06(t *testing.T) {
 }
 
 // CLI-04: a warning that a kubelet writes for every pod of a node is no reason for a failure.
-func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
+func TestWarningsOfEveryPodAreNoCause(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {
 		j.Status.Failed = 1
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
@@ -98,7 +98,7 @@ func TestWarningsOfEveryPodAreNoCause_CLI_04(t *testing.T) {
 }
 
 // CLI-06: only refusals of the pod template are a reason to recreate the Job; an outage passes.
-func TestRefusedCreationHasAdvice_CLI_06(t *testing.T) {
+func TestRefusedCreationHasAdvice(t *testing.T) {
 	for message, advice := range map[string]string{
 		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",
 		`Error creating: etcdserver: request timed out`:                                                                       "if the pod template is at fault, recreate the Job; otherwise",

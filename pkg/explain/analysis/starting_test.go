@@ -106,7 +106,7 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 }
 
 // Requirements: PND-03
-func TestImageSaysWhyItCannotBePulled(t *testing.T) {
+func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice string }{
 		"429 Too Many Requests - Server message: toomanyrequests":     {"cannot be pulled: the registry's rate limit is exceeded", "pull the image with an account (imagePullSecrets)"},
 		"pull access denied, repository does not exist":               {"cannot be pulled: the registry denied access; credentials are missing or wrong, or the repository does not exist", "give the pods credentials for the registry (imagePullSecrets"},
@@ -129,7 +129,7 @@ func TestImageSaysWhyItCannotBePulled(t *testing.T) {
 }
 
 // Requirements: PND-04
-func TestPodWithANodeSaysWhyItCannotStart(t *testing.T) {
+func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 	for _, tc := range []struct{ reason, message, text, advice string }{
 		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node", "check that the node pod of the CSI driver runs"},
 		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls in namespace ns has no key tls.key; its volume tls needs it", "add key tls.key to Secret web-tls"},

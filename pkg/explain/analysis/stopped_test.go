@@ -25,7 +25,8 @@ func deletionEvent(message string, d time.Duration) input.Event {
 
 // The report knows that the Job's own controller deleted pods: the cause says so, and the advice does not search for
 // another client.
-func TestPodsThatTheControllerDeletedAreNotUnknown_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPodsThatTheControllerDeletedAreNotUnknown(t *testing.T) {
 	failed := func(reason string, n int32) *batchv1.Job {
 		return jobWith(func(j *batchv1.Job) {
 			j.Spec.Parallelism, j.Status.Failed = ptr.To[int32](2), n
@@ -144,7 +145,8 @@ func killedBy(d time.Duration) func(*corev1.Pod) {
 }
 
 // Issue 17: a pod that the Job itself stopped did not fail on its own, although its phase is Failed.
-func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPodThatTheJobStoppedIsNamedSo(t *testing.T) {
 	stopped := func(d time.Duration) func(*corev1.Pod) {
 		return func(p *corev1.Pod) {
 			exits(143, "Error", d-2*time.Second)(p)
@@ -179,7 +181,8 @@ func TestPodThatTheJobStoppedIsNamedSo_CLI_04(t *testing.T) {
 }
 
 // The kubelet deletes a pod again after its end. The causes before and after that are the same, and name the Job as the reason.
-func TestCauseOfStoppedPodOutlivesTheLastDeletion_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestCauseOfStoppedPodOutlivesTheLastDeletion(t *testing.T) {
 	decided := jobWith(func(j *batchv1.Job) { ended(j, batchv1.JobReasonDeadlineExceeded, "") })
 	suspended := jobWith(func(j *batchv1.Job) {
 		j.Spec.Suspend = ptr.To(true)

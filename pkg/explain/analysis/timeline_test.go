@@ -20,7 +20,7 @@ func eventsOf(r explain.Report) []explain.Moment {
 }
 
 // Messages that differ only in a port, a pod name, or a time are one entry, with all their events (CLI-04).
-func TestMessagesThatDifferOnlyInNamesAreOneEntry_CLI_04(t *testing.T) {
+func TestMessagesThatDifferOnlyInNamesAreOneEntry(t *testing.T) {
 	for name, tc := range map[string]struct {
 		messages []string
 		want     int
@@ -53,7 +53,7 @@ func TestMessagesThatDifferOnlyInNamesAreOneEntry_CLI_04(t *testing.T) {
 }
 
 // For any messages, folding loses no event and no moment (CLI-04).
-func TestFoldingLosesNoEvent_CLI_04(t *testing.T) {
+func TestFoldingLosesNoEvent(t *testing.T) {
 	part := rapid.OneOf(rapid.SampledFrom([]string{"train-x7b2q", "train-3-zz9lm", "10.0.0.1:53", "[::1]:80", "5m0s", "2026-03-01T11:00:00Z", `pods "`, "\x1b[31m", "\u202e", "\n", "…", "%s", "$1", "a"}), rapid.String())
 	rapid.Check(t, func(rt *rapid.T) {
 		name := rapid.SampledFrom([]string{"train", "a.b", strings.Repeat("long-", 12) + "x"}).Draw(rt, "job")

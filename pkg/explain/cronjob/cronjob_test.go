@@ -150,7 +150,7 @@ func TestHindranceIsNamed(t *testing.T) {
 
 // A CronJob without an obstacle reports when it started the last Job, and what deletes its Jobs.
 // Requirements: CRJ-03.
-func TestScheduledCronJobSaysWhenItStarts(t *testing.T) {
+func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.CronJob)
 		jobs   []input.OwnedJob

@@ -62,7 +62,7 @@ func hasJobsGap(f input.Input) bool {
 
 // RTY-22: the retries of a finished Job are read, with their pods if they finished with failures. A Job without retries costs
 // one request, and a running Job none.
-func TestRelatives_RTY_22(t *testing.T) {
+func TestRelatives(t *testing.T) {
 	first := train()
 	finished(first)
 	first.TypeMeta = metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}
@@ -97,7 +97,7 @@ func TestRelatives_RTY_22(t *testing.T) {
 
 // RTY-22: without permission to list Jobs there is no family, and no gap; any other failure is a gap. Without permission to
 // list pods, the relatives are read without their pods.
-func TestUnreadableRelatives_RTY_22(t *testing.T) {
+func TestUnreadableRelatives(t *testing.T) {
 	job := train()
 	finished(job)
 	refuse := func(what string, code int, reason metav1.StatusReason) input.Input {

@@ -27,7 +27,7 @@ func names(f input.Input) (out []string) {
 }
 
 // CLI-08: with read permissions nothing is missing, and only GET requests are sent.
-func TestReaderMissesNothing_CLI_08(t *testing.T) {
+func TestReaderMissesNothing(t *testing.T) {
 	s := &server{
 		pods: []corev1.Pod{pod("train-a", "uid-train", failed), pod("train-b", "uid-train", nil)},
 		events: []corev1.Event{event("1", "train-a"), {
@@ -60,7 +60,8 @@ func TestReaderMissesNothing_CLI_08(t *testing.T) {
 
 // Pods come in pages; pods with the same labels that another Job controls, or that have no controller, are left out. Not even
 // for a Job without a selector are all pods of a namespace read.
-func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
+// Requirements: CLI-08, POL-02
+func TestPodsOfOthersAreLeftOut(t *testing.T) {
 	s := &server{}
 	for i := range 2100 {
 		s.pods = append(s.pods, pod(fmt.Sprintf("train-%03d", i), "uid-train", nil))
@@ -85,7 +86,8 @@ func TestPodsOfOthersAreLeftOut_CLI_08_POL_02(t *testing.T) {
 }
 
 // An expired continue token does not fail the list: it is read again, as a whole.
-func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestExpiredContinueTokenEndsNoList(t *testing.T) {
 	for _, resource := range []string{"pods", "events"} {
 		s := &server{refuse: func(r *http.Request) (int, metav1.StatusReason) {
 			if r.URL.Query().Get("continue") != "" && strings.HasSuffix(r.URL.Path, "/"+resource) {
@@ -104,7 +106,8 @@ func TestExpiredContinueTokenEndsNoList_CLI_08(t *testing.T) {
 }
 
 // Events of pods of other Jobs with similar names are left out.
-func TestEventsOfSimilarNamesAreLeftOut_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventsOfSimilarNamesAreLeftOut(t *testing.T) {
 	indexed := func(j *batchv1.Job) { j.Spec.CompletionMode = ptr.To(batchv1.IndexedCompletion) }
 	for _, tc := range []struct {
 		name, about string
@@ -132,7 +135,8 @@ func TestEventsOfSimilarNamesAreLeftOut_CLI_04(t *testing.T) {
 
 // An event older than the Job belongs to an earlier Job of the same name. An event that only has the newer API's eventTime is
 // kept.
-func TestEventsFromBeforeTheJobAreLeftOut_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEventsFromBeforeTheJobAreLeftOut(t *testing.T) {
 	old := event("old", "train-xk2p9")
 	old.LastTimestamp = ago(2 * time.Hour)
 	micro := event("micro", "train-xk2p9")
@@ -144,7 +148,8 @@ func TestEventsFromBeforeTheJobAreLeftOut_CLI_04(t *testing.T) {
 }
 
 // At most 5,000 events of pods are searched, and the limit is reported.
-func TestEventsAreBounded_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestEventsAreBounded(t *testing.T) {
 	for n, complete := range map[int]bool{5000: true, 5001: false} {
 		s := &server{}
 		for i := range n {
@@ -161,7 +166,7 @@ func TestEventsAreBounded_CLI_08(t *testing.T) {
 }
 
 // CLI-08: a missing permission does not affect the other data.
-func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
+func TestMissingPermissionLeavesTheRest(t *testing.T) {
 	late := func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Hour)), ptr.To[int64](30)
 	}
@@ -204,7 +209,7 @@ func TestMissingPermissionLeavesTheRest_CLI_08(t *testing.T) {
 }
 
 // PRP-23: nodes of pods that should have ended are looked up, five at most.
-func TestNodesOfStuckPodsAreRead_PRP_23(t *testing.T) {
+func TestNodesOfStuckPodsAreRead(t *testing.T) {
 	s := &server{nodes: map[string]corev1.Node{
 		"node-2": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
 		"node-3": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}},
@@ -286,7 +291,8 @@ func TestLeaseOfTheSystemNamespaceIsEnough(t *testing.T) {
 }
 
 // The Lease of a shard counts for the namespaces of the shard, and one request finds the Leases of all shards.
-func TestLeaseOfTheShardCounts_CLI_06(t *testing.T) {
+// Requirements: CLI-06
+func TestLeaseOfTheShardCounts(t *testing.T) {
 	s := &server{leases: []coordinationv1.Lease{ourLease("sys", "other", time.Second), ourLease("sys", "ns", time.Hour)}}
 	reader := gather.NewReader(s.client(t), gather.Options{OurName: "batchjob.dev/controller", Leases: ourLeases{}})
 	for namespace, want := range map[string]time.Time{"ns": noon.Add(-time.Hour), "other": noon.Add(-time.Second)} {
@@ -307,7 +313,8 @@ func TestLeaseOfTheShardCounts_CLI_06(t *testing.T) {
 }
 
 // At most three logs are read, and 64 KiB of each are kept.
-func TestLogsOfFewContainersAreRead_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestLogsOfFewContainersAreRead(t *testing.T) {
 	s := &server{logs: map[string]string{}}
 	for i := range 5 {
 		name := fmt.Sprint("train-", i)
@@ -331,7 +338,8 @@ func TestLogsOfFewContainersAreRead_CLI_04(t *testing.T) {
 }
 
 // If the server or the user aborts in the middle, the data read so far is kept.
-func TestInterruptKeepsWhatWasRead_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestInterruptKeepsWhatWasRead(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s := &server{pods: []corev1.Pod{pod("train-a", "uid-train", failed)}}
 	s.refuse = func(r *http.Request) (int, metav1.StatusReason) {

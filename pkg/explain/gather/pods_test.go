@@ -30,7 +30,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // answering returns a client of a server that gives every request the same response.
@@ -87,7 +87,8 @@ func recordedPods(t *testing.T) (pods []corev1.Pod) {
 
 // The fields left out when pods are read change neither explanations nor logs: managed fields, and fields that only the API
 // server and nodes need.
-func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
+// Requirements: POL-06
+func TestPodsAreReadWithTheFieldsThatAreNeeded(t *testing.T) {
 	pods := recordedPods(t)
 	always := corev1.ContainerRestartPolicyAlways
 	pods = append(pods, corev1.Pod{
@@ -137,7 +138,8 @@ func TestPodsAreReadWithTheFieldsThatAreNeeded_POL_06(t *testing.T) {
 }
 
 // A response that is truncated, or that is not a list of pods, is an error and does not panic.
-func TestBrokenListsOfPodsAreErrors_POL_06(t *testing.T) {
+// Requirements: POL-06
+func TestBrokenListsOfPodsAreErrors(t *testing.T) {
 	body := protobufOf(t, []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "a", UID: types.UID("uid-a")}, Status: corev1.PodStatus{Message: strings.Repeat("x", 200)}}})
 	const trailer = 4 // The API server ends with two empty fields.
 	for size := len("k8s\x00") + 1; size < len(body)-trailer; size++ {

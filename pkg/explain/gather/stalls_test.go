@@ -32,7 +32,8 @@ func withJobLabel(name, job string) corev1.Pod {
 
 // Issue 17, ADR 0017: one page of pods and one of events are read, however many Jobs there are, and none if no Job needs
 // them.
-func TestStallsTakeTwoRequests_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestStallsTakeTwoRequests(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a"), withJobLabel("b-1", "b"), withJobLabel("c-1", "c")}}
 	for i := range 600 {
 		s.pods = append(s.pods, withJobLabel(fmt.Sprint("a-1", i), "a"))
@@ -104,7 +105,7 @@ func TestListReadsWarningsAboutPodsThatStartSlowly(t *testing.T) {
 }
 
 // CLI-07, CLI-08: a temporary error keeps the previous data; a missing permission is a gap.
-func TestStallsSurviveFailures_CLI_07_CLI_08(t *testing.T) {
+func TestStallsSurviveFailures(t *testing.T) {
 	s := &server{pods: []corev1.Pod{withJobLabel("a-1", "a")}}
 	client, jobs := s.client(t), []*batchv1.Job{activeJob("a", 1)}
 	read := gather.ReadStalls(t.Context(), client, "ns", jobs, nil, nil, nil, noon)

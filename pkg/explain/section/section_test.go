@@ -91,7 +91,8 @@ func TestRuleLabel(t *testing.T) {
 }
 
 // An unknown count is not shown as 0.
-func TestMatchesMayBeUnknown_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestMatchesMayBeUnknown(t *testing.T) {
 	policy := &explain.FailurePolicy{Rules: []explain.FailureRule{{Action: "FailJob", Requirement: "main exits with 42"}}}
 	f := &Frame{Width: 80, Glyphs: layout.NewGlyphs(false)}
 	if got := textOf(FailurePolicy(f, policy, false)); strings.Count(got, " - ") != 2 {

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // hugeReport returns a Job of 100,000 indexes with lists of 600 kB, 100 causes and 100 details.

@@ -57,7 +57,8 @@ func TestMessageThatTheLogHasIsNotRepeated(t *testing.T) {
 }
 
 // If the status lags behind the pods, both numbers are shown; the failures are the same as in the verdict.
-func TestCountsNameTheirBasis_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestCountsNameTheirBasis(t *testing.T) {
 	n := func(n int32) *int32 { return &n }
 	for want, change := range map[string]func(*explain.Report){
 		"Counts: status says 5 active, 0 of them still run, 0 of 10 succeeded, 5 failed (0 in the status)\n  5 pods exist: 5 failed\n": func(r *explain.Report) {

@@ -181,7 +181,7 @@ func TestASCIIHasNoGlyphs(t *testing.T) {
 }
 
 // A running Job has no final duration (CLI-01).
-func TestSummaryTellsRunningFromFinished(t *testing.T) {
+func TestOnlyAFinishedJobHasADuration(t *testing.T) {
 	for name, want := range map[string]string{"running-with-policy": ", 3m20s so far", "complete": ", took 2m10s"} {
 		got := render(t, func(w io.Writer) error { return Summary(w, fixtures()[name], Options{Width: 80}) })
 		if !strings.Contains(got, want+"\n") {

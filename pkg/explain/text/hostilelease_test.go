@@ -19,8 +19,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kubefake"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/kubefake"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 // FuzzLease explains a Job whose controller has a Lease with any content, as any user who may write Leases in one namespace

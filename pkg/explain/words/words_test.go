@@ -12,7 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-func TestAgeHasTwoUnitsAtMost_CLI_01(t *testing.T) {
+// Requirements: CLI-01
+func TestAgeHasTwoUnitsAtMost(t *testing.T) {
 	for d, want := range map[time.Duration]string{
 		0: "0s", -time.Hour: "0s", time.Second: "1s", 59 * time.Second: "59s", 59*time.Second + 600*time.Millisecond: "59s",
 		400 * time.Millisecond: "0s", time.Minute: "1m", 70 * time.Second: "1m10s", 10*time.Minute + 10*time.Second: "10m10s",

@@ -1,6 +1,6 @@
 // Package apirules finds problems for which the API server rejects a Job, a CronJob or a pod template. It has the rules of
 // k8s.io/kubernetes/pkg/apis/core/validation and batch/validation, as of Kubernetes 1.37, for the fields that are common in
-// Jobs; a test in test/integration compares it with a real API server.
+// Jobs; a test in test/cluster/integration compares it with a real API server.
 //
 //	pod template as written, without defaults ─► Check ─► Problems
 //	Job or CronJob as written ─► CheckJob, CheckObject ─► Problems

@@ -32,7 +32,7 @@ func look(t *testing.T, template string, volumes []string) []string {
 	return got
 }
 
-// Each problem separately; test/integration compares many more with a real API server.
+// Each problem separately; test/cluster/integration compares many more with a real API server.
 // Requirements: LNT-01
 func TestProblemsOfAPodTemplateHaveTheirField(t *testing.T) {
 	for template, want := range map[string]string{

@@ -15,7 +15,7 @@ var policy = Policy{Base: 10 * time.Second, Max: 10 * time.Minute}
 func at(seconds int) time.Time { return time.Unix(int64(1_000_000+seconds), 0) }
 
 // JOB-18: with a base of 10 s, n=6 waits 320 s and n=7 reaches the cap.
-func TestDelayDoublesUpToTheMaximum_JOB_18(t *testing.T) {
+func TestDelayDoublesUpToTheMaximum(t *testing.T) {
 	for n, want := range map[int32]time.Duration{
 		-1: 0, 0: 0, 1: 10 * time.Second, 2: 20 * time.Second, 3: 40 * time.Second, 6: 320 * time.Second,
 		7: 600 * time.Second, 8: 600 * time.Second, 2147483647: 600 * time.Second,
@@ -46,7 +46,8 @@ func shows(success int, failures ...int) (h History) {
 
 func remembers(failures ...int) Record { return Record{}.Failed(failed(failures...)...) }
 
-func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
+// Requirements: JOB-18
+func TestSuccessEndsARowOfFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		before   Record
 		success  int // 0: none
@@ -77,7 +78,7 @@ func TestSuccessEndsARowOfFailures_JOB_18(t *testing.T) {
 }
 
 // JOB-18: a failure after the last success counts, even if its pod was removed, or is seen late.
-func TestSuccessIsRemembered_JOB_18(t *testing.T) {
+func TestSuccessIsRemembered(t *testing.T) {
 	r := Record{}.After(shows(50, 0, 1, 2, 3, 4))
 	// The five failed pods still exist, the succeeded one does not.
 	if r = r.After(shows(0, 0, 1, 2, 3, 4, 60)); r.Failures != 1 || !r.LastFailure.Equal(at(60)) {
@@ -90,7 +91,7 @@ func TestSuccessIsRemembered_JOB_18(t *testing.T) {
 }
 
 // JOB-18: of more failures than the record holds, the latest are kept.
-func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
+func TestLatestFailuresAreRemembered(t *testing.T) {
 	var h History
 	for i := range 1000 {
 		h.Failure(types.UID(fmt.Sprint(i)), at((i*7)%1000))
@@ -114,7 +115,7 @@ func TestLatestFailuresAreRemembered_JOB_18(t *testing.T) {
 }
 
 // JOB-18: the wait starts at the finish time of a pod, as last observed.
-func TestPodThatFinishedLaterCountsOnce_JOB_18(t *testing.T) {
+func TestPodThatFinishedLaterCountsOnce(t *testing.T) {
 	r := remembers(4, 5, 6).Failed(Failure{"5", at(9)})
 	if r.Failures != 3 || !r.LastFailure.Equal(at(9)) {
 		t.Errorf("%+v", r)
@@ -125,7 +126,7 @@ func TestPodThatFinishedLaterCountsOnce_JOB_18(t *testing.T) {
 }
 
 // JOB-18: a failure that another process counted is not forgotten with a success before it.
-func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt_JOB_18(t *testing.T) {
+func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt(t *testing.T) {
 	if got := remembers(4, 5).After(shows(0, 5, 8)).After(shows(6)); got.Failures != 1 || !got.LastFailure.Equal(at(8)) {
 		t.Errorf("%+v", got)
 	}
@@ -133,7 +134,7 @@ func TestFailureOfAnotherProcessOutlivesASuccessBeforeIt_JOB_18(t *testing.T) {
 
 // JOB-18: whatever a process sees, in parts and in any order, each failure since the last success counts once, and all
 // failures seen count, as long as they fit in the record.
-func TestEachFailureCountsOnce_JOB_18(t *testing.T) {
+func TestEachFailureCountsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		one, other, all, success := Record{}, Record{}, map[int]bool{}, 0
 		for range rapid.IntRange(1, 8).Draw(t, "looks") {

@@ -9,7 +9,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 const (
@@ -96,7 +96,7 @@ func check(t *testing.T, table map[string]evaluation) {
 }
 
 // PFP-02: the first rule that matches applies; unknown actions and operators do not match.
-func TestFirstMatchingRuleApplies_PFP_02(t *testing.T) {
+func TestFirstMatchingRuleApplies(t *testing.T) {
 	bare := rule{Action: failJob}
 	emptyList := onConditions(failJob)
 	emptyList.OnPodConditions = []pattern{}
@@ -119,7 +119,7 @@ func TestFirstMatchingRuleApplies_PFP_02(t *testing.T) {
 }
 
 // BLI-34, PFP-02: without backoffLimitPerIndex, FailIndex rules are ignored.
-func TestFailIndexUnavailable_BLI_34(t *testing.T) {
+func TestFailIndexUnavailable(t *testing.T) {
 	policy := policyOf(onCodes(failIndex, opIn, 1), onCodes(failJob, opIn, 1))
 	check(t, map[string]evaluation{
 		"available":     {policy, exited(1), true, byCode(failIndex, "a", 1)},
@@ -130,7 +130,7 @@ func TestFailIndexUnavailable_BLI_34(t *testing.T) {
 }
 
 // PFP-03: the evidence for onExitCodes.
-func TestExitCodesMatchTerminatedContainers_PFP_03(t *testing.T) {
+func TestExitCodesMatchTerminatedContainers(t *testing.T) {
 	check(t, map[string]evaluation{
 		"In, listed":              {policyOf(onCodes(failJob, opIn, 1, 2, 3)), exited(2), true, byCode(failJob, "a", 2)},
 		"In, first value":         {policyOf(onCodes(failJob, opIn, 1, 2, 3)), exited(1), true, byCode(failJob, "a", 1)},
@@ -158,7 +158,7 @@ func TestExitCodesMatchTerminatedContainers_PFP_03(t *testing.T) {
 }
 
 // PFP-04: the evidence for onPodConditions.
-func TestPodConditionsMatchTypeAndStatus_PFP_04(t *testing.T) {
+func TestPodConditionsMatchTypeAndStatus(t *testing.T) {
 	target := func(status corev1.ConditionStatus) *batchv1.PodFailurePolicy {
 		return policyOf(onConditions(ignore, pattern{Type: "Other"}, pattern{Type: corev1.DisruptionTarget, Status: status}))
 	}
@@ -178,7 +178,7 @@ func TestPodConditionsMatchTypeAndStatus_PFP_04(t *testing.T) {
 }
 
 // PFN-04: a later FailJob rule that also matches has no effect.
-func TestLaterRulesAddNothing_PFN_04(t *testing.T) {
+func TestLaterRulesAddNothing(t *testing.T) {
 	pod := exited(1)
 	pod.Conditions = disrupted(corev1.ConditionTrue).Conditions
 	codes, conditions := onCodes(failJob, opIn, 1), onConditions(failJob, pattern{Type: corev1.DisruptionTarget})
@@ -189,7 +189,7 @@ func TestLaterRulesAddNothing_PFN_04(t *testing.T) {
 }
 
 // PFP-10, PFN-08: the message of the built-in controller. It contains no rule name: the type of a rule has none.
-func TestMessageHasTheBuiltinWords_PFP_10_PFN_08(t *testing.T) {
+func TestMessageHasTheBuiltinWords(t *testing.T) {
 	for _, c := range []struct {
 		match Match
 		want  string
@@ -237,7 +237,8 @@ func largest() (policy *batchv1.PodFailurePolicy, matching, other Pod) {
 	return policy, exited(append(codes[:9:9], 19255)...), exited(append(codes[:9:9], -1)...)
 }
 
-func TestAllocatesThePassedRulesOnly_PFN_33(t *testing.T) {
+// Requirements: PFN-33
+func TestAllocatesThePassedRulesOnly(t *testing.T) {
 	policy, matching, other := largest()
 	first := policyOf(policy.Rules[19])
 	for name, c := range map[string]struct {
@@ -252,7 +253,7 @@ func TestAllocatesThePassedRulesOnly_PFN_33(t *testing.T) {
 }
 
 // PFN-33: the cost of one failed pod with ten containers under the largest policy.
-func BenchmarkEvaluate_PFN_33(b *testing.B) {
+func BenchmarkEvaluate(b *testing.B) {
 	policy, matching, other := largest()
 	for _, c := range []struct {
 		name string

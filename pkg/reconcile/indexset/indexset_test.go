@@ -135,7 +135,7 @@ func TestPiecesAreCoveredOrLeftOutByEachSet(t *testing.T) {
 }
 
 // BLI-10, JOB-09: the format of completedIndexes and failedIndexes.
-func TestIndexesAreWrittenAsIntervals_BLI_10_JOB_09(t *testing.T) {
+func TestIndexesAreWrittenAsIntervals(t *testing.T) {
 	for _, c := range []struct {
 		indexes []int32
 		want    string
@@ -173,7 +173,7 @@ func TestParseJoinsWhatTouches(t *testing.T) {
 }
 
 // JOB-09: damaged text does not stop a Job.
-func TestDamagedTextIsSkipped_JOB_09(t *testing.T) {
+func TestDamagedTextIsSkipped(t *testing.T) {
 	for _, c := range []struct {
 		text    string
 		limit   int32

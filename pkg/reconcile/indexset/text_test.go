@@ -128,7 +128,7 @@ func TestScanAgainstSplitting(t *testing.T) {
 }
 
 // SUC-22: counting along a stream equals building the intersection.
-func TestCursorAgainstIntersection_SUC_22(t *testing.T) {
+func TestCursorAgainstIntersection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s, other := Of(drawModel(t, "set").indexes()...), Of(drawModel(t, "other").indexes()...)
 		at, total := s.Cursor(), 0
@@ -164,7 +164,7 @@ func TestCursorAtTheEnds(t *testing.T) {
 }
 
 // SUC-22: earlier runs are not visited again, otherwise the cost would be a product.
-func TestCursorLeavesWhatItPassed_SUC_22(t *testing.T) {
+func TestCursorLeavesWhatItPassed(t *testing.T) {
 	at := Of(0, 2, 4, 6, 8, 9).Cursor()
 	for _, c := range []struct {
 		next Interval

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 type valueCase struct {
@@ -15,7 +15,8 @@ type valueCase struct {
 	names Names
 }
 
-func TestFormattedNamesAreParsedBack_PFN_23_PFN_24(t *testing.T) {
+// Requirements: PFN-23, PFN-24
+func TestFormattedNamesAreParsedBack(t *testing.T) {
 	longest := make(Names, MaxRules)
 	for i := range longest {
 		longest[i] = fmt.Sprintf("%0*d", MaxLen, i)
@@ -45,7 +46,8 @@ func TestFormattedNamesAreParsedBack_PFN_23_PFN_24(t *testing.T) {
 }
 
 // Values that Format does not write.
-func TestOtherFormsOfAValueAreParsed_PFN_22_PFN_24(t *testing.T) {
+// Requirements: PFN-22, PFN-24
+func TestOtherFormsOfAValueAreParsed(t *testing.T) {
 	for _, c := range []valueCase{
 		{"2=C;0=A", 3, Names{"A", "", "C"}},
 		{"0=", 1, nil},
@@ -60,7 +62,8 @@ func TestOtherFormsOfAValueAreParsed_PFN_22_PFN_24(t *testing.T) {
 	}
 }
 
-func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
+// Requirements: PFN-24
+func TestMalformedEntriesAreReported(t *testing.T) {
 	const form, index, none, again = "not index=name", "is not an index", "no such rule", "already has an entry"
 	for _, c := range []struct {
 		value string
@@ -119,7 +122,8 @@ func TestMalformedEntriesAreReported_PFN_24(t *testing.T) {
 	}
 }
 
-func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
+// Requirements: PFN-29
+func TestTooLongValueIsNotParsed(t *testing.T) {
 	full := "0=" + strings.Repeat("x", MaxSize-2)
 	for _, c := range []struct {
 		value string
@@ -144,7 +148,8 @@ func TestTooLongValueIsNotParsed_PFN_29(t *testing.T) {
 	measure.CheckAllocations(t, 10, func() { Parse(huge, MaxRules) })
 }
 
-func TestNativeNamesWinOverTheAnnotation_PFN_28(t *testing.T) {
+// Requirements: PFN-28
+func TestNativeNamesWinOverTheAnnotation(t *testing.T) {
 	const invalid = "0=a-b"
 	for _, c := range []struct {
 		what       string
@@ -184,7 +189,8 @@ func TestNativeNamesWinOverTheAnnotation_PFN_28(t *testing.T) {
 	}
 }
 
-func TestNamesWithoutRulesMeanNothing_PFN_12(t *testing.T) {
+// Requirements: PFN-12
+func TestNamesWithoutRulesMeanNothing(t *testing.T) {
 	for _, annotation := range []string{"", "0=A", "a-b", strings.Repeat("x", 5000)} {
 		names, violations := Resolve([]string{"N"}, annotation, 0)
 		if names != nil || violations != nil {

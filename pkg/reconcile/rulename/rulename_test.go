@@ -10,7 +10,8 @@ import (
 // conditionReasonLimit is the limit of metav1.Condition and events.k8s.io.
 const conditionReasonLimit = 128
 
-func TestReasonFallsBackToTheIndex_PFN_22(t *testing.T) {
+// Requirements: PFN-22
+func TestReasonFallsBackToTheIndex(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		rule int32
@@ -28,7 +29,8 @@ func TestReasonFallsBackToTheIndex_PFN_22(t *testing.T) {
 	}
 }
 
-func TestLongestNameMakesTheLongestReason_PFN_19(t *testing.T) {
+// Requirements: PFN-19
+func TestLongestNameMakesTheLongestReason(t *testing.T) {
 	if got := len(Reason(strings.Repeat("x", MaxLen), 0)); got != conditionReasonLimit {
 		t.Errorf("the reason of the longest name has %d bytes, want %d", got, conditionReasonLimit)
 	}

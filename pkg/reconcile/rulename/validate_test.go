@@ -51,7 +51,8 @@ func checkNames(t *testing.T, cases ...namesCase) {
 	}
 }
 
-func TestNamesAreUnique_PFN_16(t *testing.T) {
+// Requirements: PFN-16
+func TestNamesAreUnique(t *testing.T) {
 	checkNames(t,
 		namesCase{[]string{"Foo", "Bar", "Foo"}, []about{{2, "rule 0 has the same name"}}},
 		namesCase{[]string{"Foo", "Foo", "Foo"}, []about{{1, "rule 0 has"}, {2, "rule 0 has"}}},
@@ -63,7 +64,8 @@ func TestNamesAreUnique_PFN_16(t *testing.T) {
 	)
 }
 
-func TestNameIsNoIndexOfAnotherRule_PFN_17(t *testing.T) {
+// Requirements: PFN-17
+func TestNameIsNoIndexOfAnotherRule(t *testing.T) {
 	zeros := strings.Repeat("0", 110)
 	checkNames(t,
 		namesCase{[]string{"1", "", ""}, []about{{0, "index of rule 1"}}},
@@ -83,7 +85,8 @@ func TestNameIsNoIndexOfAnotherRule_PFN_17(t *testing.T) {
 	)
 }
 
-func TestIllegalCharactersAreReported_PFN_18(t *testing.T) {
+// Requirements: PFN-18
+func TestIllegalCharactersAreReported(t *testing.T) {
 	const notAllowed, atTheEnd = "is not allowed, only", "is not allowed at the end"
 	for name, says := range map[string]string{
 		"ExitCode2": "", "2fast": "", "a,b:c": "", "_": "", ",a": "", ":a": "", "a_": "", "_,:_": "", "x": "", "9": "",
@@ -104,7 +107,8 @@ func TestIllegalCharactersAreReported_PFN_18(t *testing.T) {
 var conditionReason = regexp.MustCompile(`^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$`)
 
 // All names of two characters, one of them any byte, checked against the pattern itself.
-func TestCharactersAgreeWithThePattern_PFN_18(t *testing.T) {
+// Requirements: PFN-18
+func TestCharactersAgreeWithThePattern(t *testing.T) {
 	for c := range 256 {
 		for _, d := range []string{"", "a", "0", "_", ",", ":", "-", "\n", "é"} {
 			b := string([]byte{byte(c)})
@@ -118,7 +122,8 @@ func TestCharactersAgreeWithThePattern_PFN_18(t *testing.T) {
 	}
 }
 
-func TestNameOf112CharactersIsTooLong_PFN_19(t *testing.T) {
+// Requirements: PFN-19
+func TestNameOf112CharactersIsTooLong(t *testing.T) {
 	long := strings.Repeat("x", 112)
 	checkNames(t,
 		namesCase{names: []string{long[:111], "B"}},
@@ -126,7 +131,8 @@ func TestNameOf112CharactersIsTooLong_PFN_19(t *testing.T) {
 	)
 }
 
-func TestInternalReasonsAreNoNames_PFN_20(t *testing.T) {
+// Requirements: PFN-20
+func TestInternalReasonsAreNoNames(t *testing.T) {
 	for _, reason := range internalReasons() {
 		checkNames(t,
 			namesCase{[]string{"A", reason}, []about{{1, reason}}},
@@ -139,7 +145,8 @@ func TestInternalReasonsAreNoNames_PFN_20(t *testing.T) {
 
 // The list must have every reason in the API package, so that a reason added by a new version is noticed: the test
 // reads the sources of that version.
-func TestInternalReasonsIncludeThoseOfTheAPI_PFN_20(t *testing.T) {
+// Requirements: PFN-20
+func TestInternalReasonsIncludeThoseOfTheAPI(t *testing.T) {
 	found := apiReasons(t)
 	if len(found) < 7 || !slices.Contains(found, "BackoffLimitExceeded") {
 		t.Fatalf("k8s.io/api/batch/v1 has the reasons %q; how are they declared now?", found)
@@ -193,7 +200,8 @@ func stringOf(t *testing.T, spec *ast.ValueSpec) string {
 }
 
 // The admission policy cannot import the list; it has a copy.
-func TestPolicyHasTheSameInternalReasons_PFN_20(t *testing.T) {
+// Requirements: PFN-20
+func TestPolicyHasTheSameInternalReasons(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", "config", "admission", "rule-names", "rule-names.yaml"))
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +217,8 @@ func TestPolicyHasTheSameInternalReasons_PFN_20(t *testing.T) {
 	}
 }
 
-func TestCamelCaseIsALint_PFN_21(t *testing.T) {
+// Requirements: PFN-21
+func TestCamelCaseIsALint(t *testing.T) {
 	for _, name := range []string{"exit_code_2", "exitCode", "2fast", "A_B", "A,B", "A:B", "_", "0"} {
 		if Lint(name) == "" {
 			t.Errorf("no warning about %q", name)

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/measure"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/measure"
 )
 
 type rule = batchv1.SuccessPolicyRule
@@ -59,7 +59,7 @@ func check(t *testing.T, table map[string]evaluation) {
 }
 
 // SUC-03: in order, the first rule wins; the other rules still report their progress.
-func TestFirstRuleWins_SUC_03(t *testing.T) {
+func TestFirstRuleWins(t *testing.T) {
 	check(t, map[string]evaluation{
 		"both are met":   {[]rule{counted(1), listed("0")}, "0", 0, []Progress{{Have: 1, Need: 1}, {Have: 1, Need: 1}}},
 		"second is met":  {[]rule{counted(2), listed("0")}, "0", 1, []Progress{{Have: 1, Need: 2}, {Have: 1, Need: 1}}},
@@ -76,7 +76,7 @@ func TestFirstRuleWins_SUC_03(t *testing.T) {
 }
 
 // SUC-04: every listed index must have succeeded; other indexes do not matter.
-func TestAllListedIndexesMustSucceed_SUC_04(t *testing.T) {
+func TestAllListedIndexesMustSucceed(t *testing.T) {
 	check(t, map[string]evaluation{
 		"1 is missing":       {[]rule{listed("1-3")}, "0,2-4", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"all of them":        {[]rule{listed("1-3")}, "1-3", 0, []Progress{{Have: 3, Need: 3}}},
@@ -91,7 +91,7 @@ func TestAllListedIndexesMustSucceed_SUC_04(t *testing.T) {
 }
 
 // SUC-05: the number of succeeded indexes, in any order.
-func TestCountIsOfAnyIndexes_SUC_05(t *testing.T) {
+func TestCountIsOfAnyIndexes(t *testing.T) {
 	check(t, map[string]evaluation{
 		"one short": {[]rule{counted(3)}, "0,9", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"just":      {[]rule{counted(3)}, "0,5,9", 0, []Progress{{Have: 3, Need: 3}}},
@@ -100,7 +100,7 @@ func TestCountIsOfAnyIndexes_SUC_05(t *testing.T) {
 }
 
 // SUC-06: the count is taken over the listed indexes.
-func TestCountIsOfTheListedIndexes_SUC_06(t *testing.T) {
+func TestCountIsOfTheListedIndexes(t *testing.T) {
 	check(t, map[string]evaluation{
 		"5 is not listed":               {[]rule{both("1-4", 3)}, "1,3,5", NoRule, []Progress{{Have: 2, Need: 3}}},
 		"4 is":                          {[]rule{both("1-4", 3)}, "1,3-5", 0, []Progress{{Have: 3, Need: 3}}},
@@ -110,7 +110,7 @@ func TestCountIsOfTheListedIndexes_SUC_06(t *testing.T) {
 }
 
 // SUC-07, D-03, D-05: rules that are never met, and the meaning of 0.
-func TestEmptyRulesAreNeverMet_SUC_07(t *testing.T) {
+func TestEmptyRulesAreNeverMet(t *testing.T) {
 	check(t, map[string]evaluation{
 		"nothing succeeded":          {[]rule{counted(0), both("1", 0), counted(1), listed("0")}, "", NoRule, []Progress{{Need: 1}, {}, {Need: 1}, {Need: 1}}},
 		"0 is the first success":     {[]rule{counted(0)}, "7", 0, []Progress{{Have: 1, Need: 1}}},
@@ -314,7 +314,7 @@ func longest() (policy *batchv1.SuccessPolicy, sets map[string]indexset.Set) {
 }
 
 // SUC-22: valid lists cost no memory, however long they are.
-func TestAllocatesProgressOnly_SUC_22(t *testing.T) {
+func TestAllocatesProgressOnly(t *testing.T) {
 	policy, sets := longest()
 	for name, set := range sets {
 		rule, progress := Evaluate(policy, set, indexset.Set{}, math.MaxInt32)
@@ -328,7 +328,7 @@ func TestAllocatesProgressOnly_SUC_22(t *testing.T) {
 }
 
 // SUC-22: 20 rules of 64 KiB in milliseconds.
-func BenchmarkEvaluate_SUC_22(b *testing.B) {
+func BenchmarkEvaluate(b *testing.B) {
 	policy, sets := longest()
 	for _, name := range []string{"all in order", "every other", "half"} {
 		b.Run(name, func(b *testing.B) {

@@ -17,7 +17,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // running loads a recorded Job once.
@@ -76,7 +76,7 @@ func checkGrowth(t *testing.T, p *widget.Paint, j *screen.Job, blocks []widget.B
 
 // Issue 6.2: the Overview says how many indexes a cell has, and distinguishes cells that have partly failed from cells that
 // have failed as a whole.
-func TestOverviewMapTellsMixedCells(t *testing.T) {
+func TestOverviewMapMarksMixedCells(t *testing.T) {
 	var failed []string
 	for i := range 286 {
 		failed = append(failed, strconv.Itoa(7*i))

@@ -14,7 +14,7 @@ import (
 )
 
 // Issue 6.2: the time left covers only the indexes that can still succeed, and names its method.
-func TestTimeLeftSaysHowItIsKnown(t *testing.T) {
+func TestTimeLeftNamesItsMethod(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	show := func(d *Data, after time.Duration, done int32, change func(*explain.Report)) {
 		started := metav1.NewTime(at.Add(-10 * time.Minute))

@@ -8,7 +8,7 @@ import (
 )
 
 // MGB-12, MGB-13: explanations recognize the controller by the name of its field manager.
-func TestExplanationsKnowTheFieldManager_MGB_12_MGB_13(t *testing.T) {
+func TestExplanationsKnowTheFieldManager(t *testing.T) {
 	if explain.OurFieldManager != controller.FieldManager {
 		t.Errorf("%s, not %s", explain.OurFieldManager, controller.FieldManager)
 	}

@@ -20,7 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) string {
@@ -44,7 +44,8 @@ func tableOf(t *testing.T, table Table, jobs []*unstructured.Unstructured) strin
 }
 
 // Whole tables, one Job per phase.
-func TestTableHasARowForEachPhase_CLI_01_CLI_03(t *testing.T) {
+// Requirements: CLI-01, CLI-03
+func TestTableHasARowForEachPhase(t *testing.T) {
 	jobs := clitest.LoadJobs(t)
 	for name, table := range map[string]Table{
 		"status.golden":      {},
@@ -65,7 +66,7 @@ func TestTableHasARowForEachPhase_CLI_01_CLI_03(t *testing.T) {
 }
 
 // MGB-12: the table shows the controller of a Job, and reports if it has not worked on the Job.
-func TestTableShowsWhoseAJobIs_MGB_12(t *testing.T) {
+func TestTableShowsWhoseAJobIs(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
 		want   string
@@ -94,7 +95,8 @@ func conditions(kinds ...batchv1.JobConditionType) []batchv1.JobCondition {
 	return all
 }
 
-func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
+// Requirements: CLI-03
+func TestConditionsDecideThePhase(t *testing.T) {
 	all := []batchv1.JobConditionType{
 		batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget, batchv1.JobSuspended, batchv1.JobFailed, batchv1.JobComplete,
 	}
@@ -131,7 +133,8 @@ func TestConditionsDecideThePhase_CLI_03(t *testing.T) {
 	}
 }
 
-func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
+// Requirements: CLI-01
+func TestCellsShowTheFieldsOfTheJob(t *testing.T) {
 	for _, tc := range []struct {
 		name string
 		cell func(*Row) string
@@ -161,7 +164,8 @@ func TestCellsShowWhatTheJobSays_CLI_01(t *testing.T) {
 	}
 }
 
-func TestDurationEndsWithTheJob_CLI_01(t *testing.T) {
+// Requirements: CLI-01
+func TestDurationEndsWithTheJob(t *testing.T) {
 	at := func(ago time.Duration) *metav1.Time { return ptr.To(metav1.NewTime(clitest.Now().Add(-ago))) }
 	failed := batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, LastTransitionTime: *at(time.Hour)}
 	for _, tc := range []struct {
@@ -181,7 +185,8 @@ func TestDurationEndsWithTheJob_CLI_01(t *testing.T) {
 	}
 }
 
-func TestIndexesAreCroppedAtAComma_CLI_02(t *testing.T) {
+// Requirements: CLI-02
+func TestIndexesAreCroppedAtAComma(t *testing.T) {
 	for _, tc := range []struct {
 		list  string
 		limit int

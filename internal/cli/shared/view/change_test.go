@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // Z suspends a Job and ctrl+d deletes it, after a confirmation, and only the Job that was shown.

@@ -21,7 +21,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func rowNames(s *snapshot.Snapshot) string {
@@ -109,7 +109,7 @@ func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 }
 
 // Issue 6.6, MGB-12: a Job that no controller works on is reported after a while.
-func TestLiveJobOfNobodyIsReported_MGB_12(t *testing.T) {
+func TestLiveJobOfNobodyIsReported(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 0)
 	delete(job.Object, "status")
 	job.Object["metadata"].(map[string]any)["creationTimestamp"] = "2026-03-01T12:00:00Z"
@@ -191,7 +191,7 @@ func familyOf(s *snapshot.Snapshot) string {
 
 // RTY-23: the open Job is shown with its family as it grows and changes, even if only this Job is listed; the causes
 // are from the pods of failed retries.
-func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
+func TestLiveReportHasTheFamily(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
@@ -221,7 +221,7 @@ func TestLiveReportHasTheFamily_RTY_23(t *testing.T) {
 
 // Issue 6.6, CLI-07: during a restart of the server, snapshots have the time since which they are stale; afterwards
 // they do not.
-func TestServerRestartIsMarked_CLI_07(t *testing.T) {
+func TestServerRestartIsMarked(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
@@ -247,7 +247,7 @@ func TestServerRestartIsMarked_CLI_07(t *testing.T) {
 }
 
 // Issue 6.6, CLI-07: expired resourceVersions do not count as a lost connection.
-func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
+func TestExpiredVersionsAreNoLostConnection(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.Put(clitest.EndedPod(train, "train-a", 1, ""))
@@ -279,7 +279,7 @@ func TestExpiredVersionsAreNoLostConnection_CLI_07(t *testing.T) {
 
 // Issue 6.6, CLI-08: a user who may not read pods or events sees the Job, and the gap; the reads are retried from
 // time to time.
-func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
+func TestForbiddenPodsAreTriedAgain(t *testing.T) {
 	// Events of the Job and of its pods are separate requests, and the list makes requests for its rows.
 	for resource, questions := range map[string]int{"pods": 2, "events": 3} {
 		train := clitest.ExplainedJob("ns1", "train")
@@ -314,7 +314,8 @@ func TestForbiddenPodsAreTriedAgain_CLI_08(t *testing.T) {
 }
 
 // Issue 6.6: a user who may list pods but not watch them sees the pods, and the gap.
-func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
+// Requirements: CLI-08
+func TestForbiddenWatchIsAGap(t *testing.T) {
 	train := clitest.ExplainedJob("ns1", "train")
 	api := newFakeLive(t, train)
 	api.pods.Put(clitest.EndedPod(train, "train-a", 1, ""))
@@ -335,7 +336,7 @@ func TestForbiddenWatchIsAGap_CLI_08(t *testing.T) {
 }
 
 // Issue 6.6, CLI-07: a refusal to read Jobs ends the view: immediately at the start, later only if it lasts.
-func TestForbiddenJobsEndTheView_CLI_07(t *testing.T) {
+func TestForbiddenJobsEndTheView(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "a", 1))
 	s := startLive(t, api)
 	s.open("a")
@@ -465,7 +466,8 @@ func TestOpenPodIsReadAgainWhenItChanges(t *testing.T) {
 }
 
 // A hanging API server is detected; snapshots stay at the time of its last response (issue 17.2).
-func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)
@@ -498,7 +500,7 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer_CLI_07(t *testing.T) {
 
 // Issue 6.6, CLI-06, PRP-23: the Lease of the Job's controller is reread before it looks expired, and the nodes of
 // pods that do not end are read.
-func TestLeaseAndNodesAreLookedAt_CLI_06(t *testing.T) {
+func TestLeaseAndNodesAreLookedAt(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 1)
 	job.Object["spec"].(map[string]any)["managedBy"] = "example.com/controller"
 	api := newFakeLive(t, job)

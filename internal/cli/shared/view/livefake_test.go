@@ -28,7 +28,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed/live"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // fakeLive wraps the other fakes, and serves the additional requests of a live.Source: single pods, and watches of

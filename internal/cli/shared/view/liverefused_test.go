@@ -8,7 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // refuseWatches rejects watches of paths with this suffix; "" for all.
@@ -104,7 +104,7 @@ func TestRefusedLogIsTriedAgain(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: a user who may not get the pod sees the reason in place of its log.
-func TestRefusedPodIsShownInPlaceOfItsLog_CLI_08(t *testing.T) {
+func TestRefusedPodIsShownInPlaceOfItsLog(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
 	api.pods.Write("train-a/main", "one")

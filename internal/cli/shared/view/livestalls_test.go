@@ -8,12 +8,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // CLI-06, issue 17: the list shows the begin and the end of a stall, without watching pods or events. For a list of
 // running Jobs, the only cost is its own watch.
-func TestLiveListShowsStalls_CLI_06(t *testing.T) {
+func TestLiveListShowsStalls(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "train", 0)
 	job.Object["spec"].(map[string]any)["parallelism"] = int64(1) // No pod is missing.
 	status := job.Object["status"].(map[string]any)
@@ -41,7 +41,7 @@ func TestLiveListShowsStalls_CLI_06(t *testing.T) {
 }
 
 // CLI-08: a forbidden read is a gap in the list, and does not end it.
-func TestLiveListHasGapsForStalls_CLI_08(t *testing.T) {
+func TestLiveListHasGapsForStalls(t *testing.T) {
 	api := newFakeLive(t, clitest.SimpleJob("ns1", "train", 0))
 	api.rest.RefusePath("/events", 403, "Forbidden")
 	s := startLive(t, api)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/logs"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 func logText(s *snapshot.Snapshot) string {
@@ -74,7 +74,8 @@ func TestLiveLogNeitherRepeatsNorLosesLines(t *testing.T) {
 
 // A kubelet that cannot be reached is not a lost connection: the log keeps its lines, and continues once the kubelet
 // answers (issue 17.4).
-func TestLiveLogOfAnUnreachableKubelet_CLI_07(t *testing.T) {
+// Requirements: CLI-07
+func TestLiveLogOfAnUnreachableKubelet(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	pod := clitest.RunningPod("a", 1, 1)
 	pod.Spec.NodeName = "node-1"
@@ -131,7 +132,7 @@ func TestMissingLogHasItsReason(t *testing.T) {
 }
 
 // Issue 6.3, CLI-08: without the permission, the reason is shown, and the log is read once it is allowed.
-func TestForbiddenLogIsReadOnceItMayBe_CLI_08(t *testing.T) {
+func TestForbiddenLogIsReadOnceItMayBe(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
 	api.pods.Put(clitest.RunningPod("a", 1, 1))
 	api.pods.Write("train-a/main", "one")

@@ -6,11 +6,12 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/recorded"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // On a terminal, why opens the view, where advice quotes what-if, too.
-func TestLiveAdviceQuotesWhatIf_WIF_01(t *testing.T) {
+// Requirements: WIF-01
+func TestLiveAdviceQuotesWhatIf(t *testing.T) {
 	c, err := recorded.Load("../../../../pkg/explain/analysis/testdata/recorded/backoff-limit.yaml")
 	if err != nil {
 		t.Fatal(err)

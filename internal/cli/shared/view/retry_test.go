@@ -24,8 +24,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // writable wraps fakeLive, and serves the reads and writes of a retry.
@@ -229,7 +229,8 @@ func (s *viewSession) confirm(api *writable) {
 }
 
 // Issue 18: R, enter and y create the same retry as the verb, and the view opens it.
-func TestViewCreatesRetry_RTY_30_36(t *testing.T) {
+// Requirements: RTY-30, RTY-36
+func TestViewCreatesRetry(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	s := startView(t, api)
 	s.confirm(api)
@@ -267,7 +268,8 @@ func TestViewReplacesAStalledJob(t *testing.T) {
 }
 
 // Issue 18: a view that ends during a creation returns once the creation is undone.
-func TestViewWaitsForTheUndo_RTY_33(t *testing.T) {
+// Requirements: RTY-33
+func TestViewWaitsForTheUndo(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	api.hangs = http.MethodPatch
 	s := startView(t, api)
@@ -286,7 +288,8 @@ func TestViewWaitsForTheUndo_RTY_33(t *testing.T) {
 }
 
 // Issue 18: a Job that is left at the end of the view is printed.
-func TestViewReportsWhatIsLeft_RTY_33(t *testing.T) {
+// Requirements: RTY-33
+func TestViewReportsWhatIsLeft(t *testing.T) {
 	api := newWritable(t, failedSweep())
 	api.hangs = http.MethodPatch
 	s := startView(t, api)
@@ -313,7 +316,8 @@ func allKeys() (keys []string) {
 }
 
 // Without a confirmation, no key writes to the cluster.
-func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
+// Requirements: RTY-35
+func TestOtherKeysDoNotWrite(t *testing.T) {
 	t.Chdir(t.TempDir()) // The key w writes files.
 	api := newWritable(t, failedSweep())
 	s := startView(t, api)
@@ -336,7 +340,8 @@ func TestOtherKeysDoNotWrite_RTY_35(t *testing.T) {
 }
 
 // Issue 18: without a permission, R does nothing, and with --read-only, no permission is checked.
-func TestViewHidesRetry_RTY_34(t *testing.T) {
+// Requirements: RTY-34
+func TestViewHidesRetry(t *testing.T) {
 	for _, flags := range [][]string{nil, {"--read-only"}} {
 		api := newWritable(t, failedSweep())
 		api.forbidden = "status"

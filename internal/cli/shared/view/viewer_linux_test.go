@@ -22,9 +22,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
-	"github.com/batchjob-dev/kubectl-batchjob/test/clitest"
-	"github.com/batchjob-dev/kubectl-batchjob/test/leash"
-	"github.com/batchjob-dev/kubectl-batchjob/test/tmux"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/tmux"
 )
 
 // viewVariable makes the test binary show a view instead of running tests.

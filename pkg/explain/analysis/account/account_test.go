@@ -25,7 +25,8 @@ var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 // For any pods, events, conditions and status, the parts of an account add up to the counted failures, and none of them is
 // negative.
-func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestPartsOfTheAccountAddUp(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		in := facts.Of(randomInput(t))
@@ -55,7 +56,8 @@ func TestPartsOfTheAccountAddUp_CLI_04(t *testing.T) {
 
 // Each failure is in the part of its best source: its pod, an event about its cause, an event about its deletion, or the
 // condition.
-func TestEachFailureIsInOnePart_CLI_04(t *testing.T) {
+// Requirements: CLI-04
+func TestEachFailureIsInOnePart(t *testing.T) {
 	t.Parallel()
 	exited := func(code int32) *cause.Record {
 		return &cause.Record{Cause: cause.Cause{Rule: -1, Failure: cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: code}}}}

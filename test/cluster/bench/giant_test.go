@@ -1,0 +1,147 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Requirements: SCL-03
+func TestGiantIsHeldAgainstItsGoals(t *testing.T) {
+	half := 0.5
+	slow := 1.2
+	g := giant{
+		Pods: 100_000, JobBytes: 4500, SyncP50: &half, SyncP99: &slow,
+		Floor: bulk{Side: floor, Seconds: 100, CPU: map[string]float64{procServer: 50}},
+		Ours: bulk{
+			Side: ours, Seconds: 102, CPU: map[string]float64{procOurs: 9}, Peak: map[string]int64{procOurs: 260e6},
+			counts: requestCounts{{Verb: "POST", Resource: "pods"}: 100_000, {Verb: "PATCH", Resource: "pods"}: 100_000},
+		},
+		Samples: []moment{{1, 10, 50e6}, {2, 20, 60e6}},
+		Looks:   []lookCosts{{Verb: "watch", Seconds: 10, CPU: 2, Requests: 5, Bytes: 3e6, Peak: 140e6}, {Verb: "why", Seconds: 4, CPU: 1, Requests: 9, Bytes: 3e6, Peak: 90e6}},
+	}
+	met := map[string]bool{}
+	for _, row := range newReport(results{Giant: &g}).Rows {
+		if row.Met != nil {
+			met[strings.TrimPrefix(row.What, "100000 indexes: ")] = *row.Met
+		}
+	}
+	for what, want := range map[string]bool{
+		"time / floor (100.00 s)": true, "requests about pods, per pod": true, "sync, p99, ms": false,
+		"peak RSS of the controller, MB": false, "watch, cores": true, "watch, peak RSS, MB": true,
+		"why, s": false, "why, peak RSS, MB": true,
+	} {
+		if got, known := met[what]; !known || got != want {
+			t.Errorf("%s: met %v (%v), want %v", what, got, known, want)
+		}
+	}
+	decoder := xml.NewDecoder(bytes.NewReader(g.plot()))
+	for {
+		if _, err := decoder.Token(); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Measurements before an error are reported: they may have taken an hour. A missing measurement is not reported as 0,
+// which would meet every target.
+func TestPartOfAGiantIsReported(t *testing.T) {
+	measured := bulk{Side: floor, Seconds: 3, CPU: map[string]float64{procServer: 2}}
+	for _, g := range []giant{{Pods: 5}, {Pods: 5, Floor: measured}} {
+		rows := newReport(results{Giant: &g}).Rows
+		for _, row := range rows {
+			if row.Ours != nil || row.Met != nil {
+				t.Errorf("%s was not measured, and is %s", row.What, number(row.Ours, row.digits))
+			}
+		}
+		if got := strings.Contains(renderTable(rows), "time / floor (3.00 s)"); got != (g.Floor.Seconds > 0) {
+			t.Errorf("after %.0f s of the floor, it is reported: %v", g.Floor.Seconds, got)
+		}
+	}
+}
+
+// Each part prints its figures when it ends.
+func TestOnlyNewFiguresArePrinted(t *testing.T) {
+	a := results{Pods: 5, Latency: []latency{{Side: ours, Shape: "1 pod", MS: 3}}}
+	b := a
+	b.Giant = &giant{Pods: 7, Floor: bulk{Side: floor, Seconds: 3, CPU: map[string]float64{procServer: 2}}}
+	c := b
+	with := *b.Giant
+	with.Ours = bulk{Side: ours, Seconds: 4, CPU: map[string]float64{procOurs: 1}, Peak: map[string]int64{procOurs: 77e6}}
+	c.Giant = &with
+	for _, test := range []struct {
+		before, after results
+		has, hasNot   string
+	}{{results{}, a, "1 pod", "7 indexes"}, {a, b, "7 indexes", "1 pod"}, {b, c, "peak RSS", "1 pod"}} {
+		rows := renderTable(newRows(newReport(test.before).Rows, newReport(test.after).Rows))
+		if !strings.Contains(rows, test.has) || strings.Contains(rows, test.hasNot) {
+			t.Errorf("%q is missing, or %q is there:\n%s", test.has, test.hasNot, rows)
+		}
+	}
+	if rows := newRows(newReport(b).Rows, newReport(b).Rows); len(rows) > 0 {
+		t.Errorf("nothing new: %v", rows)
+	}
+}
+
+func TestGiantWithoutTheFloorHasItsMemory(t *testing.T) {
+	g := giant{Pods: 5, Ours: bulk{Side: ours, Seconds: 3, CPU: map[string]float64{procOurs: 1}, Peak: map[string]int64{procOurs: 77e6}}}
+	if table := renderTable(newReport(results{Giant: &g}).Rows); !strings.Contains(table, "peak RSS of the controller, MB") {
+		t.Errorf("no memory in\n%s", table)
+	}
+}
+
+func TestLooksAreReportedWithoutTheJob(t *testing.T) {
+	g := giant{Pods: 5, Looks: []lookCosts{{Verb: "watch", Seconds: 30, CPU: 6, Peak: 77e6}}}
+	rows := newReport(results{Giant: &g}).Rows
+	if table := renderTable(rows); !strings.Contains(table, "5 indexes: watch, cores") || strings.Contains(table, "size of the Job") {
+		t.Errorf("no costs of watch, or a size that was not measured, in\n%s", table)
+	}
+}
+
+func TestProxyCountsWhatPasses(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "12345") }))
+	defer server.Close()
+	config := clientcmdapi.NewConfig()
+	config.Clusters["a"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Contexts["a"] = &clientcmdapi.Context{Cluster: "a"}
+	config.CurrentContext = "a"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	p, err := startProxy(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.stop()
+	behind, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		response, err := http.Get(behind.Host)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if body, err := io.ReadAll(response.Body); err != nil || string(body) != "12345" {
+			t.Errorf("%q, %v", body, err)
+		}
+		response.Body.Close()
+	}
+	if p.requests.Load() != 2 || p.bytes.Load() != 10 {
+		t.Errorf("%d requests, %d bytes", p.requests.Load(), p.bytes.Load())
+	}
+}

@@ -1,0 +1,125 @@
+//go:build unix
+
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+)
+
+func TestNewJob(t *testing.T) {
+	if job := newJob(builtIn, 3, shape{1, false}); job.Spec.ManagedBy != nil || *job.Spec.CompletionMode != batchv1.NonIndexedCompletion || job.Name != "built-in-3" {
+		t.Errorf("got %+v", job)
+	}
+	job := newJob(ours, 4, shape{10, true})
+	if *job.Spec.ManagedBy != controller.DefaultManagedBy || *job.Spec.CompletionMode != batchv1.IndexedCompletion || *job.Spec.Parallelism != 10 || *job.Spec.Completions != 10 {
+		t.Errorf("got %+v", job)
+	}
+}
+
+func TestVariants(t *testing.T) {
+	job := newJob(ours, 1, shape{30, true}, inGroup("g"), atOnce(10), running(90*time.Second), perIndex(2), patient)
+	spec := &job.Spec
+	if job.Labels[groupLabel] != "g" || spec.Template.Labels[groupLabel] != "g" || *spec.Parallelism != 10 || *spec.Completions != 30 {
+		t.Errorf("got %+v", job)
+	}
+	if *spec.BackoffLimitPerIndex != 2 || *spec.BackoffLimit != 1<<30 || spec.Template.Annotations["kwok.batchjob.dev/run-time"] != "1m30s" {
+		t.Errorf("got %+v", spec)
+	}
+}
+
+func TestReached(t *testing.T) {
+	suspended := batchv1.JobCondition{Type: batchv1.JobSuspended, Status: corev1.ConditionTrue}
+	status := func(s batchv1.JobStatus) *batchv1.Job { return &batchv1.Job{Status: s} }
+	for name, c := range map[string]struct {
+		reached func(*batchv1.Job) (bool, error)
+		job     *batchv1.Job
+		want    bool
+	}{
+		"failed":             {hasFailed(2), status(batchv1.JobStatus{Failed: 2}), true},
+		"too few failed":     {hasFailed(2), status(batchv1.JobStatus{Failed: 1}), false},
+		"not all counted":    {hasFailed(2), status(batchv1.JobStatus{Failed: 2, UncountedTerminatedPods: &batchv1.UncountedTerminatedPods{Failed: []types.UID{"a"}}}), false},
+		"active":             {isActive(2), status(batchv1.JobStatus{Active: 2}), true},
+		"too few active":     {isActive(2), status(batchv1.JobStatus{Active: 1}), false},
+		"suspended":          {isSuspended, status(batchv1.JobStatus{Conditions: []batchv1.JobCondition{suspended}}), true},
+		"suspended, and not": {isSuspended, status(batchv1.JobStatus{Active: 1, Conditions: []batchv1.JobCondition{suspended}}), false},
+		"not suspended":      {isSuspended, status(batchv1.JobStatus{}), false},
+	} {
+		if got, err := c.reached(c.job); got != c.want || err != nil {
+			t.Errorf("%s: got %v, %v", name, got, err)
+		}
+	}
+}
+
+// SCL-10: the largest objects that the part sizes stores are as large as allowed.
+func TestWorstJobIsAsLargeAsAllowed(t *testing.T) {
+	job := worstJob(newJob(floor, 1, shape{worstIndexes, true}))
+	status := worstStatus()
+	rule := *job.Spec.SuccessPolicy.Rules[0].SucceededIndexes
+	if len(rule) > maxRuleBytes || len(rule) < maxRuleBytes-8 {
+		t.Errorf("a rule of %d bytes", len(rule))
+	}
+	if n := len(status.CompletedIndexes) + len(*status.FailedIndexes); n < maxIndexBytes*97/100 || n > maxIndexBytes {
+		t.Errorf("%d bytes of indexes", n)
+	}
+	if n := len(status.UncountedTerminatedPods.Failed); n != 500 {
+		t.Errorf("%d uncounted pods", n)
+	}
+}
+
+// Pods of the floor share no maps: changing one pod leaves the others unchanged.
+func TestFloorPod(t *testing.T) {
+	job := newJob(floor, 1, shape{2, true})
+	job.UID, job.Spec.Template.Labels = "u", map[string]string{batchv1.ControllerUidLabel: "u"}
+	first, second := floorPod(job, 0), floorPod(job, 1)
+	if first.Labels[batchv1.JobCompletionIndexAnnotation] != "0" || second.Labels[batchv1.JobCompletionIndexAnnotation] != "1" || len(job.Spec.Template.Labels) != 1 {
+		t.Errorf("labels %v, %v, %v", first.Labels, second.Labels, job.Spec.Template.Labels)
+	}
+	if owner := metav1.GetControllerOf(second); owner == nil || owner.UID != "u" || second.Finalizers[0] != batchv1.JobTrackingFinalizer {
+		t.Errorf("got %+v", second.ObjectMeta)
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	job := func(conditions ...batchv1.JobCondition) *batchv1.Job {
+		return &batchv1.Job{Status: batchv1.JobStatus{Conditions: conditions}}
+	}
+	met := batchv1.JobCondition{Type: batchv1.JobSuccessCriteriaMet, Status: corev1.ConditionTrue}
+	for name, c := range map[string]struct {
+		job      *batchv1.Job
+		complete bool
+		failed   bool
+	}{
+		"new":      {job(), false, false},
+		"interim":  {job(met), false, false},
+		"complete": {job(met, batchv1.JobCondition{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}), true, false},
+		"false":    {job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionFalse}), false, false},
+		"failed":   {job(batchv1.JobCondition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue}), false, true},
+	} {
+		if complete, err := outcome(c.job); complete != c.complete || (err != nil) != c.failed {
+			t.Errorf("%s: got %v, %v", name, complete, err)
+		}
+	}
+}
+
+func TestParseOptions(t *testing.T) {
+	o, err := parseOptions([]string{"--only", "floor,latency", "--pods", "5", "--sizes", "3,7", "--", "-v=3", "--workers=1"})
+	if err != nil || !o.runs(partFloor) || o.runs(partThroughput) || !o.runs(partThroughput, partFloor) || o.pods != 5 || len(o.controllerArgs) != 2 || !slices.Equal(o.sizes, []int{3, 7}) {
+		t.Errorf("got %+v, %v", o, err)
+	}
+	for _, args := range [][]string{
+		{"--only", "speed"}, {"-o", "yaml"}, {"--pods", "0"}, {"--rounds", "-1"}, {"--sizes", "ten"}, {"--sizes", "10,0"}, {"--minutes", "0"},
+	} {
+		if _, err := parseOptions(args); err == nil {
+			t.Errorf("%v: no error", args)
+		}
+	}
+}

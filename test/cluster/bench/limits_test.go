@@ -1,0 +1,50 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"os/exec"
+	"slices"
+	"testing"
+)
+
+// SCL-12: both controllers get the same limits, and keep their other flags.
+func TestBothControllersGetTheSameLimits(t *testing.T) {
+	manager := []string{"--bind-address=127.0.0.1", "--kube-api-qps=5000", "--secure-port=29970", "--kube-api-burst=10000"}
+	want := []string{"--bind-address=127.0.0.1", "--secure-port=29970", "--leader-elect=false", "--kube-api-qps=50", "--kube-api-burst=50"}
+	if got := managerArgs(manager, qps(50).flags()...); !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := unlimited.flags(), []string{"--kube-api-qps=-1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := managerMetrics(manager); got != "https://127.0.0.1:29970/metrics" {
+		t.Errorf("got %q", got)
+	}
+	if got := managerMetrics(nil); got != "" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// A process that ends by itself is reported; a stopped one is not.
+func TestProcessThatEndsUnaskedIsReported(t *testing.T) {
+	ends := make(chan *child, 1)
+	c, err := startChild("sleeper", exec.CommandContext(context.Background(), "sleep", "60"), func(c *child) { ends <- c })
+	if err != nil {
+		t.Skipf("there is no sleep here: %v", err)
+	}
+	if err := c.stop(); err != nil {
+		t.Fatal(err)
+	}
+	short, err := startChild("short", exec.CommandContext(context.Background(), "sleep", "0"), func(c *child) { ends <- c })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-ends; got != short {
+		t.Errorf("%s is reported", got.name)
+	}
+	if err := (*child)(nil).stop(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,140 @@
+package live
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+)
+
+// result is a case in a report, as printed by -o json.
+type result struct {
+	Name     string
+	Result   string
+	Why      string
+	Problems []struct{ Expected, Seen string }
+}
+
+// check runs the suite and returns the results by case, and the exit code.
+func check(t *testing.T, args ...string) (results map[string]result, code int) {
+	t.Helper()
+	args = append([]string{"--kubeconfig", kubeconfig, "-o", "json"}, args...)
+	if testing.Short() {
+		args = append(args, "--fast")
+	}
+	cmd := leash.Command(conformance, args...)
+	var out, errOut bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errOut
+	err := cmd.Run()
+	if ended := (*exec.ExitError)(nil); err != nil && !errors.As(err, &ended) {
+		t.Fatal(err)
+	}
+	if dir := os.Getenv("BATCHJOB_CONFORMANCE_REPORTS"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, strings.ReplaceAll(t.Name(), "/", "-")+".json"), out.Bytes(), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var report struct{ Cases []result }
+	if err := json.Unmarshal(out.Bytes(), &report); err != nil {
+		t.Fatalf("%v: %v\n%s", args, err, &errOut)
+	}
+	results = map[string]result{}
+	for _, r := range report.Cases {
+		results[r.Name] = r
+	}
+	return results, cmd.ProcessState.ExitCode()
+}
+
+// wantFailures checks which cases failed.
+func wantFailures(t *testing.T, results map[string]result, want ...string) {
+	t.Helper()
+	var got []string
+	for _, name := range slices.Sorted(maps.Keys(results)) {
+		r := results[name]
+		if r.Result == "fail" {
+			got = append(got, name)
+			if !slices.Contains(want, name) {
+				t.Errorf("%s failed: %+v", name, r.Problems)
+			}
+		}
+	}
+	for _, name := range want {
+		if !slices.Contains(got, name) {
+			t.Errorf("%s passed", name)
+		}
+	}
+	if len(results) < 10 {
+		t.Errorf("only %d cases ran", len(results))
+	}
+}
+
+// start runs a controller until the test ends, and returns when the controller reconciles Jobs.
+func start(t *testing.T, program string, args ...string) {
+	t.Helper()
+	c, err := leash.Start(t.Context(), program, nil, append(args, "--kubeconfig", kubeconfig)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Kill()
+		if t.Failed() {
+			t.Logf("the log of the controller:\n%.5000s", c.Stderr.String())
+		}
+	})
+}
+
+// Requirements: CNF-05
+func TestBuiltInControllerConforms(t *testing.T) {
+	results, code := check(t)
+	wantFailures(t, results)
+	if code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// The cases cover the requirements below, which no other test covers.
+// Requirements: BLI-29, BLI-38, JOB-17, JOB-41, JOB-43, JOB-44, PRP-20, PRP-21, SUC-24, TRK-31, TRK-32, CNF-06
+func TestOurControllerConforms(t *testing.T) {
+	const name = "conformance.example.com/ours"
+	start(t, ours, "controller", "--managed-by", name, "--metrics-bind-address", "0", "--health-probe-bind-address", "0")
+	results, code := check(t, "--managed-by", name)
+	wantFailures(t, results)
+	if code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+}
+
+// The suite finds each planted bug, in exactly the cases that test for it.
+// Requirements: CNF-07
+func TestBrokenControllersFail(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short")
+	}
+	for bug, want := range map[string][]string{
+		"ignores-managed-by": {"managed-by-somebody-else", "managed-by-built-in", "recreated-for-somebody-else", "pods-of-somebody-else"},
+		"ignores-per-index-limits": {
+			"per-index-limit", "per-index-limit-zero", "per-index-failure-count", "per-index-success-after-failure", "max-failed-indexes",
+			"max-failed-indexes-changes", "fail-index", "per-index-and-global-limit", "failed-indexes-format", "success-policy-after-failures",
+			"per-index-deleted-pod", "per-index-terminating-pod", "per-index-failed-pod-deleted", "every-end-waits-for-pods",
+		},
+		"releases-early": {"history-recorded-first"},
+	} {
+		t.Run(bug, func(t *testing.T) {
+			name := "conformance.example.com/" + bug
+			start(t, broken, "--managed-by", name, "--break", bug)
+			results, code := check(t, "--managed-by", name, "--timeout", "2m")
+			wantFailures(t, results, want...)
+			if code != 1 {
+				t.Errorf("exit code %d", code)
+			}
+		})
+	}
+}

@@ -1,0 +1,88 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/cases"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/conformance/suite"
+)
+
+// Requirements: CNF-04
+func TestUsageErrors(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"--nope":                              "flag provided but not defined: -nope",
+		"more":                                `unexpected argument "more"`,
+		"-o yaml":                             "must be text, json or junit",
+		"--pods docker":                       "--pods must be simulated or image",
+		"--timeout 0s":                        "--timeout must be positive",
+		"--parallel 0":                        "--parallel must be 1 or more",
+		"--managed-by x":                      "--managed-by must be a domain-prefixed path",
+		"--run [":                             "--run: error parsing regexp",
+		"--run no-such-case":                  "no case matches --run no-such-case",
+		"--kubeconfig /nowhere --run ^dead.*": "stat /nowhere: no such file",
+	} {
+		var out, errOut bytes.Buffer
+		if code := run(t.Context(), strings.Fields(args), &out, &errOut); code != exitError || !strings.Contains(errOut.String(), want) || out.Len() > 0 {
+			t.Errorf("%s: exit code %d, %q, stderr %q; want %q", args, code, &out, &errOut, want)
+		}
+	}
+}
+
+// Requirements: CNF-04
+func TestHelpHasExamplesAndFlags(t *testing.T) {
+	t.Parallel()
+	var out, errOut bytes.Buffer
+	if code := run(t.Context(), []string{"--help"}, &out, &errOut); code != exitPassed || errOut.Len() > 0 {
+		t.Fatalf("exit code %d, %q", code, &errOut)
+	}
+	for _, part := range []string{"Examples:", "conformance --managed-by example.com/x", "Exit codes:", "-kubeconfig", "-pods", "-parallel", "-o format"} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("the help lacks %q:\n%s", part, &out)
+		}
+	}
+}
+
+// Requirements: CNF-02
+func TestListHasTheChosenCases(t *testing.T) {
+	t.Parallel()
+	var out, errOut bytes.Buffer
+	if code := run(t.Context(), []string{"--list", "--run", "^per-index-limit|^per-index-and", "--fast"}, &out, &errOut); code != exitPassed {
+		t.Fatalf("exit code %d, %q", code, &errOut)
+	}
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 3 || !strings.HasPrefix(lines[1], "per-index-limit-zero ") || !strings.Contains(lines[1], "BLI-02, BLI-10, BLI-17") {
+		t.Errorf("%q", lines)
+	}
+}
+
+// Requirements: CNF-02
+func TestCasesAreComplete(t *testing.T) {
+	t.Parallel()
+	all := cases.All()
+	if err := suite.Validate(all); err != nil {
+		t.Error(err)
+	}
+	if len(all) < 60 {
+		t.Errorf("%d cases", len(all))
+	}
+}
+
+// The suite judges controllers independently (CNF-01): the only code it shares with this project's controllers is the
+// index sets.
+func TestSuiteUsesNoController(t *testing.T) {
+	t.Parallel()
+	list, err := exec.Command("go", "list", "-deps", ".").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pkg = "github.com/batchjob-dev/kubectl-batchjob/pkg/"
+	for _, path := range strings.Fields(string(list)) {
+		if strings.HasPrefix(path, pkg) && path != pkg+"reconcile/indexset" {
+			t.Errorf("the suite imports %s", path)
+		}
+	}
+}

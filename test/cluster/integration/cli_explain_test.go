@@ -1,0 +1,234 @@
+package integration
+
+import (
+	"context"
+	"encoding/json"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+)
+
+// viewRole holds the rules of the ClusterRole view, which is empty here because no controller aggregates roles.
+const viewRole = "system:aggregate-to-view"
+
+// reader creates a user of the namespace with a role, and returns its name.
+func (f *fixture) reader(user string, role rbacv1.RoleRef) string {
+	f.t.Helper()
+	user = f.namespace + "-" + user
+	_, err := f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: user}, RoleRef: role,
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("binding a role: %v", err)
+	}
+	config := rest.CopyConfig(apiServer.Config)
+	config.Impersonate.UserName = user
+	probe := newClient(f.t, config, "probe")
+	f.until("the role counts", func() bool {
+		_, err := probe.BatchV1().Jobs(f.namespace).List(context.Background(), metav1.ListOptions{})
+		return err == nil
+	})
+	return user
+}
+
+// jobsOnly creates a user who may read Jobs and nothing else.
+func (f *fixture) jobsOnly() string {
+	f.t.Helper()
+	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Name: "jobs-only"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list"}}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("making a role: %v", err)
+	}
+	return f.reader("jobs-only", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "jobs-only"})
+}
+
+// explanation returns the report of why -o json.
+func (f *fixture) explanation(args ...string) explain.Report {
+	f.t.Helper()
+	c := f.startPlugin(append([]string{"why", "-o", "json"}, args...)...)
+	if code := c.end(); code != 0 {
+		f.t.Fatalf("exit %d\n%s", code, c.errOut.String())
+	}
+	var r explain.Report
+	if err := json.Unmarshal([]byte(c.out.String()), &r); err != nil {
+		f.t.Fatalf("%v in %s", err, c.out.String())
+	}
+	return r
+}
+
+// untilExplained waits until the report contains a problem of the kind.
+func (f *fixture) untilExplained(job string, kind explain.ProblemKind) (explain.Report, explain.Problem) {
+	f.t.Helper()
+	var r explain.Report
+	var problem explain.Problem
+	f.until("the plugin tells of "+string(kind), func() bool {
+		r = f.explanation(job)
+		for _, problem = range r.Problems {
+			if problem.Kind == kind {
+				return true
+			}
+		}
+		return false
+	})
+	return r, problem
+}
+
+// failByRule makes Job a fail: rule 1, Corrupt, is for exit code 42.
+func (f *fixture) failByRule(job *batchv1.Job) *corev1.Pod {
+	f.t.Helper()
+	f.create(withNames("1=Corrupt", job))
+	pod := f.untilActive(1)[0]
+	f.kubelet.run(pod)
+	f.kubelet.exit(42, pod)
+	return pod
+}
+
+func corruptJob(options ...jobOption) *batchv1.Job {
+	rules := failurePolicy(onDisruption(batchv1.PodFailurePolicyActionIgnore), onExit(batchv1.PodFailurePolicyActionFailJob, 42))
+	return newJob(append([]jobOption{completions(1), backoffLimit(3), onNode, rules}, options...)...)
+}
+
+// wantRuleNamed checks that a report names the rule, the pod, the container and the exit code.
+func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
+	t.Helper()
+	if r.Verdict.Outcome != reconcile.OutcomeFailed || !ptr.Equal(r.Verdict.Rule, ptr.To[int32](1)) || r.Verdict.RuleName != name {
+		t.Errorf("%+v", r.Verdict)
+	}
+	var told, exit bool
+	for _, e := range r.Evidence {
+		told = told || e.Kind == explain.EvidencePod && e.Pod == pod
+		exit = exit || e.Kind == explain.EvidenceContainer && e.Container == containerName && ptr.Equal(e.ExitCode, ptr.To[int32](42))
+	}
+	if !told || !exit || len(r.Causes) != 1 || r.Causes[0].Count != 1 {
+		t.Errorf("pod told %v, exit code told %v, causes %+v", told, exit, r.Causes)
+	}
+}
+
+// CLI-08, POL-04: a user with only the ClusterRole view can run every reading verb, and no report has a gap because of
+// missing permissions. -A is rejected, with a hint.
+func TestViewerMayRunEveryReadingVerb(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController(f.telling)
+	pod := f.failByRule(corruptJob())
+	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
+	f.untilEvent("a", "PodFailurePolicy_Corrupt")
+	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
+	f.startPlugin("status", "--as", viewer).wantEnd(0, "Failed", "")
+	f.startPlugin("status", "a", "--as", viewer).wantEnd(0, "Corrupt", "")
+	f.startPlugin("wait", "a", "--as", viewer).wantEnd(3, "job.batch/a Failed", "")
+	f.startPlugin("watch", "a", "--plain", "--exit-status", "--as", viewer).wantEnd(3, "Corrupt", "")
+	f.startPlugin("retry", "a", "--dry-run=client", "--as", viewer).wantEnd(0, "a-retry-1", "")
+	f.startPlugin("what-if", "a", "--set", "backoffLimit=1", "--as", viewer).wantEnd(0, "", "")
+	f.startPlugin("bundle", "a", "-f", filepath.Join(t.TempDir(), "bundle.tar.gz"), "--as", viewer).wantEnd(0, "bundle.tar.gz", "")
+	f.startPlugin("status", "-A", "--as", viewer).wantEnd(1, "", "or choose a namespace with -n")
+	c := f.startPlugin("why", "a", "--full", "--as", viewer)
+	c.wantEnd(0, "exit code 42", "")
+	if all := c.out.String() + c.errOut.String(); strings.Contains(all, "permission") || strings.Contains(all, "can-i") || !strings.Contains(all, pod.Name) {
+		t.Errorf("%s", all)
+	}
+	r := f.explanation("a", "--as", viewer)
+	wantRuleNamed(t, r, pod.Name, "Corrupt")
+	told := false
+	for _, m := range r.Timeline {
+		told = told || m.What == "Event"
+	}
+	if r.Counts.Pods == nil || *r.Counts.Pods != 1 {
+		t.Errorf("pods: %+v, events told %v", r.Counts, told)
+	}
+	for _, g := range r.Gaps {
+		if g.Command != "" || g.What != "logs" { // There is no kubelet to provide logs.
+			t.Errorf("%+v", g)
+		}
+	}
+}
+
+// CLI-08: without some permissions the explanation is shorter, and lists the gaps; without permission to read Jobs there
+// is only an error.
+func TestMissingPermissionsShortenTheAnswer(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	pod := f.failByRule(corruptJob())
+	f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_Corrupt", 0, 1)
+	user := f.jobsOnly()
+	c := f.startPlugin("why", "a", "--full", "--as", user)
+	c.wantEnd(0, `rule 1 "Corrupt"`, "")
+	for _, part := range []string{"exit code 42", pod.Name, "kubectl auth can-i list pods -n " + f.namespace, "kubectl auth can-i list events -n " + f.namespace} {
+		if !strings.Contains(c.out.String(), part) {
+			t.Errorf("it does not say %q:\n%s", part, c.out.String())
+		}
+	}
+	if strings.Contains(c.out.String(), "is gone") {
+		t.Errorf("it says that what it may not read is gone:\n%s", c.out.String())
+	}
+	f.startPlugin("status", "a", "--as", user).wantEnd(0, "Failed", "")
+	f.startPlugin("status", "--as", user).wantEnd(0, "Failed", "")
+	f.startPlugin("wait", "a", "--as", user, "--timeout=0").wantEnd(3, "Failed", "")
+	for _, verb := range []string{"why", "status", "wait"} {
+		c := f.startPlugin(verb, "a", "--as", f.namespace+"-nobody")
+		c.wantEnd(1, "", "kubectl auth can-i ")
+		if strings.Count(c.errOut.String(), "\n") != 1 || c.out.String() != "" {
+			t.Errorf("%s: %q %q", verb, c.out.String(), c.errOut.String())
+		}
+	}
+	f.startPlugin("why", "absent").wantEnd(1, "", `job "absent" not found in namespace "`+f.namespace+`"`)
+	f.startPlugin("why", "-l", "a=b").wantEnd(0, "", "No jobs found in "+f.namespace+" namespace with labels a=b.")
+	unreachable := f.startPlugin("why", "a", "--server", "https://127.0.0.1:1")
+	unreachable.wantEnd(1, "", "cannot reach the API server at https://127.0.0.1:1")
+	if n := strings.Count(unreachable.errOut.String(), "\n"); n != 1 {
+		t.Errorf("%d lines: %s", n, unreachable.errOut.String())
+	}
+}
+
+// PRP-23: the node of a terminating pod is gone, and the pod never ends: there is no replacement, the pod is not
+// force-deleted, and the plugin explains why.
+func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	f.create(newJob(completions(1), onNode, replacedWhen(batchv1.Failed)))
+	pod := f.untilActive(1)[0]
+	f.kubelet.run(pod)
+	f.untilCounts("a", counts{active: 1, ready: 1})
+	err := f.client.CoreV1().Pods(f.namespace).Delete(t.Context(), pod.Name, metav1.DeleteOptions{GracePeriodSeconds: ptr.To[int64](1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.untilCounts("a", counts{terminating: 1})
+	r, p := f.untilExplained("a", explain.ProblemNodeGone)
+	if !strings.Contains(p.Text, "on node node-1, which no longer exists and cannot stop it, and its replacement is created only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
+		t.Errorf("%+v", p)
+	}
+	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled") {
+		t.Errorf("%+v", r.Verdict)
+	}
+	f.startPlugin("status", "a").wantEnd(0, "node node-1", "")
+	f.wantPodsEver(1)
+	if now := f.history.pod(pod.UID); now == nil || history.HasEnded(now) || isStopped(now) {
+		t.Errorf("somebody has ended the pod: %+v", now)
+	}
+	// A user who may not read nodes sees the gap.
+	viewer := f.reader("viewer", rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: viewRole})
+	gaps := f.explanation("a", "--as", viewer).Gaps
+	if len(gaps) != 1 || gaps[0].What != "nodes" || gaps[0].Command != "kubectl auth can-i get nodes" {
+		t.Errorf("%+v", gaps)
+	}
+	f.kubelet.terminate(pod)
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 1, 1)
+}

@@ -1,0 +1,98 @@
+package integration
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+)
+
+// command is a running command of the plugin.
+type command struct {
+	f           *fixture
+	out, errOut leash.Output
+	interrupt   context.CancelFunc
+	done        chan error
+}
+
+// startPlugin runs a command in the test's namespace.
+func (f *fixture) startPlugin(args ...string) *command {
+	f.t.Helper()
+	kubeconfig := filepath.Join(f.t.TempDir(), "kubeconfig")
+	if err := os.WriteFile(kubeconfig, apiServer.Kubeconfig, 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &command{f: f, interrupt: cancel, done: make(chan error, 1)}
+	args = append(args, "-n", f.namespace, "--kubeconfig", kubeconfig)
+	go func() {
+		err := cli.Execute(ctx, args, genericiooptions.IOStreams{In: strings.NewReader(""), Out: &c.out, ErrOut: &c.errOut})
+		cmdutil.PrintError(&c.errOut, err)
+		c.done <- err
+	}()
+	f.t.Cleanup(cancel)
+	return c
+}
+
+// untilSays waits until the output contains text.
+func (c *command) untilSays(o *leash.Output, text string) {
+	c.f.t.Helper()
+	if !c.f.history.wait(func() bool { return strings.Contains(o.String(), text) }) {
+		c.f.t.Fatalf("it does not say %q\nstdout:\n%s\nstderr:\n%s", text, c.out.String(), c.errOut.String())
+	}
+}
+
+// end waits until the command ends, and returns its exit code.
+func (c *command) end() int {
+	c.f.t.Helper()
+	c.f.until("the command ends", func() bool { return len(c.done) > 0 })
+	return cmdutil.ExitCode(<-c.done)
+}
+
+func (c *command) wantEnd(code int, out, errOut string) {
+	c.f.t.Helper()
+	if got := c.end(); got != code || !strings.Contains(c.out.String(), out) || !strings.Contains(c.errOut.String(), errOut) {
+		c.f.t.Errorf("exit %d, want %d, with %q and %q\nstdout:\n%s\nstderr:\n%s", got, code, out, errOut, c.out.String(), c.errOut.String())
+	}
+}
+
+// The API server stops while a Job ends, and starts again.
+// Requirements: CLI-07
+func TestWaitSurvivesAPIServerRestart(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController()
+	proxy := startProxy(t, apiServer.Config)
+	f.create(newJob(completions(2), parallelism(2), backoffLimit(1)))
+	f.create(named("b", newJob(completions(1), backoffLimit(0))))
+	f.untilCounts("a", counts{active: 2})
+	f.untilCounts("b", counts{active: 1})
+	wait := f.startPlugin("wait", "a", "b", "--server", "https://"+proxy.addr)
+	wait.untilSays(&wait.errOut, "a  Running, 0/2 done, 2 active")
+	proxy.close()
+	wait.untilSays(&wait.errOut, "Lost connection")
+	ofA := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "a" })
+	ofB := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "b" })
+	f.kubelet.run(ofB...)
+	f.kubelet.fail(ofB...)
+	f.kubelet.run(ofA...)
+	f.kubelet.succeed(ofA...)
+	f.untilComplete("a", 2, 0)
+	proxy.open()
+	wait.wantEnd(3, "job.batch/b Failed: BackoffLimitExceeded: ", "Reconnected")
+	if out := wait.out.String(); !strings.Contains(out, "job.batch/a Complete in ") || strings.Count(out, "\n") != 2 {
+		t.Errorf("stdout %q", out)
+	}
+	f.startPlugin("wait", "a", "--for=complete", "--timeout=0").wantEnd(0, "job.batch/a Complete in ", "")
+	f.startPlugin("wait", "b", "--for=failed").wantEnd(0, "job.batch/b Failed: ", "")
+	f.startPlugin("wait", "a", "--for=failed").wantEnd(1, "", "it is already complete")
+}

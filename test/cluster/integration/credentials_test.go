@@ -1,0 +1,125 @@
+package integration
+
+import (
+	"context"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// controllerAccount creates a service account with the controller's permissions (JOB-48) in the namespace.
+func (f *fixture) controllerAccount() string {
+	f.t.Helper()
+	const name = "controller"
+	meta := metav1.ObjectMeta{Name: name}
+	if _, err := f.client.CoreV1().ServiceAccounts(f.namespace).Create(f.t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+		f.t.Fatalf("making a service account: %v", err)
+	}
+	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{"batch"}, Resources: []string{"jobs"}, Verbs: []string{"get", "list", "watch"}},
+		{APIGroups: []string{"batch"}, Resources: []string{"jobs/status", "jobs/finalizers"}, Verbs: []string{"update"}},
+		{APIGroups: []string{""}, Resources: []string{"pods"}, Verbs: []string{"list", "watch", "create", "delete", "patch"}},
+	}}, metav1.CreateOptions{})
+	if err == nil {
+		_, err = f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: f.namespace, Name: name}},
+		}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		f.t.Fatalf("making a role: %v", err)
+	}
+	return name
+}
+
+// tokenFor returns a token of the account that is valid while a secret of this name exists.
+func (f *fixture) tokenFor(account, secret string) string {
+	f.t.Helper()
+	held, err := f.client.CoreV1().Secrets(f.namespace).Create(f.t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: secret}}, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("making a secret: %v", err)
+	}
+	answer, err := f.client.CoreV1().ServiceAccounts(f.namespace).CreateToken(f.t.Context(), account, &authenticationv1.TokenRequest{
+		Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: &authenticationv1.BoundObjectReference{Kind: "Secret", APIVersion: "v1", Name: secret, UID: held.UID}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		f.t.Fatalf("asking for a token: %v", err)
+	}
+	return answer.Status.Token
+}
+
+// revoke invalidates a token, and waits until the API server, which caches tokens for ten seconds, rejects it.
+func (f *fixture) revoke(token, secret string) {
+	f.t.Helper()
+	if err := f.client.CoreV1().Secrets(f.namespace).Delete(f.t.Context(), secret, metav1.DeleteOptions{}); err != nil {
+		f.t.Fatal(err)
+	}
+	config := rest.AnonymousClientConfig(apiServer.Config)
+	config.BearerToken = token
+	probe := newClient(f.t, config, "probe")
+	f.until("the token is not valid anymore", func() bool {
+		_, err := probe.CoreV1().Pods(f.namespace).List(context.Background(), metav1.ListOptions{})
+		return apierrors.IsUnauthorized(err)
+	})
+}
+
+// pluginConfig returns a configuration whose credentials come from a plugin that prints the file.
+func pluginConfig(t *testing.T, file string) *rest.Config {
+	t.Helper()
+	config := rest.AnonymousClientConfig(apiServer.Config)
+	config.ExecProvider = &clientcmdapi.ExecConfig{
+		Command: "sh", Args: []string{"-c", `printf '{"kind":"ExecCredential","apiVersion":"client.authentication.k8s.io/v1","status":{"token":"%s"}}' "$(cat "$0")"`, file},
+		APIVersion: "client.authentication.k8s.io/v1", InteractiveMode: clientcmdapi.NeverExecInteractiveMode,
+	}
+	return config
+}
+
+// The controller's token is revoked, and its calls fail until its plugin has a new one. Then it continues without a
+// restart. (Tokens and certificates in files are also reloaded: internal/cli, which creates the controller's client,
+// tests that.)
+// Requirements: JOB-57
+func TestControllerGoesOnAfterExpiredCredentials(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	account := f.controllerAccount()
+	file := filepath.Join(t.TempDir(), "token")
+	give := func(token string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(token), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	first := f.tokenFor(account, "first")
+	give(first)
+	m := f.newMeter()
+	p := f.startControllerAt(pluginConfig(t, file), m.counts)
+	f.create(newJob(completions(4), parallelism(2), backoffLimit(1)))
+	pods := f.untilActive(2)
+	f.kubelet.run(pods...)
+	f.untilCounts("a", counts{active: 2, ready: 2})
+
+	f.revoke(first, "first")
+	f.kubelet.fail(pods[0])
+	f.kubelet.succeed(pods[1])
+	f.until("several writes were not authorized, and are counted", func() bool {
+		counted := m.read("api_calls_total")["api_calls_total{resource=jobs/status,result=forbidden,verb=update}"]
+		return p.wire.answered(statusPut, http.StatusUnauthorized) >= 3 && counted >= 3
+	})
+	if job := f.history.job("a"); countsOf(job) != (counts{active: 2, ready: 2}) {
+		t.Errorf("without valid credentials the Job counts %+v", countsOf(job))
+	}
+	give(f.tokenFor(account, "second"))
+	f.kubelet.play(everySucceeds)
+	f.untilComplete("a", 4, 1)
+	f.wantPodsEver(5)
+	f.untilReleased()
+}

@@ -1,0 +1,214 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/cache"
+	toolswatch "k8s.io/client-go/tools/watch"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+)
+
+// eventClient returns an option for a controller whose separate event client may only create and patch events (JOB-48),
+// and the requests that this client sends.
+func (f *fixture) eventClient() (option func(*controller.Config), sent *wire) {
+	f.t.Helper()
+	const user = "events-only"
+	meta := metav1.ObjectMeta{Name: user}
+	_, err := f.client.RbacV1().Roles(f.namespace).Create(f.t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: []rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"events"}, Verbs: []string{"create", "patch"}},
+	}}, metav1.CreateOptions{})
+	if err == nil {
+		_, err = f.client.RbacV1().RoleBindings(f.namespace).Create(f.t.Context(), &rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: user},
+			Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user}},
+		}, metav1.CreateOptions{})
+	}
+	if err != nil {
+		f.t.Fatalf("making a role: %v", err)
+	}
+	config := rest.CopyConfig(apiServer.Config)
+	config.Impersonate.UserName = user
+	sent = &wire{}
+	config.Wrap(sent.wrap)
+	f.until("the role counts", func() bool {
+		_, err := newClient(f.t, config, "probe").CoreV1().Events(f.namespace).Patch(f.t.Context(), "probe", types.MergePatchType, []byte("{}"), metav1.PatchOptions{})
+		return apierrors.IsNotFound(err)
+	})
+	sent.calls = nil
+	return func(c *controller.Config) { c.EventClient = newControllerClient(f.t, config, controller.FieldManager) }, sent
+}
+
+// follow counts writes of events in the namespace from now on, and returns a function that returns the counts.
+func (f *fixture) follow() (writes func() map[string]int) {
+	f.t.Helper()
+	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	w, err := toolswatch.NewRetryWatcherWithContext(ctx, list.ResourceVersion, &cache.ListWatch{WatchFuncWithContext: f.client.CoreV1().Events(f.namespace).Watch})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	f.t.Cleanup(cancel)
+	seen := map[string]int{}
+	return func() map[string]int {
+		// The watch delivers all events that have been written.
+		f.until("all events are seen", func() bool {
+			for {
+				select {
+				case change := <-w.ResultChan():
+					if e, is := change.Object.(*corev1.Event); is && change.Type != watch.Deleted {
+						seen[e.Name+"@"+e.ResourceVersion]++
+						seen[e.Name]++
+					}
+					continue
+				default:
+				}
+				return !slices.ContainsFunc(f.everyEvent(), func(e corev1.Event) bool { return seen[e.Name+"@"+e.ResourceVersion] == 0 })
+			}
+		})
+		return seen
+	}
+}
+
+func (f *fixture) everyEvent() []corev1.Event {
+	f.t.Helper()
+	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{})
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return list.Items
+}
+
+// told returns all events of the namespace, as "type reason xcount: message", in order.
+func (f *fixture) told() (texts []string) {
+	f.t.Helper()
+	for _, e := range f.everyEvent() {
+		texts = append(texts, fmt.Sprintf("%s %s x%d: %s", e.Type, e.Reason, e.Count, e.Message))
+	}
+	slices.Sort(texts)
+	return texts
+}
+
+// wantTold checks all events of the namespace.
+func (f *fixture) wantTold(want ...string) {
+	f.t.Helper()
+	slices.Sort(want)
+	if got := f.told(); !slices.Equal(got, want) {
+		f.t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func namesOf(pods []*corev1.Pod) (names []string) {
+	for _, pod := range pods {
+		names = append(names, pod.Name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// JOB-47: all events of a small Job, each once, in one write, and no others; by a client of its own (SCL-03), which only
+// needs permission to create and patch.
+// Requirements: JOB-48
+func TestSmallJobHasEachEventOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	option, sent := f.eventClient()
+	writes := f.follow()
+	// However slow the API server is, one stage creates all pods.
+	patient := func(c *controller.Config) { c.SyncBudget = time.Minute }
+	p := f.startController(option, patient)
+	job := f.create(newJob(parallelism(6), onNode))
+	first := f.untilActive(6)
+	f.untilCounts("a", counts{active: 6})
+	f.edit("a", suspend(true))
+	gone := namesOf(f.untilPods(6, "terminating", history.IsTerminating))
+	f.kubelet.terminate(f.pods(history.IsTerminating)...)
+	f.untilIs("a", batchv1.JobSuspended)
+	f.edit("a", map[string]any{"suspend": false, "parallelism": 2})
+	second := f.untilActive(2)
+	f.kubelet.run(second...)
+	f.kubelet.succeed(second...)
+	f.untilComplete("a", 2, 0)
+	p.stop()
+
+	want := []string{
+		fmt.Sprintf("Normal SuccessfulCreate x1: Created 6 pods: %s and 3 more", strings.Join(namesOf(first)[:3], ", ")),
+		fmt.Sprintf("Normal SuccessfulDelete x1: Deleted 6 pods: %s and 3 more", strings.Join(gone[:3], ", ")),
+		"Normal Suspended x1: Job suspended",
+		"Normal SuccessfulCreate x1: Created pod: " + second[0].Name,
+		"Normal SuccessfulCreate x1: Created pod: " + second[1].Name,
+		"Normal Resumed x1: Job resumed",
+		"Normal Completed x1: Job completed",
+	}
+	f.wantTold(want...)
+	written := writes()
+	for _, e := range f.everyEvent() {
+		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: f.namespace, Name: "a", UID: job.UID}
+		if e.InvolvedObject != about || e.Source.Component != controller.FieldManager || e.ReportingController != controller.FieldManager || written[e.Name] != 1 {
+			t.Errorf("event %s: about %+v, by %q and %q, written %d times", e.Reason, e.InvolvedObject, e.Source.Component, e.ReportingController, written[e.Name])
+		}
+	}
+	if n := len(sent.recorded(anyWrite)); n != len(want) {
+		t.Errorf("%d requests for %d events", n, len(want))
+	}
+}
+
+// telling makes a controller that writes events without the wire, which records the other requests.
+func (f *fixture) telling(c *controller.Config) {
+	c.EventClient = newControllerClient(f.t, apiServer.Config, "events")
+}
+
+// events returns the stored events about a Job.
+func (f *fixture) events(job string) []corev1.Event {
+	f.t.Helper()
+	list, err := f.client.CoreV1().Events(f.namespace).List(f.t.Context(), metav1.ListOptions{FieldSelector: "involvedObject.kind=Job,involvedObject.name=" + job})
+	if err != nil {
+		f.t.Fatalf("listing events: %v", err)
+	}
+	return list.Items
+}
+
+// said returns how often an event with this reason was reported for the Job.
+func (f *fixture) said(job, reason string) (n int32) {
+	f.t.Helper()
+	for _, e := range f.events(job) {
+		if e.Reason == reason {
+			n += max(e.Count, 1)
+		}
+	}
+	return n
+}
+
+// untilEvent waits for an event with this reason about the Job. A single writer stores a controller's events in order,
+// except for events about pods that come and go, so the previous events are stored, too.
+func (f *fixture) untilEvent(job, reason string) corev1.Event {
+	f.t.Helper()
+	var found corev1.Event
+	f.until("there is an event "+reason, func() bool {
+		for _, e := range f.events(job) {
+			if e.Reason == reason {
+				found = e
+				return true
+			}
+		}
+		return false
+	})
+	return found
+}

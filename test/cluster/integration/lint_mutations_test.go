@@ -1,0 +1,183 @@
+package integration
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	yamlv3 "go.yaml.in/yaml/v3"
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/mutations"
+)
+
+// tried is a Job or CronJob of a mutation, with the finding for which lint rejects it, if any.
+type tried struct {
+	mutation mutations.Mutation
+	object   *manifest.Object
+	rejects  string
+}
+
+// triedObjects returns the Jobs and CronJobs of a mutation, or none if kubectl cannot read it either.
+func triedObjects(m mutations.Mutation) []tried {
+	if !readable(m.Text) {
+		return nil
+	}
+	objects, problems := manifest.Parse(m.Manifest, []byte(m.Text))
+	if len(problems) > 0 {
+		return nil
+	}
+	var all []tried
+	for _, o := range objects {
+		for _, job := range o.Jobs() {
+			if manifest.BatchKind(o) == "JobSet" {
+				continue
+			}
+			names, bad := job.RemoveNames()
+			input := manifests.LintInput(job)
+			input.Names, input.Incomplete = names, len(bad) > 0
+			found := tried{mutation: m, object: o}
+			for _, f := range lint.Check(input) {
+				if f.Rejected {
+					found.rejects = f.Field + ": " + f.Message
+				}
+			}
+			all = append(all, found)
+		}
+	}
+	return all
+}
+
+// readable reports whether all documents are YAML, which is faster than finding the mistake.
+func readable(text string) bool {
+	decoder := yamlv3.NewDecoder(strings.NewReader(text))
+	for {
+		var node yamlv3.Node
+		if err := decoder.Decode(&node); err != nil {
+			return errors.Is(err, io.EOF)
+		}
+	}
+}
+
+// send creates the object without storing it, and returns the API server's reason to reject it, or "".
+func (s *lintServer) send(ctx context.Context, o *manifest.Object) (string, error) {
+	content := runtime.DeepCopyJSON(o.Content)
+	if metadata, _ := content["metadata"].(map[string]any); metadata != nil {
+		if _, isText := metadata["namespace"].(string); isText {
+			metadata["namespace"] = s.into
+		}
+	}
+	resource := batchv1.SchemeGroupVersion.WithResource(strings.ToLower(o.Kind()) + "s")
+	options := metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}, FieldValidation: metav1.FieldValidationStrict}
+	_, err := s.client.Resource(resource).Namespace(s.into).Create(ctx, &unstructured.Unstructured{Object: content}, options)
+	switch {
+	case err == nil:
+		return "", nil
+	case apierrors.IsInvalid(err), apierrors.IsBadRequest(err):
+		return err.Error(), nil
+	}
+	return "", err
+}
+
+// unlinted returns parts of API server messages about mistakes that lint does not find, with the reasons why not.
+func unlinted(t *testing.T) map[string]string {
+	t.Helper()
+	file, err := os.Open(filepath.Join("testdata", "mutations", "unlinted.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	reasons := map[string]string{}
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		part, reason, found := strings.Cut(lines.Text(), "\t")
+		if found && !strings.HasPrefix(part, "#") {
+			reasons[part] = strings.TrimSpace(reason)
+		}
+	}
+	return reasons
+}
+
+// Requirements: LNT-10
+func TestLintRejectsTheMistakesThatTheAPIServerRejects(t *testing.T) {
+	t.Parallel()
+	s := newLintServer(t)
+	manifests, err := mutations.Manifests()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []tried
+	for _, m := range mutations.All(manifests) {
+		all = append(all, triedObjects(m)...)
+	}
+	says := s.sendAll(t, all)
+	reasons, used := unlinted(t), map[string]bool{}
+	refused := 0
+	for i, one := range all {
+		if says[i] != "" {
+			refused++
+		}
+		switch {
+		case says[i] == "" && one.rejects != "":
+			t.Errorf("lint rejects what the API server accepts: %s:%d: %s\n%s\nlint: %s", one.mutation.Manifest, one.mutation.Line, one.mutation.Kind, one.mutation.Is, one.rejects)
+		case says[i] != "" && one.rejects == "" && !listed(says[i], reasons, used):
+			t.Errorf("lint accepts what the API server rejects: %s:%d: %s\n%s\nthe API server: %s", one.mutation.Manifest, one.mutation.Line, one.mutation.Kind, one.mutation.Is, says[i])
+		}
+	}
+	for part := range reasons {
+		if !used[part] {
+			t.Errorf("no mutation needs %q in the list", part)
+		}
+	}
+	t.Logf("%d mutations, of which the API server rejects %d", len(all), refused)
+	if len(all) < 2000 || refused < 1000 {
+		t.Errorf("only %d mutations, of which the API server rejects %d", len(all), refused)
+	}
+}
+
+func listed(message string, reasons map[string]string, used map[string]bool) bool {
+	for part, reason := range reasons {
+		if strings.Contains(message, part) && reason != "" {
+			used[part] = true
+			return true
+		}
+	}
+	return false
+}
+
+// sendAll sends the objects, a few at a time, and returns the results.
+func (s *lintServer) sendAll(t *testing.T, all []tried) []string {
+	t.Helper()
+	says := make([]string, len(all))
+	next := make(chan int)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range next {
+				message, err := s.send(t.Context(), all[i].object)
+				if err != nil {
+					t.Errorf("%s: %v", all[i].mutation.Manifest, err)
+				}
+				says[i] = message
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	group.Wait()
+	return says
+}

@@ -1,0 +1,163 @@
+package integration
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/klog/v2/textlogger"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/backoff"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
+)
+
+// newClient returns a client like the controller verb's: protobuf, no time limit.
+func newClient(t testing.TB, config *rest.Config, agent string) kubernetes.Interface {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(clientConfig(config, agent))
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client
+}
+
+// newControllerClient returns a client as used by the controller.
+func newControllerClient(t *testing.T, config *rest.Config, agent string) kube.Interface {
+	t.Helper()
+	client, err := kube.NewForConfig(clientConfig(config, agent))
+	if err != nil {
+		t.Fatalf("making a client: %v", err)
+	}
+	return client
+}
+
+func clientConfig(config *rest.Config, agent string) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.QPS, config.Timeout = -1, 0
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.UserAgent = agent
+	return config
+}
+
+// process is one run of a controller.
+type process struct {
+	t       *testing.T
+	runtime *controller.Runtime
+	wire    *wire
+	log     *leash.Output
+	cancel  context.CancelFunc
+	ended   chan struct{}
+	err     error
+}
+
+// quick makes a controller with the shortest possible waits. Tests hold calls until something else has happened, which takes long
+// on a busy machine: no call may run into its timeout meanwhile.
+func quick(c *controller.Config) {
+	c.CallTimeout = 2 * patience
+	c.BatchPeriod = 50 * time.Millisecond
+	c.RetryMin, c.RetryMax = 50*time.Millisecond, time.Second
+	c.Limits = reconcile.DefaultConfig()
+	c.Limits.MinRequeue = 50 * time.Millisecond
+	// A finish time has no fraction of a second: with this base, a back-off is over when it begins.
+	c.Limits.Backoff = backoff.Policy{Base: time.Millisecond, Max: time.Millisecond}
+}
+
+// startController runs a controller for the namespace, a quick one unless the options change that, until the test stops
+// it or ends.
+func (f *fixture) startController(options ...func(*controller.Config)) *process {
+	f.t.Helper()
+	return f.startControllerAt(apiServer.Config, options...)
+}
+
+func (f *fixture) startControllerAt(at *rest.Config, options ...func(*controller.Config)) *process {
+	f.t.Helper()
+	p := &process{t: f.t, wire: &wire{}, log: &leash.Output{}, ended: make(chan struct{})}
+	at = rest.CopyConfig(at)
+	at.Wrap(p.wire.wrap)
+	config := controller.Config{
+		Client: newControllerClient(f.t, at, controller.FieldManager), Namespaces: []string{f.namespace},
+		// Events bypass the wire: they are not part of a sync.
+		EventClient: newControllerClient(f.t, apiServer.Config, controller.FieldManager),
+	}
+	quick(&config)
+	for _, o := range options {
+		o(&config)
+	}
+	r, err := controller.New(config)
+	if err != nil {
+		f.t.Fatalf("making a controller: %v", err)
+	}
+	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(p.log), textlogger.Verbosity(5)))
+	ctx, cancel := context.WithCancel(klog.NewContext(context.Background(), logger))
+	p.runtime, p.cancel = r, cancel
+	go func() {
+		defer close(p.ended)
+		p.err = r.Run(ctx)
+	}()
+	f.processes = append(f.processes, p)
+	return p
+}
+
+// stop ends the controller as SIGTERM does, and waits for its end.
+func (p *process) stop() {
+	p.t.Helper()
+	p.cancel()
+	p.wire.unblock()
+	select {
+	case <-p.ended:
+		if p.err != nil {
+			p.t.Errorf("the controller ended with %v", p.err)
+		}
+	case <-time.After(patience):
+		p.t.Errorf("the controller does not stop")
+	}
+}
+
+// crash ends the controller, and drops all its further requests.
+func (p *process) crash() {
+	p.t.Helper()
+	p.wire.severed.Store(true)
+	p.stop()
+}
+
+// running reports whether the controller is still running.
+func (p *process) running() bool {
+	select {
+	case <-p.ended:
+		return false
+	default:
+		return true
+	}
+}
+
+// withBackoff sets the wait after the first failure.
+func withBackoff(base time.Duration) func(*controller.Config) {
+	return func(c *controller.Config) { c.Limits.Backoff = backoff.Policy{Base: base, Max: time.Hour} }
+}
+
+// neverRetry makes a controller that does not replace failed pods within a test.
+func neverRetry(c *controller.Config) { withBackoff(time.Hour)(c) }
+
+// gateOff makes a controller with some of its features disabled.
+func gateOff(features ...featuregate.Feature) func(*controller.Config) {
+	return func(c *controller.Config) {
+		gate := controller.NewFeatureGate()
+		off := map[string]bool{}
+		for _, feature := range features {
+			off[string(feature)] = false
+		}
+		if err := gate.SetFromMap(off); err != nil {
+			panic(err)
+		}
+		c.FeatureGate = gate
+	}
+}

@@ -1,0 +1,59 @@
+package integration
+
+import (
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
+)
+
+const failJob = batchv1.PodFailurePolicyActionFailJob
+
+// The longest name makes a reason of 128 bytes, which fits into an event.
+// Requirements: PFN-15
+func TestLongestNameFitsAnEvent(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.startController(f.telling)
+	name := strings.Repeat("N", 111)
+	f.create(withNames("0="+name, newJob(withRules(1))))
+	f.kubelet.exit(1, f.untilActive(1)[0])
+	job := f.untilFinished("a", batchv1.JobFailed, "PodFailurePolicy_"+name, 0, 1)
+	c := history.Condition(job, batchv1.JobFailed)
+	e := f.untilEvent("a", c.Reason)
+	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
+		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
+	}
+	if n := f.said("a", c.Reason); n != 1 {
+		t.Errorf("the event is there %d times", n)
+	}
+}
+
+// The gate is on, off, and on again: each failure gets its reason from the current gate.
+// Requirements: PFN-11
+func TestGateIsSwitchedOnAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	names := []string{"first", "second", "third"}
+	for _, name := range names {
+		f.create(withNames("0=Bad", named(name, newJob(withRules(1)))))
+	}
+	var finished []*batchv1.Job
+	for i, gate := range [][]func(*controller.Config){nil, {gateOff(controller.PodFailurePolicyName)}, nil} {
+		reason := "PodFailurePolicy_Bad"
+		if len(gate) > 0 {
+			reason = batchv1.JobReasonPodFailurePolicy
+		}
+		p := f.startController(gate...)
+		f.kubelet.exit(1, f.podOf(names[i]))
+		finished = append(finished, f.untilFinished(names[i], batchv1.JobFailed, reason, 0, 1))
+		p.stop()
+	}
+	for _, job := range finished {
+		f.wantUnwritten(job)
+	}
+}

@@ -1,0 +1,70 @@
+package structure
+
+import (
+	"go/ast"
+	"io/fs"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The name of a test is the behavior that it tests; ids of requirements are in its comment.
+func TestNamesOfTestsAreBehavior(t *testing.T) {
+	tests := 0
+	for _, dir := range []string{"cmd", "config", "hack", "internal", "pkg", "test"} {
+		err := filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			for _, declaration := range parseComments(t, path, nil).Decls {
+				f, isFunc := declaration.(*ast.FuncDecl)
+				if !isFunc || f.Recv != nil || !isTestName(f.Name.Name) {
+					continue
+				}
+				tests++
+				if problem := problemOfName(f.Name.Name); problem != "" {
+					t.Errorf("%s: %s %s", path, f.Name.Name, problem)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if tests < 1000 {
+		t.Errorf("only %d tests", tests)
+	}
+}
+
+func isTestName(name string) bool { return regexp.MustCompile(`^(Test|Fuzz|Benchmark)([A-Z_]|$)`).MatchString(name) }
+
+var (
+	idInName      = regexp.MustCompile(`[A-Z]{3}_?[0-9]{2}`)
+	dialectInName = regexp.MustCompile(`Tells?([A-Z_]|$)|Said|Says`)
+)
+
+// problemOfName returns what is wrong with the name of a test, or "".
+func problemOfName(name string) string {
+	switch {
+	case idInName.MatchString(name):
+		return `has an id: put it into the comment, as in "// Requirements: JOB-39"`
+	case dialectInName.MatchString(name):
+		return "has a verb of speech: say what is printed, shown or returned"
+	}
+	return ""
+}
+
+// The rule finds ids and verbs of speech, and leaves other names alone.
+func TestProblemOfName(t *testing.T) {
+	for name, wrong := range map[string]bool{
+		"TestGeneratedNameKeepsTheIndex_JOB_39": true, "TestFixFitsTheIllegalName_PFN_16_to_20": true, "TestFollow_CLI_07_rows": true,
+		"TestPoliciesTellOfReplacement": true, "TestSaidIsBounded": true, "TestListSaysWhyJobsFail": true,
+		"TestGeneratedNameKeepsTheIndex": false, "TestBeside_Leader": false, "TestHTTP2IsUsed": false, "TestTelltale": false, "TestExit137": false,
+	} {
+		if problem := problemOfName(name); (problem != "") != wrong {
+			t.Errorf("%s: %q", name, problem)
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package structure
+
+import (
+	"go/ast"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// variable returns the words of a Makefile variable.
+func variable(t *testing.T, name string) []string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, value, found := strings.Cut(strings.ReplaceAll(string(text), "\\\n", " "), "\n"+name+" := ")
+	if !found {
+		t.Fatalf("the Makefile has no variable %s", name)
+	}
+	value, _, _ = strings.Cut(value, "\n")
+	return strings.Fields(value)
+}
+
+// make test-race leaves out packages without concurrent code.
+func TestSequentialPackagesStartNoGoroutines(t *testing.T) {
+	for _, pattern := range variable(t, "SEQUENTIAL") {
+		dir, recursive := strings.CutSuffix(strings.TrimPrefix(pattern, "./"), "/...")
+		for path, file := range parse(t, filepath.Join(root, dir)) {
+			if !recursive && filepath.Dir(path) != filepath.Join(root, dir) {
+				continue
+			}
+			for _, what := range concurrency(file) {
+				t.Errorf("%s has %s: take %s from SEQUENTIAL in the Makefile", path, what, pattern)
+			}
+		}
+	}
+}
+
+// concurrency returns the constructs in a file that only concurrent code needs. Values that are made once, on first use,
+// do not count: package sync tests those.
+func concurrency(file *ast.File) (found []string) {
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.GoStmt:
+			found = append(found, "a go statement")
+		case *ast.ImportSpec:
+			if path := strings.Trim(n.Path.Value, `"`); slices.Contains([]string{"sync/atomic", "golang.org/x/sync/errgroup"}, path) {
+				found = append(found, path)
+			}
+		case *ast.SelectorExpr:
+			if x, isName := n.X.(*ast.Ident); isName && x.Name == "sync" && !strings.HasPrefix(n.Sel.Name, "Once") {
+				found = append(found, "sync."+n.Sel.Name)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// make test-race runs the integration tests beside kube-controller-manager, selected by their names.
+func TestTestsBesideTheBuiltinControllerAreRun(t *testing.T) {
+	chosen := regexp.MustCompile(strings.Join(variable(t, "CONCURRENT"), " "))
+	files, err := filepath.Glob(filepath.Join(root, "test", "cluster", "integration", "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	test, tests := regexp.MustCompile(`(?m)^func (Test\w+)\(t \*testing\.T\)`), 0
+	for _, path := range files {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.HasPrefix(string(text), "//go:build builtin\n") {
+			continue
+		}
+		for _, m := range test.FindAllStringSubmatch(string(text), -1) {
+			if tests++; !chosen.MatchString(m[1]) {
+				t.Errorf("%s: make test-race does not run %s", path, m[1])
+			}
+		}
+	}
+	if tests == 0 {
+		t.Error("no test has the build tag builtin")
+	}
+}

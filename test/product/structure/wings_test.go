@@ -1,0 +1,44 @@
+package structure
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The tests have five wings, and the page of a wing names each of its folders.
+func TestEveryFolderOfTestsIsOnThePageOfItsWing(t *testing.T) {
+	var wings []string
+	for _, wing := range folders(t, filepath.Join(root, "test")) {
+		wings = append(wings, wing)
+		page, err := os.ReadFile(filepath.Join(root, "test", wing, "README.md"))
+		if err != nil {
+			t.Error(err)
+		}
+		for _, folder := range folders(t, filepath.Join(root, "test", wing)) {
+			if !strings.Contains(string(page), "`"+folder+"`") {
+				t.Errorf("test/%s/README.md does not say what %s is for", wing, folder)
+			}
+		}
+	}
+	if want := []string{"cluster", "kit", "product", "virtual", "world"}; !slices.Equal(wings, want) {
+		t.Errorf("the folders of test are %v, want the wings %v", wings, want)
+	}
+}
+
+// folders returns the names of the folders in a folder.
+func folders(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, entry := range entries {
+		if entry.IsDir() {
+			names = append(names, entry.Name())
+		}
+	}
+	return names
+}
