@@ -51,6 +51,10 @@ type Outline struct {
 	Created   *metav1.Time `json:"created,omitempty"`
 	Started   *metav1.Time `json:"started,omitempty"`
 	Finished  *metav1.Time `json:"finished,omitempty"`
+	// Owner is the controlling owner of the Job, nil if there is none. Manual is set if a user created the Job from the template
+	// of this CronJob.
+	Owner  *Owner `json:"owner,omitempty"`
+	Manual bool   `json:"manual,omitempty"`
 	// Retry identifies the Job that this one retries; nil if it is not a retry.
 	Retry *RetryOf `json:"retry,omitempty"`
 }

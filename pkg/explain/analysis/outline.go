@@ -64,7 +64,8 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	}
 	o.EndedBy = end.EndedBy
 	o.Rule, o.RuleName = end.FailedBy()
-	o.Retry = retryOf(job)
+	o.Retry, o.Owner = retryOf(job), facts.OwnerOf(job)
+	_, o.Manual = job.Annotations[input.ManualAnnotation]
 	return o
 }
 

@@ -18,10 +18,12 @@ import (
 )
 
 // RetryForm shows what a retry of a failed or stalled Job would run, lets the user choose other indexes, and creates the
-// retry after a confirmation.
+// retry after a confirmation. It also runs a CronJob now.
 type RetryForm struct {
 	job     types.NamespacedName
-	retrier screen.Retrier
+	focus   snapshot.Focus
+	words   retryWords
+	retrier screen.Finder
 	// found is nil until the Job was read, and after a failed creation, because it may be outdated.
 	found *screen.Retryable
 	// plan is the Job that enter creates; if it is nil, problem is the reason.
@@ -44,15 +46,24 @@ var (
 
 // OpenRetry opens the form for a failed or stalled Job.
 func OpenRetry(job types.NamespacedName, retrier screen.Retrier) screen.Action {
-	s := &RetryForm{job: job, retrier: retrier}
+	s := &RetryForm{job: job, focus: snapshot.Focus{Job: job}, words: retryWords{"Retry", "Retry of job ", "Reading the Job and its retries"}, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
 }
 
-// Focus returns the Job, whose map is drawn.
-func (s *RetryForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+// OpenRun opens the form that runs a CronJob now.
+func OpenRun(cronJob types.NamespacedName, finder screen.Finder) screen.Action {
+	s := &RetryForm{job: cronJob, focus: snapshot.Focus{CronJob: cronJob}, words: retryWords{"Run", "Run cronjob ", "Reading the CronJob"}, retrier: finder}
+	return screen.Action{Open: s, Run: s.find}
+}
+
+// retryWords are the words for a retry, or for a run of a CronJob.
+type retryWords struct{ crumb, title, reading string }
+
+// Focus returns the Job, whose map is drawn, or the CronJob.
+func (s *RetryForm) Focus() snapshot.Focus { return s.focus }
 
 // Crumb returns the same text for all Jobs.
-func (s *RetryForm) Crumb() string { return "Retry" }
+func (s *RetryForm) Crumb() string { return s.words.crumb }
 
 // Wheel does nothing.
 func (s *RetryForm) Wheel(int, *screen.Data) {}
@@ -72,7 +83,7 @@ func (s *RetryForm) Keys() []widget.KeyGroup {
 			keys = append(keys, keyIndexes)
 		}
 	}
-	return []widget.KeyGroup{{Title: "Retry", Bindings: keys}}
+	return []widget.KeyGroup{{Title: s.words.crumb, Bindings: keys}}
 }
 
 // Key handles these keys, and esc if it does not close the form.
@@ -164,7 +175,7 @@ func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 
 // Body returns the plan, the question or the operation in progress, and the map.
 func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	blocks := []widget.Block{{p.Title("Retry of job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
+	blocks := []widget.Block{{p.Title(s.words.title+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
 	if s.plan != nil {
 		blocks[0] = append(blocks[0], field("new Job", layout.Text(layout.Bold, s.plan.Name)))
 		blocks[0] = append(blocks[0], p.Wrap(field("", layout.Text(layout.Plain, s.plan.Summary)), fieldWidth)...)
@@ -202,7 +213,7 @@ func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 	case s.problem != "":
 		style, text = layout.Bad, p.Glyphs.Bad+" "+wording.Sentence(s.problem)
 	case s.found == nil:
-		text = "Reading the Job and its retries" + p.Glyphs.More
+		text = s.words.reading + p.Glyphs.More
 	case s.asks:
 		style, text = layout.Accent|layout.Bold, "Create job "+s.plan.Name
 		if s.found.Indexed {

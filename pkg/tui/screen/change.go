@@ -30,11 +30,15 @@ type Changer interface {
 type Retrier interface {
 	// IsAllowed reports whether the user may create retries in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, namespace string) bool
-	// Find reads a Job and its retries.
-	Find(ctx context.Context, job types.NamespacedName) (*Retryable, error)
+	Finder
 }
 
-// Retryable is a Job that can be retried.
+// Finder finds what can run again: a Job with its retries, or a CronJob whose template can run now.
+type Finder interface {
+	Find(ctx context.Context, object types.NamespacedName) (*Retryable, error)
+}
+
+// Retryable is a Job or CronJob that can run again.
 type Retryable struct {
 	Indexed bool
 	// Replaces is set for a Job that has not finished: it is deleted once the retry is created.

@@ -63,6 +63,9 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		}
 		rows = append(rows, row)
 	}
+	if p.table.ByOwner {
+		rows = byOwner(rows)
+	}
 	p.table.whyWidth = p.roomForWhy(rows)
 	columns := p.table.columns(p.Follow)
 	for i, width := range p.widths {

@@ -22,7 +22,7 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
-	by := facts.SuspendedBy(in.Job)
+	by, _ := facts.SuspendedBy(in.Job)
 	switch {
 	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)

@@ -1,4 +1,4 @@
-package explain
+package owners
 
 import (
 	"slices"
@@ -12,15 +12,15 @@ import (
 
 // CLI-04: owners are named as in kubectl; other arguments are left.
 func TestOwnersAreNamedAsKubectlNamesThem(t *testing.T) {
-	owners, rest, err := splitOwnerArgs([]string{
+	owners, rest, err := Split([]string{
 		"train", "cronjob/nightly", "CJ/nightly", "cronjobs.batch/weekly", "jobset/set", "jobsets.jobset.x-k8s.io/set", "job/x", "cronjob", "pod/y", "",
-	})
-	wantOwners := []jobOwner{{"CronJob", "nightly"}, {"CronJob", "weekly"}, {"JobSet", "set"}}
+	}, cmdutil.OwnerKinds())
+	wantOwners := []Owner{{"CronJob", "nightly"}, {"CronJob", "weekly"}, {"JobSet", "set"}}
 	if err != nil || !slices.Equal(owners, wantOwners) || !slices.Equal(rest, []string{"train", "job/x", "cronjob", "pod/y", ""}) {
 		t.Errorf("%v, %q, %v", owners, rest, err)
 	}
 	for _, arg := range []string{"cronjob/", "jobset/a/b", "cj/..", "cj/a%b"} {
-		if _, _, err := splitOwnerArgs([]string{arg}); cmdutil.KindOf(err) != cmdutil.KindUsage {
+		if _, _, err := Split([]string{arg}, cmdutil.OwnerKinds()); cmdutil.KindOf(err) != cmdutil.KindUsage {
 			t.Errorf("%q: %v", arg, err)
 		}
 	}
@@ -56,7 +56,7 @@ func TestJobBelongsToItsController(t *testing.T) {
 		"with the label, asked for a CronJob": {with("", "", false, "a"), "CronJob", false},
 		"with another label":                  {with("", "", false, "b"), "JobSet", false},
 	} {
-		if got := (jobOwner{tc.kind, "a"}).owns(tc.job); got != tc.want {
+		if got := (Owner{tc.kind, "a"}).Owns(tc.job); got != tc.want {
 			t.Errorf("%s: %v", name, got)
 		}
 	}
