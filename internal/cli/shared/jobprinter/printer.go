@@ -11,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -136,7 +137,7 @@ func (p *TablePrinter) rowOf(object *unstructured.Unstructured, now time.Time, d
 		return Row{}, err
 	}
 	row := Row{
-		Job: job, Now: now, Stalled: stallOf(object, stalledField), Refused: stallOf(object, refusedField), Why: whyOf(object),
+		Job: job, Now: now, Stalled: valueOf[explain.Stall](object, stalledField), Refused: valueOf[explain.Stall](object, refusedField), Why: whyOf(object),
 		object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes,
 	}
 	row.outlined = row.outline()
@@ -188,7 +189,7 @@ func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	signature := job.GetResourceVersion()
 	for _, field := range []string{stalledField, refusedField} {
-		if stall := stallOf(job, field); stall != nil {
+		if stall := valueOf[explain.Stall](job, field); stall != nil {
 			signature += "\n" + stall.Reason
 		}
 	}

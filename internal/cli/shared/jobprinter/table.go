@@ -176,11 +176,6 @@ func reasonCell(v *Row) string {
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
 
-// Bar draws the progress of the Job, width columns wide.
-func (v Row) Bar(ascii bool, width int) string {
-	return section.ProgressOf(v.outline()).Bar(&section.Frame{ASCII: ascii}, width).String()
-}
-
 func failedIndexesCell(v *Row) string {
 	if v.Job.Status.FailedIndexes == nil {
 		return None

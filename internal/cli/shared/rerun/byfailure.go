@@ -137,14 +137,11 @@ func (c *Chosen) RaiseUnchecked(job *unstructured.Unstructured, by *retry.Memory
 // has reports whether the failure has the cause.
 func (c *Chosen) has(f *analysis.LastFailure) bool {
 	name := c.by.Cause
-	if name == "" || isNamed(f, name) {
+	isNamed := func(known string) bool { return strings.EqualFold(known, name) }
+	if name == "" || slices.ContainsFunc(causeNames(f), isNamed) {
 		return true
 	}
 	return c.by.Probable && f.Probably != nil && strings.EqualFold(name, cause.OOMKilled)
-}
-
-func isNamed(f *analysis.LastFailure, name string) bool {
-	return slices.ContainsFunc(causeNames(f), func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 // causeNames returns the names of the cause of a failure, the one to offer first.
