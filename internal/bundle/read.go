@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path"
 	"reflect"
 	"strings"
@@ -45,16 +44,6 @@ var errTooLarge = errors.New("it is too large to be read")
 func Is(file *bufio.Reader) bool {
 	magic, _ := file.Peek(2)
 	return bytes.Equal(magic, []byte{0x1f, 0x8b})
-}
-
-// Open reads the bundle in the named file.
-func Open(name string) (*Contents, error) {
-	file, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = file.Close() }() // The file was only read.
-	return Read(bufio.NewReader(file))
 }
 
 // Read reads a bundle.

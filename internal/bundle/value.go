@@ -1,6 +1,7 @@
 package bundle
 
 import (
+	"cmp"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -310,7 +311,7 @@ func (a *announced) below() (from, to int) {
 		case begin == end, begin-i <= indent:
 			return from, to
 		case isBlock:
-			from, to = either(from > 0, from, begin), end
+			from, to = cmp.Or(from, begin), end
 		case key.MatchString(a.text[begin:min(len(a.text), begin+200)]):
 			return from, to
 		default:
@@ -318,7 +319,7 @@ func (a *announced) below() (from, to int) {
 				from, to, _ = q.segment(a.text, begin)
 				return from, to
 			}
-			from, to = either(from > 0, from, begin), end
+			from, to = cmp.Or(from, begin), end
 		}
 		if next == end {
 			return from, to
@@ -428,11 +429,4 @@ func isVariable(line string) bool {
 	before := strings.TrimRight(line, "\\\"'")
 	before = strings.TrimRight(before, " \t,\\\"'")
 	return (strings.HasSuffix(line, `"`) || strings.HasSuffix(line, "'")) && !strings.HasSuffix(before, "c")
-}
-
-func either[T any](condition bool, yes, no T) T {
-	if condition {
-		return yes
-	}
-	return no
 }

@@ -17,6 +17,7 @@ import (
 var hangingVerbs = []struct{ args, request string }{
 	{"status", `list jobs in namespace "ns1"`},
 	{"status train", `get job "train" in namespace "ns1"`},
+	{"status cronjob/nightly", `list jobs in namespace "ns1"`},
 	{"status -A", "list jobs in all namespaces"},
 	{"why train", `get job "train" in namespace "ns1"`},
 	{"why", `list jobs in namespace "ns1"`},

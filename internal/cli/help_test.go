@@ -107,7 +107,7 @@ func TestHelpIsComplete(t *testing.T) {
 
 // The same flag has the same description in every verb, except for flags that differ.
 func TestFlagsReadTheSame(t *testing.T) {
-	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from", "exit-status", "quiet", "server", "replace", "failed"}
+	differ := []string{"output", "index", "managed-by", "all-namespaces", "container", "image", "timeout", "watch", "from", "exit-status", "quiet", "server", "replace", "failed", "dry-run"}
 	seen := map[string]string{}
 	for _, cmd := range commands(t) {
 		cmd.Flags().VisitAll(func(f *pflag.Flag) {

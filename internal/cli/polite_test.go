@@ -7,7 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
@@ -19,6 +21,8 @@ var readingVerbs = []struct{ args, prints string }{
 	{"status train", "exited with code 42"},
 	{"status train -o wide", "Corrupt"},
 	{"status --problems", "train"},
+	{"status cronjob/nightly", "every day at 03:00"},
+	{"status --by-owner", "train"},
 	{"why train", "bad checksum"},
 	{"why train -o json", "train-a"},
 	{"why -l app=train", "exited with code 42"},
@@ -29,16 +33,21 @@ var readingVerbs = []struct{ args, prints string }{
 	{"logs -l app=train", "bad checksum"},
 	{"retry train --dry-run=client", "train-retry-1"},
 	{"clean", "train  Failed"},
+	{"clean -o json --failed", "Corrupt"},
 	{"what-if train --set backoffLimit=1", "train"},
 	{"simulate -f JOB --from train", "failed after"},
 	{"bundle train -f NEW", "NEW"},
 	{"__complete status ", "train\n"},
+	{"__complete status cronjob/", ":4\n"},
 	{"__complete why train --pod ", "train-a\n"},
 	{"__complete why train --index ", ":36\n"},
 	{"__complete logs pod/", "train-a\n"},
 	{"__complete logs train --container ", ":4\n"},
 	{"__complete status --namespace ", ":4\n"},
 }
+
+// nightly is a CronJob that starts Jobs at 03:00.
+var nightly = &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "nightly"}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *"}}
 
 // readOnce runs one of the readingVerbs, and returns its result and its requests.
 func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Status) (got clitest.Result, asked []string) {
@@ -49,6 +58,7 @@ func readOnce(t *testing.T, args string, refuse func(*http.Request) *clitest.Sta
 	pod := clitest.EndedPod(train, "train-a", 42, "table is corrupt")
 	pod.Spec.Containers = []corev1.Container{{Name: "main"}}
 	objects.Pods.WithLog(pod, "reading", "bad checksum")
+	objects.API.CronJobs = []*batchv1.CronJob{nightly}
 	objects.API.SetRefuse(refuse)
 	dir := t.TempDir()
 	manifest := `{apiVersion: batch/v1, kind: Job, metadata: {name: new}, spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: x}]}}}}`

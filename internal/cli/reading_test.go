@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
@@ -45,10 +47,13 @@ var verbRequests = []struct {
 	{"status", 3},
 	{"status train", 5},
 	{"status -A -o wide", 3},
+	{"status --by-owner", 3},
+	{"status cronjob/nightly", 3},
 	{"why train", 6},
 	{"what-if train --set backoffLimit=5", 5},
 	{"wait train", 5},
 	{"clean", 2},
+	{"clean -o json", 1},
 	{"logs train", 2},
 	{"bundle train -f -", 8},
 	{"simulate -f FILE --from train", 5},
@@ -74,6 +79,7 @@ func TestReadingVerbsSendOnlyGET(t *testing.T) {
 		tested = append(tested, verb)
 		t.Run(tc.args, func(t *testing.T) {
 			api, requests := clitest.NewExplained(t), &asked{}
+			api.API.CronJobs = []*batchv1.CronJob{nightly}
 			api.API.SetRefuse(requests.refuse)
 			got := program.Run(t, api.API, strings.Fields(strings.ReplaceAll(tc.args, "FILE", file))...)
 			paths, others := requests.soFar()
@@ -100,7 +106,7 @@ func mayBeRead(path string) bool {
 		return true
 	}
 	base := filepath.Base(path)
-	return slices.Contains([]string{"jobs", "pods", "events", "log", "leases"}, base) || strings.Contains(path, "/jobs/") || strings.Contains(path, "/pods/")
+	return slices.Contains([]string{"jobs", "pods", "events", "log", "leases"}, base) || strings.Contains(path, "/jobs/") || strings.Contains(path, "/cronjobs/") || strings.Contains(path, "/pods/")
 }
 
 // The same holds for verbs that follow a Job.

@@ -44,7 +44,7 @@ func TestUsageErrors(t *testing.T) {
 		{"status -A name", "kubectl batchjob status --help"},
 		{"status -l a=b name", "kubectl batchjob status --help"},
 		{"status -l a=b,,", "kubectl batchjob status --help"},
-		{"status cronjob/x", "kubectl batchjob status --help"},
+		{"status jobset/x", "kubectl batchjob status --help"},
 		{"status job/", "kubectl batchjob status --help"},
 		{"status job/a/b", "kubectl batchjob status --help"},
 		{"status ..", "kubectl batchjob status --help"},

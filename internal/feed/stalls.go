@@ -96,6 +96,13 @@ func (s *Stalls) Outline(job *batchv1.Job, ruleNames []string, now time.Time) ex
 	return row
 }
 
+// Restarted returns the last failure of a restarted container of the Job, as far as it was read while the Job ran; or nil.
+func (s *Stalls) Restarted(job *batchv1.Job) *input.Container {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.read.Restarted(job.UID)
+}
+
 // Gaps returns the data that could not be read.
 func (s *Stalls) Gaps() []input.Gap {
 	s.mu.Lock()

@@ -36,32 +36,17 @@ func levels(line string) []int {
 	return all
 }
 
-// possibleWidths returns possible indentations for a line: the indentations of the lines before it and of the next one, and one
-// level more than the line before.
+// possibleWidths returns possible indentations for a line: those of all lines, and one level more than the line before.
 func (f *finder) possibleWidths(i int) []int {
-	var all []int
-	seen := 0
-	for j := i - 1; j >= 0 && seen < linesBefore; j-- {
-		if isBlank(f.lines[j]) {
-			continue
-		}
-		before := levels(f.lines[j])
-		all = append(all, before...)
-		if seen++; seen == 1 {
-			all = append(all, before[0]+2, before[0]+4)
+	all := []int{0}
+	for j, line := range f.lines {
+		if !isBlank(line) && j != i {
+			all = append(all, levels(line)...)
 		}
 	}
-	own := levels(f.lines[i])
-	for j := i + 1; j < len(f.lines); j++ {
-		if !isBlank(f.lines[j]) {
-			next := levels(f.lines[j])[0]
-			all = append(all, next, next-(own[len(own)-1]-own[0])) // aligns its fields with the fields after the dash
-			break
-		}
-	}
-	all = append(all, 0)
 	slices.Sort(all)
-	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width < 0 || width == own[0] })
+	own := levels(f.lines[i])[0]
+	return slices.DeleteFunc(slices.Compact(all), func(width int) bool { return width == own })
 }
 
 // findIndentation finds the line with the wrong indentation: the line that, with another indentation, leaves the document in
@@ -74,11 +59,11 @@ func (f *finder) findIndentation(lines []int) *mistake {
 		spaces, rest := indent(f.lines[i])
 		for _, width := range f.possibleWidths(i) {
 			text := strings.Repeat(" ", width) + rest
-			empty, readable := f.tryLine(i, text)
-			if !readable {
+			root := f.parse(i, text)
+			if root == nil {
 				continue
 			}
-			disorder := 10*empty + f.disorder(i, text, unit)
+			disorder := 10*emptyFields(root) + f.disorder(i, text, unit)
 			if len(spaces) == 0 { // users rarely indent too little at the start of a line
 				disorder++
 			}

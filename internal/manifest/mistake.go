@@ -27,8 +27,7 @@ const (
 	maxTried = 8 << 20
 	// parserCost is how many bytes could be parsed in the time that a parser takes to start.
 	parserCost = 1 << 10
-	// maxWhole is the maximum size of a document that is parsed as a whole; of a larger one, only lines around the mistake
-	// are.
+	// maxWhole is the maximum size of a document whose mistake is searched; of a larger one, the parser's line is reported.
 	maxWhole = 64 << 10
 )
 
@@ -45,44 +44,10 @@ func findMistake(text []byte, reported int, budget *int) *mistake {
 	if m := cmp.Or(f.findConflict(), f.findDedentedText()); m != nil {
 		return m
 	}
-	if len(text) <= maxWhole {
-		return f.find(reported)
-	}
-	first, end := f.window(reported)
-	part := &finder{lines: f.lines[first:end], budget: budget}
-	if len(part.lines) == 0 || part.isReadable(0, part.lines[0]) { // the mistake is elsewhere
+	if len(text) > maxWhole {
 		return nil
 	}
-	m := part.find(reported - first)
-	if m != nil {
-		m.line += first
-	}
-	return m
-}
-
-// window returns lines around the one that the parser reported that can be parsed on their own, because none of them is
-// indented less than the first.
-func (f *finder) window(reported int) (first, end int) {
-	const around = 50
-	least := len(f.lines[reported-1])
-	first = reported - 1
-	for i := first; i >= 0; i-- {
-		if isBlank(f.lines[i]) {
-			continue
-		}
-		if spaces, _ := indent(f.lines[i]); len(spaces) <= least {
-			first, least = i, len(spaces)
-			if i < reported-around {
-				break
-			}
-		}
-	}
-	for end = reported; end < min(reported+around, len(f.lines)); end++ {
-		if spaces, _ := indent(f.lines[end]); !isBlank(f.lines[end]) && len(spaces) < least {
-			break
-		}
-	}
-	return first, end
+	return f.find(reported)
 }
 
 // find returns the mistake, after which the document has no other.
@@ -183,37 +148,27 @@ func (f *finder) replaceLine(i int, text string) []byte {
 }
 
 // isReadable reports whether the document is parsable with line i replaced by text.
-func (f *finder) isReadable(i int, text string) bool {
-	_, readable := f.tryLine(i, text)
-	return readable
-}
+func (f *finder) isReadable(i int, text string) bool { return f.parse(i, text) != nil }
 
 // isLater reports whether, with line i replaced by text, the parser reports no mistake, or one some lines later.
 func (f *finder) isLater(i int, text string, reported int) bool {
 	const some = 2
 	data := f.replaceLine(i, text)
-	if data == nil {
-		return false
-	}
 	_, err := sigsyaml.YAMLToJSON(data)
 	if err == nil {
-		return true
+		return data != nil
 	}
 	line, _ := locate(data, err)
 	return line >= reported+some
 }
 
-// tryLine reports whether the document is parsable with line i replaced by text, and how many of its fields are empty.
-func (f *finder) tryLine(i int, text string) (empty int, readable bool) {
-	data := f.replaceLine(i, text)
-	if data == nil {
-		return 0, false
+// parse returns the document with line i replaced by text, or nil if it is not parsable.
+func (f *finder) parse(i int, text string) *yaml.Node {
+	root, rest, err := parseYAML(f.replaceLine(i, text))
+	if rest || err != nil {
+		return nil
 	}
-	root, rest, err := parseYAML(data)
-	if root == nil || rest || err != nil {
-		return 0, false
-	}
-	return emptyFields(root), true
+	return root
 }
 
 // emptyFields returns the number of fields with nothing after the colon.
@@ -243,8 +198,8 @@ var (
 	textStart = regexp.MustCompile(`(?:^|[:-] +)[|>][-+0-9]*(?: +#.*)?\s*$`)
 	// hereDocument matches the start of a here-document, up to the word at its end.
 	hereDocument = regexp.MustCompile(`<<-?\s*["'\\]?(\w+)`)
-	// topField matches the start of an object's field at the top level, or of the next document.
-	topField = regexp.MustCompile(`^(?:(?:apiVersion|kind|metadata|spec|status|data|stringData|items)\s*:|---|\.\.\.)`)
+	// anyField matches the start of a field at the top level, perhaps without its colon, or of the next document.
+	anyField = regexp.MustCompile(`^(?:["']?[\w./-]+["']?\s*(?::|$)|(?:apiVersion|kind)\b|---|\.\.\.|- )`)
 )
 
 // findDedentedText finds the first line of a multi-line text that is not indented like the text, as authors of here-documents
@@ -264,7 +219,8 @@ func (f *finder) findDedentedText() *mistake {
 				width = len(spaces)
 			}
 			if len(spaces) < width || width == 0 {
-				if (until != "" || len(spaces) == 0 && !isBlank(rest) && !topField.MatchString(rest)) && f.isText(i, j, until) {
+				isEnd := func(line string) bool { return strings.TrimSpace(line) == until }
+				if until != "" && slices.ContainsFunc(f.lines[j:], isEnd) || until == "" && len(spaces) == 0 && !isBlank(rest) && !anyField.MatchString(rest) {
 					return &mistake{line: j + 1, column: len(spaces) + 1, fix: fmt.Sprintf("indent it, and the lines that belong to it, by %d spaces", max(width, 2)),
 						problem: fmt.Sprintf("this line belongs to the text that starts in line %d, but is indented less", i+1)}
 				}
@@ -279,22 +235,4 @@ func (f *finder) findDedentedText() *mistake {
 		}
 	}
 	return nil
-}
-
-// isText reports whether the lines from first on continue the text that starts in line start: up to the end of a here-document,
-// or until the next line that is indented.
-func (f *finder) isText(start, first int, until string) bool {
-	if until != "" {
-		return slices.ContainsFunc(f.lines[first:], func(line string) bool { return strings.TrimSpace(line) == until })
-	}
-	end := first
-	for end < len(f.lines) && (isBlank(f.lines[end]) || f.lines[end][0] != ' ') {
-		end++
-	}
-	own, _ := indent(f.lines[start])
-	text := strings.Join(f.lines[first:end], "\n")
-	indented := strings.ReplaceAll(text, "\n", "\n"+own+"        ")
-	lines := slices.Concat(f.lines[:first], []string{own + "        " + indented}, f.lines[end:])
-	part := &finder{lines: lines, budget: f.budget}
-	return part.isReadable(first, lines[first])
 }

@@ -114,7 +114,7 @@ func TestMistakesInLargeFilesAreBounded(t *testing.T) {
 	measure.CheckTime(t, time.Minute, func() {
 		_, problems = Parse("f", []byte(large.String()+"  - name: odd\n     value: x\n  - {name: last}\n"+large.String()[29:]))
 	})
-	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:60005:6: ") {
+	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:60005: ") {
 		t.Errorf("%q", problems)
 	}
 }

@@ -8,8 +8,10 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,7 +48,7 @@ const (
 func WithAuthorization(next http.Handler, unknown, known kube.Interface, now clock.PassiveClock) http.Handler {
 	answers := func() *cache.LRUExpireCache { return cache.NewLRUExpireCacheWithClock(maxAnswers, now) }
 	v := &reviewer{
-		unknown: reviews{unknown, newSlots(maxReviews)}, known: reviews{known, newSlots(maxReviews)},
+		unknown: newReviews(unknown), known: newReviews(known),
 		allowed: answers(), allowedBefore: answers(), refused: answers(),
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -82,17 +84,36 @@ var (
 
 // reviewer reviews tokens and caches the results.
 type reviewer struct {
-	unknown, known reviews
+	unknown, known *reviews
 	peers          peers
 	// Each cache has hashes of a token and a path; tokens themselves are not stored. Invalid tokens add only refusals, so
 	// they never evict a permission.
 	allowed, allowedBefore, refused *cache.LRUExpireCache
 }
 
-// reviews are the reviews in progress with one client.
+// reviews are the reviews in progress with one client, and the requests that wait for one.
 type reviews struct {
-	client kube.Interface
-	slots  *slots
+	client  kube.Interface
+	slots   *semaphore.Weighted
+	pending atomic.Int64
+}
+
+func newReviews(client kube.Interface) *reviews {
+	return &reviews{client: client, slots: semaphore.NewWeighted(maxReviews)}
+}
+
+// acquire waits for a review, in order of arrival, until ctx ends; the caller must call release. The error is errBusy.
+func (r *reviews) acquire(ctx context.Context) error {
+	if r.pending.Add(1) > maxReviews+maxWaiting || r.slots.Acquire(ctx, 1) != nil {
+		r.pending.Add(-1)
+		return errBusy
+	}
+	return nil
+}
+
+func (r *reviews) release() {
+	r.slots.Release(1)
+	r.pending.Add(-1)
 }
 
 // check returns nil if the token may get the path of the request.
@@ -104,8 +125,9 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	if err, is := v.refused.Get(question); is {
 		return err.(error)
 	}
-	with, peer := v.known, hostOf(r.RemoteAddr)
+	with := v.known
 	if _, known := v.allowedBefore.Get(question); !known {
+		peer := hostOf(r.RemoteAddr)
 		with = v.unknown
 		waiting := v.peers.enter(peer)
 		defer v.peers.leave(peer)
@@ -115,10 +137,10 @@ func (v *reviewer) check(r *http.Request, token string) error {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), reviewTime)
 	defer cancel()
-	if err := with.slots.acquire(ctx, peer); err != nil {
+	if err := with.acquire(ctx); err != nil {
 		return err
 	}
-	defer with.slots.release(peer)
+	defer with.release()
 	user, err := authenticate(ctx, with.client, token)
 	if err == nil {
 		err = authorize(ctx, with.client, user, r.URL.Path)

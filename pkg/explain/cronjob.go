@@ -1,6 +1,8 @@
 package explain
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -31,14 +33,18 @@ const (
 
 // CronJobReport explains, at one moment, whether a CronJob starts Jobs.
 type CronJobReport struct {
-	Namespace string       `json:"namespace"`
-	Name      string       `json:"name"`
-	State     CronJobState `json:"state"`
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// ObservedAt is the moment.
+	ObservedAt metav1.Time  `json:"observedAt"`
+	State      CronJobState `json:"state"`
 	// Sentence is the answer, with at most 160 characters. Notes add to it. Each ends with a full stop.
 	Sentence string   `json:"sentence"`
 	Notes    []string `json:"notes,omitempty"`
 	// Schedule, TimeZone, ConcurrencyPolicy and StartingDeadlineSeconds come from the spec of the CronJob.
+	// ScheduleText is the schedule in words, "" if it cannot be parsed.
 	Schedule                string `json:"schedule,omitempty"`
+	ScheduleText            string `json:"scheduleText,omitempty"`
 	TimeZone                string `json:"timeZone,omitempty"`
 	ConcurrencyPolicy       string `json:"concurrencyPolicy,omitempty"`
 	StartingDeadlineSeconds *int64 `json:"startingDeadlineSeconds,omitempty"`
@@ -53,6 +59,8 @@ type CronJobReport struct {
 	// the spec has no timeZone and the time zone of kube-controller-manager is unknown.
 	Next        *metav1.Time `json:"next,omitempty"`
 	ZoneAssumed bool         `json:"zoneAssumed,omitempty"`
+	// ClockChange is the next change of the clocks of the TimeZone, if it adds or removes starts within a month.
+	ClockChange *ClockChange `json:"clockChange,omitempty"`
 	// Jobs is the number of the CronJob's Jobs; Active are the names of running ones, at most three.
 	Jobs   int32    `json:"jobs"`
 	Active []string `json:"active,omitempty"`
@@ -65,6 +73,14 @@ type CronJobReport struct {
 	// longer exists.
 	Oldest *OwnedRun `json:"oldest,omitempty"`
 	Last   *OwnedRun `json:"last,omitempty"`
+	// Runs are the runs that Jobs and events still show, the newest first.
+	Runs []OwnedRun `json:"runs,omitempty"`
+	// Skipped are the starts that did not happen, as far as the status and events show them.
+	Skipped []SkippedStarts `json:"skipped,omitempty"`
+	// SuspendedBy is the field manager that last set spec.suspend of a suspended CronJob, and SuspendedAt when it last wrote
+	// the spec.
+	SuspendedBy string       `json:"suspendedBy,omitempty"`
+	SuspendedAt *metav1.Time `json:"suspendedAt,omitempty"`
 	// Since is the time at which the state was first reported.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Missed is the start that was missed (MissedStart), or that is due (Overdue). MissedStarts is the number of starts that
@@ -80,6 +96,24 @@ type CronJobReport struct {
 	Advice  []Advice `json:"advice,omitempty"`
 	// Gaps list the data that could not be read.
 	Gaps []input.Gap `json:"gaps,omitempty"`
+}
+
+// ClockChange is a change to or from daylight saving time that adds starts, or removes some.
+type ClockChange struct {
+	At metav1.Time `json:"at"`
+	// Clock is the local time of the first of these starts, such as 02:30. Removed is the number of starts at local times that
+	// do not exist, and Added the number of additional ones at local times that exist twice.
+	Clock   string `json:"clock"`
+	Removed int32  `json:"removed,omitempty"`
+	Added   int32  `json:"added,omitempty"`
+}
+
+// SkippedStarts are starts that did not happen for one reason: OverlapForbidden or MissedStart.
+type SkippedStarts struct {
+	Reason CronJobState `json:"reason"`
+	Starts int32        `json:"starts"`
+	// Last is the last of these starts, nil if it is unknown.
+	Last *metav1.Time `json:"last,omitempty"`
 }
 
 // OwnedState is the state of a Job of a CronJob or JobSet.
@@ -103,4 +137,21 @@ type OwnedRun struct {
 	Since *metav1.Time `json:"since,omitempty"`
 	// Cause is the reason why the Job failed, is stalled or suspended, without a full stop; "" if none is known.
 	Cause string `json:"cause,omitempty"`
+	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
+	Started  *metav1.Time `json:"started,omitempty"`
+	Finished *metav1.Time `json:"finished,omitempty"`
+	// Manual is set if a user created the Job from the template of a CronJob. Removed is set if only events show the run.
+	Manual  bool `json:"manual,omitempty"`
+	Removed bool `json:"removed,omitempty"`
+}
+
+// Duration returns how long the Job has run, -1 if that is unknown.
+func (r *OwnedRun) Duration(now time.Time) time.Duration {
+	switch {
+	case r.Started.IsZero() || r.Removed && r.Finished.IsZero():
+		return -1
+	case !r.Finished.IsZero():
+		now = r.Finished.Time
+	}
+	return max(0, now.Sub(r.Started.Time))
 }

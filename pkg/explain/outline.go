@@ -51,6 +51,10 @@ type Outline struct {
 	Created   *metav1.Time `json:"created,omitempty"`
 	Started   *metav1.Time `json:"started,omitempty"`
 	Finished  *metav1.Time `json:"finished,omitempty"`
+	// Owner is the controlling owner of the Job, nil if there is none. Manual is set if a user created the Job from the template
+	// of this CronJob.
+	Owner  *Owner `json:"owner,omitempty"`
+	Manual bool   `json:"manual,omitempty"`
 	// Retry identifies the Job that this one retries; nil if it is not a retry.
 	Retry *RetryOf `json:"retry,omitempty"`
 }
@@ -111,8 +115,9 @@ type Stall struct {
 type Why struct {
 	// Text has at most 30 characters: "exit 1 ×3".
 	Text string `json:"text"`
-	// Causes are the two most frequent causes, without pods that the Job's controller stopped; there is at least one.
-	Causes []Cause `json:"causes"`
+	// Causes are the two most frequent causes, without pods that the Job's controller stopped; there is none
+	// if no pod failed, and the status counts pods that it stopped.
+	Causes []Cause `json:"causes,omitempty"`
 	// Failed is the number of failed pods, without those that the Job's controller stopped. It may be more than the status
 	// counts: a failed pod of an index is counted once the index has its next pod, and an ignored failure never.
 	Failed int32 `json:"failed"`

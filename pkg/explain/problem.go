@@ -185,6 +185,8 @@ type Suspension struct {
 	Hold    *kueue.Hold `json:"queueHold,omitempty"`
 	Owner   *Owner      `json:"owner,omitempty"`
 	Manager string      `json:"manager,omitempty"`
+	// Raising is set if retry --in-place suspended the Job, and has not raised its memory yet.
+	Raising bool `json:"raising,omitempty"`
 	// OwnerRuns is set if Owner is not suspended, and Kueue suspended the Job without a Workload for it.
 	OwnerRuns bool `json:"ownerRuns,omitempty"`
 }

@@ -43,6 +43,8 @@ type Report struct {
 	Causes []Cause `json:"causes,omitempty"`
 	// FailuresWithoutPod counts the failures for which neither a pod nor an event shows a cause: the pods are gone.
 	FailuresWithoutPod int32 `json:"failuresWithoutPod,omitempty"`
+	// Disruptions is nil if no pod is known to have been taken from the Job.
+	Disruptions *Disruptions `json:"disruptions,omitempty"`
 	// Family is nil for a Job that is not a retry and was not retried.
 	Family     *Family    `json:"family,omitempty"`
 	Waits      []Wait     `json:"waits,omitempty"`

@@ -40,7 +40,7 @@ var bookkeeping = []string{
 	"kubectl.kubernetes.io/last-applied-configuration", "batch.kubernetes.io/job-tracking",
 	"batch.kubernetes.io/cronjob-scheduled-timestamp", "cronjob.kubernetes.io/instantiate",
 	"kueue.x-k8s.io/prebuilt-workload-name", OfLabel, UIDAnnotation, AttemptAnnotation, IndexesAnnotation, CompletionsAnnotation,
-	LeftOutAnnotation, PendingAnnotation, RequestAnnotation,
+	LeftOutAnnotation, PendingAnnotation, RequestAnnotation, RaiseAnnotation,
 }
 
 // toolPrefixes are prefixes of the labels and annotations of deployment tools: such a tool would delete the copy, which

@@ -45,11 +45,39 @@ func OwnLimits(spec *corev1.PodSpec, raised []RaisedMemory) []OwnLimit {
 				if env.Name == "GOMEMLIMIT" {
 					text = env.Name + "=" + env.Value
 				}
-				all = append(all, ownLimitsIn(OwnLimit{Container: c.Name, Variable: env.Name}, text, r.Old)...)
+				own := OwnLimit{Container: c.Name, Variable: env.Name}
+				if own.Text = fixedNumber(&c, &env, raised, r.Old); own.Text != "" {
+					all = append(all, own)
+					continue
+				}
+				all = append(all, ownLimitsIn(own, text, r.Old)...)
 			}
 		}
 	}
 	return all
+}
+
+// isAboutMemory matches names of environment variables.
+var isAboutMemory = lazyregexp.New(`(?i)mem|heap`)
+
+// fixedNumber returns the value of an environment variable that is the old limit, in bytes, in mebibytes or as a quantity, and
+// stays so; "" for others. The limit of the container itself, from a resourceFieldRef, follows the new one.
+func fixedNumber(c *corev1.Container, env *corev1.EnvVar, raised []RaisedMemory, old resource.Quantity) string {
+	if from := env.ValueFrom; from != nil && from.ResourceFieldRef != nil {
+		of := from.ResourceFieldRef.ContainerName
+		isRaised := slices.ContainsFunc(raised, func(r RaisedMemory) bool { return r.Container == "" || r.Container == of })
+		if of != "" && of != c.Name && !isRaised && strings.HasSuffix(from.ResourceFieldRef.Resource, ".memory") {
+			return from.ResourceFieldRef.Resource + " of container " + of
+		}
+		return ""
+	}
+	const mebibyte = 1 << 20
+	value, err := resource.ParseQuantity(env.Value)
+	isOld := err == nil && old.Sign() > 0 && (value.Cmp(old) == 0 || value.Value() == old.Value()/mebibyte)
+	if !isOld || !isAboutMemory.MatchString(env.Name) {
+		return ""
+	}
+	return env.Value
 }
 
 func ownLimitsIn(in OwnLimit, text string, old resource.Quantity) (all []OwnLimit) {

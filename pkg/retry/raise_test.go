@@ -82,13 +82,20 @@ func TestOwnLimitsOfPrograms(t *testing.T) {
 		"command: [sh, -c, exec java -Xms1g -Xmx1g -jar x.jar]": "[{main  -Xmx1g}]",
 		"args: [-Xmx2g]":      "[]", // above the old limit: it did not use all of it
 		"args: [-Xmx$(HEAP)]": "[]",
-		"env: [{name: JDK_JAVA_OPTIONS, value: -XX:MaxHeapSize=1073741824}]":                  "[{main JDK_JAVA_OPTIONS -XX:MaxHeapSize=1073741824}]",
-		"env: [{name: JAVA_TOOL_OPTIONS, value: -XX:MaxRAMPercentage=75}]":                    "[]",
-		"env: [{name: GOMEMLIMIT, value: 900MiB}]":                                            "[{main GOMEMLIMIT GOMEMLIMIT=900MiB}]",
-		"env: [{name: GOMEMLIMIT, value: 'off'}]":                                             "[]",
-		"env: [{name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory}}}]": "[]",
-		"env: [{name: NODE_OPTIONS, value: --max-old-space-size=768}]":                        "[{main NODE_OPTIONS --max-old-space-size=768}]",
-		"args: [node, --max-old-space-size=4096, x.js]":                                       "[]",
+		"env: [{name: JDK_JAVA_OPTIONS, value: -XX:MaxHeapSize=1073741824}]":                                "[{main JDK_JAVA_OPTIONS -XX:MaxHeapSize=1073741824}]",
+		"env: [{name: JAVA_TOOL_OPTIONS, value: -XX:MaxRAMPercentage=75}]":                                  "[]",
+		"env: [{name: GOMEMLIMIT, value: 900MiB}]":                                                          "[{main GOMEMLIMIT GOMEMLIMIT=900MiB}]",
+		"env: [{name: GOMEMLIMIT, value: 'off'}]":                                                           "[]",
+		"env: [{name: GOMEMLIMIT, valueFrom: {resourceFieldRef: {resource: limits.memory}}}]":               "[]",
+		"env: [{name: MEMORY_LIMIT, value: '1073741824'}]":                                                  "[{main MEMORY_LIMIT 1073741824}]",
+		"env: [{name: MAX_MEM_MB, value: '1024'}]":                                                          "[{main MAX_MEM_MB 1024}]",
+		"env: [{name: HEAP, value: 1Gi}]":                                                                   "[{main HEAP 1Gi}]",
+		"env: [{name: BATCH_SIZE, value: '1024'}]":                                                          "[]",
+		"env: [{name: MEMORY_LIMIT, value: 2Gi}]":                                                           "[]",
+		"env: [{name: MEM, valueFrom: {resourceFieldRef: {containerName: side, resource: limits.memory}}}]": "[{main MEM limits.memory of container side}]",
+		"env: [{name: MEM, valueFrom: {resourceFieldRef: {containerName: main, resource: limits.memory}}}]": "[]",
+		"env: [{name: NODE_OPTIONS, value: --max-old-space-size=768}]":                                      "[{main NODE_OPTIONS --max-old-space-size=768}]",
+		"args: [node, --max-old-space-size=4096, x.js]":                                                     "[]",
 	} {
 		c := corev1.Container{Name: "main"}
 		if err := yaml.Unmarshal([]byte("{"+text+"}"), &c); err != nil {

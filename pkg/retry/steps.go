@@ -37,23 +37,18 @@ func (s *Steps) StatusPatch(uid types.UID) []byte {
 // ResumePatch returns the JSON patch that makes the Job run. It fails for another Job, or if the status differs from
 // StatusPatch.
 func (s *Steps) ResumePatch(uid types.UID) []byte {
-	type operation struct { // of RFC 6902
-		Op    string `json:"op"`
-		Path  string `json:"path"`
-		Value any    `json:"value,omitempty"`
-	}
 	// escape escapes one token of a JSON pointer (RFC 6901).
 	escape := strings.NewReplacer("~", "~0", "/", "~1").Replace
-	patch := []operation{
+	patch := []jsonOperation{
 		{"test", "/metadata/uid", uid},
 		{"test", "/status/completedIndexes", s.Completed.String()},
 		{"remove", "/metadata/annotations/" + escape(PendingAnnotation), nil},
 		{"replace", "/spec/parallelism", s.Parallelism},
 	}
 	if s.Queue != "" {
-		return mustMarshal(append(patch, operation{"add", "/metadata/labels/" + escape(queueLabel), s.Queue}))
+		return mustMarshal(append(patch, jsonOperation{"add", "/metadata/labels/" + escape(queueLabel), s.Queue}))
 	}
-	return mustMarshal(append(patch, operation{"replace", "/spec/suspend", false}))
+	return mustMarshal(append(patch, jsonOperation{"replace", "/spec/suspend", false}))
 }
 
 func mustMarshal(value any) []byte {

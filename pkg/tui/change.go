@@ -25,6 +25,7 @@ type target struct {
 	outcome   reconcile.Outcome
 	suspended bool
 	stalled   bool
+	owner     *explain.Owner
 }
 
 // targetOf returns the target of a screen, or false if there is no Job to act on.
@@ -38,14 +39,14 @@ func targetOf(s screen.Screen, d *screen.Data) (t target, ok bool) {
 			return t, false
 		}
 		key := types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
-		return target{key, o.UID, o.Outcome, o.Status == string(batchv1.JobSuspended), o.Stalled != nil}, true
+		return target{key, o.UID, o.Outcome, o.Status == string(batchv1.JobSuspended), o.Stalled != nil, o.Owner}, true
 	}
 	t.job = s.Focus().Job
 	j := d.Open(t.job)
 	if j == nil || j.Gone {
 		return t, false
 	}
-	return target{t.job, j.Job.UID, j.Verdict.Outcome, j.Job.Suspend, j.Verdict.Stalled}, true
+	return target{t.job, j.Job.UID, j.Verdict.Outcome, j.Job.Suspend, j.Verdict.Stalled, j.Job.Owner}, true
 }
 
 // canBeRetried reports whether the Job failed or is stalled, so that a retry may replace it.

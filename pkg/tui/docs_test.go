@@ -23,7 +23,7 @@ func TestDocumentationNamesAllKeysAndMarks(t *testing.T) {
 			}
 		}
 	}
-	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyHold, keyDelete, keyNamespace, keyAll, keyFailedLogs, keyYAML)}}
+	groups := []widget.KeyGroup{{Bindings: append(globals(), keyRetry, keyOwner, keyHold, keyDelete, keyNamespace, keyAll, keyFailedLogs, keyYAML)}}
 	for _, opened := range everyScreen(t) {
 		groups = append(groups, opened().screens.top().Keys()...)
 	}

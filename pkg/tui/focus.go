@@ -44,5 +44,5 @@ func (s *focus) change(f snapshot.Focus) (now bool, timer tea.Cmd) {
 // be opened while the view is paused.
 func (s *focus) isIn(snap *snapshot.Snapshot) bool {
 	f := s.looked
-	return snap.Focus.Equal(f) && (f.Job.Name == "" || snap.Job != nil) && (f.Pod == "" || snap.Pod != nil) && (f.Log == nil || snap.Log != nil)
+	return snap.Focus.Equal(f) && (f.Job.Name == "" || snap.Job != nil) && (f.CronJob.Name == "" || snap.CronJob != nil) && (f.Pod == "" || snap.Pod != nil) && (f.Log == nil || snap.Log != nil)
 }

@@ -55,6 +55,7 @@ func everyScreen(t *testing.T) map[string]func() *testbed {
 			return b
 		}
 	}
+	all["cronjob"] = func() *testbed { return open(t, nightly(), size{160, 50}, startsWithNightly) }
 	list := *s
 	list.Focus, list.Job = snapshot.Focus{}, nil
 	add("jobs", &list, false)

@@ -7,6 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
@@ -90,6 +91,12 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 		return m.read(k)
 	case widget.Matches(k, keyRetry):
 		return m.retry(k)
+	case widget.Matches(k, keyOwner):
+		a, ok := openOwner(m.screens.top(), &m.data)
+		if !ok {
+			m.sayUnknown(k)
+		}
+		return m.act(a)
 	case widget.Matches(k, keyHold), widget.Matches(k, keyDelete):
 		return m.change(k)
 	case widget.Matches(k, keyNamespace):
@@ -106,8 +113,10 @@ func (m *Model) globalKey(k tea.KeyPressMsg) tea.Cmd {
 
 // formKeys returns the keys that can open a form or a prompt now.
 func (m *Model) formKeys() (keys []widget.Binding) {
-	if _, _, allowed := m.retriable(); allowed {
-		keys = append(keys, keyRetry)
+	_, _, retries := m.retriable()
+	keys = againKeys(m.screens.top(), m.o.Runner, retries)
+	if t, ok := targetOf(m.screens.top(), &m.data); ok && cronjob.IsOwner(t.owner) {
+		keys = append(keys, keyOwner)
 	}
 	if _, ok := targetOf(m.screens.top(), &m.data); ok && m.o.Changer != nil {
 		keys = append(keys, keyHold, keyDelete)

@@ -26,6 +26,7 @@ const (
 	StartJobs Start = iota
 	StartJob
 	StartExplain
+	StartCronJob
 )
 
 // Options configure a Model.
@@ -35,7 +36,7 @@ type Options struct {
 	Source  snapshot.Source
 	// Now is the clock whose time ticks pass to Update.
 	Now func() time.Time
-	// Start and Job select the first screen. StartJobs ignores Job.
+	// Start and Job select the first screen. StartJobs ignores Job; of StartCronJob, Job is the name of the CronJob.
 	Start Start
 	Job   types.NamespacedName
 	// What describes the set of Jobs in the list, such as "namespace ml". Select is the Job initially under the cursor; if it
@@ -66,6 +67,8 @@ type Options struct {
 	YAML screen.ReadYAML
 	// Retrier creates retries of failed Jobs; nil if the view is read-only.
 	Retrier screen.Retrier
+	// Runner runs CronJobs now; nil if the view is read-only.
+	Runner screen.Finder
 	// Changer suspends, resumes and deletes Jobs; nil if the view is read-only.
 	Changer screen.Changer
 	// Namespaces changes the namespace of the list; nil if it is fixed.
@@ -166,6 +169,8 @@ func New(o Options) *Model {
 		m.screens = newScreens(job.New(o.Job))
 	case StartExplain:
 		m.screens = newScreens(job.New(o.Job), job.NewExplanation(o.Job))
+	case StartCronJob:
+		m.screens = newScreens(m.newList(), job.NewCronJob(o.Job))
 	default:
 		m.screens = newScreens(m.newList())
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
 
@@ -131,6 +132,19 @@ func wantHarmless(t *testing.T, fixture, move string, keys ...string) {
 				b.press("down", move)
 			}
 		}
+	}
+}
+
+// The overview shows who took pods of the Job.
+//
+// Requirements: CLI-80
+func TestOverviewShowsDisruptions(t *testing.T) {
+	s := sweep(t)
+	s.Job.Report.Disruptions = &explain.Disruptions{Pods: 3, TimedPods: 3, LostSeconds: 1980, By: []explain.Disruption{
+		{Ending: meaning.Ending{Kind: meaning.EndEvicted, By: meaning.ByKarpenter}, Why: "Underutilized", Pods: 3, TimedPods: 3, LostSeconds: 1980, Indexes: "3,7"},
+	}}
+	for _, at := range []size{{160, 40}, {80, 40}} {
+		shows(open(t, s, at, nil), "Disruptions", "3 pods (33m of pod time)", "Evicted by Karpenter: Underutilized", "indexes 3,7")
 	}
 }
 

@@ -29,6 +29,7 @@ type fakeRetrier struct {
 	findErr   error
 	createErr error
 	replaces  bool
+	ranOut    bool // of memory
 
 	asked   []string
 	created []string
@@ -40,7 +41,23 @@ func (f *fakeRetrier) IsAllowed(_ context.Context, namespace string) bool {
 }
 
 func (f *fakeRetrier) Find(context.Context, types.NamespacedName) (*screen.Retryable, error) {
-	return &screen.Retryable{Indexed: f.total > 0, Replaces: f.replaces, Plan: f.planOf}, f.findErr
+	found := &screen.Retryable{Indexed: f.total > 0, Replaces: f.replaces, Plan: f.planOf}
+	if f.ranOut {
+		found.PlanMemory = f.planMemory
+	}
+	return found, f.findErr
+}
+
+func (f *fakeRetrier) planMemory(indexes *indexset.Set, memory string) (*screen.RetryPlan, error) {
+	if memory != "x2" && memory != "x20" {
+		return nil, errors.New("--memory: use a factor or an amount, such as x2 or +4Gi")
+	}
+	plan, err := f.planOf(indexes)
+	if err == nil {
+		plan.Name += "-" + memory
+		plan.Summary += " Container main gets more memory (" + memory + ")."
+	}
+	return plan, err
 }
 
 func (f *fakeRetrier) planOf(indexes *indexset.Set) (*screen.RetryPlan, error) {
@@ -333,6 +350,30 @@ func TestStalledJobCanBeReplaced(t *testing.T) {
 	b.retries(f)
 	b.keys("R")
 	shows(b, "only a Job that has failed or is stalled can be retried")
+}
+
+// The form offers more memory if a container ran out of it, for the chosen indexes.
+//
+// Requirements: RTY-45
+func TestRetryFormOffersMemory(t *testing.T) {
+	f := sweepRetrier()
+	b := openRetry(t, f)
+	b.keys("m") // No container ran out of memory.
+	hides(b, "--memory", "more memory")
+	f.ranOut = true
+	b = openRetry(t, f)
+	shows(b, "more memory", "sweep-retry-1", "It runs 3 indexes")
+	b.keys("m")
+	shows(b, "--memory x2", "sweep-retry-1-x2", "Container main gets more memory (x2).")
+	b.keys("0", "enter")
+	shows(b, "sweep-retry-1-x20")
+	b.keys("i", "backspace", "backspace", "enter")
+	shows(b, "sweep-retry-1-x20", "It runs 2 indexes (3,7)")
+	b.keys("m", "backspace", "backspace", "backspace", "enter")
+	shows(b, "sweep-retry-1", "It runs 2 indexes (3,7)")
+	hides(b, "more memory (")
+	b.keys("m", "z")
+	shows(b, "use a factor or an amount")
 }
 
 // waiting is a Retrier whose creation blocks until its context ends.

@@ -35,12 +35,16 @@ func (s *screens) quits() bool { return len(s.open) <= s.first }
 func (s *screens) follow(f snapshot.Focus, newList func() screen.Screen) {
 	f = f.Opened()
 	for i := len(s.open) - 1; i >= 0; i-- {
-		if at := s.open[i].Focus().Opened(); at.Job == f.Job && at.Pod == f.Pod {
+		if at := s.open[i].Focus().Opened(); at.Job == f.Job && at.CronJob == f.CronJob && at.Pod == f.Pod {
 			s.open = s.open[:i+1]
 			return
 		}
 	}
 	s.open = s.open[:1]
+	if f.CronJob.Name != "" {
+		s.open = []screen.Screen{newList(), job.NewCronJob(f.CronJob)}
+		return
+	}
 	if f.Job.Name == "" {
 		s.open = []screen.Screen{newList()}
 		return

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	tea "charm.land/bubbletea/v2"
 
@@ -161,9 +162,9 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	}
 
 	// The other keys that fit, the most important ones first.
-	_, _, retry := m.retriable()
+	_, _, retries := m.retriable()
 	var l layout.Line
-	for _, b := range hints(m.screens.top(), readKeys(m.screens.top(), &m.data, m.o.YAML != nil), retry, m.pause.on) {
+	for _, b := range hints(m.screens.top(), readKeys(m.screens.top(), &m.data, m.o.YAML != nil), againKeys(m.screens.top(), m.o.Runner, retries), m.pause.on) {
 		hint := p.KeyHints(b)
 		if l.Width()+hint.Width()+tail.Width() <= p.Width {
 			l = append(l, hint...)
@@ -172,12 +173,10 @@ func (m *Model) bottomLine(p *widget.Paint) layout.Line {
 	return append(l, tail...)
 }
 
-// hints returns the keys for the last line, the most important ones first. read are the keys that open other screens.
-func hints(s screen.Screen, read []widget.Binding, retry, paused bool) []widget.Binding {
-	var all []widget.Binding
-	if retry {
-		all = append(all, keyRetry)
-	}
+// hints returns the keys for the last line, the most important ones first. read are the keys that open other screens, and
+// again the key for another run.
+func hints(s screen.Screen, read, again []widget.Binding, paused bool) []widget.Binding {
+	all := slices.Clone(again)
 	for _, g := range s.Keys() {
 		if g.HelpOnly {
 			continue

@@ -240,12 +240,6 @@ func CutBytes(text string, most int) string {
 	return text[:most]
 }
 
-// LastLine returns the last line of a message that is not empty: in a stack trace, it is the error.
-func LastLine(message string) string {
-	message = strings.TrimSpace(message)
-	return strings.TrimSpace(message[strings.LastIndexByte(message, '\n')+1:])
-}
-
 // Crop cuts a list of intervals after the first comma at or after limit bytes, as kubectl describe does.
 func Crop(list string, limit int, ellipsis string) string {
 	if len(list) <= limit {

@@ -140,12 +140,7 @@ func TestShortTextHasWholeWords(t *testing.T) {
 	})
 }
 
-func TestLastLineAndBytes(t *testing.T) {
-	for message, want := range map[string]string{"": "", "a": "a", "a\nb \n\n": "b", "a\r\n b\r\n": "b"} {
-		if got := LastLine(message); got != want {
-			t.Errorf("%q: %q, want %q", message, got, want)
-		}
-	}
+func TestBytesAreCutBetweenCharacters(t *testing.T) {
 	for most, want := range map[int]string{0: "", 1: "a", 2: "a", 3: "aä", 9: "aä"} {
 		if got := CutBytes("aä", most); got != want {
 			t.Errorf("%d: %q, want %q", most, got, want)

@@ -157,6 +157,14 @@ func Enumerate(words []string, last string) string {
 	return strings.Join(words, "")
 }
 
+// EnumerateFew returns "1, 2 and 3"; of more than four words, the first three and the number of others.
+func EnumerateFew(words []string) string {
+	if len(words) > 4 {
+		words = append(slices.Clone(words[:3]), strconv.Itoa(len(words)-3)+" more")
+	}
+	return Enumerate(words, "and")
+}
+
 // Quoted puts a text from the cluster in quotes, unless it is empty.
 func Quoted(text string) string { return around("“", strings.TrimSpace(text), "”") }
 

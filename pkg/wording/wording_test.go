@@ -2,6 +2,7 @@ package wording
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,6 +142,21 @@ func TestSentence(t *testing.T) {
 	} {
 		if got := Sentence(s); got != want {
 			t.Errorf("%q: %q, want %q", s, got, want)
+		}
+	}
+}
+
+func TestListsOfWords(t *testing.T) {
+	for words, want := range map[string][2]string{
+		"":          {"", ""},
+		"a":         {"a", "a"},
+		"a b":       {"a or b", "a and b"},
+		"a b c":     {"a, b or c", "a, b and c"},
+		"a b c d e": {"a, b, c, d or e", "a, b, c and 2 more"},
+	} {
+		list := strings.Fields(words)
+		if got := [2]string{Enumerate(list, "or"), EnumerateFew(list)}; got != want {
+			t.Errorf("%q: %q, want %q", words, got, want)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/metadata"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobprinter"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -33,6 +35,9 @@ with --failed, or succeeded with --succeeded.
 OWNER says what may create the Job again, or delete it anyway: its owner, such
 as a CronJob with its history limits, Helm, Argo CD or Flux, or its TTL. Jobs of
 a JobSet are skipped.
+
+--dry-run and -o show the Jobs and end; with -o, they are printed as they are in
+the API server, as a list, or by name.
 
 Each Job is deleted only if it is still the one in the table. The pods go in
 the background; --keep-pods keeps them. If a Job cannot be deleted, a line says
@@ -56,6 +61,8 @@ type Options struct {
 
 	cmdutil.JobChoice
 	filter   filter
+	print    *cmdutil.PrintFlags
+	dryRun   string
 	yes      bool
 	keepPods bool
 
@@ -66,7 +73,7 @@ type Options struct {
 
 // NewCommand returns the command clean, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
-	o := &Options{Env: env, kube: env.KubeFlags()}
+	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags()}
 	cmd := &cobra.Command{
 		Use:               "clean [NAME | job/NAME ...]",
 		SuggestFor:        []string{"prune", "cleanup", "gc", "purge"},
@@ -92,7 +99,11 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.Var(&o.filter.olderThan, "older-than", "Only Jobs that ended this long ago, e.g. 12h, 7d.")
 	flags.IntVar(&o.filter.keep, "keep", 0, "Keep so many of each CronJob or name prefix.\nThey are the newest ones; a prefix is the name without its last number or random suffix.")
 	flags.BoolVar(&o.keepPods, "keep-pods", false, "Keep the pods of the Jobs, without an owner.")
+	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
+	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient
+	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(cmdutil.DryRunNone, cmdutil.DryRunClient))
 	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs, without a question.")
+	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	return cmd
 }
@@ -104,6 +115,10 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--failed and --succeeded exclude each other; without them, all finished Jobs are chosen")
 	case o.filter.keep < 0:
 		return cmdutil.UsageErrorf("--keep=%d: must be 0 or more", o.filter.keep)
+	case o.dryRun != cmdutil.DryRunNone && o.dryRun != cmdutil.DryRunClient:
+		return cmdutil.UsageErrorf("--dry-run=%s: must be none or client", o.dryRun)
+	case o.yes && (o.dryRun != cmdutil.DryRunNone || o.print.Format() != ""):
+		return cmdutil.UsageErrorf("--dry-run and -o only show Jobs; omit --yes")
 	case flags.Changed("keep") && len(args) > 0:
 		return cmdutil.UsageErrorf("--keep chooses among all Jobs; omit the names")
 	}
@@ -130,7 +145,7 @@ func (o *Options) Complete(args []string) (err error) {
 
 // Run prints the Jobs that could go, and deletes them if it may.
 func (o *Options) Run(ctx context.Context) error {
-	jobs, failed, err := o.read(ctx)
+	jobs, objects, failed, err := o.read(ctx)
 	if err != nil {
 		return err
 	}
@@ -138,6 +153,9 @@ func (o *Options) Run(ctx context.Context) error {
 	failed = append(failed, o.refused(jobs)...)
 	if ofJobSets > 0 {
 		fmt.Fprintf(o.ErrOut, "Skipped %s of JobSets: delete the JobSet instead.\n", wording.Plural(ofJobSets, "Job", "Jobs"))
+	}
+	if o.print.Format() != "" {
+		return errors.Join(append(failed, o.printObjects(chosen, objects))...)
 	}
 	if len(chosen) == 0 {
 		if len(failed) == 0 {
@@ -161,23 +179,37 @@ func (o *Options) Run(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// read returns the Jobs, and an error for each name that has none.
-func (o *Options) read(ctx context.Context) (jobs []*batchv1.Job, failed []error, err error) {
-	var objects []*unstructured.Unstructured
+// printObjects prints the Jobs that could go as objects, as the API server has them.
+func (o *Options) printObjects(chosen []*candidate, objects []*unstructured.Unstructured) error {
+	objects = slices.DeleteFunc(objects, func(object *unstructured.Unstructured) bool {
+		return !slices.ContainsFunc(chosen, func(c *candidate) bool { return c.UID == object.GetUID() && c.Name == object.GetName() })
+	})
+	if o.print.Format() == "name" {
+		return (&jobprinter.NamePrinter{Out: o.Out}).Snapshot(objects, false)
+	}
+	printer, err := o.print.Printer()
+	if err != nil {
+		return err
+	}
+	return (&jobprinter.ObjectPrinter{Out: o.Out, Printer: printer}).Snapshot(objects, false)
+}
+
+// read returns the Jobs, decoded and as the API server has them, and an error for each name that has none.
+func (o *Options) read(ctx context.Context) (jobs []*batchv1.Job, objects []*unstructured.Unstructured, failed []error, err error) {
 	if len(o.Names) > 0 {
 		objects, failed = o.set.GetAll(ctx)
 		feed.SortJobs(objects)
 	} else if objects, _, err = o.set.List(ctx); err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	for _, object := range objects {
 		job, err := cmdutil.ToJob(object)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, nil, err
 		}
 		jobs = append(jobs, job)
 	}
-	return jobs, failed, ctx.Err()
+	return jobs, objects, failed, ctx.Err()
 }
 
 // refused returns an error for each named Job that has not finished.
@@ -193,8 +225,8 @@ func (o *Options) refused(jobs []*batchv1.Job) (refused []error) {
 // agreed asks whether to delete the Jobs, if nothing says so already and there is a terminal to ask on.
 func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error) {
 	switch {
-	case o.yes:
-		return true, nil
+	case o.yes || o.dryRun != cmdutil.DryRunNone:
+		return o.yes, nil
 	case !o.CanAsk():
 		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes.\n", o.amount(chosen))
 		return false, nil

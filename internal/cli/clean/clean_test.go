@@ -351,3 +351,30 @@ func TestHostileOwnersAreMadeSafe(t *testing.T) {
 		t.Errorf("%q, %q", got.Out, got.ErrOut)
 	}
 }
+
+// --dry-run and -o show what could go, also on a terminal, without a question.
+// Requirements: CLN-01
+func TestCleanOnlyShows(t *testing.T) {
+	api := team(t)
+	want := program.Run(t, api.API, "clean", "--failed")
+	const skipped = "Skipped 1 Job of JobSets: delete the JobSet instead.\n"
+	if got := program.Run(t, api.API, "clean", "--failed", "--dry-run"); got.Code != 0 || got.Out != want.Out || got.ErrOut != skipped {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	for args, want := range map[string]string{
+		"-o name": "job.batch/train-3\njob.batch/train-4\n", "-o jsonpath={.kind}:{.items[*].metadata.name}": "List:train-3 train-4",
+	} {
+		api := clitest.NewWrites(t, jobAt("train-3", false, 8*day), jobAt("train-4", false, day), clitest.SimpleJob("ns1", "running", 3))
+		if got := program.Run(t, api.API, append([]string{"clean", "--succeeded"}, strings.Fields(args)...)...); got.Code != 0 || got.Out != want || got.ErrOut != "" {
+			t.Errorf("%s: exit %d, %s%s", args, got.Code, got.Out, got.ErrOut)
+		}
+	}
+	if got := program.Run(t, api.API, "clean", "--failed", "--older-than", "900d", "-o", "json"); !strings.Contains(got.Out, `"items": []`) || got.ErrOut != skipped {
+		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
+	}
+	for _, args := range []string{"--dry-run --yes", "-o json --yes", "--dry-run=client -y"} {
+		if got := program.Run(t, api.API, append([]string{"clean"}, strings.Fields(args)...)...); got.Code != cmdutil.ExitUsage || !strings.Contains(got.ErrOut, "only show Jobs") {
+			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
+		}
+	}
+}

@@ -20,13 +20,10 @@ func kindQuery(resource string) cmdutil.ObjectQuery {
 	if cmdutil.PodKinds()[resource] != "" {
 		return cmdutil.ObjectQuery{Resource: corev1.SchemeGroupVersion.WithResource("pods"), Labels: batchv1.JobNameLabel, Limit: completedPods}
 	}
-	switch cmdutil.OwnerKinds()[resource] {
-	case "JobSet":
+	if cmdutil.OwnerKinds()[resource] == "JobSet" {
 		return cmdutil.ObjectQuery{Resource: schema.GroupVersionResource{Group: "jobset.x-k8s.io", Version: "v1alpha2", Resource: "jobsets"}}
-	case "CronJob":
-		return cmdutil.ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("cronjobs")}
 	}
-	return cmdutil.ObjectQuery{}
+	return cmdutil.CronJobQuery(resource)
 }
 
 // completeJobsAndOwners completes names of Jobs as CompleteJobs does, names of CronJobs, JobSets and pods after their

@@ -13,6 +13,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/jobsource"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/owners"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -21,6 +22,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -101,7 +103,7 @@ type Options struct {
 	// from is a bundle or a recording, "" for the cluster.
 	from string
 
-	owners    []jobOwner
+	owners    []owners.Owner
 	pods      []string // from pod/NAME: one at most
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
@@ -159,7 +161,7 @@ func (o *Options) Validate(args []string) error {
 	if err != nil {
 		return err
 	}
-	if o.owners, args, err = splitOwnerArgs(args); err != nil {
+	if o.owners, args, err = owners.Split(args, cmdutil.OwnerKinds()); err != nil {
 		return err
 	}
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
@@ -288,7 +290,11 @@ func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	}
 	list := analysis.List(reports)
 	for _, cronJob := range c.cronJobs {
-		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, reports))
+		runs := make([]explain.OwnedRun, len(reports))
+		for i := range reports {
+			runs[i] = words.RunOf(&reports[i], cronJob.Now)
+		}
+		list.CronJobs = append(list.CronJobs, cronjob.Explain(cronJob, runs))
 	}
 	for _, jobSet := range c.jobSets {
 		list.JobSets = append(list.JobSets, jobset.Explain(jobSet, reports))
@@ -408,20 +414,20 @@ func (o *Options) choose(ctx context.Context) (c chosen) {
 		c.jobs = all
 	}
 	for i := 0; err == nil && i < len(o.owners); i++ {
-		o.addOwner(ctx, &c, o.owners[i], ofOwner(all, o.owners[i]))
+		o.addOwner(ctx, &c, o.owners[i], o.owners[i].JobsIn(all))
 	}
 	return c
 }
 
 // addOwner adds the Jobs of an owner, and the owner.
-func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned []*unstructured.Unstructured) {
+func (o *Options) addOwner(ctx context.Context, c *chosen, owner owners.Owner, owned []*unstructured.Unstructured) {
 	for _, job := range owned {
 		if !slices.ContainsFunc(c.jobs, func(j *unstructured.Unstructured) bool { return feed.KeyOf(j) == feed.KeyOf(job) }) {
 			c.jobs = append(c.jobs, job)
 		}
 	}
-	if owner.kind == "CronJob" {
-		cronJob, err := o.readCronJob(ctx, owner.name, owned)
+	if owner.Kind == "CronJob" {
+		cronJob, err := owners.CronJob(ctx, o.explainer, o.set, owner.Name, owned)
 		if err != nil {
 			c.failed = append(c.failed, err)
 			return
@@ -429,12 +435,12 @@ func (o *Options) addOwner(ctx context.Context, c *chosen, owner jobOwner, owned
 		c.cronJobs = append(c.cronJobs, cronJob)
 		return
 	}
-	jobSet, err := o.explainer.JobSet(ctx, o.set.Namespace, owner.name, len(owned))
+	jobSet, err := o.explainer.JobSet(ctx, o.set.Namespace, owner.Name, len(owned))
 	switch {
 	case err != nil:
 		c.failed = append(c.failed, err)
 	case len(owned) == 0 && jobSet.JobSet == nil:
-		c.failed = append(c.failed, o.whyNoJobs(owner))
+		c.failed = append(c.failed, owner.WhyNoJobs(o.set))
 	default:
 		c.jobSets = append(c.jobSets, jobSet)
 	}

@@ -44,7 +44,7 @@ func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) 
 // CLI-04: Jobs are chosen by names, labels or owners, in one namespace or in all.
 func TestJobsAreChosenByNameLabelOrOwner(t *testing.T) {
 	inSet := clitest.ExplainedJob("ns1", "set-worker")
-	inSet.SetLabels(map[string]string{"app": "set", jobSetLabel: "set"})
+	inSet.SetLabels(map[string]string{"app": "set", "jobset.sigs.k8s.io/jobset-name": "set"})
 	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(clitest.ExplainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, clitest.ExplainedJob("ns2", "other"))
 	for args, want := range map[string]string{
 		"train set-worker":                 "ns1/train ns1/set-worker",

@@ -10,7 +10,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -38,40 +37,35 @@ func (r *lintResult) keepOnly(warnings bool) {
 	}
 }
 
-// oncePerFile are the kinds of findings that say the same about each object.
-var oncePerFile = []string{"log-lost-at-limit"}
+// oncePerFile is the kind of finding that says the same about each object.
+const oncePerFile = "log-lost-at-limit"
 
-// mergeRepeated leaves one finding of each of these kinds for a file, which names the objects.
+// mergeRepeated leaves one finding of this kind for a file, which names the objects.
 func (r *lintResult) mergeRepeated() {
-	for _, id := range oncePerFile {
-		first, objects := map[string]int{}, map[string][]string{}
-		var kept []lintFinding
-		for _, f := range r.Findings {
-			file := f.File
-			if f.kustomization != "" {
-				file = f.kustomization
+	first, objects := map[string]int{}, map[string][]string{}
+	kept := r.Findings[:0]
+	for _, f := range r.Findings {
+		file := cmp.Or(f.kustomization, f.File)
+		_, again := first[file]
+		switch {
+		case f.ID != oncePerFile:
+		case again:
+			if !slices.Contains(objects[file], f.Object) {
+				objects[file] = append(objects[file], f.Object)
 			}
-			if _, again := first[file]; f.ID == id && again {
-				if !slices.Contains(objects[file], f.Object) {
-					objects[file] = append(objects[file], f.Object)
-				}
-				r.Summary.Infos--
-				continue
-			}
-			if f.ID == id {
-				first[file], objects[file] = len(kept), []string{f.Object}
-			}
-			kept = append(kept, f)
+			r.Summary.Infos--
+			continue
+		default:
+			first[file], objects[file] = len(kept), []string{f.Object}
 		}
-		for file, at := range first {
-			if names := objects[file]; len(names) > 1 {
-				kept[at].Message += "; so it is with " + phrase.And(names[1:])
-			}
-		}
-		if kept != nil {
-			r.Findings = kept
+		kept = append(kept, f)
+	}
+	for file, at := range first {
+		if names := objects[file]; len(names) > 1 {
+			kept[at].Message += "; so it is with " + wording.EnumerateFew(names[1:])
 		}
 	}
+	r.Findings = kept
 }
 
 // mayBeAnything reports whether a document can be read, but has nothing to do with Jobs.
@@ -111,7 +105,7 @@ func (r *lintResult) reportBusyMinute() {
 	}
 	r.add(r.early[0].Position("spec.schedule"), r.early[0], lint.Finding{
 		ID: "many-at-minute-0", Severity: lint.Info, Field: "spec.schedule", Fix: "use other minutes for some, such as 17 and 43",
-		Message: fmt.Sprintf("%s start at minute 0, so their pods start at the same moment: %s", wording.Count(len(names), "CronJobs"), phrase.And(names)),
+		Message: fmt.Sprintf("%s start at minute 0, so their pods start at the same moment: %s", wording.Count(len(names), "CronJobs"), wording.EnumerateFew(names)),
 	})
 }
 

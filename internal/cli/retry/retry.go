@@ -19,11 +19,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
-const retryLong = `Rerun what a finished Job did not complete, as a new Job NAME-retry-N: indexes
-with their numbers, or missing completions. The flags change the copy.`
+const retryLong = `Rerun what a finished Job did not complete, in a copy that the flags change.`
 
 // retryDetails is text for the reference only.
-const retryDetails = `It works with every controller.
+const retryDetails = `The copy is a new Job NAME-retry-N. It runs indexes with their numbers, or
+missing completions. It works with every controller.
 
 The exit code is 0 if the Job was created, and complete with --wait; 1 for an
 error, 2 for wrong usage, 130 after Ctrl-C, and 143 after SIGTERM. With --wait,
@@ -34,6 +34,11 @@ it is 3 if the Job fails, and 124 after --timeout.
 factor or an amount, up to max=, or 8 times the limit of the first Job. Requests
 rise in the same ratio. A message or a log that says that memory ran out counts
 with --include-probable; exit code 137 alone does not.
+
+With --in-place, a Job that has not finished keeps its name and what it has
+completed: it is suspended, its pods end, and it is resumed with more memory.
+This needs Kubernetes 1.36. If the command is interrupted, the Job stays
+suspended, status explains that, and the next --in-place continues.
 
 --indexes selects indexes; --failed-only leaves out indexes that never ran.
 Retries know the first Job: what one of them has completed does not run again.
@@ -197,6 +202,9 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	if o.byCause.inPlace {
+		return o.runInPlace(ctx, found)
+	}
 	chosen, err := o.byCause.choose(ctx, o.client, found, &o.request)
 	if err != nil {
 		return "", err
@@ -204,7 +212,7 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 	if err := o.changes.apply(ctx, o.Env, found.Object); err != nil {
 		return "", err
 	}
-	if err := o.byCause.apply(chosen, found.Object); err != nil {
+	if err := o.byCause.apply(ctx, chosen, found.Object); err != nil {
 		return "", err
 	}
 	plan, err := o.client.Plan(ctx, found, o.request)
@@ -230,6 +238,29 @@ func (o *Options) Run(ctx context.Context) (string, error) {
 		return name, cmdutil.NewUserError(cmdutil.KindOther, err, fmt.Sprintf("job.batch/%s was created, but cannot be printed: %v", name, err), "")
 	}
 	return name, nil
+}
+
+// runInPlace raises the memory of the Job itself, and returns its name; "" after a dry run.
+func (o *Options) runInPlace(ctx context.Context, found *rerun.Candidate) (string, error) {
+	b := &o.byCause
+	plan, raised, err := o.client.PlanInPlace(ctx, found, b.ByFailure, b.raise)
+	if err != nil {
+		return "", err
+	}
+	b.raised = raised
+	b.print(o.ErrOut, b.raised.Warnings())
+	dry := ""
+	if o.print.DryRun != cmdutil.DryRunNone {
+		dry = " (dry run)"
+	} else if err := o.client.RaiseInPlace(ctx, found, plan, o.Timing()); err != nil {
+		return "", err
+	}
+	fmt.Fprintf(o.Out, "job.batch/%s resource requirements updated%s\n", sanitize.Line(found.Job.Name), dry)
+	b.print(o.ErrOut, b.raised.Lines())
+	if dry != "" {
+		return "", nil
+	}
+	return found.Job.Name, nil
 }
 
 // stepsNotes is printed with a Job that is not created by this program: created by another client, it would run

@@ -29,7 +29,7 @@ func (r *runner) raiseMemory(ctx context.Context, client *rerun.Client, t *task,
 	if err != nil {
 		return err
 	}
-	chosen, err := client.Choose(ctx, found, plan.Indexes, rerun.ByFailure{})
+	chosen, err := client.Choose(ctx, found, plan.Indexes, rerun.ByFailure{Memory: true})
 	if err != nil {
 		return err
 	}
@@ -40,7 +40,7 @@ func (r *runner) raiseMemory(ctx context.Context, client *rerun.Client, t *task,
 		t.raised = nil
 		return nil
 	}
-	raised, err := chosen.Raise(found.Object, r.o.raise)
+	raised, err := chosen.Raise(ctx, found.Object, r.o.raise)
 	if err == nil {
 		t.raised = raised
 	}

@@ -100,6 +100,22 @@ func TestMemoryRetriesEnd(t *testing.T) {
 	}
 }
 
+// Where a LimitRange does not allow more memory, a line says so, and the Job is not retried with the same.
+//
+// Requirements: RUN-22
+func TestMemoryThatALimitRangeForbids(t *testing.T) {
+	server := newServer(t)
+	server.API.Answers = map[string]any{"api/v1/namespaces/ns1/limitranges": map[string]any{
+		"kind": "LimitRangeList", "apiVersion": "v1", "items": []any{map[string]any{
+			"metadata": map[string]any{"name": "small"}, "spec": map[string]any{"limits": []any{map[string]any{"type": "Pod", "max": map[string]any{"memory": "300Mi"}}}},
+		}},
+	}}
+	s := server.start("-f", clitest.WriteManifest(t, limitedTrain), "--retry=2", "--on-oom", "memory=x2")
+	s.WaitErr("train  Running")
+	server.failAs(1, "train", 137, "OOMKilled")
+	expect(t, s, cmdutil.ExitJobFailed, "", "job.batch/train Failed", "Cannot retry job.batch/train: the pod would get 512Mi of memory, and LimitRange small allows 300Mi\n")
+}
+
 // An outage does not raise the memory twice.
 //
 // Requirements: RUN-20

@@ -209,7 +209,7 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 		case kube.IsNotFound(err):
 			fmt.Fprintln(o.ErrOut, r.label()+" deleted")
 			return nil
-		case err != nil && !isOutage(err):
+		case err != nil && !cmdutil.IsOutage(err):
 			return err
 		case err == nil && found.GetUID() != r.old.UID:
 			return cmdutil.NewUserError(cmdutil.KindOther, nil, r.label()+" was created again by "+creator(found),
@@ -236,7 +236,7 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 // shows what became of it.
 func (r replacement) delete(ctx context.Context) error {
 	err := r.write.DeleteWithPods(ctx, r.old.Name, r.old.UID)
-	if kube.IsNotFound(err) || apierrors.IsConflict(err) || isOutage(err) {
+	if kube.IsNotFound(err) || apierrors.IsConflict(err) || cmdutil.IsOutage(err) {
 		return nil
 	}
 	return err

@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/sets"
 
@@ -116,7 +114,7 @@ func (r *runner) followTask(ctx, watching context.Context, t *task) error {
 
 // explain reads the report on a Job. On an error, the attempt keeps no report.
 func (r *runner) explain(ctx context.Context, a *attempt) {
-	if report, err := r.o.explainer.Report(ctx, a.job.Object); err == nil {
+	if report, err := r.set.Report(ctx, a.job); err == nil {
 		a.report, a.job.Verdict = &report, report.Verdict
 	}
 }
@@ -135,7 +133,7 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 	var sent *retry.Plan
 	for {
 		sent, err = r.createRetry(ctx, client, t, sent)
-		if isOutage(err) {
+		if cmdutil.IsOutage(err) {
 			if err = connection.AwaitRetry(ctx, err, nil); err == nil {
 				continue
 			}
@@ -146,19 +144,6 @@ func (r *runner) retry(ctx context.Context, t *task) error {
 		}
 		return err
 	}
-}
-
-// isOutage reports whether the API server did not answer, or the server or a proxy is temporarily unavailable.
-func isOutage(err error) bool {
-	return slices.ContainsFunc(cmdutil.Flatten(err), func(err error) bool {
-		if _, explained := errors.AsType[*cmdutil.UserError](err); !explained {
-			if answer := apierrors.APIStatus(nil); errors.As(err, &answer) {
-				code := answer.Status().Code
-				return code == http.StatusTooManyRequests || code > http.StatusInternalServerError || apierrors.IsServerTimeout(err)
-			}
-		}
-		return cmdutil.KindOf(cmdutil.ExplainError(err)) == cmdutil.KindUnreachable
-	})
 }
 
 // createRetry adds an attempt, and returns the plan that it sent last. If the request got no response, the Job may
@@ -173,7 +158,7 @@ func (r *runner) createRetry(ctx context.Context, client *rerun.Client, t *task,
 	if plan == nil {
 		plan = sent
 	}
-	if made == nil && plan != nil && !isOutage(err) {
+	if made == nil && plan != nil && !cmdutil.IsOutage(err) {
 		made, _ = client.Stored(ctx, plan)
 	}
 	if made != nil { // A Job that runs is followed, or canceled, even if its creation was interrupted.

@@ -16,12 +16,8 @@ func (o *Options) needsStalls() bool {
 	return !names || o.problems
 }
 
-// markStalls reads which Jobs are stalled, and returns the Jobs marked accordingly. With --problems, it returns only
-// Jobs with a problem.
-func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-	if !o.needsStalls() {
-		return objects, nil
-	}
+// readStalls decodes the Jobs, and reads which of them are stalled, and why pods failed.
+func (o *Options) readStalls(ctx context.Context, objects []*unstructured.Unstructured) ([]*batchv1.Job, error) {
 	jobs := make([]*batchv1.Job, len(objects))
 	for i, object := range objects {
 		var err error
@@ -30,6 +26,19 @@ func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstru
 		}
 	}
 	o.stalls.Read(ctx, jobs)
+	return jobs, nil
+}
+
+// markStalls reads which Jobs are stalled, and returns the Jobs marked accordingly. With --problems, it returns only
+// Jobs with a problem.
+func (o *Options) markStalls(ctx context.Context, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+	if !o.needsStalls() {
+		return objects, nil
+	}
+	jobs, err := o.readStalls(ctx, objects)
+	if err != nil {
+		return nil, err
+	}
 	cmdutil.NoteStalls(o.ErrOut, o.stalls.Gaps(), &o.noted)
 	var marked []*unstructured.Unstructured
 	for i, object := range objects {

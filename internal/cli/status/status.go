@@ -22,7 +22,9 @@ const statusLong = `Show Jobs and why they fail: one line for each, or a one-scr
 single named Job, which on a terminal is an interactive view.
 
 STATUS is Stalled for a running Job that makes no progress. WHY is what most of
-its failed pods failed of, or what blocks it. -o wide has all columns.`
+its failed pods failed of, or what blocks it. -o wide has all columns.
+
+cronjob/NAME shows a CronJob: its next start, and how its last Jobs ended.`
 
 // statusDetails is text for the reference only.
 const statusDetails = `STATUS is the state as kubectl shows it, or Stalled for a running Job that makes
@@ -35,6 +37,13 @@ INDEXES nor TERMINATING.
 
 On a terminal, the summary is an interactive view, see watch;
 --interactive=false or --full prints it instead.
+
+A CronJob has a page: its schedule in words, the next start in its time zone and
+in yours, the starts that concurrencyPolicy Forbid or startingDeadlineSeconds
+skipped, who suspended it, and the runs that Jobs and events still show, with
+duration and cause. -o json prints the CronJob with .explanation, a
+CronJobReport. What keeps it from starting Jobs is explained by why. --by-owner
+puts the Jobs of a CronJob, or of another owner, below a line of their own.
 
 -o json prints Jobs as the API server has them; a stalled Job also has .stalled,
 with kind, reason, text, and since, a running one that lacks pods .refused, and
@@ -50,6 +59,9 @@ const statusExample = `  # The Jobs in the current namespace
 
   # One Job: counts, limits, indexes, success criteria, backoff, problems
   kubectl batchjob status train
+
+  # A CronJob: next start, skipped starts, the last runs
+  kubectl batchjob status cronjob/nightly
 
   # Only Jobs that failed, will fail, or are stalled, in all namespaces
   kubectl batchjob status -A --problems
@@ -74,6 +86,7 @@ type Options struct {
 	noHeaders   bool
 	full        bool
 	problems    bool
+	byOwner     bool
 	sortBy      string
 	labels      []string
 	showLabels  bool
@@ -81,6 +94,8 @@ type Options struct {
 	interactive view.InteractiveFlag
 	// from is a bundle or a recording, "" for the cluster.
 	from string
+	// cronJob is the CronJob that is shown, "" for Jobs.
+	cronJob string
 
 	set       feed.JobSet
 	explainer *cmdutil.Explainer
@@ -94,13 +109,13 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags(), print: cmdutil.NewPrintFlags(formatWide, formatColumns)}
 	cmd := &cobra.Command{
-		Use:               "status [NAME | job/NAME ...]",
+		Use:               "status [NAME | job/NAME ... | cronjob/NAME]",
 		SuggestFor:        []string{"get", "list", "ls", "describe"},
 		Short:             "Show the state of Jobs",
 		Long:              statusLong,
 		Example:           statusExample,
 		Annotations:       cmdutil.Details(statusDetails),
-		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, o.ExcludesNames),
+		ValidArgsFunction: cmdutil.CompleteJobsOrCronJob(o.kube, o.ExcludesNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.Validate(args); err != nil {
 				return err
@@ -122,6 +137,7 @@ func (o *Options) addFlags(cmd *cobra.Command) {
 	flags.BoolVar(&o.noHeaders, "no-headers", false, "Omit the header line of the table.")
 	flags.BoolVar(&o.full, "full", false, "Print everything, lists and tables to their end.")
 	flags.BoolVar(&o.problems, "problems", false, "Only Jobs that fail, are stalled, or lack pods.")
+	flags.BoolVar(&o.byOwner, "by-owner", false, "Group Jobs below their CronJob or other owner.")
 	flags.StringVar(&o.FieldSelector, "field-selector", "", "Field selector, e.g. metadata.name!=train.")
 	flags.StringVar(&o.sortBy, "sort-by", "", "Sort by a JSONPath, e.g. .status.startTime.")
 	flags.StringSliceVarP(&o.labels, "label-columns", "L", nil, "Labels to show as columns.\nSeveral are separated with commas.")
@@ -145,6 +161,8 @@ func (o *Options) Validate(args []string) error {
 	switch {
 	case (o.showLabels || len(o.labels) > 0) && format != "" && format != formatWide:
 		return cmdutil.UsageErrorf("-L and --show-labels add columns to the table; omit -o %s", format)
+	case o.byOwner && (o.watch || format != "" && format != formatWide):
+		return cmdutil.UsageErrorf("--by-owner is for the table; omit --watch and other formats")
 	case o.sortBy != "" && o.watch:
 		return cmdutil.UsageErrorf("--sort-by and --watch cannot be used together: rows are printed as Jobs change")
 	case o.sortBy != "":
@@ -158,8 +176,8 @@ func (o *Options) Validate(args []string) error {
 
 // Complete parses the names, and creates the printer and the client.
 func (o *Options) Complete(args []string) error {
-	var err error
-	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
+	err := o.parseNames(args)
+	if err != nil {
 		return err
 	}
 	if o.from != "" {
@@ -189,13 +207,13 @@ func (o *Options) summarizesFile() bool {
 }
 
 func (o *Options) asksForRows() bool {
-	return o.watch || o.noHeaders || o.problems || o.sortBy != "" || o.showLabels || len(o.labels) > 0 || o.print.Format() != ""
+	return o.watch || o.noHeaders || o.problems || o.sortBy != "" || o.byOwner || o.showLabels || len(o.labels) > 0 || o.print.Format() != ""
 }
 
 func (o *Options) newPrinter() (jobprinter.Printer, error) {
 	switch format, argument, _ := strings.Cut(o.print.Format(), "="); format {
 	case formatWide, "":
-		return o.tablePrinter(jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide, LabelColumns: o.labels, ShowLabels: o.showLabels}), nil
+		return o.tablePrinter(jobprinter.Table{Namespaces: o.AllNamespaces, Wide: format == formatWide, ByOwner: o.byOwner, LabelColumns: o.labels, ShowLabels: o.showLabels}), nil
 	case formatColumns:
 		table, err := jobprinter.CustomColumns(argument)
 		if err != nil {
@@ -230,6 +248,8 @@ func (o *Options) Run(ctx context.Context) error {
 			return err
 		}
 		return text.Summary(o.Out, report, o.color.TextOptions(o.Env, o.full))
+	case o.cronJob != "":
+		return o.showCronJob(ctx)
 	case o.watch:
 		return o.follow(ctx)
 	case o.summarizes() && !o.full && o.interactive.Possible(o.IOStreams):

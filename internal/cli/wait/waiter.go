@@ -78,7 +78,7 @@ func (w *waiter) onUpdate(ctx context.Context, ended []*follow.Job) (over bool, 
 	o := w.options
 	for _, job := range ended {
 		if job.End == reconcile.OutcomeFailed {
-			if report, err := o.explainer.Report(ctx, job.Object); err == nil {
+			if report, err := w.Report(ctx, job); err == nil {
 				job.Verdict = report.Verdict
 			}
 		}

@@ -14,7 +14,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/bundle"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/follow"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/owners"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/view"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 )
@@ -27,10 +29,10 @@ Without a terminal, or with --plain, it prints a line for each change. With
 has failed.`
 
 // watchDetails is text for the reference only.
-const watchDetails = `R retries a failed Job, Z suspends or resumes a Job, and ctrl+d deletes it, each
-after a confirmation; no other key writes to the cluster, and with --read-only,
-none does. The view reconnects automatically when the connection to the API
-server is lost.
+const watchDetails = `R retries a failed Job, or runs a CronJob now, Z suspends or resumes a Job, and
+ctrl+d deletes it, each after a confirmation; no other key writes to the
+cluster, and with --read-only, none does. The view reconnects automatically when
+the connection to the API server is lost.
 
 With --exit-status, the command waits for Jobs if there are none yet.
 
@@ -51,6 +53,9 @@ const watchExample = `  # The Jobs in the current namespace, live
   # One Job: index map, rules, limits, timers
   kubectl batchjob watch train
 
+  # A CronJob: next start, the last runs, and R to run it now
+  kubectl batchjob watch cronjob/nightly
+
   # In CI: a line for each change, and the Job's result as the exit code
   kubectl batchjob watch train --plain --exit-status
 
@@ -66,6 +71,7 @@ type Options struct {
 	interactive view.InteractiveFlag
 
 	cmdutil.JobChoice
+	cronJob     string // "" for Jobs
 	exitStatus  bool
 	plain       bool
 	record      string
@@ -81,12 +87,12 @@ type Options struct {
 func NewCommand(env cmdutil.Env) *cobra.Command {
 	o := &Options{Env: env, kube: env.KubeFlags(), held: &view.HeldLines{}}
 	cmd := &cobra.Command{
-		Use:               "watch [NAME | job/NAME ...]",
+		Use:               "watch [NAME | job/NAME ... | cronjob/NAME]",
 		Short:             "Watch Jobs live, in an interactive view",
 		Long:              watchLong,
 		Example:           watchExample,
 		Annotations:       cmdutil.Details(watchDetails),
-		ValidArgsFunction: cmdutil.CompleteJobs(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
+		ValidArgsFunction: cmdutil.CompleteJobsOrCronJob(o.kube, func() bool { return o.ExcludesNames() || o.replay != "" }),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.speedGiven, o.replayGiven = cmd.Flags().Changed("speed"), cmd.Flags().Changed("from")
 			if err := o.Validate(args); err != nil {
@@ -116,9 +122,21 @@ func (o *Options) Validate(args []string) error {
 	if err := o.validateReplay(args); err != nil {
 		return err
 	}
-	var err error
+	cronJobs, args, err := owners.Split(args, cmdutil.CronJobKinds())
+	if err != nil {
+		return err
+	}
 	if o.Names, err = cmdutil.ParseJobArgs(args); err != nil {
 		return err
+	}
+	switch {
+	case len(cronJobs) == 0:
+	case len(cronJobs)+len(o.Names) > 1:
+		return cmdutil.UsageErrorf("name one CronJob, and nothing else")
+	case o.exitStatus || o.plain:
+		return cmdutil.UsageErrorf("a CronJob is watched only in the interactive view; omit --plain and --exit-status")
+	default:
+		o.cronJob = cronJobs[0].Name
 	}
 	return o.color.Validate()
 }
@@ -152,6 +170,10 @@ func (o *Options) Run(ctx context.Context) error {
 		return o.play(ctx)
 	}
 	warnings := o.ErrOut
+	if o.cronJob != "" && o.isPlain() {
+		return cmdutil.NewUserError(cmdutil.KindOther, nil, "a CronJob is watched only in the interactive view, which needs a terminal",
+			"print it with: kubectl batchjob status cronjob/"+explain.ShellWord(o.cronJob))
+	}
 	if !o.isPlain() {
 		warnings = o.held
 		defer o.held.Release(o.ErrOut)
@@ -160,7 +182,12 @@ func (o *Options) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := live.Check(ctx); err != nil {
+	if o.cronJob != "" {
+		err = live.CheckCronJob(ctx, o.cronJob)
+	} else {
+		err = live.Check(ctx)
+	}
+	if err != nil {
 		return err
 	}
 	if o.record == "" {
@@ -189,7 +216,10 @@ func (o *Options) show(ctx context.Context, source snapshot.Source, live *view.L
 		plain := &plainView{out: o.Out, errOut: o.ErrOut, now: o.Now, namespaces: o.AllNamespaces, job: live.Single()}
 		err = plain.follow(ctx, source, func(s *snapshot.Snapshot) bool { return o.exitStatus && end.observe(s) })
 	} else {
-		options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), YAML: live.YAML, Start: tui.StartJobs, What: live.What(), Namespace: live.CurrentNamespace()}
+		options := live.Options(source)
+		if o.cronJob != "" {
+			options.Start, options.Job = tui.StartCronJob, live.Named(o.cronJob)
+		}
 		if key := live.Single(); key.Name != "" {
 			options.Start, options.Job = tui.StartJob, key
 		}

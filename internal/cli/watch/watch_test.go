@@ -113,6 +113,10 @@ func TestWatchUnknownJob(t *testing.T) {
 	if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) {
 		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
+	api = clitest.NewAPI(t, clitest.SimpleJob("ns1", "train", 3))
+	if got = program.Run(t, api, "watch", "tarin"); !strings.Contains(got.ErrOut, "did you mean train?") {
+		t.Errorf("%q", got.ErrOut)
+	}
 }
 
 // Issue 6.5: a recording is played without a cluster, and files are not overwritten.

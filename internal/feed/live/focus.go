@@ -41,7 +41,7 @@ func (s *Source) followFocus(ctx context.Context) error {
 // firstChange returns the first part that differs; parts if none does.
 func firstChange(focus, was snapshot.Focus) int {
 	switch {
-	case focus.Job != was.Job:
+	case focus.Job != was.Job || focus.CronJob != was.CronJob:
 		return partJob
 	case focus.Pod != was.Pod:
 		return partPod
@@ -61,10 +61,13 @@ func (s *Source) apply(focus snapshot.Focus, first int) (run [parts]func(context
 	s.focus, s.log = focus, nil
 	s.touch()
 	if first == partJob {
-		s.job = nil
+		s.job, s.cronJob = nil, nil
 		if focus.Job.Name != "" {
 			s.job = &openJob{source: s, key: focus.Job}
 			run[partJob] = s.job.run
+		} else if focus.CronJob.Name != "" {
+			s.cronJob = &openCronJob{source: s, key: focus.CronJob, changes: make(chan struct{}, 1)}
+			run[partJob] = s.cronJob.run
 		}
 	}
 	if first <= partPod {

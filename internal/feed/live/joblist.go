@@ -80,6 +80,7 @@ func (l *jobList) apply(updates []feed.Update) error {
 			notify(l.firstRead)
 		}
 		l.read, l.dirty = true, true
+		l.source.jobsChanged()
 		l.source.touch()
 	}
 	return nil
@@ -127,6 +128,7 @@ func (s *Source) followStalls(ctx context.Context) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		l.refreshRows(s.link.AsOf(s.Now()))
+		s.jobsChanged()
 		s.touch()
 		return nil
 	})

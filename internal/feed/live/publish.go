@@ -91,6 +91,9 @@ func (s *Source) publish() {
 	if s.job != nil {
 		next.Job = s.job.snapshot()
 	}
+	if s.cronJob != nil {
+		next.CronJob = s.cronJob.report
+	}
 	if s.pod != nil {
 		next.Pod = s.pod.detail
 	}

@@ -49,13 +49,14 @@ type Source struct {
 	changed      atomic.Bool   // something has changed that the next Snapshot shows
 	draft        draft         // used by that goroutine only
 
-	mu     sync.Mutex
-	wanted snapshot.Focus
-	focus  snapshot.Focus // the focus of job, pod and log
-	list   jobList
-	job    *openJob // nil for none, like pod and log
-	pod    *openPod
-	log    Log
+	mu      sync.Mutex
+	wanted  snapshot.Focus
+	focus   snapshot.Focus // the focus of job, cronJob, pod and log
+	list    jobList
+	job     *openJob // nil for none, like cronJob, pod and log
+	cronJob *openCronJob
+	pod     *openPod
+	log     Log
 
 	pace      pace
 	latest    *snapshot.Snapshot

@@ -75,12 +75,6 @@ func newPace(perSync int, clock clock.PassiveClock) *pace {
 	return &pace{clock: clock, perSync: perSync, min: least, max: most, minSmall: min(minSmallPace, most), limit: least, kinds: map[string]*unhindered{}}
 }
 
-func (p *pace) now() int {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.limit
-}
-
 // ended records that a call of a kind, which began at a time, has ended. It ignores failed calls, which may have been
 // refused at once.
 func (p *pace) ended(kind string, begun time.Time, err error) {

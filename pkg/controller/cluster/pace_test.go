@@ -14,6 +14,13 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
+// now returns how many calls may be in flight.
+func (p *pace) now() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.limit
+}
+
 // apiServer delays its responses by the kind of the call and the number of calls in flight.
 type apiServer func(kind string, inFlight int) time.Duration
 

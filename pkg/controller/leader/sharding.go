@@ -13,7 +13,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/shard"
 )
 
 const (
@@ -136,16 +135,6 @@ func (s *Sharding) Check() error {
 		}
 	}
 	return nil
-}
-
-// Validate checks the configuration. Its errors are worded for users of the flags.
-func (s *Sharding) Validate() error {
-	if s.Shards < 1 || s.Shards > shard.Max {
-		return fmt.Errorf("the number of shards must be 1 to %d, not %d", shard.Max, s.Shards)
-	}
-	e := s.Election
-	e.Name = s.leaseName(fmt.Sprintf("%016x", 0))
-	return e.Validate()
 }
 
 // leaseName returns NAME-SHARDS-PART: replicas with different numbers of shards never share

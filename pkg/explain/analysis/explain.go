@@ -77,6 +77,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 	}
 	r.Counts = countsOf(in, failed, r.Indexes)
 	r.Counts.StoppedFailures = counted.CountedStopped
+	r.Disruptions = account.Disruptions(in, shown, shownCounted, o)
 	r.Pods, r.PodsOmitted = podInfos(in, shown, o)
 
 	// 3. The problems. All values are known now and can be put into words.
@@ -101,7 +102,7 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 		Blocker: blocker, Problems: r.Problems, Waits: r.Waits, Reconciler: &r.Reconciler, Success: r.SuccessPolicy, Indexes: r.Indexes, BackoffLimit: r.BackoffLimit,
 	})
 	r.Advice = advice.Collect(in, shown, &advice.Values{
-		Accounting: shownCounted, End: &r.Verdict.End, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family,
+		Accounting: shownCounted, End: &r.Verdict.End, IgnoredFailures: r.Counts.IgnoredFailures, Problems: r.Problems, Reconciler: &r.Reconciler, Family: r.Family, Disruptions: r.Disruptions,
 	}, o)
 	return r
 }

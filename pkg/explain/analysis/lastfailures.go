@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -18,8 +19,9 @@ type LastFailure struct {
 	At    time.Time
 	// Cause is shared by the failures with this cause, as in a report.
 	Cause *explain.Cause
-	// OutOfMemory are the containers of the pod that were OOMKilled, whatever their exit code. If there are none, Probably is
-	// the container whose message or log says that it ran out of memory, or nil.
+	// OutOfMemory are the containers of the pod that were OOMKilled, whatever their exit code, or whose process the kernel killed
+	// according to an event about the pod or with its UID. If there are none, Probably is the container whose message or log says
+	// that it ran out of memory, or that ran when its node reported such a kill; or nil.
 	OutOfMemory []MemoryUse
 	Probably    *MemoryUse
 }
@@ -34,7 +36,7 @@ type MemoryUse struct {
 func LastFailures(given input.Input) []LastFailure {
 	last := map[int32]LastFailure{}
 	for _, in := range append([]input.Input{given}, given.Relatives...) {
-		in.Now = given.Now
+		in.Now, in.NodeEvents = given.Now, given.NodeEvents
 		for _, f := range failuresIn(in) {
 			if known, found := last[f.Index]; !found || known.At.Before(f.At) {
 				last[f.Index] = f
@@ -61,8 +63,13 @@ func failuresIn(given input.Input) []LastFailure {
 				continue
 			}
 			l := LastFailure{Index: f.Pod.Index, At: f.Pod.FinishedAt, Cause: &c, OutOfMemory: killed}
-			if failed := f.Container(); len(killed) == 0 && c.Error != nil && failed != nil && isOutOfMemory(c.Error.Kind) {
-				l.Probably = &MemoryUse{failed.Name, in.MemoryLimit(failed)}
+			if failed := f.Container(); len(killed) == 0 && failed != nil {
+				switch use := (MemoryUse{failed.Name, in.MemoryLimit(failed)}); {
+				case hasKill(in.Events, func(e *input.Event) bool { return e.Pod == f.Pod.Name }), hasKill(in.NodeEvents, namesPod(f.Pod)):
+					l.OutOfMemory = []MemoryUse{use}
+				case c.Error != nil && isOutOfMemory(c.Error.Kind), hasKill(in.NodeEvents, whileRan(f.Pod)):
+					l.Probably = &use
+				}
 			}
 			all = append(all, l)
 		}
@@ -80,6 +87,29 @@ func outOfMemory(in *facts.Facts, f *failures.Failure) (killed []MemoryUse) {
 		}
 	}
 	return killed
+}
+
+// hasKill reports whether one of the events says that the kernel killed a process for lack of memory.
+func hasKill(events []input.Event, about func(*input.Event) bool) bool {
+	return slices.ContainsFunc(events, func(e input.Event) bool { return meaning.IsMemoryKill(e.Reason) && about(&e) })
+}
+
+// namesPod returns whether an event of a node has the UID of the pod, as in the path of a cgroup.
+func namesPod(p *input.Pod) func(*input.Event) bool {
+	return func(e *input.Event) bool {
+		uid := string(p.UID)
+		return uid != "" && (strings.Contains(e.Message, uid) || strings.Contains(e.Message, strings.ReplaceAll(uid, "-", "_")))
+	}
+}
+
+// reportTime is the time that a node may need to report a kill.
+const reportTime = 10 * time.Second
+
+// whileRan returns whether an event of the pod's node is from the time of the pod.
+func whileRan(p *input.Pod) func(*input.Event) bool {
+	return func(e *input.Event) bool {
+		return e.Node == p.Node && p.Node != "" && !p.StartedAt.IsZero() && !e.Last.Before(p.StartedAt) && !e.Last.After(p.FinishedAt.Add(reportTime))
+	}
 }
 
 // isOutOfMemory reports whether more memory probably helps against an error. GPU memory is not part of a memory limit.

@@ -102,3 +102,50 @@ func TestLastFailureInARelative(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// An event about the pod, or an event of its node with its UID, shows that its container ran out of memory. An event of the node
+// from the time of the pod makes it probable.
+//
+// Requirements: RTY-44
+func TestKillsThatNodesReport(t *testing.T) {
+	const uid = "0c1d2e3f-0000-4000-8000-000000000001"
+	now := ago(time.Minute).Time
+	node := func(name, reason, message string, before time.Duration) input.Event {
+		return input.Event{Node: name, Type: "Warning", Reason: reason, Message: message, Last: now.Add(-before)}
+	}
+	const killed = "Memory cgroup out of memory: Killed process 4711 (python) total-vm:1048576kB"
+	for name, c := range map[string]struct {
+		event input.Event
+		want  string
+	}{
+		"of the pod":           {input.Event{Pod: "p", Reason: "OOMKilling", Message: killed}, "killed"},
+		"of another pod":       {input.Event{Pod: "q", Reason: "OOMKilling", Message: killed}, ""},
+		"with the UID":         {node("node-1", "OOMKilling", "oom-kill:task_memcg=/kubepods/pod"+uid+"/x,task=python", time.Hour), "killed"},
+		"with systemd's UID":   {node("node-1", "OOMKilling", "oom-kill:task_memcg=/kubepods-pod0c1d2e3f_0000_4000_8000_000000000001.slice", 0), "killed"},
+		"at that time":         {node("node-1", "OOMKilling", killed, 5*time.Second), "probably"},
+		"of the kubelet":       {node("node-1", "SystemOOM", "System OOM encountered, victim process: python, pid: 4711", 0), "probably"},
+		"before that time":     {node("node-1", "OOMKilling", killed, time.Hour), ""},
+		"after that time":      {node("node-1", "OOMKilling", killed, -time.Minute), ""},
+		"of another node":      {node("node-2", "OOMKilling", killed, 5*time.Second), ""},
+		"about something else": {node("node-1", "Rebooted", "with "+uid, 0), ""},
+	} {
+		in := input.Input{Now: noon, Job: indexedJob(3, nil), PodsRead: true, Pods: []*input.Pod{podOf("p", onIndex(1, 1, func(p *corev1.Pod) {
+			exits(1, "Error", time.Minute)(p)
+			p.UID = uid
+		}))}}
+		if c.event.Pod != "" {
+			in.Events = []input.Event{c.event}
+		} else {
+			in.NodeEvents = []input.Event{c.event}
+		}
+		got, f := "", analysis.LastFailures(in)[0]
+		if len(f.OutOfMemory) > 0 {
+			got = "killed"
+		} else if f.Probably != nil {
+			got = "probably"
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}

@@ -64,7 +64,8 @@ func OutlineOf(job *batchv1.Job, ruleNames []string, now time.Time) explain.Outl
 	}
 	o.EndedBy = end.EndedBy
 	o.Rule, o.RuleName = end.FailedBy()
-	o.Retry = retryOf(job)
+	o.Retry, o.Owner = retryOf(job), facts.OwnerOf(job)
+	_, o.Manual = job.Annotations[input.ManualAnnotation]
 	return o
 }
 
@@ -196,7 +197,11 @@ func WhyOf(input input.Input) *explain.Why {
 		}
 		why.Causes = append(why.Causes, c)
 	}
-	if len(why.Causes) == 0 {
+	switch {
+	case len(why.Causes) > 0:
+	case why.Failed == 0 && counted.CountedStopped > 0:
+		return why
+	default:
 		return nil
 	}
 	// The back-off is unknown while pods that were not read are running.

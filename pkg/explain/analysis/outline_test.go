@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
 )
@@ -167,6 +168,32 @@ func TestWhyAndFailedCountTheSameFailures(t *testing.T) {
 		if o.Why == nil || o.Why.Text != "exit 1 ×2" || o.Failures() != want {
 			t.Errorf("status.failed %d: %d failures, %+v, want %d", counted, o.Failures(), o.Why, want)
 		}
+	}
+}
+
+// A Job that fails stops its other pods. The status counts them, and a list, which reads no events about them, does not.
+//
+// Requirements: CLI-30
+func TestFailedLeavesOutPodsThatTheJobStopped(t *testing.T) {
+	f := factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Parallelism, j.Status.Failed = ptr.To[int32](4), 3
+		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
+	}))
+	f.Pods, f.PodsRead, f.Listed = []*input.Pod{podOf("a", exits(1, "Error", time.Second))}, true, true
+	o := analysis.OutlineOf(f.Job, nil, f.Now)
+	if o.Why = analysis.WhyOf(f); o.Failures() != 1 {
+		t.Errorf("%d failures, %+v", o.Failures(), o.Why)
+	}
+
+	// At a deadline, it stops all of them.
+	f = factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Parallelism, j.Status.Failed = ptr.To[int32](4), 3
+		ended(j, batchv1.JobReasonDeadlineExceeded, "")
+	}))
+	f.PodsRead, f.Listed = true, true
+	o = analysis.OutlineOf(f.Job, nil, f.Now)
+	if o.Why = analysis.WhyOf(f); o.Failures() != 0 || words.Why(&o, f.Now, 30) != "deadline exceeded" {
+		t.Errorf("%d failures, %+v", o.Failures(), o.Why)
 	}
 }
 

@@ -80,7 +80,7 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		"of the template": {"512Mi", func(p *corev1.Pod) {
 			p.Spec.Containers[0].Resources = memory("512Mi")
 		}, "(OOMKilled), memory limit 512Mi;", "raise the memory limit of container main, which is 512Mi", "--limits memory=1Gi"},
-		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has no memory limit of its own", ""},
+		"none": {"", func(*corev1.Pod) {}, "(OOMKilled);", "it has none, and the memory of its node or pod was used up", ""},
 	} {
 		r := oomKilled(tc.template, tc.pod)
 		if !strings.Contains(verdict(r), tc.verdict) {
@@ -89,7 +89,7 @@ func TestMemoryLimitIsThatOfThePod(t *testing.T) {
 		if !hasAdvice(r, tc.advice) || tc.retry != "" && !hasAdvice(r, tc.retry) || tc.retry == "" && hasAdvice(r, "--limits memory") {
 			t.Errorf("%s: advice %+v", name, r.Advice)
 		}
-		if tc.advice != "it has no memory limit of its own" && hasAdvice(r, "no memory limit of its own") {
+		if tc.advice != "it has none, and the memory of its node or pod was used up" && hasAdvice(r, "it has none, and") {
 			t.Errorf("%s: %+v", name, r.Advice)
 		}
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
@@ -76,7 +77,17 @@ func TestRecordedJobsAreExplained(t *testing.T) {
 			}
 			for _, r := range reports {
 				draw(t, &got, "kubectl batchjob status "+r.Job.Name, func() error { return text.Summary(&got, r, text.Options{Width: 80}) })
-				draw(t, &got, "kubectl batchjob why "+r.Job.Name, func() error { return text.Short(&got, r, text.Options{Width: 80}) })
+				draw(t, &got, "kubectl batchjob why "+r.Job.Name, func() error {
+					at, most := got.Len(), 14
+					if len(section.OwnCauses(&r))+len(r.Problems) > 2 {
+						most = 24
+					}
+					err := text.Short(&got, r, text.Options{Width: 80})
+					if n := bytes.Count(got.Bytes()[at:], []byte("\n")); n > most {
+						t.Errorf("why takes %d lines, want at most %d:\n%s", n, most, got.Bytes()[at:])
+					}
+					return err
+				})
 				draw(t, &got, "kubectl batchjob why "+r.Job.Name+" --full", func() error { return text.Explanation(&got, r, text.Options{Width: 100}) })
 			}
 			if len(reports) > 1 {

@@ -58,7 +58,7 @@ func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
 		about("a", "Warning", "kubelet", "Unhealthy", "Liveness probe failed: "+refused),
 		about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe, will be restarted"),
 	}
-	r := wantFirst(t, f, "uses up backoffLimit 2; container main was killed because its liveness probe failed: “"+refused)
+	r := wantFirst(t, f, "and backoffLimit 2 allows no more; container main was killed because its liveness probe failed: “"+refused)
 	wantSaid(t, r, "find out why container main did not answer its liveness probe")
 }
 

@@ -103,12 +103,12 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 		kind   explain.ProblemKind
 		says   string
 	}{
-		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and its replacement is created only after it has ended"},
+		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and is replaced only after it has ended"},
 		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
-		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which no longer exists and cannot stop it"},
+		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which no longer exists"},
 		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
 		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
-			kind: explain.ProblemNodeGone, says: "on node node-1, which is lost and cannot stop it"},
+			kind: explain.ProblemNodeGone, says: "on node node-1, which is lost"},
 	} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)

@@ -103,7 +103,7 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 		`Error creating: Pod "train-x" is invalid: spec.containers[0].image: Required value`:                                  "read the message, and recreate the Job",
 		`Error creating: etcdserver: request timed out`:                                                                       "if the pod template is at fault, recreate the Job; otherwise",
 		`Error creating: the server is currently unable to handle the request (post pods)`:                                    "if the pod template is at fault, recreate the Job; otherwise",
-		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "create the RuntimeClass",
+		`Error creating: pods "train-x" is forbidden: pod rejected: RuntimeClass "gvisor" not found`:                          "create RuntimeClass gvisor",
 		`Error creating: pods "train-x" is forbidden: exceeded quota: team, requested: pods=1, used: pods=1, limited: pods=1`: "check the quota",
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0) }))

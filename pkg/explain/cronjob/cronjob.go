@@ -6,9 +6,11 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -21,11 +23,11 @@ const (
 	slack = 2 * time.Minute
 )
 
-// Explain returns the report on the CronJob. The reports on its Jobs may be missing.
-func Explain(in input.CronJob, jobs []explain.Report) explain.CronJobReport {
+// Explain returns the report on the CronJob. Runs are its Jobs, some of which may be missing.
+func Explain(in input.CronJob, runs []explain.OwnedRun) explain.CronJobReport {
 	in.Now = in.Now.Truncate(time.Second)
 	in.Jobs = withUnexpected(in.Jobs, in.Events)
-	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
+	r := explain.CronJobReport{Namespace: in.Namespace, Name: in.Name, ObservedAt: metav1.NewTime(in.Now), Jobs: int32(len(in.Jobs)), Gaps: in.Gaps}
 	switch {
 	case in.CronJob == nil && len(in.Gaps) > 0:
 		r.State = explain.CronJobUnread
@@ -34,12 +36,14 @@ func Explain(in input.CronJob, jobs []explain.Report) explain.CronJobReport {
 	default:
 		copyFields(&r, in.CronJob)
 		plan := planOf(in.CronJob)
+		r.ScheduleText = plan.text()
 		if !suspended(in.CronJob) {
-			r.Next, r.ZoneAssumed = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed
+			r.Next, r.ZoneAssumed, r.ClockChange = explain.TimeOf(plan.firstAfter(in.Now)), plan.zoneAssumed, plan.clockChange(in.Now)
 		}
 		decide(&r, &in, plan)
-		countRuns(&r, &in, jobs)
+		countRuns(&r, &in, runs)
 		decideByRuns(&r)
+		r.Runs, r.Skipped = history(&in, runs), skipped(&r, &in, plan)
 	}
 	r.Sentence, r.Notes = words.CronJobText(&r, in.Now)
 	r.Advice = adviceOn(&r, in.Now)
@@ -70,6 +74,7 @@ func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 	}
 	if suspended(cj) {
 		r.State = explain.CronJobSuspended
+		r.SuspendedBy, r.SuspendedAt = facts.SuspendedBy(cj)
 		return
 	}
 	started := lastStart(in)
@@ -79,8 +84,8 @@ func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 		return
 	}
 	due := plan.firstAfter(countedFrom(cj))
-	if due.IsZero() || in.Now.Sub(due) < slack || plan.zoneAssumed || !started.Before(due) {
-		return // If a Job was created for the start that is due, the status may not show it yet.
+	if due.IsZero() || in.Now.Sub(due) < slack || plan.fields == nil || plan.zoneAssumed || !started.Before(due) {
+		return // @every has no certain starts. If a Job was created for the start that is due, the status may not show it yet.
 	}
 	r.Missed = explain.TimeOf(due)
 	switch {

@@ -7,6 +7,10 @@ import (
 	"github.com/robfig/cron/v3"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // plan is the schedule of a CronJob.
@@ -15,6 +19,17 @@ type plan struct {
 	schedule cron.Schedule
 	// zoneAssumed is set if UTC is assumed, and another time zone would give other times.
 	zoneAssumed bool
+	// fields are the parsed fields of the schedule, nil for @every; location is nil if no time zone is set.
+	fields   *cron.SpecSchedule
+	location *time.Location
+}
+
+// text describes the schedule, "" if it is unknown.
+func (p plan) text() string {
+	if interval, is := p.schedule.(every); is {
+		return "every " + wording.Duration(interval.delay)
+	}
+	return words.Schedule(p.fields)
 }
 
 // firstAfter returns the first start after t, zero if there is none or it is unknown.
@@ -37,22 +52,94 @@ func (p plan) startsBetween(first, end time.Time) (n int32) {
 // kube-controller-manager, usually UTC.
 func planOf(cj *batchv1.CronJob) plan {
 	text := cj.Spec.Schedule
-	// The parser may panic on a time zone, and @every counts from a time that only the controller knows.
-	if strings.Contains(text, "TZ") || strings.HasPrefix(text, "@every") {
+	if strings.Contains(text, "TZ") { // The parser may panic on a time zone.
 		return plan{}
 	}
-	schedule, err := cron.ParseStandard(text)
+	parsed, err := cron.ParseStandard(text)
 	if err != nil {
 		return plan{}
 	}
-	if zone := cj.Spec.TimeZone; zone != nil {
-		location, err := time.LoadLocation(*zone)
-		if err != nil {
-			return plan{}
-		}
-		return plan{schedule: zoned{schedule, location}}
+	fields, isFields := parsed.(*cron.SpecSchedule)
+	switch {
+	case !isFields:
+		return everyPlan(cj, parsed)
+	case cj.Spec.TimeZone == nil:
+		return plan{schedule: zoned{parsed, time.UTC}, fields: fields, zoneAssumed: !sameInAllZones(text)}
 	}
-	return plan{schedule: zoned{schedule, time.UTC}, zoneAssumed: !sameInAllZones(text)}
+	location, err := time.LoadLocation(*cj.Spec.TimeZone)
+	if err != nil {
+		return plan{}
+	}
+	return plan{schedule: zoned{parsed, location}, fields: fields, location: location}
+}
+
+// everyPlan returns the plan of @every, which counts from the last start, or else from the creation. With a
+// startingDeadlineSeconds, the controller counts from a time that changes with each sync.
+func everyPlan(cj *batchv1.CronJob, parsed cron.Schedule) plan {
+	constant, is := parsed.(cron.ConstantDelaySchedule)
+	if !is || cj.Spec.StartingDeadlineSeconds != nil {
+		return plan{}
+	}
+	from := timeOf(cj.Status.LastScheduleTime)
+	if from.IsZero() {
+		from = cj.CreationTimestamp.Time
+	}
+	return plan{schedule: every{from, constant.Delay}}
+}
+
+// every starts at a fixed interval.
+type every struct {
+	from  time.Time
+	delay time.Duration
+}
+
+// Next returns the first start after t.
+func (e every) Next(t time.Time) time.Time {
+	if t.Before(e.from) {
+		return e.from.Add(e.delay).UTC()
+	}
+	return e.from.Add((t.Sub(e.from)/e.delay + 1) * e.delay).UTC()
+}
+
+// soon is how long before a change of the clocks it is reported.
+const soon = 31 * 24 * time.Hour
+
+// clockChange returns the next change of the clocks if it adds or removes starts; nil otherwise. Starts in every hour follow
+// one another as usual.
+func (p plan) clockChange(now time.Time) *explain.ClockChange {
+	if p.location == nil || p.fields.Hour&everyHour == everyHour {
+		return nil
+	}
+	_, at := now.In(p.location).ZoneBounds()
+	if at.IsZero() || at.Sub(now) > soon {
+		return nil
+	}
+	_, before := at.Add(-time.Second).Zone()
+	_, after := at.Zone()
+	shift := time.Duration(after-before) * time.Second
+	// The schedule sees clocks that do not change, at the local times that do not exist, or exist twice.
+	local := plan{schedule: zoned{p.fields, time.UTC}}
+	clock := at.UTC().Add(time.Duration(before) * time.Second)
+	c := &explain.ClockChange{At: metav1.NewTime(at.UTC())}
+	if shift > 0 {
+		c.Removed = local.startsIn(clock, clock.Add(shift))
+	} else {
+		clock = clock.Add(shift)
+		c.Added = p.startsIn(at.Add(shift), at.Add(-shift)) - local.startsIn(clock, clock.Add(-shift))
+	}
+	if c.Removed+c.Added <= 0 {
+		return nil
+	}
+	c.Clock = local.firstAfter(clock.Add(-time.Second)).Format("15:04")
+	return c
+}
+
+// everyHour has the bits of all hours.
+const everyHour = 1<<24 - 1
+
+// startsIn counts the starts from first, and before end.
+func (p plan) startsIn(first, end time.Time) int32 {
+	return p.startsBetween(p.firstAfter(first.Add(-time.Second)), end.Add(-time.Second))
 }
 
 // sameInAllZones reports whether the schedule restricts minutes only. Time zones with offsets of half an hour are ignored:

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -36,7 +37,7 @@ func withUnexpected(jobs []input.OwnedJob, events []input.Event) []input.OwnedJo
 }
 
 // countRuns counts the unfinished Jobs, and finds the oldest of them and the Job of the last start.
-func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Report) {
+func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.OwnedRun) {
 	var newest input.OwnedJob
 	var unfinished []created
 	for i := range in.Jobs {
@@ -45,11 +46,10 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 		if isNewest {
 			newest, r.Last = *job, nil
 		}
-		at := slices.IndexFunc(reports, func(report explain.Report) bool { return report.Job.Name == job.Name })
-		if at < 0 {
+		run := runOf(runs, job.Name)
+		if run == nil {
 			continue
 		}
-		run := words.RunOf(&reports[at], in.Now)
 		ended := run.State == explain.OwnedFailed || run.State == explain.OwnedSucceeded
 		if job.Manual {
 			if !ended {
@@ -58,10 +58,10 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 			continue
 		}
 		if isNewest {
-			r.Last = &run
+			r.Last = run
 		}
 		if !ended {
-			unfinished = append(unfinished, created{job.Created, run})
+			unfinished = append(unfinished, created{job.Created, *run})
 		}
 	}
 	slices.SortStableFunc(unfinished, func(a, b created) int { return a.at.Compare(b.at) })
@@ -69,6 +69,14 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, reports []explain.Re
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// runOf returns the run of a Job, nil if it is unknown.
+func runOf(runs []explain.OwnedRun, name string) *explain.OwnedRun {
+	if i := slices.IndexFunc(runs, func(run explain.OwnedRun) bool { return run.Name == name }); i >= 0 {
+		return &runs[i]
+	}
+	return nil
 }
 
 // created is a Job with the time of its creation.
@@ -124,4 +132,25 @@ func decideByRuns(r *explain.CronJobReport) {
 	case policy != batchv1.AllowConcurrent && policy != "" && r.Manual > 0 && r.Running+r.Manual > 1:
 		r.State = explain.CronJobManualJobs
 	}
+}
+
+// Runs returns the Jobs of a CronJob in a list of Jobs, with what Explain needs to know about them.
+func Runs(list []explain.Outline, namespace, name string, now time.Time) (jobs []input.OwnedJob, runs []explain.OwnedRun) {
+	for i := range list {
+		o := &list[i]
+		if o.Namespace != namespace || !IsOwner(o.Owner) || o.Owner.Name != name {
+			continue
+		}
+		job := input.OwnedJob{Name: o.Name, Manual: o.Manual}
+		if o.Created != nil {
+			job.Created = o.Created.Time
+		}
+		jobs, runs = append(jobs, job), append(runs, words.RunOfOutline(o, now))
+	}
+	return jobs, runs
+}
+
+// IsOwner reports whether the owner of a Job is a CronJob.
+func IsOwner(o *explain.Owner) bool {
+	return o != nil && o.Kind == "CronJob" && strings.HasPrefix(o.APIVersion, batchv1.GroupName+"/")
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -138,11 +139,11 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 	} {
 		in := given(tc.change)
 		in.Events = tc.events
-		var reports []explain.Report
+		var runs []explain.OwnedRun
 		for _, job := range tc.jobs {
-			in.Jobs, reports = append(in.Jobs, job.OwnedJob), append(reports, job.report)
+			in.Jobs, runs = append(in.Jobs, job.OwnedJob), append(runs, words.RunOf(&job.report, noon))
 		}
-		r := cronjob.Explain(in, reports)
+		r := cronjob.Explain(in, runs)
 		command := ""
 		if len(r.Advice) > 0 {
 			command = r.Advice[0].Command

@@ -3,19 +3,14 @@ package gather
 import (
 	"context"
 	"fmt"
-	"math"
-	"strconv"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // Events reads the events about the Job and about its pods, and returns the results of keep. It searches all pod events of
@@ -64,6 +59,20 @@ func EventsOfPod(name string) fields.Set {
 	return fields.Set{"involvedObject.kind": "Pod", "involvedObject.name": name}
 }
 
+// NodeWarnings reads the warnings about nodes, which are in the namespace default, in one request.
+func NodeWarnings(ctx context.Context, client kube.Interface) ([]input.Event, error) {
+	about := fields.Set{"involvedObject.kind": "Node", "type": corev1.EventTypeWarning}
+	page, err := client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{FieldSelector: about.String(), Limit: eventPageSize})
+	if err != nil {
+		return nil, err
+	}
+	all := make([]input.Event, 0, len(page.Items))
+	for i := range page.Items {
+		all = append(all, input.EventOf(&page.Items[i]))
+	}
+	return all, nil
+}
+
 // EachEvent reads the first MaxEvents events of a namespace, in pages. complete reports whether these are all, and version is
 // the resourceVersion to watch from. begin is called before the first page, and again if reading has to start over. each must
 // not keep the event after it returns.
@@ -92,37 +101,6 @@ func EachEvent(ctx context.Context, client kube.Interface, namespace string, abo
 
 // MayBeOfJob reports whether the event may be about a deleted pod of the Job.
 func MayBeOfJob(job *batchv1.Job, e *input.Event) bool {
-	return mayBePodOf(job, e.Pod) && !e.Last.Before(job.CreationTimestamp.Time)
-}
-
-// The API server makes a name from the first maxGenerateName bytes of generateName and suffixLength letters of suffixLetters.
-const (
-	maxGenerateName = 58
-	suffixLength    = 5
-	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
-)
-
-// mayBePodOf reports whether a Job of this name could have created a pod of that name. The pod is gone, so its name is the
-// only evidence.
-func mayBePodOf(job *batchv1.Job, pod string) bool {
-	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {
-		return false
-	}
-	made := pod[:len(pod)-suffixLength]
-	if !jobspec.IsIndexed(&job.Spec) {
-		whole := job.Name + "-"
-		return made == whole[:min(len(whole), maxGenerateName)]
-	}
-	rest, isGenerated := strings.CutSuffix(made, "-")
-	dash := strings.LastIndexByte(rest, '-')
-	if !isGenerated || dash < 0 {
-		return false
-	}
-	text := rest[dash+1:]
-	index, err := strconv.ParseInt(text, 10, 32)
-	if err != nil || strconv.FormatInt(index, 10) != text || index >= int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) {
-		return false
-	}
-	room := maxGenerateName - len("-"+text+"-")
-	return rest[:dash] == job.Name[:min(len(job.Name), room)]
+	_, is := input.IndexInName(job, e.Pod)
+	return is && !e.Last.Before(job.CreationTimestamp.Time)
 }

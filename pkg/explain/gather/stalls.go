@@ -2,6 +2,7 @@ package gather
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"time"
 
@@ -37,6 +38,8 @@ type Stalls struct {
 	events ofJobs[input.Event] // warnings about Jobs
 	// podEvents holds warnings about pods that do not start, and whose status does not explain why.
 	podEvents ofJobs[input.Event]
+	// restarted is the last failure of a restarted container of each Job.
+	restarted map[types.UID]*input.Container
 	// counted is the number of failures of each Job at the time its failed pods were read.
 	counted map[types.UID]int32
 }
@@ -56,7 +59,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 	if before == nil {
 		before = &Stalls{}
 	}
-	s := &Stalls{failed: before.failed, counted: before.counted}
+	s := &Stalls{failed: before.failed, counted: before.counted, restarted: maps.Clone(before.restarted)}
 
 	// The failed pods, if Jobs have failures whose pods have not been read.
 	unread := slices.ContainsFunc(failing, func(job *batchv1.Job) bool { return before.counted[job.UID] != job.Status.Failed })
@@ -95,6 +98,7 @@ func ReadStalls(ctx context.Context, client kube.Interface, namespace string, jo
 		phases = "status.phase=Pending"
 	}
 	s.pods, _ = readPods(ctx, client, namespace, PodsOfJobs(active), phases, before.pods)
+	s.rememberRestarts()
 	if owners := s.slowPods(now); len(owners) > 0 {
 		about := fields.Set{"involvedObject.kind": "Pod", "type": corev1.EventTypeWarning}
 		jobOf := func(pod types.UID) types.UID { return owners[pod] }
@@ -159,6 +163,28 @@ func (before ofJobs[T]) after(err error, namespace, what string) ofJobs[T] {
 		return before
 	}
 	return ofJobs[T]{gap: ptr.To(GapOf(namespace, "list", what, err)), refused: refused}
+}
+
+// rememberRestarts keeps how containers ended that are restarted: their Job's controller may delete the pods when it fails.
+func (s *Stalls) rememberRestarts() {
+	for job, pods := range s.pods.byJob {
+		for _, p := range pods {
+			if c := p.LastFailure(); c != nil && c.ExitCode != 0 && p.Restarts > 0 {
+				if s.restarted == nil {
+					s.restarted = map[types.UID]*input.Container{}
+				}
+				s.restarted[job] = c
+			}
+		}
+	}
+}
+
+// Restarted returns the last failure of a restarted container of a Job, as far as it was read while the Job ran; or nil.
+func (s *Stalls) Restarted(job types.UID) *input.Container {
+	if s == nil {
+		return nil
+	}
+	return s.restarted[job]
 }
 
 // slowPods returns the pods that a kubelet has had for a while and whose status does not explain the delay, with their Jobs.

@@ -61,7 +61,8 @@ var versions = []string{"v1beta2", "v1beta1"}
 // request only for such a Job.
 func ownerRuns(ctx context.Context, client kube.Interface, job *batchv1.Job) bool {
 	owner := facts.OwnerOf(job)
-	if !jobspec.IsSuspended(&job.Spec) || owner == nil || owner.Kind != "JobSet" || !kueue.Suspended(facts.SuspendedBy(job)) {
+	manager, _ := facts.SuspendedBy(job)
+	if !jobspec.IsSuspended(&job.Spec) || owner == nil || owner.Kind != "JobSet" || !kueue.Suspended(manager) {
 		return false
 	}
 	set, err := JobSet(ctx, client, job.Namespace, owner.Name, 1, time.Time{})

@@ -6,6 +6,9 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 )
 
+// ManualAnnotation is on Jobs that a user created from a CronJob, with kubectl create job --from.
+const ManualAnnotation = "cronjob.kubernetes.io/instantiate"
+
 // CronJob holds the data read about a CronJob.
 type CronJob struct {
 	Now             time.Time
@@ -23,6 +26,6 @@ type CronJob struct {
 type OwnedJob struct {
 	Name    string
 	Created time.Time
-	// Manual is set if a user created the Job from the template, with kubectl create job --from.
+	// Manual is set if a user created the Job from the template, see ManualAnnotation.
 	Manual bool
 }

@@ -37,6 +37,8 @@ type Input struct {
 	// EventsRead reports whether Events holds all events of the Job and its pods that still exist.
 	EventsRead bool
 	Events     []Event
+	// NodeEvents are warnings about nodes. They are read only to find out which containers ran out of memory.
+	NodeEvents []Event
 	// Lease is the Lease of the controller that spec.managedBy names, if it is a controller of this project that runs with
 	// leader election; nil otherwise.
 	Lease *Lease
@@ -48,6 +50,8 @@ type Input struct {
 	// GoneNodes maps nodes that cannot end their terminating pods to the reason. Nodes of deleted pods are in it too if the
 	// node no longer exists (NodeRemoved).
 	GoneNodes map[string]string
+	// SeenRestart is the last failure of a container that was restarted, seen while the Job ran; nil if none was seen.
+	SeenRestart *Container
 	// Claims are the claims of pods that cannot be scheduled, as far as they were read.
 	Claims []meaning.Claim
 	Logs   []LogTail
@@ -126,6 +130,8 @@ type Event struct {
 	// Pod is the name of the pod of an event about a pod; "" for the Job.
 	Pod    string
 	PodUID types.UID
+	// Node is the name of the node of an event about a node.
+	Node string
 	// Container is the container that the event is about; "" for the whole pod.
 	Container string
 	Type      string // Normal or Warning

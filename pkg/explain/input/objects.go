@@ -18,8 +18,11 @@ func EventOf(e *corev1.Event) Event {
 		Type: e.Type, Reason: e.Reason, Message: CutText(e.Message), Count: max(e.Count, 1),
 		First: e.FirstTimestamp.Time, Last: e.LastTimestamp.Time, Source: e.Source.Component,
 	}
-	if e.InvolvedObject.Kind == "Pod" {
-		out.Pod, out.PodUID, out.Container = e.InvolvedObject.Name, e.InvolvedObject.UID, containerIn(e.InvolvedObject.FieldPath)
+	switch about := &e.InvolvedObject; about.Kind {
+	case "Pod":
+		out.Pod, out.PodUID, out.Container = about.Name, about.UID, containerIn(about.FieldPath)
+	case "Node":
+		out.Node = about.Name
 	}
 	if r, ok := cause.Parse(e.Annotations[cause.Annotation]); ok {
 		out.Failed = &r
@@ -69,17 +72,29 @@ func LeaseOf(l *coordinationv1.Lease) Lease {
 	return out
 }
 
-// NodeTrouble returns the reason why pods on a node that is not ready may not end; "" if the node is ready.
+// NodeTrouble returns the reason why pods on a node that is not ready may not end, with its conditions about maintenance; "" if the
+// node is ready.
 func NodeTrouble(n *corev1.Node) string {
+	trouble, maintenance := "", ""
 	for i := range n.Status.Conditions {
 		c := &n.Status.Conditions[i]
-		if c.Type != corev1.NodeReady || c.Status == corev1.ConditionTrue {
-			continue
+		switch {
+		case c.Type == corev1.NodeReady && c.Status == corev1.ConditionUnknown:
+			trouble = "it does not respond"
+		case c.Type == corev1.NodeReady && c.Status != corev1.ConditionTrue:
+			trouble = fmt.Sprintf("it is not ready (%s)", c.Reason)
+		case c.Status == corev1.ConditionTrue && isMaintenance(string(c.Type)):
+			maintenance += ", condition " + string(c.Type)
 		}
-		if c.Status == corev1.ConditionUnknown {
-			return "it does not respond"
-		}
-		return fmt.Sprintf("it is not ready (%s)", c.Reason)
 	}
-	return ""
+	if trouble == "" {
+		return ""
+	}
+	return trouble + maintenance
+}
+
+// isMaintenance reports whether a node condition is about maintenance, by its name: there is no standard for them.
+func isMaintenance(condition string) bool {
+	name := strings.ToLower(condition)
+	return strings.Contains(name, "maintenance") || strings.Contains(name, "drain")
 }

@@ -61,6 +61,8 @@ type endRow struct {
 	isDisruption bool
 	// brief is for a column. text begins a sentence.
 	brief, text string
+	// keep is the annotation that keeps the component from ending pods, "" if there is none.
+	keep string
 	// advice is nil if nothing in the Job's manifest prevents such an end.
 	advice func(e *Ending, message string) string
 }
@@ -111,12 +113,14 @@ var endings = []endRow{
 			{ByKarpenter, "Disrupted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<said>.*)$`)},
 		}, isDisruption: true,
 		brief: "evicted", text: "Pod was evicted by Karpenter",
+		keep:   "karpenter.sh/do-not-disrupt",
 		advice: always(`to keep Karpenter from evicting its pods, add the annotation karpenter.sh/do-not-disrupt: "true" to the pod template`),
 	},
 	{
 		kind: EndEvicted, by: ByClusterAutoscaler,
 		events: []endEvent{{"", "ScaleDown", nil}}, isDisruption: true,
 		brief: "evicted", text: "Pod was evicted by the cluster autoscaler",
+		keep:   "cluster-autoscaler.kubernetes.io/safe-to-evict",
 		advice: always(`to keep the cluster autoscaler from evicting its pods, add the annotation cluster-autoscaler.kubernetes.io/safe-to-evict: "false" to the pod template`),
 	},
 	{
@@ -172,7 +176,7 @@ var endings = []endRow{
 	},
 	{
 		kind: EndDisrupted, by: ByKubelet, isDisruption: true,
-		brief: "disrupted: {reason}", text: "Pod was terminated by the kubelet",
+		brief: "terminated by the kubelet", text: "Pod was terminated by the kubelet",
 	},
 	{
 		kind: EndDisrupted, isDisruption: true,
@@ -310,6 +314,19 @@ func (e *Ending) row() *endRow {
 // IsDisruption reports whether the pod gets the condition DisruptionTarget, on which a podFailurePolicy can decide.
 func (e *Ending) IsDisruption() bool { return e.row().isDisruption }
 
+// TookPod reports whether the component that ended the pod, with this message, took it from a Job that did nothing wrong: a
+// disruption, or an eviction because its node ran low on a resource.
+func (e *Ending) TookPod(message string) bool {
+	return e.IsDisruption() || e.Kind == EndEvicted && e.By == ByKubelet && strings.HasPrefix(message, lowOnResource)
+}
+
+// preemptor matches the scheduler's message about a preempted pod: it has the UID of the other pod, or, before Kubernetes 1.29,
+// its namespace and name.
+var preemptor = lazyregexp.New(`^Preempted by (?:a )?(?:pod )?(\S+)(?: on node \S+)?$`)
+
+// Preemptor returns the pod for which a pod was preempted, "" if the message does not name it.
+func Preemptor(message string) string { return preemptor.Group(message) }
+
 // Brief returns the end in two or three words.
 func (e *Ending) Brief() string { return e.fill(e.row().brief) }
 
@@ -320,6 +337,9 @@ func (e *Ending) Text() string {
 	}
 	return e.fill(e.row().text)
 }
+
+// KeepAnnotation returns the annotation of a pod template that keeps the component from ending pods, "" if there is none.
+func (e *Ending) KeepAnnotation() string { return e.row().keep }
 
 // SaysAll reports whether the Text needs no quotation of the message.
 func (e *Ending) SaysAll() bool { return e.row().saysAll }
@@ -393,4 +413,10 @@ func ProbeFailure(reason, message string) (probe, output string) {
 		return "", ""
 	}
 	return strings.ToLower(m[1]), strings.TrimSpace(m[2])
+}
+
+// IsMemoryKill reports whether an event with this reason, of a kubelet, of the node problem detector or of an exporter of kernel
+// messages, says that the kernel killed a process for lack of memory.
+func IsMemoryKill(reason string) bool {
+	return slices.Contains([]string{"OOMKilling", "SystemOOM", "OOMKilled", "PreviousContainerWasOOMKilled"}, reason)
 }

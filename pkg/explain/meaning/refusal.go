@@ -112,12 +112,12 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalServiceAccount,
-		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[^"]+)" (?P<said>not found.*)`),
+		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<said>not found.*)`),
 		saysAll:  true,
 		brief:    "no ServiceAccount {name}",
 		text:     "ServiceAccount {name}{in namespace} does not exist",
 		advice:   "create ServiceAccount {name}" + thenRetried,
-		command:  "kubectl get serviceaccounts -n {namespace}",
+		command:  "kubectl create serviceaccount {name} -n {namespace}",
 	},
 	{
 		kind:     RefusalPriorityClass,
@@ -125,7 +125,7 @@ var refusals = []row[RefusalKind]{
 		saysAll:  true,
 		brief:    "no PriorityClass {name}",
 		text:     "{said}",
-		advice:   "create the PriorityClass" + thenRetried,
+		advice:   "create PriorityClass {name}, or recreate the Job with another priorityClassName" + thenRetried,
 		command:  "kubectl get priorityclasses",
 	},
 	{
@@ -134,7 +134,7 @@ var refusals = []row[RefusalKind]{
 		saysAll:  true,
 		brief:    "no RuntimeClass {name}",
 		text:     "RuntimeClass {name} does not exist",
-		advice:   "create the RuntimeClass, or {recreate} with another runtimeClassName" + thenRetried,
+		advice:   "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
 		command:  "kubectl get runtimeclasses",
 	},
 	{
@@ -331,7 +331,7 @@ var bracketed = lazyregexp.New(` \([^()]*\)`)
 // IsWhole reports whether each part of the message may be the reason.
 func (r *Refusal) IsWhole() bool { return r.row().whole }
 
-// Advice returns advice on the refusal of a Job's pods, and the command that shows its object, "" if there is none; namespace
+// Advice returns advice on the refusal of a Job's pods, and the command that creates or shows its object, "" if there is none; namespace
 // is a word of the command.
 func (r *Refusal) Advice(namespace string) (text, command string) {
 	text = r.fill(r.row().advice)
@@ -341,7 +341,7 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	if r.Webhook != nil {
 		text = r.Webhook.Advice("")
 	}
-	return text, strings.ReplaceAll(r.row().command, "{namespace}", namespace)
+	return text, strings.NewReplacer("{namespace}", namespace, "{name}", r.By).Replace(r.row().command)
 }
 
 // neverFits reports whether a quota would refuse the object even if nothing else existed: it asks for more of a resource than the

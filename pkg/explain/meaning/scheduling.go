@@ -96,7 +96,7 @@ var unfits = []unfitRow{
 	{
 		kind:     UnfitTaint,
 		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint`),
-		text:     "untolerated taint{taint}",
+		text:     "with untolerated taint{taint}",
 		advise:   taintAdvice,
 	},
 	{

@@ -2,7 +2,6 @@ package section
 
 import (
 	"slices"
-	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
@@ -155,23 +154,14 @@ func CauseRule(c *explain.Cause) string {
 
 // causePlaces returns the indexes, Jobs and pods of a cause, and its source if that is not pods.
 func causePlaces(f *Frame, c *explain.Cause) string {
-	indexes, jobs, pods, source := "", "", "", ""
-	if c.Indexes != "" {
-		indexes = either(!strings.ContainsAny(c.Indexes, ",-"), "index ", "indexes ") + f.Crop(c.Indexes, indexesLimit)
-	}
-	if len(c.Jobs) > 0 {
-		jobs = either(len(c.Jobs) == 1, "job ", "jobs ") + f.examples(c.Jobs, podExamples)
-	}
-	if len(c.Pods) > 0 {
-		pods = either(len(c.Pods) == 1, "pod ", "pods ") + f.examples(c.Pods, podExamples)
-	}
+	source := ""
 	switch c.Source {
 	case explain.SourceEvents:
 		source = "seen in events"
 	case explain.SourceCondition:
 		source = "seen in the Job's condition"
 	}
-	return wording.Join("; ", indexes, jobs, pods, source)
+	return wording.Join("; ", placesOf(f, "index", "indexes", c.Indexes), listOf(f, "job", "jobs", c.Jobs), listOf(f, "pod", "pods", c.Pods), source)
 }
 
 func either(single bool, one, many string) string {

@@ -107,6 +107,8 @@ func JobLine(o *explain.Outline) string {
 	switch {
 	case o.Neglected:
 		parts = append(parts, wording.Join(" ", "no controller", o.ManagedBy))
+	case o.Stalled != nil && o.Stalled.Kind == explain.ProblemCrashLoop && o.Stalled.Brief != "":
+		parts, reason = append(parts, o.Stalled.Brief), ""
 	case o.Stalled != nil:
 		reason = o.Stalled.Reason
 	}

@@ -10,17 +10,6 @@ import (
 
 // Problems draws the problems that block the Job first, and then the others, with quoted details.
 func Problems(f *Frame, r *explain.Report) Section {
-	return drawProblems(f, r, len(r.Problems), false)
-}
-
-// BriefProblems draws at most the given number of Problems, with two lines of details each. For the problem that the verdict
-// names, it only draws the kind.
-func BriefProblems(f *Frame, r *explain.Report, most int) Section {
-	return drawProblems(f, r, most, true)
-}
-
-func drawProblems(f *Frame, r *explain.Report, most int, brief bool) Section {
-	const details = 2
 	s := Section{Title: "Problems"}
 	var order []int
 	for _, blocks := range []bool{true, false} {
@@ -30,27 +19,11 @@ func drawProblems(f *Frame, r *explain.Report, most int, brief bool) Section {
 			}
 		}
 	}
-	for _, place := range order[:min(most, len(order))] {
+	for _, place := range order {
 		problem := &r.Problems[place]
-		text, examples := wording.Sentence(problem.Text), f.examples(problem.Pods, 2)
-		if brief {
-			examples = ""
-		}
-		if v := r.Verdict.Problem; brief && v != nil && *v == int32(place) {
-			text = string(problem.Kind)
-		}
-		l := append(problemMark(f, problem), layout.Text(layout.Bold, text))
-		s.Lines = append(s.Lines, f.Wrap(append(l, problemNotes(f, problem, examples)...), 2)...)
-		quoted := f.quote(2, problem.Details)
-		if brief && len(quoted) > details {
-			quoted = quoted[:details]
-			quoted[details-1] = f.Cut(append(quoted[details-1], layout.Text(layout.Muted, f.Glyphs.More)), f.Width)
-		}
-		s.Lines = append(s.Lines, quoted...)
-	}
-	if n := len(order) - most; n > 0 {
-		more := layout.Textf(layout.Muted, "  and %s", wording.Plural(n, "other problem", "other problems"))
-		s.Lines = append(s.Lines, f.Cut(layout.Of(more), f.Width))
+		l := append(problemMark(f, problem), layout.Text(layout.Bold, wording.Sentence(problem.Text)))
+		s.Lines = append(s.Lines, f.Wrap(append(l, problemNotes(f, problem, f.examples(problem.Pods, 2))...), 2)...)
+		s.Lines = append(s.Lines, f.quote(2, problem.Details)...)
 	}
 	return s
 }

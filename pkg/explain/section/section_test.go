@@ -47,11 +47,9 @@ func TestNextNamesEachStepOnce(t *testing.T) {
 	}
 }
 
-// Problems that block a Job come first; in brief form, details are cut and the verdict is not repeated.
+// Problems that block a Job come first.
 func TestProblems(t *testing.T) {
-	first := int32(1)
 	r := &explain.Report{
-		Verdict: explain.Verdict{Problem: &first},
 		Problems: []explain.Problem{
 			{Kind: explain.ProblemCrashLoop, Text: "a container restarts", Count: 3, Pods: []string{"a", "b", "c"}, Since: after(-time.Minute)},
 			{Kind: explain.ProblemCreationRefused, Text: "pods are refused", Blocks: true, Details: []string{"one", "two\nthree"}},
@@ -66,14 +64,6 @@ func TestProblems(t *testing.T) {
 `
 	if got := textOf(Problems(f, r)); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
-	}
-	want = `x CreationRefused (blocks)
-  | one
-  | two...
-  and 1 other problem
-`
-	if got := textOf(BriefProblems(f, r, 1)); got != want {
-		t.Errorf("in brief\n%s\nwant\n%s", got, want)
 	}
 }
 

@@ -54,6 +54,7 @@ func (v *view) explanation() {
 	v.page.section(section.Family(f, r, historiesLimit))
 	v.page.section(section.Problems(f, r))
 	v.page.section(section.Causes(f, r, causesLimit))
+	v.page.section(section.Disruptions(f, r))
 	if !v.brief {
 		v.page.section(section.FailurePolicy(f, r.FailurePolicy, false))
 	}

@@ -5,6 +5,9 @@ import (
 	"io"
 	"strings"
 	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -103,5 +106,18 @@ func TestCommandsNameOtherNamespacesOnly(t *testing.T) {
 				t.Errorf("current namespace %q:\n%s", namespace, got)
 			}
 		}
+	}
+}
+
+// A Job that runs has run for longer than it has lacked a pod.
+//
+// Requirements: CLI-04
+func TestARunningJobHasItsOwnDuration(t *testing.T) {
+	r := runningWithPolicy()
+	r.Verdict.State, r.Job.DurationSeconds = "is running", ptr.To[int64](49)
+	r.Problems = append(r.Problems, explain.Problem{Kind: explain.ProblemTerminatingHolds, Text: "1 pod is terminating", Since: explain.TimeOf(r.ObservedAt.Add(-2 * time.Second))})
+	r.Verdict.Problem = ptr.To(int32(len(r.Problems) - 1))
+	if got := render(t, func(w io.Writer) error { return Short(w, r, Options{Width: 80}) }); !strings.Contains(got, "is running for 49s") {
+		t.Errorf("%s", got)
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -74,6 +75,7 @@ func fixtures() map[string]explain.Report {
 		"running-with-policy": runningWithPolicy(),
 		"nothing-readable":    nothingReadable(),
 		"wide-runes":          wideRunes(),
+		"disruptions":         disruptions(),
 	}
 	for name, r := range all {
 		limitFailures(&r)
@@ -81,6 +83,30 @@ func fixtures() map[string]explain.Report {
 		all[name] = r
 	}
 	return all
+}
+
+// disruptions returns a running Job whose pods others take again and again, which a rule ignores.
+func disruptions() explain.Report {
+	r := baseReport("preemptible", 7200)
+	r.Job.CompletionMode = "Indexed"
+	r.Counts.Active, r.Counts.Succeeded, r.Counts.Completed = 3, 4, 4
+	r.Verdict.Sentence, r.Verdict.Summary = "The Job is running: 4 of 10 indexes succeeded.", "4 of 10 indexes succeeded"
+	ignored := explain.Ruling{Rule: ptr.To(int32(0)), RuleName: "Evicted", Action: "Ignore"}
+	r.Disruptions = &explain.Disruptions{
+		Pods: 24, TimedPods: 22, LostSeconds: 15132, Index: ptr.To(int32(7)), IndexPods: 5,
+		By: []explain.Disruption{
+			{
+				Ending: meaning.Ending{Kind: meaning.EndEvicted, By: meaning.ByKarpenter}, Why: "Underutilized", Pods: 19, TimedPods: 19, LostSeconds: 14400,
+				Indexes: "0-3,7", Nodes: []string{"ip-10-0-1-7.ec2.internal", "ip-10-0-1-9.ec2.internal"}, Rulings: []explain.RuledPods{{Ruling: ignored, Pods: 18}, {Pods: 1}},
+			},
+			{
+				Ending: meaning.Ending{Kind: meaning.EndPreempted, By: meaning.ByScheduler}, Pods: 3, TimedPods: 3, LostSeconds: 732, Indexes: "7",
+				For: []string{"5d0c7a1e-0f5f-4d0e-9a7b-1f9a3c1e2b44"}, Rulings: []explain.RuledPods{{Ruling: ignored, Pods: 3}},
+			},
+			{Ending: meaning.Ending{Kind: meaning.EndEvicted}, Pods: 2, Indexes: "8-9"},
+		},
+	}
+	return r
 }
 
 // stateOf returns the state for the headline, as explain sets it.

@@ -43,6 +43,9 @@ func drawings(t testing.TB, o Options) map[string]string {
 		"several":        render(t, func(w io.Writer) error { return Explanations(w, listFixture(), o) }),
 		"several-groups": render(t, func(w io.Writer) error { return Explanations(w, groupsFixture(), o) }),
 	}
+	for name, r := range cronJobs() {
+		all["cronjob-"+name] = render(t, func(w io.Writer) error { return CronJob(w, &r, o) })
+	}
 	for name, r := range fixtures() {
 		all[name] = render(t, func(w io.Writer) error { return Explanation(w, r, o) })
 		all["short-"+name] = render(t, func(w io.Writer) error { return Short(w, r, o) })

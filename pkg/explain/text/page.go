@@ -23,6 +23,8 @@ type Options struct {
 	ASCII bool
 	// Full disables the truncation of lists and tables.
 	Full bool
+	// Absolute shows times of day instead of "3s ago".
+	Absolute bool
 	// Again is the command that shows the whole of a Short explanation: "" for the flag --full of the same command.
 	Again string
 	// Location is the time zone, nil for UTC.

@@ -42,6 +42,20 @@ func TestManyCausesAreCutToALineEach(t *testing.T) {
 	}
 }
 
+// On a narrow page, a line of a group omits the times, so that the cause has room; the Jobs after the last line are named.
+//
+// Requirements: CLI-45
+func TestLinesOfGroupsKeepTheCause(t *testing.T) {
+	l := groupsFixture()
+	got := render(t, func(w io.Writer) error { return Explanations(w, l, Options{Width: 80}) })
+	if !strings.Contains(got, "! etl-0-1 is stalled: Pods cannot be created") && !strings.Contains(got, "! etl-0-1 is stalled: pods cannot be created") {
+		t.Errorf("times are before the cause:\n%s", got)
+	}
+	if !strings.Contains(got, "more: ") {
+		t.Errorf("the other Jobs have no names:\n%s", got)
+	}
+}
+
 // A caller may leave out the report on a Job of a group.
 func TestGroupsOfUnknownJobsAreDrawn(t *testing.T) {
 	l := explain.ReportList{Items: []explain.Report{complete()}, Groups: []explain.JobGroup{{State: explain.GroupFailed, Count: 1, Jobs: []string{"gone"}, Text: "unknown"}, {State: explain.GroupFailed, Count: 1}}}

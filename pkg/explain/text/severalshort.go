@@ -37,15 +37,18 @@ func (p *page) shortList(l *explain.ReportList) {
 
 	// One line per other group, and per Job that is in no group.
 	var rows []layout.Line
+	var names []string
 	for i := range l.Groups[len(shown):] {
 		g := &l.Groups[len(shown)+i]
-		rows = append(rows, append(p.groupTitle(l, g), plain(": "+groupCause(l, g))))
+		rows = append(rows, p.groupRow(l, g))
+		names = append(names, g.Jobs...)
 	}
 	for i := range l.Items {
 		r := &l.Items[i]
 		isThis := func(name string) bool { return isNamed(&r.Job, name) }
 		if !slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return slices.ContainsFunc(g.Jobs, isThis) }) {
 			rows = append(rows, (&short{view: newView(r, p.opts)}).headline())
+			names = append(names, r.Job.Name)
 		}
 	}
 	if len(rows) > 0 {
@@ -55,7 +58,8 @@ func (p *page) shortList(l *explain.ReportList) {
 		p.Place(0, row.Cut(p.Room(0), p.Glyphs.Ellipsis))
 	}
 	if rest := len(rows) - shortRows; rest > 0 {
-		p.Para(0, indentSection, layout.Text(layout.Muted, p.Glyphs.More+" "+wording.Count(rest, "more")))
+		more := wording.Count(rest, "more") + ": " + strings.Join(names[len(names)-rest:], ", ")
+		p.Place(0, layout.Of(layout.Text(layout.Muted, p.Glyphs.More+" "+more)).Cut(p.Room(0), p.Glyphs.Ellipsis))
 	}
 
 	// The data that could not be read, and the command for the full explanation.
@@ -71,10 +75,19 @@ func (p *page) shortList(l *explain.ReportList) {
 	p.labeled(0, append(last, labeled{label: "More", text: more}))
 }
 
+// groupRow returns the Jobs of a group and their cause in one line. If they do not fit, it omits the times, not the cause.
+func (p *page) groupRow(l *explain.ReportList, g *explain.JobGroup) layout.Line {
+	cause := plain(": " + groupCause(l, g))
+	if row := append(p.groupTitle(l, g, true), cause); row.Width() <= p.Room(0) {
+		return row
+	}
+	return append(p.groupTitle(l, g, false), cause)
+}
+
 // shortGroup writes the Jobs of one cause, the cause, and the advice.
 func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 	r := newestOf(l, g)
-	title := p.groupTitle(l, g)
+	title := p.groupTitle(l, g, true)
 	if g.Count == 1 && r.Verdict.Summary != "" {
 		title = append(title, plain(": "+r.Verdict.Summary))
 	}
@@ -84,14 +97,17 @@ func (p *page) shortGroup(l *explain.ReportList, g *explain.JobGroup) {
 }
 
 // groupTitle returns "✗ 14 Jobs failed: report-13, report-12, report-11, and 11 more", or "✗ train failed after 3m4s (17m
-// ago)".
-func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup) layout.Line {
+// ago)", or without the times.
+func (p *page) groupTitle(l *explain.ReportList, g *explain.JobGroup, times bool) layout.Line {
 	r := newestOf(l, g)
 	mark, style := section.JobMark(&p.Glyphs, r.Verdict.Outcome, r.Verdict.Stalled, r.Job.Suspend)
 	title := layout.Of(layout.Text(style|layout.Bold, mark+" "))
 	if g.Count == 1 {
-		v := &short{view: newView(r, p.opts)}
-		return append(title, layout.Text(layout.Bold, someNames(g.Jobs, 1)), plain(" "), layout.Text(style|layout.Bold, r.Verdict.State), plain(v.time()))
+		title = append(title, layout.Text(layout.Bold, someNames(g.Jobs, 1)), plain(" "), layout.Text(style|layout.Bold, r.Verdict.State))
+		if times {
+			title = append(title, plain((&short{view: newView(r, p.opts)}).time()))
+		}
+		return title
 	}
 	return append(title, layout.Text(style|layout.Bold, groupWords(g)), plain(": "+someNames(g.Jobs, shortNames)))
 }
@@ -113,7 +129,7 @@ func groupCause(l *explain.ReportList, g *explain.JobGroup) string {
 	case len(own) == 0 && newest.FailuresWithoutPod > 0:
 		return words.PodsGone
 	case len(own) == 0:
-		return g.Text
+		return cmp.Or(words.EndBriefly(newest.Verdict.EndedBy), g.Text)
 	case len(own) == 1:
 		return own[0].Text
 	}
@@ -129,7 +145,7 @@ func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:
-		return cmp.Or(words.Mechanism(r), g.Text)
+		return cmp.Or(words.Mechanism(r), words.EndHeadline(&r.Verdict), g.Text)
 	}
 	at := slices.IndexFunc(own, func(c explain.Cause) bool { return g.Failure != nil && c.Failure != nil && *c.Failure == *g.Failure })
 	c := &own[max(0, at)]

@@ -47,7 +47,7 @@ func newShort(r *explain.Report, o Options) *short {
 	v.page.Para(0, indentSection, v.headline()...)
 	v.answer()
 	v.labeled(indentSection, slices.Concat(
-		v.why(), v.failedIndexes(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
+		v.why(), v.failedIndexes(), v.disrupted(), v.pod(), v.log(), v.details(), v.others(), v.waits(), v.retries(), v.unread(),
 	))
 	v.labeled(0, append(v.toDo(), v.more()...))
 	return v
@@ -86,7 +86,7 @@ func (v *short) time() string {
 			ago = " after " + took + ago
 		}
 		return ago
-	case named != nil && !named.Since.IsZero():
+	case named != nil && !named.Since.IsZero() && v.isHeldBy(named):
 		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
 	case inBackoff >= 0:
 		return " for another " + wording.Age(r.Waits[inBackoff].Until.Sub(v.frame.Now))
@@ -94,6 +94,11 @@ func (v *short) time() string {
 		return " for " + took
 	}
 	return ""
+}
+
+// isHeldBy reports whether the state of the Job is as old as the problem: a Job that runs may lack pods for a shorter time.
+func (v *short) isHeldBy(p *explain.Problem) bool {
+	return v.report.Verdict.Stalled || p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting
 }
 
 // named returns the problem that the verdict names, nil if it names none.

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -95,6 +96,23 @@ func (v *short) failedIndexes() []labeled {
 		return nil
 	}
 	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, indexesLimit))
+}
+
+// lostSeconds is the pod time that makes disruptions worth a line.
+const lostSeconds = 600
+
+// disrupted returns who took pods of a Job that is not complete, if the causes do not show all of them, or if that cost much time.
+func (v *short) disrupted() []labeled {
+	d, shown := v.report.Disruptions, int32(0)
+	for i := range v.own {
+		if c := &v.own[i]; c.Ending != nil && c.Ending.TookPod(c.Message) {
+			shown += c.Count
+		}
+	}
+	if d == nil || v.report.Verdict.Outcome == reconcile.OutcomeComplete || d.Pods <= shown && (d.Pods < 2 || d.LostSeconds < lostSeconds) {
+		return nil
+	}
+	return labelOf("Taken", layout.Plain, words.DisruptionsText(d))
 }
 
 // pod returns the pod that failed last if there is a single cause, or an example of the pods with the problem.
@@ -322,6 +340,7 @@ func (v *short) more() []labeled {
 		name  string
 		there bool
 	}{
+		{"disruptions", r.Disruptions != nil},
 		{"timeline", len(r.Timeline) > 0},
 		{"pods", len(r.Pods) > 0 && r.Pods[0].Phase != string(corev1.PodUnknown)},
 		{"indexes", r.Indexes != nil},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -49,6 +50,9 @@ func Summary(w io.Writer, r explain.Report, o Options) error {
 		}
 	}
 	v.summaryRule()
+	if d := r.Disruptions; d != nil {
+		v.page.Field("Disrupted", plain(words.DisruptionsText(d)))
+	}
 	v.summaryProblems()
 	for _, step := range first(v.steps(), summarySteps) {
 		v.page.Field("Next", step...)

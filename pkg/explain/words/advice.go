@@ -13,6 +13,7 @@ import (
 // Advice on failures, and on a Job that failed.
 const (
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
+	RaiseOn             = "if the command no longer runs, continue what it began"
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
@@ -151,7 +152,7 @@ func ReadLogOf(container string) string { return "read the log of container " + 
 func MemoryAdvice(container string, limit input.MemoryLimit, ofPod bool) string {
 	switch {
 	case limit.Value == "" && ofPod:
-		return fmt.Sprintf("give container %s a memory request and a memory limit: it has no memory limit of its own, so the node or the pod ran out of memory", container)
+		return fmt.Sprintf("give container %s a memory request and a memory limit: it has none, and the memory of its node or pod was used up", container)
 	case limit.Value == "":
 		return fmt.Sprintf("set a memory request and limit for container %s in the Job's template, which has no limit; a LimitRange may have set one in its pods", container)
 	case limit.From == input.LimitOfAllOfPod:

@@ -188,6 +188,22 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	return wording.Join(" ", text+limitClause(p.Run.MemoryLimit)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"), by)
 }
 
+// crashLoopBriefly returns "exit 1, 3 restarts: cannot connect".
+func crashLoopBriefly(p *explain.Problem, _ time.Time) string {
+	how := ""
+	switch exit := p.Run.Exit; {
+	case p.Run.Ending != nil:
+		how = p.Run.Ending.Brief()
+	case exit == nil:
+		return ""
+	case exit.Reason != "" && exit.Reason != "Error":
+		how = exit.Reason
+	default:
+		how = fmt.Sprintf("exit %d", exit.ExitCode)
+	}
+	return wording.Join(": ", how+", "+wording.Plural(p.Run.Restarts, "restart", "restarts"), p.Run.LastLine)
+}
+
 // restartedText describes a container that failed and runs again.
 func restartedText(p *explain.Problem, _ time.Time) string {
 	again, after := "runs again", ", after restart "+wording.Thousands(p.Run.Restarts)

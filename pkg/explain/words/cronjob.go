@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"fmt"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -312,4 +313,68 @@ func GiveMoreTimeToStart(seconds int64) string {
 		return "raise startingDeadlineSeconds: the controller may look at a CronJob only every 10s, so a smaller value may miss every start"
 	}
 	return "raise startingDeadlineSeconds, so that a late start still counts"
+}
+
+// cronJobStatuses are the states of CronJobs in words.
+var cronJobStatuses = map[explain.CronJobState]string{
+	explain.CronJobScheduled: "Scheduled", explain.CronJobSuspended: "Suspended", explain.CronJobDeleting: "Terminating",
+	explain.CronJobGone: "Gone", explain.CronJobUnread: "Unknown", explain.CronJobCreationRefused: "Refused",
+	explain.CronJobOverlap: "Waiting for a Job", explain.CronJobCannotReplace: "Cannot replace a Job",
+	explain.CronJobMissedStart: "Start missed", explain.CronJobManyMissed: "Starts missed",
+	explain.CronJobUnknownZone: "Unknown time zone", explain.CronJobBadSchedule: "Invalid schedule", explain.CronJobOverdue: "Overdue",
+	explain.CronJobPileUp: "Jobs pile up", explain.CronJobManualJobs: "Jobs by hand",
+}
+
+// CronJobStatus returns a state in words.
+func CronJobStatus(state explain.CronJobState) string {
+	return cmp.Or(cronJobStatuses[state], string(state))
+}
+
+// SkippedText says how many starts did not happen, and why, without the time of the last one.
+func SkippedText(s *explain.SkippedStarts, r *explain.CronJobReport) string {
+	text := wording.Plural(s.Starts, "start", "starts")
+	switch {
+	case s.Reason == explain.CronJobOverlap:
+		return text + " while a Job ran (Forbid)"
+	case r.StartingDeadlineSeconds != nil:
+		return text + fmt.Sprintf(" later than startingDeadlineSeconds (%s)", wording.Seconds(*r.StartingDeadlineSeconds))
+	}
+	return text + " too late"
+}
+
+// ClockChangeText says what a change of the clocks does to starts.
+func ClockChangeText(c *explain.ClockChange, zone *time.Location) string {
+	day := c.At.In(zone).Format(time.DateOnly)
+	if c.Removed > 0 {
+		return fmt.Sprintf("%s does not exist on %s, so %s", c.Clock, day, wording.Plural(c.Removed, "start does not happen", "starts do not happen"))
+	}
+	return fmt.Sprintf("%s comes twice on %s, so the CronJob starts %s", c.Clock, day, wording.Plural(c.Added, "more Job", "more Jobs"))
+}
+
+// RunState returns the state of a run in words, for a count or a column.
+func RunState(state explain.OwnedState) string {
+	if state == explain.OwnedUnknown {
+		return "of unknown outcome"
+	}
+	return strings.ToLower(string(state))
+}
+
+// KeptJobsText says which finished Jobs a CronJob keeps, "" if that is unknown.
+func KeptJobsText(r *explain.CronJobReport) string {
+	if r.SuccessfulJobsHistoryLimit == nil || r.FailedJobsHistoryLimit == nil {
+		return ""
+	}
+	text := fmt.Sprintf("%d succeeded and %d failed Jobs (history limits)", *r.SuccessfulJobsHistoryLimit, *r.FailedJobsHistoryLimit)
+	if ttl := r.TTLSecondsAfterFinished; ttl != nil {
+		text += ", for " + wording.Seconds(int64(*ttl)) + " (ttlSecondsAfterFinished)"
+	}
+	return text
+}
+
+// OverlapText says what a CronJob does with a start while a Job runs.
+func OverlapText(policy string) string {
+	return map[string]string{
+		"": "Jobs may run at once (concurrencyPolicy Allow)", "Allow": "Jobs may run at once (concurrencyPolicy Allow)",
+		"Forbid": "no start while a Job runs (concurrencyPolicy Forbid)", "Replace": "a start ends the Job that runs (concurrencyPolicy Replace)",
+	}[policy]
 }

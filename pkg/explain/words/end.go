@@ -48,6 +48,9 @@ var ends = map[explain.EndedBy]endWords{
 	explain.EndedByCompletions:      {evidence: completionsEvidence},
 }
 
+// EndBriefly returns the limit that failed a Job in two words, "" if it has none.
+func EndBriefly(by explain.EndedBy) string { return ends[by].column }
+
 // EndHeadline returns what failed the Job if it was not the failure of a pod, else "".
 func EndHeadline(v *explain.Verdict) string {
 	if headline := ends[v.EndedBy].headline; headline != nil && v.Outcome.Fails() {
@@ -137,7 +140,7 @@ func restartsHeadline(e *explain.End) []string {
 	if !r.Exact {
 		often = "at least " + often
 	}
-	text := fmt.Sprintf("%s restarted %s, which uses up backoffLimit %d", who, often, limit)
+	text := fmt.Sprintf("%s restarted %s, and backoffLimit %d allows no more", who, often, limit)
 	if limit == 0 {
 		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
 	}

@@ -4,13 +4,15 @@ import (
 	"cmp"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // RunOf returns the report on a Job of a CronJob or JobSet in short.
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
-	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created}
+	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
 	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
 		p := &r.Problems[*at]
 		run.Since = cmp.Or(p.Since, run.Since)
@@ -31,6 +33,24 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.State = explain.OwnedSuspended
 	case v.Stalled:
 		run.State = explain.OwnedStalled
+	}
+	return run
+}
+
+// RunOfOutline returns a Job of a CronJob in short, with the cause that lists have.
+func RunOfOutline(o *explain.Outline, now time.Time) explain.OwnedRun {
+	run := explain.OwnedRun{
+		Name: o.Name, State: explain.OwnedRunning, Since: o.Created, Cause: Why(o, now, MostWhy), Started: o.Started, Finished: o.Finished,
+	}
+	switch {
+	case o.Outcome.Fails():
+		run.State, run.Since = explain.OwnedFailed, cmp.Or(o.Finished, o.Created)
+	case o.Outcome.Succeeds():
+		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(o.Finished, o.Created), ""
+	case o.Status == string(batchv1.JobSuspended):
+		run.State = explain.OwnedSuspended
+	case o.Stalled != nil:
+		run.State, run.Since, run.Cause = explain.OwnedStalled, cmp.Or(o.Stalled.Since, o.Created), o.Stalled.Text
 	}
 	return run
 }

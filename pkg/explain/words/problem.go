@@ -67,9 +67,12 @@ var problems = map[explain.ProblemKind]problemWords{
 		advice: "make the image available, or run another one",
 	},
 	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
-	explain.ProblemCrashLoop:       {what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, advice: "read its log from before the last restart"},
-	explain.ProblemRestarted:       {what: restartedText, says: crashLoopSays, note: restartsNote},
-	explain.ProblemPodsLost:        {what: podsLostText, note: podsLostNote},
+	explain.ProblemCrashLoop: {
+		what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
+		advice: "read its log from before the last restart",
+	},
+	explain.ProblemRestarted: {what: restartedText, says: crashLoopSays, note: restartsNote},
+	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
 		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
@@ -156,7 +159,7 @@ func ProblemReason(p *explain.Problem) string {
 		return "FailedCreate: " + p.Refusal.Text()
 	case p.Kind == explain.ProblemUnschedulable:
 		return wording.Join(": ", string(p.Kind), brief)
-	case brief != "":
+	case brief != "" && p.Kind != explain.ProblemCrashLoop:
 		return brief
 	case (p.Container != "" || p.Start.Trouble != nil) && p.Start.Reason != "":
 		return wording.Join(": ", p.Start.Reason, p.Start.Trouble.Brief())
@@ -262,6 +265,8 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 
 func suspendedText(p *explain.Problem, now time.Time) string {
 	switch {
+	case p.Suspension.Raising:
+		return "the Job is suspended until its memory is raised (retry --in-place)"
 	case p.Suspension.Hold != nil:
 		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue, now)
 		return text
@@ -318,7 +323,7 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	pods, it := wording.Plural(p.Count, "pod is", "pods are")+" terminating", wording.Form(p.Count, "it", "them")
 	switch p.Kind {
 	case explain.ProblemNodeGone:
-		pods += fmt.Sprintf(" on node %s, which %s and cannot stop %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "), it)
+		pods += fmt.Sprintf(" on node %s, which %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "))
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
 	}
@@ -326,7 +331,7 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 	case explain.HoldsEnd:
 		return pods + ", and the Job waits for " + it + " to end"
 	case explain.HoldsReplacement:
-		return pods + wording.Form(p.Count, ", and its replacement is created only after it has ended", ", and their replacements are created only after they have ended") + " (podReplacementPolicy Failed)"
+		return pods + wording.Form(p.Count, ", and is replaced only after it has ended", ", and are replaced only after they have ended") + " (podReplacementPolicy Failed)"
 	}
 	return pods + ", and counted in status.terminating"
 }

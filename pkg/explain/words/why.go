@@ -27,7 +27,7 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 		return wording.Cut(cmp.Or(o.Stalled.Brief, problems[o.Stalled.Kind].column, o.Stalled.Reason), width)
 	case o.EndedBy == explain.EndedByDeadline:
 		return deadlineExceeded
-	case o.Why != nil:
+	case o.Why != nil && len(o.Why.Causes) > 0:
 		return WhyFailed(o.Why, now, width)
 	case o.Refused != nil:
 		return wording.Cut(o.Refused.Brief, width)

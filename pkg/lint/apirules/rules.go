@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // rule is a condition for the values of some fields; otherwise, the API server rejects the template.
@@ -209,7 +209,7 @@ func matches(pattern string) func(string) []string {
 
 // allowed rejects a text that is none of these, and a missing one.
 func allowed(values ...string) check {
-	fix := "use " + phrase.Or(values)
+	fix := "use " + wording.Enumerate(values, "or")
 	return func(v *value) (string, string) {
 		switch text := v.text(); {
 		case slices.Contains(values, text):

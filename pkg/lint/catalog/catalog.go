@@ -36,13 +36,3 @@ func Rules() []Rule {
 	slices.SortFunc(rules, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return rules
 }
-
-// Find returns the rule with this ID.
-func Find(id string) (Rule, bool) {
-	rules := Rules()
-	i, found := slices.BinarySearchFunc(rules, id, func(r Rule, id string) int { return strings.Compare(r.ID, id) })
-	if !found {
-		return Rule{}, false
-	}
-	return rules[i], true
-}

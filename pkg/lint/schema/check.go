@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Problem is a field name or a value that the API does not have.
@@ -254,7 +254,7 @@ func (w *walk) checkText(s *Schema, value string) (any, bool) {
 	if value == "" && !s.strict || s.allowed == nil || slices.Contains(s.allowed, value) {
 		return value, true
 	}
-	fix := "use " + phrase.Or(s.allowed)
+	fix := "use " + wording.Enumerate(s.allowed, "or")
 	corrected, keep := any(nil), false
 	for _, allowed := range s.allowed {
 		if strings.EqualFold(allowed, value) {

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/phrase"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/typo"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // synonyms maps other names for a field, in lower case, to its name.
@@ -53,7 +53,7 @@ func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
 		problem.Fix = w.move(here, name, to, right, path)
 	} else if inner := here.unwrap(name); inner != nil {
 		problem.Message += ": what it contains belongs into " + cmp.Or(pathOf(w.Prefix, here.steps), "the object") + " itself"
-		problem.Fix = "write " + phrase.And(inner) + " here, without " + name
+		problem.Fix = "write " + wording.EnumerateFew(inner) + " here, without " + name
 		for _, field := range inner {
 			w.result.Moved[pathOf(w.Prefix, append(slices.Clone(here.steps), step{name: field}))] = path + "." + field
 		}
@@ -121,8 +121,8 @@ func (w *walk) moveIntoSibling(s *Schema, content map[string]any, name string, i
 		at = empty
 	}
 	w.report(Problem{
-		ID: "unknown-field", Path: at, Fix: "indent " + phrase.And(names) + " more than " + name,
-		Message: empty + " is empty, but there is " + phrase.And(names) + " beside it",
+		ID: "unknown-field", Path: at, Fix: "indent " + wording.EnumerateFew(names) + " more than " + name,
+		Message: empty + " is empty, but there is " + wording.EnumerateFew(names) + " beside it",
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 var (
@@ -159,8 +158,8 @@ func Answer(p *widget.Paint, j *screen.Job, staleSince *time.Time, keys ...widge
 	}
 	options := textOptions(p)
 	options.Full = false
-	for _, key := range keys {
-		options.Again = wording.Join(", ", options.Again, "key "+key.Help().Key)
+	for i, key := range keys {
+		options.Again += []string{"key ", ", then "}[min(i, 1)] + key.Help().Key
 	}
 	return append(lines, text.ShortLines(report, options)...)
 }

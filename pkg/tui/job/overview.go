@@ -71,6 +71,7 @@ func stateBlocks(p *widget.Paint, j *screen.Job) []widget.Block {
 		p.Section(success),
 		p.Section(section.FailurePolicy(&p.Frame, j.FailurePolicy, true)),
 		p.Section(limits),
+		p.Section(section.Disruptions(&p.Frame, j.Report)),
 		p.Section(section.FamilyJobs(&p.Frame, j.Report)),
 	}
 }

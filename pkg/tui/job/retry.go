@@ -1,6 +1,7 @@
 package job
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,15 +19,19 @@ import (
 )
 
 // RetryForm shows what a retry of a failed or stalled Job would run, lets the user choose other indexes, and creates the
-// retry after a confirmation.
+// retry after a confirmation. It also runs a CronJob now.
 type RetryForm struct {
 	job     types.NamespacedName
-	retrier screen.Retrier
+	focus   snapshot.Focus
+	words   retryWords
+	retrier screen.Finder
 	// found is nil until the Job was read, and after a failed creation, because it may be outdated.
 	found *screen.Retryable
 	// plan is the Job that enter creates; if it is nil, problem is the reason.
 	plan    *screen.RetryPlan
 	problem string
+	// list is the text with the chosen indexes, and memory is how much more memory the Job gets: "" for no more.
+	list, memory string
 	// asks is set while the form waits for the confirmation.
 	asks bool
 	// stop interrupts the creation; it is nil before the creation.
@@ -36,6 +41,7 @@ type RetryForm struct {
 var (
 	keyCreate  = widget.Bind("enter", "create", "enter")
 	keyIndexes = widget.Bind("i", "choose indexes", "i")
+	keyMemory  = widget.Bind("m", "more memory", "m")
 	keyConfirm = widget.Bind("y", "yes, create", "y")
 	keyDecline = widget.Bind("n", "no", "n", "N", "enter")
 	// keyReturn goes one step back; if the form does not handle it, the Model does.
@@ -44,15 +50,24 @@ var (
 
 // OpenRetry opens the form for a failed or stalled Job.
 func OpenRetry(job types.NamespacedName, retrier screen.Retrier) screen.Action {
-	s := &RetryForm{job: job, retrier: retrier}
+	s := &RetryForm{job: job, focus: snapshot.Focus{Job: job}, words: retryWords{"Retry", "Retry of job ", "Reading the Job and its retries"}, retrier: retrier}
 	return screen.Action{Open: s, Run: s.find}
 }
 
-// Focus returns the Job, whose map is drawn.
-func (s *RetryForm) Focus() snapshot.Focus { return snapshot.Focus{Job: s.job} }
+// OpenRun opens the form that runs a CronJob now.
+func OpenRun(cronJob types.NamespacedName, finder screen.Finder) screen.Action {
+	s := &RetryForm{job: cronJob, focus: snapshot.Focus{CronJob: cronJob}, words: retryWords{"Run", "Run cronjob ", "Reading the CronJob"}, retrier: finder}
+	return screen.Action{Open: s, Run: s.find}
+}
+
+// retryWords are the words for a retry, or for a run of a CronJob.
+type retryWords struct{ crumb, title, reading string }
+
+// Focus returns the Job, whose map is drawn, or the CronJob.
+func (s *RetryForm) Focus() snapshot.Focus { return s.focus }
 
 // Crumb returns the same text for all Jobs.
-func (s *RetryForm) Crumb() string { return "Retry" }
+func (s *RetryForm) Crumb() string { return s.words.crumb }
 
 // Wheel does nothing.
 func (s *RetryForm) Wheel(int, *screen.Data) {}
@@ -71,8 +86,11 @@ func (s *RetryForm) Keys() []widget.KeyGroup {
 		if s.found != nil && s.found.Indexed {
 			keys = append(keys, keyIndexes)
 		}
+		if s.found != nil && s.found.PlanMemory != nil {
+			keys = append(keys, keyMemory)
+		}
 	}
-	return []widget.KeyGroup{{Title: "Retry", Bindings: keys}}
+	return []widget.KeyGroup{{Title: s.words.crumb, Bindings: keys}}
 }
 
 // Key handles these keys, and esc if it does not close the form.
@@ -89,6 +107,9 @@ func (s *RetryForm) Key(k tea.KeyPressMsg, _ *screen.Data) (screen.Action, bool)
 		return s.create(), true
 	case widget.Matches(k, keyCreate):
 		s.asks = true
+	case widget.Matches(k, keyMemory):
+		s.raise(cmp.Or(s.memory, firstRaise))
+		return screen.Action{Ask: &widget.Question{Label: "--memory ", Text: s.memory, Changed: s.raise}}, true
 	default:
 		return screen.Action{Ask: &widget.Question{Label: "--indexes ", Text: s.indexes(), Changed: s.choose}}, true
 	}
@@ -118,9 +139,18 @@ func (s *RetryForm) indexes() string {
 	return s.plan.Indexes.String()
 }
 
+// firstRaise is the raise of memory that the form proposes.
+const firstRaise = "x2"
+
+// raise plans the retry with more memory, or with "" with the same.
+func (s *RetryForm) raise(memory string) {
+	s.memory = memory
+	s.choose(s.list)
+}
+
 // choose plans a retry of the listed indexes, or with "" of all that are missing.
 func (s *RetryForm) choose(list string) {
-	s.plan, s.problem = nil, ""
+	s.plan, s.problem, s.list = nil, "", list
 	indexes, err := indexset.Parse(list)
 	if err != nil {
 		s.problem = fmt.Sprintf("--indexes: %v; use numbers and ranges such as 3,7-9", err)
@@ -130,7 +160,12 @@ func (s *RetryForm) choose(list string) {
 	if list == "" {
 		chosen = nil
 	}
-	if s.plan, err = s.found.Plan(chosen); err != nil {
+	if s.memory == "" {
+		s.plan, err = s.found.Plan(chosen)
+	} else {
+		s.plan, err = s.found.PlanMemory(chosen, s.memory)
+	}
+	if err != nil {
 		s.problem = err.Error()
 	}
 }
@@ -164,7 +199,7 @@ func (s *RetryForm) created(plan *screen.RetryPlan, err error) screen.Action {
 
 // Body returns the plan, the question or the operation in progress, and the map.
 func (s *RetryForm) Body(p *widget.Paint, d *screen.Data) []layout.Line {
-	blocks := []widget.Block{{p.Title("Retry of job "+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
+	blocks := []widget.Block{{p.Title(s.words.title+s.job.Namespace+"/"+s.job.Name, "")}, s.stateLine(p)}
 	if s.plan != nil {
 		blocks[0] = append(blocks[0], field("new Job", layout.Text(layout.Bold, s.plan.Name)))
 		blocks[0] = append(blocks[0], p.Wrap(field("", layout.Text(layout.Plain, s.plan.Summary)), fieldWidth)...)
@@ -202,7 +237,7 @@ func (s *RetryForm) stateLine(p *widget.Paint) []layout.Line {
 	case s.problem != "":
 		style, text = layout.Bad, p.Glyphs.Bad+" "+wording.Sentence(s.problem)
 	case s.found == nil:
-		text = "Reading the Job and its retries" + p.Glyphs.More
+		text = s.words.reading + p.Glyphs.More
 	case s.asks:
 		style, text = layout.Accent|layout.Bold, "Create job "+s.plan.Name
 		if s.found.Indexed {

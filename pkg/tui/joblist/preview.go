@@ -11,13 +11,14 @@ import (
 )
 
 // A terminal of 100x30 has room for a preview below the list, and one of 140 columns beside it, with two thirds of the
-// columns; a list with namespaces keeps leastNamespaces. On a smaller terminal, the preview has the lines that the list
+// columns, at most mostPreview, so that reasons have room; a list with namespaces keeps leastNamespaces. On a smaller terminal, the preview has the lines that the list
 // leaves, if these are leastPreview; aboveList is the maximum number of lines above the rows.
 const (
 	previewWidth    = 100
 	previewHeight   = 30 - 2
 	besideWidth     = 140
 	besideGap       = 3
+	mostPreview     = 120
 	leastNamespaces = 70
 	leastPreview    = 6
 	aboveList       = 7
@@ -28,11 +29,11 @@ func isBeside(d *screen.Data) bool { return d.Width >= besideWidth && d.Height >
 
 // besideList returns the width of a list with a preview beside it.
 func besideList(width int, jobs []explain.Outline) int {
-	third := (width - besideGap) / 3
+	least := max((width-besideGap)/3, width-besideGap-mostPreview)
 	if len(jobs) > 0 && jobs[0].Namespace != jobs[len(jobs)-1].Namespace {
-		return max(third, leastNamespaces)
+		return max(least, leastNamespaces)
 	}
-	return third
+	return least
 }
 
 // previewLines returns the minimum height of the preview, 0 for none.

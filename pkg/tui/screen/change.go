@@ -30,17 +30,23 @@ type Changer interface {
 type Retrier interface {
 	// IsAllowed reports whether the user may create retries in a namespace; false if that is unknown.
 	IsAllowed(ctx context.Context, namespace string) bool
-	// Find reads a Job and its retries.
-	Find(ctx context.Context, job types.NamespacedName) (*Retryable, error)
+	Finder
 }
 
-// Retryable is a Job that can be retried.
+// Finder finds what can run again: a Job with its retries, or a CronJob whose template can run now.
+type Finder interface {
+	Find(ctx context.Context, object types.NamespacedName) (*Retryable, error)
+}
+
+// Retryable is a Job or CronJob that can run again.
 type Retryable struct {
 	Indexed bool
 	// Replaces is set for a Job that has not finished: it is deleted once the retry is created.
 	Replaces bool
 	// Plan plans a retry that runs these indexes, or with nil all missing indexes. It sends no requests.
 	Plan func(indexes *indexset.Set) (*RetryPlan, error)
+	// PlanMemory is Plan with more memory, such as x2, for the containers that ran out of it; nil if none did.
+	PlanMemory func(indexes *indexset.Set, memory string) (*RetryPlan, error)
 }
 
 // RetryPlan is a retry that can be created.

@@ -36,7 +36,7 @@ type heading struct {
 // entry is a Snapshot in a recording.
 type entry struct {
 	Snapshot
-	// Same lists the parts that are equal to the parts of the previous line: jobs, job, pod, log. They are not repeated.
+	// Same lists the parts that are equal to the parts of the previous line: jobs, job, cronJob, pod, log. They are not repeated.
 	Same []string `json:"same,omitempty"`
 }
 
@@ -49,6 +49,7 @@ var parts = []struct {
 }{
 	{"jobs", func(s, o *Snapshot) bool { return s.Jobs != nil && s.Jobs == o.Jobs }, func(s, o *Snapshot) { s.Jobs = o.Jobs }},
 	{"job", func(s, o *Snapshot) bool { return s.Job != nil && o.Job != nil && *s.Job == *o.Job }, func(s, o *Snapshot) { s.Job = o.Job }},
+	{"cronJob", func(s, o *Snapshot) bool { return s.CronJob != nil && s.CronJob == o.CronJob }, func(s, o *Snapshot) { s.CronJob = o.CronJob }},
 	{"pod", func(s, o *Snapshot) bool { return s.Pod != nil && s.Pod == o.Pod }, func(s, o *Snapshot) { s.Pod = o.Pod }},
 	{"log", func(s, o *Snapshot) bool { return s.Log != nil && s.Log == o.Log }, func(s, o *Snapshot) { s.Log = o.Log }},
 }

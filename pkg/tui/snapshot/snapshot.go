@@ -16,6 +16,8 @@ import (
 type Focus struct {
 	// Job is the open Job.
 	Job types.NamespacedName `json:"job,omitzero"`
+	// CronJob is the open CronJob, zero for none; Job is zero then.
+	CronJob types.NamespacedName `json:"cronJob,omitzero"`
 	// Pod is the open pod of the Job, "" for none.
 	Pod string `json:"pod,omitempty"`
 	// Log is the open log of the pod, nil for none.
@@ -24,7 +26,7 @@ type Focus struct {
 	Preview bool `json:"preview,omitempty"`
 }
 
-// MarshalJSON writes the Job's fields in lower case, which types.NamespacedName has no tags for. Decoding ignores case.
+// MarshalJSON writes the fields of the Job and the CronJob in lower case, which types.NamespacedName has no tags for. Decoding ignores case.
 func (f Focus) MarshalJSON() ([]byte, error) {
 	type fields Focus
 	type key struct {
@@ -32,9 +34,10 @@ func (f Focus) MarshalJSON() ([]byte, error) {
 		Name      string `json:"name"`
 	}
 	return json.Marshal(struct {
-		Job key `json:"job,omitzero"`
+		Job     key `json:"job,omitzero"`
+		CronJob key `json:"cronJob,omitzero"`
 		fields
-	}{key(f.Job), fields(f)})
+	}{key(f.Job), key(f.CronJob), fields(f)})
 }
 
 // Opened returns the Focus without a preview: the Focus of a list becomes zero.
@@ -47,7 +50,7 @@ func (f Focus) Opened() Focus {
 
 // Equal reports whether both are equal by content.
 func (f Focus) Equal(g Focus) bool {
-	if f.Job != g.Job || f.Pod != g.Pod || f.Preview != g.Preview || (f.Log == nil) != (g.Log == nil) {
+	if f.Job != g.Job || f.CronJob != g.CronJob || f.Pod != g.Pod || f.Preview != g.Preview || (f.Log == nil) != (g.Log == nil) {
 		return false
 	}
 	return f.Log == nil || *f.Log == *g.Log
@@ -79,6 +82,8 @@ type Snapshot struct {
 	Jobs *Jobs `json:"jobs,omitempty"`
 	// Job is the Job in focus; nil if there is none, and until it was read.
 	Job *Job `json:"job,omitempty"`
+	// CronJob is the CronJob in focus; nil if there is none, and until it was read.
+	CronJob *explain.CronJobReport `json:"cronJob,omitempty"`
 	// Pod is the pod in focus; nil if there is none, and until it was read.
 	Pod *explain.PodDetail `json:"pod,omitempty"`
 	// Log is the log in focus; nil if there is none, and until the first response.
@@ -168,4 +173,4 @@ func (s *Snapshot) Looked() Focus {
 }
 
 // IsShown reports whether the Snapshot has data to show.
-func (s *Snapshot) IsShown() bool { return s.Jobs != nil || s.Job != nil }
+func (s *Snapshot) IsShown() bool { return s.Jobs != nil || s.Job != nil || s.CronJob != nil }

@@ -68,19 +68,8 @@ func (b *bench) giants(ctx context.Context) (*giant, error) {
 	if err != nil {
 		return g, err
 	}
-	all := after.since(before)[""]
+	all := after.since(before)
 	g.SyncP50, g.SyncP99 = all.percentile(50), all.percentile(99)
-	g.Looks, err = b.looks(ctx, g)
-	return g, err
-}
-
-// looksOnly measures only the read verbs.
-func (b *bench) looksOnly(ctx context.Context) (*giant, error) {
-	g := &giant{Pods: b.giantPods}
-	if err := b.warmUp(ctx, b.giantPods); err != nil {
-		return g, err
-	}
-	var err error
 	g.Looks, err = b.looks(ctx, g)
 	return g, err
 }

@@ -22,7 +22,7 @@ func (r *report) addGiant(g giant) {
 	where := fmt.Sprintf("%d indexes: ", g.Pods)
 	all := bulks{g.Ours, g.Floor}
 	r.addFloor(all, where, &target{Limit: mostOverFloor})
-	if len(all.of(ours)) > 0 { // Otherwise, an error came first, or only looks was requested.
+	if len(all.of(ours)) > 0 { // Otherwise, an error came first.
 		r.addGiantJob(where, g, all)
 	}
 	for _, look := range g.Looks {

@@ -71,21 +71,6 @@ func (a api) untilAll(ctx context.Context, group, version string, n int, reached
 	return nil
 }
 
-// suspendGroup suspends running Jobs and waits until all their pods are gone.
-func (a api) suspendGroup(ctx context.Context, group string) error {
-	list, err := a.BatchV1().Jobs(namespace).List(ctx, groupOf(group))
-	if err != nil {
-		return err
-	}
-	for i := range list.Items {
-		_, err := a.BatchV1().Jobs(namespace).Patch(ctx, list.Items[i].Name, types.MergePatchType, []byte(`{"spec":{"suspend":true}}`), metav1.PatchOptions{})
-		if err != nil {
-			return err
-		}
-	}
-	return a.untilAll(ctx, group, list.ResourceVersion, len(list.Items), isSuspended)
-}
-
 // removeGroup deletes the Jobs and their pods. It deletes the pods itself, as the garbage collector may have a rate
 // limit.
 func (a api) removeGroup(ctx context.Context, group string) error {

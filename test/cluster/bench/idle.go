@@ -31,6 +31,7 @@ const (
 	idleJob      = "job"
 	// idleSettle is the time allowed for the start of our controller.
 	idleSettle = 10 * time.Second
+	idlePoll   = time.Second
 	// idlePods is a label of the pods that are like a Deployment's.
 	idlePods = "bench-idle"
 )
@@ -46,7 +47,7 @@ func (b *bench) idle(ctx context.Context) (list []idle, err error) {
 		return nil, err
 	}
 	if b.cpuProfile == "" {
-		if _, err := b.restarted(ctx, 0, idleSettle); err != nil {
+		if err := b.restarted(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -158,4 +159,28 @@ func (r *report) addIdle(all []idle) {
 		r.add("", what+"peak memory beyond that without pods, MB", 1, more(procOurs), more(procManager), nil)
 	}
 	r.note("The Jobs of others are run by the built-in controller, one after the other: its figures are those of work, ours of watching.")
+}
+
+// restarted restarts our controller, and waits until it serves its metrics and has started.
+func (b *bench) restarted(ctx context.Context) error {
+	if err := b.launched.controller.stop(); err != nil {
+		return err
+	}
+	if err := b.launched.startController(); err != nil {
+		return err
+	}
+	b.processes[procOurs] = b.launched.controller.pid()
+	deadline := time.Now().Add(b.timeout)
+	for {
+		_, err := readSyncs(ctx, b.launched.metrics[ours])
+		if err == nil {
+			return sleep(ctx, idleSettle)
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("waiting for our controller: %w", err)
+		}
+		if err := sleep(ctx, idlePoll); err != nil {
+			return err
+		}
+	}
 }

@@ -32,15 +32,12 @@ type launched struct {
 	controller, manager *child
 	// bare is the floor process.
 	bare *bareClient
-	// limit is the request limit of both controllers.
-	limit qps
 	// metrics holds the URL of each controller's metrics, "" for none.
 	metrics map[side]string
 }
 
 func (l *launched) cluster() string    { return filepath.Join(l.dir, "cluster") }
 func (l *launched) kubeconfig() string { return filepath.Join(l.cluster(), "kubeconfig") }
-func (l *launched) auditLog() string   { return filepath.Join(l.cluster(), "audit.log") }
 func (l *launched) log() string        { return filepath.Join(l.dir, "controller.log") }
 
 // launch starts the cluster, then our controller. The caller must stop the result, even after an error.
@@ -60,22 +57,16 @@ func launch(ctx context.Context, o options, fail func(error)) (*launched, error)
 	if err != nil {
 		return nil, err
 	}
-	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, limit: unlimited, metrics: map[side]string{}}
+	l := &launched{dir: dir, root: root, binary: binary, args: o.controllerArgs, keep: o.keep, fail: fail, metrics: map[side]string{}}
 	// Two nodes: the templates name one node; pods without a node name would wrongly get the other.
 	up := []string{"--nodes", "2"}
-	if o.runs(partShards) {
-		up = append(up, "--feature-gates", "ShardedListAndWatch=true")
-	}
-	if o.needsCalls() {
-		up = append(up, "--audit", "*")
-	}
 	if err := l.tool(ctx, "up", up...); err != nil {
 		return l, err
 	}
 	if l.bare, err = startBareClient(l.root, l.kubeconfig(), fail); err != nil {
 		return l, err
 	}
-	return l, l.startController(unlimited)
+	return l, l.startController()
 }
 
 // projectRoot returns the nearest parent folder that contains the cluster tool.
@@ -108,36 +99,31 @@ func (l *launched) tool(ctx context.Context, verb string, args ...string) error 
 	return nil
 }
 
-// startController starts our controller with a limit on its requests.
-func (l *launched) startController(limit qps) (err error) {
-	l.controller, l.metrics[ours], err = l.startReplica(limit.flags()...)
-	return err
-}
-
-// startReplica starts a process of our controller and returns the URL of its metrics.
-func (l *launched) startReplica(flags ...string) (replica *child, metrics string, err error) {
+// startController starts our controller.
+func (l *launched) startController() error {
 	log, err := os.OpenFile(l.log(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	defer log.Close()
 	address, err := freeAddress()
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	args := []string{
 		"controller", "--kubeconfig", l.kubeconfig(), "--health-probe-bind-address=0",
-		"--metrics-bind-address=" + address, "--metrics-secure=false",
+		"--metrics-bind-address=" + address, "--metrics-secure=false", "--kube-api-qps=-1",
 	}
-	cmd := exec.Command(l.binary, slices.Concat(args, flags, l.args)...)
+	cmd := exec.Command(l.binary, append(args, l.args...)...)
 	cmd.Stdout, cmd.Stderr = log, log
 	deployed, err := deployedEnv(l.root)
 	if err != nil {
-		return nil, "", err
+		return err
 	}
 	cmd.Env = slices.Concat(deployed, os.Environ()) // The last value of a name counts.
-	replica, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
-	return replica, "http://" + address + "/metrics", err
+	l.metrics[ours] = "http://" + address + "/metrics"
+	l.controller, err = startChild("our controller", cmd, func(c *child) { l.fail(l.lastWords(c)) })
+	return err
 }
 
 // deployedEnv returns the environment that the Deployment sets for the controller.

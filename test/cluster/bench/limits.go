@@ -17,36 +17,6 @@ import (
 	"time"
 )
 
-// qps is the limit on a controller's requests per second, and on its burst.
-type qps int
-
-const unlimited qps = -1
-
-func (q qps) flags() []string {
-	if q == unlimited {
-		return []string{"--kube-api-qps=-1"}
-	}
-	return []string{fmt.Sprintf("--kube-api-qps=%d", q), fmt.Sprintf("--kube-api-burst=%d", q)}
-}
-
-// limit restarts both controllers with the same limit on their requests, and waits until both work. (Each controller
-// within kube-controller-manager has its own client, and so its own limit.)
-func (b *bench) limit(ctx context.Context, q qps) error {
-	if b.launched.limit == q {
-		return nil
-	}
-	progress("Both controllers start anew: at most %d requests per second, and %d at once", q, q)
-	if err := b.restart(q); err != nil {
-		return err
-	}
-	if err := b.restartManager(ctx, q.flags()...); err != nil {
-		return err
-	}
-	b.launched.limit = q
-	_, err := b.latency(ctx, ours, shape{20, true})
-	return err
-}
-
 // restartManager restarts kube-controller-manager with these flags replaced, and waits until it works.
 func (b *bench) restartManager(ctx context.Context, flags ...string) error {
 	if err := b.launched.restartManager(b.processes[procManager], flags...); err != nil {
@@ -55,18 +25,6 @@ func (b *bench) restartManager(ctx context.Context, flags ...string) error {
 	b.processes[procManager] = b.launched.manager.pid()
 	_, err := b.latency(ctx, builtIn, shape{20, true})
 	return err
-}
-
-// restart restarts our controller with this limit.
-func (b *bench) restart(q qps) error {
-	if err := b.launched.controller.stop(); err != nil {
-		return err
-	}
-	if err := b.launched.startController(q); err != nil {
-		return err
-	}
-	b.processes[procOurs] = b.launched.controller.pid()
-	return nil
 }
 
 // restartManager ends the cluster's kube-controller-manager and starts it again, with these flags replaced.

@@ -4,9 +4,8 @@
 // simulated nodes (kwok) that it starts, and with a bare client that makes only the requests no controller can avoid
 // (the floor):
 //
-//	go run ./test/cluster/bench                        # everything, about 30 minutes
+//	go run ./test/cluster/bench                        # everything, about 20 minutes
 //	go run ./test/cluster/bench --only latency         # one part of it
-//	go run ./test/cluster/bench --only reference --sizes 10,100,1000,10000
 //	go run ./test/cluster/bench --pods 10000 --rounds 1
 //	go run ./test/cluster/bench -o json > bench.json   # with every single measurement
 //	go run ./test/cluster/bench --keep -- -v=3         # flags after -- go to our controller
@@ -15,23 +14,13 @@
 //
 //   - latency: small Jobs, one after the other
 //   - throughput and floor: one Job of 1000 indexes, and its costs
-//     With --plot FILE, one more Job for each side, and a picture of its calls over time
 //   - fairness: small Jobs beside a huge one
 //   - huge: one Job of 10,000 indexes, with the memory and CPU of both controllers
 //   - many: many small Jobs at once, also with a built-in controller that runs 50 syncs at once
-//   - sizes: the largest possible statuses, as the API server stores them
 //   - idle: controllers without work beside other pods: of Deployments, and of Jobs that the
 //     built-in controller runs
-//   - rate: many Jobs, with 50 and with 100 requests per second for each controller
-//   - reference: the loads for which KEPs give durations
 //   - giant: one Job of 100,000 indexes, compared with the floor, and the costs of the verbs that
 //     read it: an hour, only if named (make bench-100k)
-//   - stop: how long a large Job keeps creating pods after it was suspended or scaled down: only if
-//     named, because it makes the API server log its calls
-//   - looks: only the costs of the verbs that read a Job of 100,000 indexes, once half of it is
-//     done: 12 minutes, only if named
-//   - shards: memory of three replicas with six shards, compared with one process, in 60 namespaces
-//     with 30,000 pods: 15 minutes, only if named
 //
 // The sides take turns, and no object of one Job is left when the next begins. A missed target is
 // part of the table, not an error. No other program should run on the machine; the notes below the
@@ -46,7 +35,6 @@ import (
 	"os"
 	"os/signal"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -60,21 +48,12 @@ const (
 	partFairness   = "fairness"
 	partHuge       = "huge"
 	partMany       = "many"
-	partStop       = "stop"
-	partSizes      = "sizes"
-	partRate       = "rate"
-	partReference  = "reference"
 	partIdle       = "idle"
 	partGiant      = "giant"
-	partLooks      = "looks"
-	partShards     = "shards"
 )
 
 // allParts are the parts of a run without --only.
-var allParts = []string{partLatency, partSmall, partThroughput, partFloor, partFairness, partHuge, partMany, partSizes, partIdle, partRate, partReference}
-
-// namedParts are the parts that run only if they are named.
-var namedParts = []string{partStop, partGiant, partLooks, partShards}
+var allParts = []string{partLatency, partSmall, partThroughput, partFloor, partFairness, partHuge, partMany, partIdle}
 
 var errUsage = errors.New("usage")
 
@@ -93,7 +72,6 @@ type options struct {
 	manyJobs       int
 	manyIndexed    int
 	manyIndexes    int
-	stopSizes      []int
 	giantPods      int
 	giantFloor     bool
 	plot           string
@@ -102,10 +80,6 @@ type options struct {
 	idleJobs       int
 	idleJobPods    int
 	idleTime       time.Duration
-	shardPods      int
-	minutes        float64
-	sizes          []int
-	mixes          bool
 	timeout        time.Duration
 	keep           bool
 }
@@ -137,10 +111,10 @@ func exitCode() int {
 
 func parseOptions(args []string) (options, error) {
 	var o options
-	var only, sizes, stopSizes string
+	var only string
 	flags := flag.NewFlagSet("bench", flag.ContinueOnError)
 	flags.StringVar(&o.binary, "binary", "bin/kubectl-batchjob", "our `program`")
-	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; "+strings.Join(namedParts, ", ")+" run only if named")
+	flags.StringVar(&only, "only", strings.Join(allParts, ","), "`parts` to run, separated by commas; "+partGiant+" runs only if named")
 	flags.StringVar(&o.output, "o", "table", "output `format`: table or json")
 	flags.IntVar(&o.samples, "samples", 20, "latency: 1-pod Jobs per controller")
 	flags.IntVar(&o.indexedSamples, "indexed-samples", 10, "latency, small: Indexed Jobs of each load per controller")
@@ -152,19 +126,14 @@ func parseOptions(args []string) (options, error) {
 	flags.IntVar(&o.manyJobs, "many-jobs", 2000, "many: Jobs of one pod")
 	flags.IntVar(&o.manyIndexed, "many-indexed", 200, "many: Indexed Jobs")
 	flags.IntVar(&o.manyIndexes, "many-indexes", 20, "many: indexes of each of these")
-	flags.StringVar(&stopSizes, "stop-sizes", "1000,10000", "stop: `indexes` of the Jobs, separated by commas")
-	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant, looks: indexes of the Job")
+	flags.IntVar(&o.giantPods, "giant-pods", 100_000, "giant: indexes of the Job")
 	flags.BoolVar(&o.giantFloor, "giant-floor", true, "giant: measure the floor too")
-	flags.StringVar(&o.plot, "plot", "", "throughput: `file` for a picture of the calls of one more Job for each side; giant: of progress and memory (SVG)")
+	flags.StringVar(&o.plot, "plot", "", "giant: `file` for a picture of progress and memory (SVG)")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "write profiles of our controller to `PREFIX`-1.pprof and so on, one for each half minute, and PREFIX-heap.pprof")
 	flags.IntVar(&o.idlePods, "idle-pods", 2000, "idle: pods of Deployments (restartPolicy Always)")
 	flags.DurationVar(&o.idleTime, "idle-time", 30*time.Second, "idle: how long these pods keep running, and how long to measure without pods")
 	flags.IntVar(&o.idleJobs, "idle-jobs", 2, "idle: Jobs of the built-in controller")
 	flags.IntVar(&o.idleJobPods, "idle-job-pods", 3000, "idle: indexes of each of these Jobs")
-	flags.IntVar(&o.shardPods, "shard-pods", 30_000, "shards: pods of all Jobs together")
-	flags.Float64Var(&o.minutes, "minutes", 1, "rate: how long a controller that uses up its limit is busy")
-	flags.StringVar(&sizes, "sizes", "10,100,1000", "reference: `indexes` of the Jobs, separated by commas")
-	flags.BoolVar(&o.mixes, "mixes", true, "reference: the mixes of many Jobs too")
 	flags.DurationVar(&o.timeout, "timeout", 10*time.Minute, "time limit of a single Job, or of Jobs that run together")
 	flags.BoolVar(&o.keep, "keep", false, "keep our controller's log")
 	if err := flags.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -173,51 +142,23 @@ func parseOptions(args []string) (options, error) {
 		return o, errUsage
 	}
 	o.controllerArgs, o.only = flags.Args(), strings.Split(only, ",")
-	var err error
-	if o.sizes, err = numbers("--sizes", sizes); err != nil {
-		return o, err
-	}
-	if o.stopSizes, err = numbers("--stop-sizes", stopSizes); err != nil {
-		return o, err
-	}
 	if o.cpuProfile != "" {
 		o.controllerArgs = append(o.controllerArgs, "--profiling")
 	}
 	return o, o.validate()
 }
 
-// numbers parses the value of a flag with a list of numbers.
-func numbers(flag, value string) (list []int, err error) {
-	for _, text := range strings.Split(value, ",") {
-		n, err := strconv.Atoi(text)
-		if err != nil {
-			return nil, fmt.Errorf("%s takes numbers, not %q", flag, text)
-		}
-		list = append(list, n)
-	}
-	return list, nil
-}
-
 func (o options) validate() error {
 	for _, part := range o.only {
-		if known := slices.Concat(allParts, namedParts); !slices.Contains(known, part) {
+		if known := append(slices.Clone(allParts), partGiant); !slices.Contains(known, part) {
 			return fmt.Errorf("--only knows %s, not %q", strings.Join(known, ", "), part)
 		}
-	}
-	if o.runs(partShards) && len(o.only) > 1 {
-		return errors.New("--only shards runs alone: it counts all Jobs and pods of the cluster")
 	}
 	if o.output != "table" && o.output != "json" {
 		return fmt.Errorf("-o must be table or json, not %q", o.output)
 	}
-	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.shardPods/shardNamespaces, o.manyJobs, o.manyIndexed, o.manyIndexes, slices.Min(o.sizes), slices.Min(o.stopSizes)/stopShare) < 1 {
-		return fmt.Errorf("every number must be at least 1, and those of --stop-sizes %d", stopShare)
-	}
-	if o.plot != "" && o.runs(partThroughput) && o.runs(partGiant) {
-		return errors.New("--plot is for one part: throughput or giant")
-	}
-	if o.minutes <= 0 {
-		return errors.New("--minutes must be more than 0")
+	if min(o.samples, o.indexedSamples, o.pods, o.rounds, o.concurrency, o.hugePods, o.hugeRounds, o.idlePods, o.idleJobs, o.idleJobPods, o.giantPods, o.manyJobs, o.manyIndexed, o.manyIndexes) < 1 {
+		return errors.New("every number must be at least 1")
 	}
 	return nil
 }
@@ -225,11 +166,6 @@ func (o options) validate() error {
 // runs reports whether at least one of the parts is requested.
 func (o options) runs(parts ...string) bool {
 	return slices.ContainsFunc(parts, func(part string) bool { return slices.Contains(o.only, part) })
-}
-
-// needsCalls reports whether the API server has to log its calls.
-func (o options) needsCalls() bool {
-	return o.plot != "" && o.runs(partThroughput) || o.runs(partStop)
 }
 
 func run(ctx context.Context, o options) (err error) {
@@ -261,15 +197,8 @@ func run(ctx context.Context, o options) (err error) {
 		}
 		return err
 	}
-	var picture []byte
-	switch {
-	case len(results.Timelines) > 0:
-		picture = plotTimelines(results.Timelines)
-	case results.Giant != nil:
-		picture = results.Giant.plot()
-	}
-	if o.plot != "" && picture != nil {
-		if err := os.WriteFile(o.plot, picture, 0o644); err != nil {
+	if o.plot != "" && results.Giant != nil {
+		if err := os.WriteFile(o.plot, results.Giant.plot(), 0o644); err != nil {
 			return err
 		}
 	}

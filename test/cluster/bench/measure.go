@@ -27,20 +27,13 @@ type results struct {
 	Latency []latency `json:"latency,omitempty"`
 	Small   []latency `json:"small,omitempty"`
 	Bulk    bulks     `json:"throughput,omitempty"`
-	// Timelines has one more Job of the same size for each side, call by call.
-	Timelines []timeline `json:"timelines,omitempty"`
 	// Beside are the Jobs without pods that ran beside a huge Job.
-	Beside    []latency `json:"fairness,omitempty"`
-	Huge      bulks     `json:"huge,omitempty"`
-	HugePods  int       `json:"hugePods,omitempty"`
-	Many      []many    `json:"many,omitempty"`
-	Stops     []stopped `json:"stop,omitempty"`
-	Sizes     []size    `json:"sizes,omitempty"`
-	Idle      []idle    `json:"idle,omitempty"`
-	Rates     []rate    `json:"rate,omitempty"`
-	Reference []timing  `json:"reference,omitempty"`
-	Giant     *giant    `json:"giant,omitempty"`
-	Shards    *sharded  `json:"shards,omitempty"`
+	Beside   []latency `json:"fairness,omitempty"`
+	Huge     bulks     `json:"huge,omitempty"`
+	HugePods int       `json:"hugePods,omitempty"`
+	Many     []many    `json:"many,omitempty"`
+	Idle     []idle    `json:"idle,omitempty"`
+	Giant    *giant    `json:"giant,omitempty"`
 }
 
 // latency is the duration of one Job from creation to Complete.
@@ -93,11 +86,7 @@ func (b *bench) measure(ctx context.Context) (results, error) {
 	}
 	defer b.profiling(ctx, b.cpuProfile)()
 	for _, part := range b.parts(&r) {
-		switch {
-		case !b.runs(part.names...):
-			continue
-		case part.limited && len(b.processes) == 0:
-			progress("%s is left out: without /proc kube-controller-manager cannot be given a limit.", part.names[0])
+		if !b.runs(part.names...) {
 			continue
 		}
 		before := newReport(r).Rows
@@ -124,39 +113,20 @@ func (r row) hasValues() bool { return r.Ours != nil || r.BuiltIn != nil }
 
 // part is a measurement with one or more names.
 type part struct {
-	names []string
-	// limited reports whether the part leaves the controllers with a limit on their requests.
-	limited bool
+	names   []string
 	measure func(context.Context) error
 }
 
-// parts returns all parts, those with a limit last: no other part may follow them.
 func (b *bench) parts(r *results) []part {
 	return []part{
-		{[]string{partLatency}, false, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
-		{[]string{partSmall}, false, func(ctx context.Context) (err error) { r.Small, err = small(ctx, b); return err }},
-		{[]string{partThroughput, partFloor}, false, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
-		{[]string{partThroughput}, false, func(ctx context.Context) (err error) { r.Timelines, err = b.timelines(ctx); return err }},
-		{[]string{partFairness}, false, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
-		{[]string{partHuge}, false, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
-		{[]string{partMany}, false, func(ctx context.Context) (err error) { r.Many, err = b.many(ctx); return err }},
-		{[]string{partStop}, false, func(ctx context.Context) (err error) { r.Stops, err = b.stops(ctx); return err }},
-		{[]string{partGiant}, false, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
-		{[]string{partLooks}, false, func(ctx context.Context) (err error) { r.Giant, err = b.looksOnly(ctx); return err }},
-		{[]string{partSizes}, false, func(ctx context.Context) (err error) { r.Sizes, err = b.objectSizes(ctx); return err }},
-		{[]string{partIdle}, false, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
-		{[]string{partShards}, false, func(ctx context.Context) (err error) { r.Shards, err = b.shards(ctx); return err }},
-		{[]string{partRate}, true, func(ctx context.Context) error {
-			for _, limit := range []qps{50, 100} {
-				list, err := b.rates(ctx, limit)
-				if err != nil {
-					return err
-				}
-				r.Rates = append(r.Rates, list...)
-			}
-			return nil
-		}},
-		{[]string{partReference}, true, func(ctx context.Context) (err error) { r.Reference, err = b.references(ctx); return err }},
+		{[]string{partLatency}, func(ctx context.Context) (err error) { r.Latency, err = b.latencies(ctx); return err }},
+		{[]string{partSmall}, func(ctx context.Context) (err error) { r.Small, err = small(ctx, b); return err }},
+		{[]string{partThroughput, partFloor}, func(ctx context.Context) (err error) { r.Bulk, err = b.bulks(ctx); return err }},
+		{[]string{partFairness}, func(ctx context.Context) (err error) { r.Beside, err = b.fairness(ctx); return err }},
+		{[]string{partHuge}, func(ctx context.Context) (err error) { r.Huge, err = b.huge(ctx); return err }},
+		{[]string{partMany}, func(ctx context.Context) (err error) { r.Many, err = b.many(ctx); return err }},
+		{[]string{partGiant}, func(ctx context.Context) (err error) { r.Giant, err = b.giants(ctx); return err }},
+		{[]string{partIdle}, func(ctx context.Context) (err error) { r.Idle, err = b.idle(ctx); return err }},
 	}
 }
 

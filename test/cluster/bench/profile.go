@@ -15,7 +15,7 @@ import (
 const profileSeconds = 30
 
 // profiling writes CPU profiles of our controller to PREFIX-1.pprof, PREFIX-2.pprof and so on, which `go tool pprof`
-// merges, until stop is called or the controller is restarted with a limit. stop also writes the heap profile to
+// merges, until stop is called. stop also writes the heap profile to
 // PREFIX-heap.pprof. If prefix is empty, profiling does nothing.
 func (b *bench) profiling(ctx context.Context, prefix string) (stop func()) {
 	if prefix == "" {

@@ -19,11 +19,7 @@ func newReport(r results) report {
 	out.addLatency(r.Beside, shape{0, false}, fmt.Sprintf(" beside %d indexes", r.HugePods), "SCL-09")
 	out.addHuge(r.Huge, r.HugePods)
 	out.addMany(r.Many)
-	out.addStops(r.Stops)
-	out.addSizes(r.Sizes)
 	out.addIdle(r.Idle)
-	out.addRates(r.Rates)
-	out.addReference(r.Reference)
 	noisy := slices.Concat(r.Bulk, r.Huge)
 	for _, m := range r.Many {
 		noisy = append(noisy, m.bulk)
@@ -31,9 +27,6 @@ func newReport(r results) report {
 	if r.Giant != nil {
 		out.addGiant(*r.Giant)
 		noisy = append(noisy, r.Giant.Floor, r.Giant.Ours)
-	}
-	if r.Shards != nil {
-		out.addShards(*r.Shards)
 	}
 	out.noteNoise(noisy)
 	for i := range out.Rows {
@@ -252,4 +245,18 @@ func (all bulks) otherRequests(s side) string {
 		words = append(words, fmt.Sprintf("%s %d", request.requestKind, request.Count))
 	}
 	return strings.Join(words, ", ")
+}
+
+// addHuge adds the project's targets for a Job of 10,000 pods.
+func (r *report) addHuge(all bulks, pods int) {
+	if len(all) == 0 {
+		return
+	}
+	where := fmt.Sprintf("%d indexes: ", pods)
+	perPod := func(b bulk) float64 { return float64(account(b.counts).all()) / float64(pods) }
+	r.add("SCL-04", where+"create to Complete, s", 1, all.mean(ours, bulk.seconds), all.mean(builtIn, bulk.seconds), nil)
+	r.addFloor(all, where, &target{Limit: 1.03})
+	r.add("SCL-03", where+"requests per pod, status and events too", 4, all.mean(ours, perPod), all.mean(builtIn, perPod), &target{Limit: 2.01})
+	r.addProcesses(all, where, &target{Limit: 10, Below: true}, &target{Limit: 120, Below: true})
+	r.note(fmt.Sprintf("%smeans; Jobs per controller, in turns: %d.", where, len(all.of(ours))))
 }

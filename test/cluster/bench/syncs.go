@@ -18,23 +18,11 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// Metrics of both controllers, with the same labels.
-const (
-	metricSyncs         = "job_controller_job_syncs_total"
-	metricSyncDurations = "job_controller_job_sync_duration_seconds"
-	// actionDeleted is the label of syncs that deleted pods.
-	actionDeleted = "pods_deleted"
-)
+// metricSyncDurations is a histogram of both controllers.
+const metricSyncDurations = "job_controller_job_sync_duration_seconds"
 
-// syncs summarizes the syncs of a controller since its start, of one action or of all.
-type syncs struct {
-	ok, failed float64
-	// took maps a duration in seconds to the number of syncs that took at most that long.
-	took map[float64]float64
-}
-
-// syncsByAction maps actions to their syncs; the key "" is all actions.
-type syncsByAction map[string]syncs
+// syncs maps a duration in seconds to the number of syncs since the controller's start that took at most that long.
+type syncs map[float64]float64
 
 func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
@@ -45,93 +33,48 @@ func parseMetrics(text io.Reader) (map[string]*dto.MetricFamily, error) {
 	return families, nil
 }
 
-func syncsIn(families map[string]*dto.MetricFamily) syncsByAction {
-	out := syncsByAction{}
-	add := func(labels []*dto.LabelPair, change func(*syncs)) {
-		for _, action := range []string{"", labelOf(labels, "action")} {
-			s := out[action]
-			if s.took == nil {
-				s.took = map[float64]float64{}
-			}
-			change(&s)
-			out[action] = s
-		}
-	}
-	for _, m := range families[metricSyncs].GetMetric() {
-		add(m.Label, func(s *syncs) {
-			if labelOf(m.Label, "result") == "error" {
-				s.failed += m.GetCounter().GetValue()
-			} else {
-				s.ok += m.GetCounter().GetValue()
-			}
-		})
-	}
+func syncsIn(families map[string]*dto.MetricFamily) syncs {
+	took := syncs{}
 	for _, m := range families[metricSyncDurations].GetMetric() {
-		add(m.Label, func(s *syncs) {
-			for _, b := range m.GetHistogram().GetBucket() {
-				s.took[b.GetUpperBound()] += float64(b.GetCumulativeCount())
-			}
-		})
-	}
-	return out
-}
-
-func labelOf(labels []*dto.LabelPair, name string) string {
-	for _, l := range labels {
-		if l.GetName() == name {
-			return l.GetValue()
+		for _, b := range m.GetHistogram().GetBucket() {
+			took[b.GetUpperBound()] += float64(b.GetCumulativeCount())
 		}
 	}
-	return ""
+	return took
 }
 
 // since returns the syncs after before.
-func (s syncsByAction) since(before syncsByAction) syncsByAction {
-	d := syncsByAction{}
-	for action, now := range s {
-		was := before[action]
-		now.ok, now.failed, now.took = now.ok-was.ok, now.failed-was.failed, maps.Clone(now.took)
-		for bound := range now.took {
-			now.took[bound] -= was.took[bound]
-		}
-		d[action] = now
+func (s syncs) since(before syncs) syncs {
+	d := maps.Clone(s)
+	for bound := range d {
+		d[bound] -= before[bound]
 	}
 	return d
-}
-
-// errorPercent returns the percentage of failed syncs, nil without syncs.
-func (s syncs) errorPercent() *float64 {
-	total := s.ok + s.failed
-	if total == 0 {
-		return nil
-	}
-	percent := 100 * s.failed / total
-	return &percent
 }
 
 // percentile returns the duration that percent % of the syncs did not exceed, with linear interpolation within a bucket.
 // It returns the last bound for a value beyond it, and nil without syncs.
 func (s syncs) percentile(percent float64) *float64 {
-	bounds := slices.Sorted(maps.Keys(s.took))
-	if len(bounds) == 0 || s.took[bounds[len(bounds)-1]] == 0 {
+	bounds := slices.Sorted(maps.Keys(s))
+	if len(bounds) == 0 || s[bounds[len(bounds)-1]] == 0 {
 		return nil
 	}
-	rank := percent / 100 * s.took[bounds[len(bounds)-1]]
+	rank := percent / 100 * s[bounds[len(bounds)-1]]
 	below, low := 0.0, 0.0
 	for _, bound := range bounds {
 		if math.IsInf(bound, 1) {
 			break
 		}
-		if n := s.took[bound]; n >= rank && n > below {
+		if n := s[bound]; n >= rank && n > below {
 			at := low + (bound-low)*(rank-below)/(n-below)
 			return &at
 		}
-		below, low = s.took[bound], bound
+		below, low = s[bound], bound
 	}
 	return &low
 }
 
-func readSyncs(ctx context.Context, url string) (syncsByAction, error) {
+func readSyncs(ctx context.Context, url string) (syncs, error) {
 	families, err := readMetrics(ctx, url)
 	return syncsIn(families), err
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 )
 
@@ -21,10 +20,6 @@ func inGroup(name string) variant {
 		job.Labels = map[string]string{groupLabel: name}
 		job.Spec.Template.Labels = map[string]string{groupLabel: name}
 	}
-}
-
-func atOnce(pods int) variant {
-	return func(job *batchv1.Job) { job.Spec.Parallelism = ptr.To(int32(pods)) }
 }
 
 // running makes the pods run for this long before they succeed.
@@ -54,18 +49,4 @@ func hasFailed(pods int) func(*batchv1.Job) (bool, error) {
 		uncounted := ptr.Deref(job.Status.UncountedTerminatedPods, batchv1.UncountedTerminatedPods{})
 		return job.Status.Failed == int32(pods) && len(uncounted.Failed) == 0, nil
 	}
-}
-
-func isActive(pods int) func(*batchv1.Job) (bool, error) {
-	return func(job *batchv1.Job) (bool, error) { return job.Status.Active == int32(pods), nil }
-}
-
-// isSuspended reports whether the Job is suspended and has no pods left.
-func isSuspended(job *batchv1.Job) (bool, error) {
-	for _, c := range job.Status.Conditions {
-		if c.Type == batchv1.JobSuspended && c.Status == corev1.ConditionTrue {
-			return job.Status.Active == 0, nil
-		}
-	}
-	return false, nil
 }

@@ -199,7 +199,7 @@ func TestReplayInATerminal(t *testing.T) {
 	job := apply(t, ns, "indexed-10.yaml")
 	term := openTerminal(t, 80, 24)
 	term.run("batchjob watch " + job.Name + " --exit-status --record tape.jsonl -n " + ns + "; echo code $?")
-	term.Shows("completed after", "code 0")
+	term.Shows("10 of 10 indexes succeeded", "code 0")
 	term.fresh("KUBECONFIG=/nowhere batchjob watch --from tape.jsonl --speed 20; echo code $?")
 	term.Shows("end of the recording", "Complete", "100%")
 	term.Press("q")

@@ -64,6 +64,12 @@ func TestBeside_JobsOfTheBuiltinControllerAreExplained(t *testing.T) {
 	}
 }
 
+// Requirements: RTY-47
+func TestBeside_RunningJobOfTheBuiltinControllerGetsMoreMemory(t *testing.T) {
+	startBuiltin(t, "job-controller")
+	testInPlace(t, true)
+}
+
 // Requirements: RTY-01, RTY-03, RTY-04, RTY-18
 func TestBeside_RetryWithTheBuiltinController(t *testing.T) {
 	startBuiltin(t, "job-controller")

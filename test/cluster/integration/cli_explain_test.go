@@ -211,7 +211,7 @@ func TestPodOfAVanishedNodeIsExplained(t *testing.T) {
 	}
 	f.untilCounts("a", counts{terminating: 1})
 	r, p := f.untilExplained("a", explain.ProblemNodeGone)
-	if !strings.Contains(p.Text, "on node node-1, which no longer exists and cannot stop it, and its replacement is created only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
+	if !strings.Contains(p.Text, "on node node-1, which no longer exists, and is replaced only after it has ended") || len(p.Pods) != 1 || p.Pods[0] != pod.Name {
 		t.Errorf("%+v", p)
 	}
 	if !r.Verdict.Stalled || !strings.Contains(r.Verdict.Sentence, "is stalled") {

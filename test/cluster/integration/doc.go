@@ -14,7 +14,7 @@
 //
 // In every test, a recorder keeps every version of every Job and pod of its namespace, and every request of its
 // controllers. At the end of the test both are checked against the invariants of a Job controller (invariants_test.go,
-// ownership_test.go) and the rules of the status (test/kit/statusrules). A violation fails the test and prints the whole
+// ownership_test.go) and the rules of the status. A violation fails the test and prints the whole
 // history.
 //
 // The binaries come from hack/controlplane, which uses the ones in KUBEBUILDER_ASSETS if they have the same minor

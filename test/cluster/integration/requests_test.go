@@ -19,7 +19,10 @@ import (
 	"sync"
 	"testing"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli"
@@ -51,6 +54,8 @@ var measuredVerbs = []struct {
 	{"bundle NAME -f FILE", 0},
 	{"__complete why ''", 0},
 	{"__complete why NAME --pod ''", 0},
+	{"clean", 0},
+	{"status cronjob/NAME", 0},
 }
 
 // cost is a verb's load on the API server: the number of different requests, since the number of polls depends on time,
@@ -221,6 +226,25 @@ func TestOnlyTheTableOfVerbsIsRewritten(t *testing.T) {
 	}
 }
 
+// makeCronJobOf creates a CronJob that owns the Job of its name.
+func makeCronJobOf(t *testing.T, client kubernetes.Interface, namespace, name string) {
+	t.Helper()
+	job, err := client.BatchV1().Jobs(namespace).Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *job.Spec.Template.DeepCopy()}}
+	template.Spec.Template.Labels = nil
+	cronJob := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", JobTemplate: template}}
+	if cronJob, err = client.BatchV1().CronJobs(namespace).Create(t.Context(), cronJob, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	job.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(cronJob, batchv1.SchemeGroupVersion.WithKind("CronJob"))}
+	if _, err := client.BatchV1().Jobs(namespace).Update(t.Context(), job, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // POL-01, POL-02: docs/scaling.md has the load of each verb for Jobs of 10, 1,000 and 100,000 pods.
 func TestRequestsAreAsDocumented(t *testing.T) {
 	client := newClient(t, apiServer.Config, "user")
@@ -240,6 +264,11 @@ func TestRequestsAreAsDocumented(t *testing.T) {
 	table := ""
 	for _, verb := range measuredVerbs {
 		var costs []cost
+		if strings.Contains(verb.args, "cronjob/") { // It is the last one, because the Job then has an owner.
+			for _, namespace := range namespaces {
+				makeCronJobOf(t, client, namespace, "train")
+			}
+		}
 		for _, size := range sizes {
 			costs = append(costs, measure(t, namespaces[size], "train", verb.args, verb.watches))
 		}

@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/statusrules"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
 )
 
 // statusEdit changes a status that the test itself writes.
@@ -120,7 +120,7 @@ func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 			edit(&tried.Status)
 		}
 		var found []string
-		for _, r := range statusrules.Broken(stored, tried) {
+		for _, r := range invariants.BrokenStatusRules(stored, tried) {
 			found = append(found, r.ID)
 		}
 		_, err = writeStatus(t.Context(), jobs, stored, c.step)

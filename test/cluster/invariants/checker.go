@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
-	"github.com/batchjob-dev/kubectl-batchjob/test/kit/statusrules"
 )
 
 // Violation describes a write that breaks an invariant or a rule of the API server.
@@ -150,7 +149,7 @@ func (c *checker) jobChanged(v history.Version) {
 	l.writes++
 	before := l.known
 	l.known = []*batchv1.Job{v.Job}
-	for _, rule := range statusrules.Broken(old, v.Job) {
+	for _, rule := range BrokenStatusRules(old, v.Job) {
 		c.violate(v.Job, rule.ID, "%s", rule.Says)
 	}
 	c.checkConditions(l, old)

@@ -1,8 +1,8 @@
 // Package invariants checks what a Job controller did, using only the stored versions of its Jobs and pods (package
 // history), not the controller's cache or log. The integration tests, the e2e tests and the soak share it.
 //
-//	Check      S1..S6, S9, S11 of docs/internals/requirements.md, the rules for a status
-//	           (package statusrules), and the evidence for each number and reason
+//	Check      S1..S6, S9, S11 of docs/internals/requirements.md, the rules for a status,
+//	           and the evidence for each number and reason
 //	AtRest     L2, once nothing happens anymore
 //	Territory  S8: which client wrote which field, by metadata.managedFields
 //

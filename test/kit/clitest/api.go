@@ -42,6 +42,8 @@ type API struct {
 	pods    *Pods         // nil if the API serves no pods
 
 	CronJobs []*batchv1.CronJob // readable CronJobs, in any namespace
+	// Answers are JSON documents of other paths, such as "version".
+	Answers map[string]any
 }
 
 type fakeEvent struct {
@@ -210,6 +212,10 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	path := strings.Trim(r.URL.Path, "/")
+	if answer, found := f.Answers[path]; found {
+		WriteJSON(w, http.StatusOK, answer)
+		return
+	}
 	if f.pods != nil && f.pods.serve(w, r, path) {
 		return
 	}

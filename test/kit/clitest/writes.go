@@ -32,6 +32,8 @@ type Writes struct {
 	policies []metav1.DeletionPropagation // of the deletions so far
 	// Around serves each write, named as in "patch jobs/status"; nil serves it at once.
 	Around func(call string, r *http.Request, serve func())
+	// Invalid reports whether a write is rejected as invalid; nil rejects none.
+	Invalid func(r *http.Request) bool
 }
 
 // NewWrites starts an API with these Jobs that also serves pods and allows all calls.
@@ -154,6 +156,9 @@ func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte,
 		refused = f.mayDelete(job, body)
 	} else {
 		job, refused = patched(job, types.PatchType(r.Header.Get("Content-Type")), body, subresource)
+	}
+	if refused == nil && f.Invalid != nil && f.Invalid(r) {
+		refused = &Status{422, "Invalid", "field is immutable"}
 	}
 	if refused != nil {
 		WriteStatus(w, refused, name)

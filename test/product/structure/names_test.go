@@ -19,7 +19,7 @@ func TestNamesOfTestsAreBehavior(t *testing.T) {
 			}
 			for _, declaration := range parseComments(t, path, nil).Decls {
 				f, isFunc := declaration.(*ast.FuncDecl)
-				if !isFunc || f.Recv != nil || !isTestName(f.Name.Name) {
+				if !isFunc || f.Recv != nil || !testName.MatchString(f.Name.Name) {
 					continue
 				}
 				tests++
@@ -38,9 +38,8 @@ func TestNamesOfTestsAreBehavior(t *testing.T) {
 	}
 }
 
-func isTestName(name string) bool { return regexp.MustCompile(`^(Test|Fuzz|Benchmark)([A-Z_]|$)`).MatchString(name) }
-
 var (
+	testName      = regexp.MustCompile(`^(Test|Fuzz|Benchmark)([A-Z_]|$)`)
 	idInName      = regexp.MustCompile(`[A-Z]{3}_?[0-9]{2}`)
 	dialectInName = regexp.MustCompile(`Tells?([A-Z_]|$)|Said|Says`)
 )

@@ -1,6 +1,7 @@
 package structure
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,7 +29,7 @@ func TestEveryFolderOfTestsIsOnThePageOfItsWing(t *testing.T) {
 	}
 }
 
-// folders returns the names of the folders in a folder.
+// folders returns the names of the folders in a folder that have Go files, at any depth: git leaves others behind.
 func folders(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -36,9 +37,23 @@ func folders(t *testing.T, dir string) (names []string) {
 		t.Fatal(err)
 	}
 	for _, entry := range entries {
-		if entry.IsDir() {
+		if entry.IsDir() && hasGoFiles(t, filepath.Join(dir, entry.Name())) {
 			names = append(names, entry.Name())
 		}
 	}
 	return names
+}
+
+func hasGoFiles(t *testing.T, dir string) (found bool) {
+	t.Helper()
+	err := filepath.WalkDir(dir, func(path string, _ fs.DirEntry, err error) error {
+		if found = strings.HasSuffix(path, ".go"); found {
+			return fs.SkipAll
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
 }

@@ -38,7 +38,7 @@
 //     all other kinds.
 //
 // Some steps are not taken in some states, because they may as well be taken later: the same states follow, and the same
-// writes are checked (reduce_test.go). A step is local if it changes only the knowledge of one process: its watches
+// writes are checked (reduce.go). A step is local if it changes only the knowledge of one process: its watches
 // deliver, its call is answered, its sync begins. Local steps commute with all steps of others, and with calls that
 // arrive at the API server.
 //

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -87,16 +88,18 @@ func TestHistories(t *testing.T) {
 	datadriven.Walk(t, "testdata/histories", func(t *testing.T, path string) { datadriven.RunTest(t, path, playHistory) })
 }
 
-// narrate returns the trace of a history.
-func (s *smallWorld) narrate(path [][]uint8) string {
-	r := newRun(s, 0)
+// playHistory runs a small world, named in the first line of the input, through a history that the model checker found.
+func playHistory(t *testing.T, d *datadriven.TestData) string {
+	lines := strings.Split(strings.TrimSpace(d.Input), "\n")
+	worlds := allWorlds()
+	at := slices.IndexFunc(worlds, func(w *smallWorld) bool { return w.name == lines[0] })
+	if d.Cmd != "history" || at < 0 {
+		d.Fatalf(t, "%s: there is no small world %q", d.Cmd, lines[0])
+	}
+	r := worlds[at].followed(lines[1:])
 	defer r.abandon()
-	r.world.Checker.Untraced = false
-	r.world.Checker.CoreEvery = 1
-	for _, choices := range path {
-		steps := r.steps()
-		r.world.Checker.Tracef("— %v", steps[choices[0]])
-		r.take(steps, choices)
+	if broken := r.world.Checker.Violations; len(broken) > 0 {
+		t.Errorf("%s: broken invariants:\n%s", d.Pos, strings.Join(broken, "\n"))
 	}
 	return r.world.Trace()
 }

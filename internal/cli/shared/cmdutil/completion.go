@@ -99,6 +99,19 @@ func CompleteKinds(flags *KubeFlags, byFlags func() bool, query func(resource st
 	}
 }
 
+// CompleteJobsOrCronJob completes names of Jobs, and names of CronJobs after cronjob/.
+func CompleteJobsOrCronJob(flags *KubeFlags, byFlags func() bool) cobra.CompletionFunc {
+	return CompleteKinds(flags, byFlags, CronJobQuery, CompleteJobs(flags, byFlags))
+}
+
+// CronJobQuery returns the query for CronJobs, or the zero value for another resource.
+func CronJobQuery(resource string) ObjectQuery {
+	if CronJobKinds()[strings.ToLower(resource)] == "" {
+		return ObjectQuery{}
+	}
+	return ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("cronjobs")}
+}
+
 // completeObjects offers the names that q selects in the current namespace, after prefix, without the ones given.
 func completeObjects(ctx context.Context, flags *KubeFlags, byFlags func() bool, q ObjectQuery, prefix string, given []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 	var err error

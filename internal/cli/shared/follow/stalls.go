@@ -1,6 +1,7 @@
 package follow
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"sync"
@@ -13,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 )
 
 // StallFlags are the flags of a verb that gives up on Jobs that are stalled in some way for so long; 0 for never.
@@ -118,6 +120,18 @@ func (s *Set) showAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.show(slices.DeleteFunc(slices.Clone(s.jobs), func(j *Job) bool { return j.End != "" }))
+}
+
+// Report explains a Job that ended, with the failures that were seen while it ran: the pods may be gone.
+func (s *Set) Report(ctx context.Context, job *Job) (explain.Report, error) {
+	input, err := s.Explainer.Input(ctx, job.Object)
+	if err != nil {
+		return explain.Report{}, err
+	}
+	for _, stalls := range s.stalls {
+		input.SeenRestart = cmp.Or(input.SeenRestart, stalls.Restarted(job.Job))
+	}
+	return analysis.Explain(input, s.Explainer.Options), ctx.Err()
 }
 
 // checkStalls cancels once the limit is exceeded. Lists lack the warnings about pods, so it reads each Job first.

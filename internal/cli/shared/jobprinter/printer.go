@@ -3,6 +3,7 @@ package jobprinter
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
@@ -62,6 +64,10 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		}
 		rows = append(rows, row)
 	}
+	p.showWholeIndexes(rows)
+	if p.table.ByOwner {
+		rows = byOwner(rows)
+	}
 	p.table.whyWidth = p.roomForWhy(rows)
 	columns := p.table.columns(p.Follow)
 	for i, width := range p.widths {
@@ -80,6 +86,21 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 		lines = append([]layout.Line{header}, lines...)
 	}
 	return p.write(lines)
+}
+
+// showWholeIndexes does not crop lists of indexes if the terminal has room for them.
+func (p *TablePrinter) showWholeIndexes(rows []Row) {
+	if p.Follow || p.table.custom != nil || p.display.Width == 0 || p.fullIndexes {
+		return
+	}
+	whole := slices.Clone(rows)
+	for i := range whole {
+		whole[i].fullIndexes = true
+	}
+	p.table.whyWidth = 0
+	if layout.TableOf(p.table.columns(false), whole).Free(p.display.Width) > 0 {
+		copy(rows, whole)
+	}
 }
 
 // roomForWhy returns the width of WHY: all of it unless the width of the terminal limits it. Rows that are followed keep the
@@ -116,7 +137,7 @@ func (p *TablePrinter) rowOf(object *unstructured.Unstructured, now time.Time, d
 		return Row{}, err
 	}
 	row := Row{
-		Job: job, Now: now, Stalled: stallOf(object, stalledField), Refused: stallOf(object, refusedField), Why: whyOf(object),
+		Job: job, Now: now, Stalled: valueOf[explain.Stall](object, stalledField), Refused: valueOf[explain.Stall](object, refusedField), Why: whyOf(object),
 		object: object.Object, deleted: deleted, fullIndexes: p.fullIndexes,
 	}
 	row.outlined = row.outline()
@@ -168,7 +189,7 @@ func (p *ObjectPrinter) Rows(jobs []*unstructured.Unstructured, _ bool) error {
 func (p *ObjectPrinter) Signature(job *unstructured.Unstructured) (string, error) {
 	signature := job.GetResourceVersion()
 	for _, field := range []string{stalledField, refusedField} {
-		if stall := stallOf(job, field); stall != nil {
+		if stall := valueOf[explain.Stall](job, field); stall != nil {
 			signature += "\n" + stall.Reason
 		}
 	}

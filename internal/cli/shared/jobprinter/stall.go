@@ -22,49 +22,32 @@ const (
 // itself, as the server sent it.
 func Marked(job *unstructured.Unstructured, o *explain.Outline) (*unstructured.Unstructured, error) {
 	marked := job
-	mark := func(field string, value any) error {
-		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(value)
+	for _, mark := range []struct {
+		field string
+		value any
+		isSet bool
+	}{{stalledField, o.Stalled, o.Stalled != nil}, {refusedField, o.Refused, o.Refused != nil}, {whyField, o.Why, o.Why != nil}} {
+		if !mark.isSet {
+			continue
+		}
+		object, err := runtime.DefaultUnstructuredConverter.ToUnstructured(mark.value)
 		if err != nil {
-			return fmt.Errorf("marking Job %s/%s as %s: %w", job.GetNamespace(), job.GetName(), field, err)
+			return nil, fmt.Errorf("marking Job %s/%s as %s: %w", job.GetNamespace(), job.GetName(), mark.field, err)
 		}
 		if marked == job {
 			marked = &unstructured.Unstructured{Object: maps.Clone(job.Object)}
 		}
-		marked.Object[field] = object
-		return nil
-	}
-	if o.Stalled != nil {
-		if err := mark(stalledField, o.Stalled); err != nil {
-			return nil, err
-		}
-	}
-	if o.Refused != nil {
-		if err := mark(refusedField, o.Refused); err != nil {
-			return nil, err
-		}
-	}
-	if o.Why != nil {
-		if err := mark(whyField, o.Why); err != nil {
-			return nil, err
-		}
+		marked.Object[mark.field] = object
 	}
 	return marked, nil
 }
 
-// stallOf returns the value of a field, nil if there is none.
-func stallOf(job *unstructured.Unstructured, field string) *explain.Stall {
-	return valueOf[explain.Stall](job, field)
-}
-
 // whyOf returns the value of the field, nil if there is none.
 func whyOf(job *unstructured.Unstructured) *explain.Why {
-	why := valueOf[explain.Why](job, whyField)
-	if why == nil || len(why.Causes) == 0 {
-		return nil
-	}
-	return why
+	return valueOf[explain.Why](job, whyField)
 }
 
+// valueOf returns the value of a field, nil if there is none.
 func valueOf[T any](job *unstructured.Unstructured, field string) *T {
 	object, is := job.Object[field].(map[string]any)
 	if !is {

@@ -44,6 +44,9 @@ type Row struct {
 	fullIndexes bool           // do not crop index lists
 
 	outlined *explain.Outline // cached result of outline
+
+	owner   *ownerRow // set for the row of an owner, which has no Job
+	isOwned bool      // the row is below that of its owner
 }
 
 // outline returns the Job's outline, from which other views of Jobs make their rows, too.
@@ -65,12 +68,21 @@ type Table struct {
 	Wide       bool
 	// Narrow omits the columns that do not fit into a terminal narrower than NarrowBelow.
 	Narrow bool
+	// ByOwner puts Jobs below a row of their owner.
+	ByOwner bool
 	// LabelColumns are labels with a column of their own; ShowLabels adds a last column with all labels.
 	LabelColumns []string
 	ShowLabels   bool
 	custom       []column // replaces all other columns
 	whyWidth     int      // the maximum width of WHY, 0 for the usual one
 }
+
+// Columns that the row of an owner has, too.
+const (
+	namespaceColumn = "NAMESPACE"
+	nameColumn      = "NAME"
+	whyColumn       = "WHY"
+)
 
 // NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
 const NarrowBelow = 100
@@ -87,8 +99,8 @@ func (t *Table) columns(follow bool) []column {
 	}
 	why := max(words.WhyWidth, t.whyWidth)
 	columns := []column{
-		{Header: "NAMESPACE", Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
-		{Header: "NAME", Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
+		{Header: namespaceColumn, Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
+		{Header: nameColumn, Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
 		{Header: "STATUS", Width: statusWidth, Cell: func(v *Row) layout.Line {
 			o := v.outline()
 			_, style := section.JobMark(&layout.Glyphs{}, o.Outcome, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
@@ -106,7 +118,7 @@ func (t *Table) columns(follow bool) []column {
 		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Text: failedIndexesCell},
 		{Header: "TERMINATING", Hidden: t.Narrow, Text: terminatingCell},
 		// In a signature, which has no time, WHY omits the next retry.
-		{Header: "WHY", Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
+		{Header: whyColumn, Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
 		{Header: "RUN BY", Hidden: !t.Wide, Text: (*Row).ManagedBy},
 		{Header: "DURATION", Hidden: !t.Wide, Text: (*Row).Duration},
 		{Header: "AGE", Text: ageCell},
@@ -130,7 +142,11 @@ func (t *Table) columns(follow bool) []column {
 	columns = append(columns, column{
 		Header: "LABELS", Hidden: !t.ShowLabels, Text: func(v *Row) string { return labels.FormatLabels(v.Job.Labels) },
 	})
-	return slices.DeleteFunc(columns, func(c column) bool { return c.Hidden })
+	columns = slices.DeleteFunc(columns, func(c column) bool { return c.Hidden })
+	if t.ByOwner {
+		return withOwners(columns)
+	}
+	return columns
 }
 
 // Status returns the STATUS of the Job.
@@ -159,11 +175,6 @@ func reasonCell(v *Row) string {
 
 // Completions returns n/m, or n/1 with the parallelism if the Job is a work queue.
 func (v Row) Completions() string { return section.Completions(v.outline()) }
-
-// Bar draws the progress of the Job, width columns wide.
-func (v Row) Bar(ascii bool, width int) string {
-	return section.ProgressOf(v.outline()).Bar(&section.Frame{ASCII: ascii}, width).String()
-}
 
 func failedIndexesCell(v *Row) string {
 	if v.Job.Status.FailedIndexes == nil {

@@ -21,6 +21,14 @@ type Client struct {
 	Objects dynamic.ResourceInterface
 	Call    apicall.Call         // of the collection; each request sets Verb and Name
 	Options metav1.CreateOptions // FieldManager also applies to patches
+
+	patchDryRun []string
+}
+
+// DryRun returns a Client whose patches store nothing.
+func (c Client) DryRun() Client {
+	c.patchDryRun = []string{metav1.DryRunAll}
+	return c
 }
 
 // New returns a Client for the Jobs of the set's namespace.
@@ -52,7 +60,7 @@ func (c Client) Patch(
 ) (*unstructured.Unstructured, error) {
 	call := c.call("patch", name)
 	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
-	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager}
+	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager, DryRun: c.patchDryRun}
 	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
 	return patched, call.Wrap(err)
 }

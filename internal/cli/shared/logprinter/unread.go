@@ -123,7 +123,7 @@ func (r *unreadReason) write(w io.Writer) {
 	source := r.first.Source
 	switch n := len(r.pods); {
 	case r.simulated:
-		fmt.Fprintf(w, "%s no logs, because their nodes are simulated (%s).\n", wording.Plural(n, "pod has", "pods have"), r.nodeList())
+		fmt.Fprintf(w, "%s no logs, because %s simulated (%s).\n", wording.Plural(n, "pod has", "pods have"), r.whoseNodes(), r.nodeList())
 	case n == 1:
 		fmt.Fprintf(w, "Cannot read the log of %s: %s\n", cmdutil.OneLine(source.String()), cmdutil.LogErrorLine(source.Pod.Node, r.first.Err))
 	case r.text == "":
@@ -131,6 +131,17 @@ func (r *unreadReason) write(w io.Writer) {
 	default:
 		fmt.Fprintf(w, "Cannot read the logs of %s, such as %s: %s\n", wording.Count(n, "pods"), cmdutil.OneLine(source.String()), r.text)
 	}
+}
+
+// whoseNodes returns "its node is", or "their nodes are".
+func (r *unreadReason) whoseNodes() string {
+	switch {
+	case len(r.pods) == 1:
+		return "its node is"
+	case len(r.nodes) == 1:
+		return "their node is"
+	}
+	return "their nodes are"
 }
 
 // nodeList returns the names of the nodes, abbreviated.

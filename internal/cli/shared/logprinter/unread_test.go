@@ -42,7 +42,7 @@ func TestUnreadableLogsAreOneLineForEachReason(t *testing.T) {
 	const want = `Cannot read the log of pod p0, container main, retrying: the kubelet of node node-0 cannot be reached (dial tcp: lookup node-0: no such host)
 Node kwok-0 is simulated: its pods have no logs.
 Cannot read the logs of 10 pods: their nodes do not answer (node-0 … node-4).
-10 pods have no logs, because their nodes are simulated (kwok-0).
+10 pods have no logs, because their node is simulated (kwok-0).
 Cannot read the log of pod other, container main: broken
 `
 	if errOut.String() != want {

@@ -21,13 +21,11 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/rerun"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
-
-// instantiate is the annotation of a Job that a user made from a CronJob, as kubectl create job --from sets it.
-const instantiate = "cronjob.kubernetes.io/instantiate"
 
 // fromFlags make a Job from a CronJob or a Job of the cluster, instead of from a manifest.
 type fromFlags struct {
@@ -53,18 +51,13 @@ func (f *fromFlags) addTo(cmd *cobra.Command, kube *cmdutil.KubeFlags) {
 	f.onlyWith, f.flagSet = flags, cmd.Flags()
 	cmd.Flags().StringVar(&f.source, "from", "", "Make the Job from job/NAME or cronjob/NAME.\nIt is used instead of -f.")
 	cmd.Flags().AddFlagSet(f.onlyWith)
-	cronJobs := cmdutil.ObjectQuery{Resource: batchv1.SchemeGroupVersion.WithResource("cronjobs")}
-	cmdutil.MustCompleteFlag(cmd, "from", cmdutil.CompleteKinds(kube, func() bool { return false }, func(resource string) cmdutil.ObjectQuery {
-		if resourceOf(resource) == "cronjobs" {
-			return cronJobs
-		}
-		return cmdutil.ObjectQuery{}
-	}, func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
+	jobs := func(cmd *cobra.Command, _ []string, toComplete string) ([]string, cobra.ShellCompDirective) {
 		if !strings.Contains(toComplete, "/") {
 			return cmdutil.WithPrefix([]string{"cronjob/", "job/"}, toComplete), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 		}
 		return cmdutil.CompleteJob(kube)(cmd, nil, toComplete)
-	}))
+	}
+	cmdutil.MustCompleteFlag(cmd, "from", cmdutil.CompleteKinds(kube, func() bool { return false }, cmdutil.CronJobQuery, jobs))
 }
 
 // resourceOf returns "jobs" or "cronjobs" for a name of the resource, "" for another one.
@@ -127,9 +120,9 @@ func (f *fromFlags) read(ctx context.Context, flags *Flags) (*manifest.Object, e
 	if err != nil {
 		return nil, apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: f.kind, Namespace: namespace, Name: f.object}.Wrap(err)
 	}
-	made, dropped := retry.Copy(source, cmp.Or(f.name, newName(f.object)))
+	made, dropped := retry.Copy(source, cmp.Or(f.name, NewName(f.object)))
 	if f.kind == "cronjobs" {
-		made, dropped = instance(source, made.GetName()), nil
+		made, dropped = Instance(source, made.GetName()), nil
 	}
 	for _, d := range dropped {
 		fmt.Fprintln(flags.warnings, "warning:", sanitize.Line(rerun.DroppedText(d)))
@@ -148,15 +141,15 @@ func (f *fromFlags) read(ctx context.Context, flags *Flags) (*manifest.Object, e
 	return manifest.FromContent(f.source, made.Object), nil
 }
 
-// newName returns a name that is free: a prefix of the source's, and random characters.
-func newName(source string) string {
+// NewName returns a name that is free: a prefix of the source's, and random characters.
+func NewName(source string) string {
 	const random = 5
 	kept := source[:min(len(source), validation.DNS1123LabelMaxLength-random-1)]
 	return strings.TrimRight(strings.ReplaceAll(kept, ".", "-"), "-") + "-" + rand.String(random)
 }
 
-// instance returns a Job of the CronJob's template. The CronJob owns it: it is deleted with it, and counts towards the history.
-func instance(cronJob *unstructured.Unstructured, name string) *unstructured.Unstructured {
+// Instance returns a Job of the CronJob's template. The CronJob owns it: it is deleted with it, and counts towards the history.
+func Instance(cronJob *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	template, _, _ := unstructured.NestedMap(cronJob.Object, "spec", "jobTemplate")
 	made := &unstructured.Unstructured{Object: map[string]any{"spec": template["spec"], "metadata": map[string]any{}}}
 	written := unstructured.Unstructured{Object: template}
@@ -164,7 +157,7 @@ func instance(cronJob *unstructured.Unstructured, name string) *unstructured.Uns
 	if annotations == nil {
 		annotations = map[string]string{}
 	}
-	annotations[instantiate] = "manual"
+	annotations[input.ManualAnnotation] = "manual"
 	made.SetAPIVersion(batchv1.SchemeGroupVersion.String())
 	made.SetKind("Job")
 	made.SetName(name)

@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -29,10 +30,13 @@ type ByFailure struct {
 	Probable bool
 	// Container is the only container that gets more memory; "" for all that ran out of it.
 	Container string
+	// Memory reads the warnings of nodes, too, which may say that a process was killed for lack of memory.
+	Memory bool
 }
 
 // Chosen are the last failures that were selected.
 type Chosen struct {
+	client    *Client
 	by        ByFailure
 	candidate *Candidate
 	failures  []analysis.LastFailure
@@ -51,7 +55,10 @@ func (c *Client) Choose(ctx context.Context, f *Candidate, indexes indexset.Set,
 	if !in.PodsRead {
 		return nil, unreadPods(in.Gaps)
 	}
-	chosen := &Chosen{by: by, candidate: f}
+	if name := by.Cause; by.Memory || strings.EqualFold(name, cause.OOMKilled) {
+		in.NodeEvents, _ = gather.NodeWarnings(ctx, c.kube) // Few users may read them.
+	}
+	chosen := &Chosen{client: c, by: by, candidate: f}
 	indexed := jobspec.IsIndexed(&f.Job.Spec)
 	var others []analysis.LastFailure
 	for _, failure := range analysis.LastFailures(in) {
@@ -87,8 +94,17 @@ func (c *Chosen) RanOut() bool {
 	return slices.ContainsFunc(c.failures, func(f analysis.LastFailure) bool { return len(f.OutOfMemory) > 0 })
 }
 
-// Raise raises the memory of the containers that ran out of it in the Job.
-func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
+// Raise raises the memory of the containers that ran out of it in the Job. It returns an error if no pod can have so much.
+func (c *Chosen) Raise(ctx context.Context, job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
+	raised, err := c.RaiseUnchecked(job, by)
+	if err != nil {
+		return nil, err
+	}
+	return raised, c.client.CheckRoom(ctx, job)
+}
+
+// RaiseUnchecked is Raise without requests.
+func (c *Chosen) RaiseUnchecked(job *unstructured.Unstructured, by *retry.MemoryRaise) (*Raised, error) {
 	var killed []retry.OutOfMemory
 	for i := range c.failures {
 		uses := c.failures[i].OutOfMemory
@@ -121,14 +137,11 @@ func (c *Chosen) Raise(job *unstructured.Unstructured, by *retry.MemoryRaise) (*
 // has reports whether the failure has the cause.
 func (c *Chosen) has(f *analysis.LastFailure) bool {
 	name := c.by.Cause
-	if name == "" || isNamed(f, name) {
+	isNamed := func(known string) bool { return strings.EqualFold(known, name) }
+	if name == "" || slices.ContainsFunc(causeNames(f), isNamed) {
 		return true
 	}
 	return c.by.Probable && f.Probably != nil && strings.EqualFold(name, cause.OOMKilled)
-}
-
-func isNamed(f *analysis.LastFailure, name string) bool {
-	return slices.ContainsFunc(causeNames(f), func(known string) bool { return strings.EqualFold(known, name) })
 }
 
 // causeNames returns the names of the cause of a failure, the one to offer first.

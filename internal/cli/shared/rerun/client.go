@@ -154,7 +154,7 @@ func (c *Client) named(ctx context.Context, name string) (*unstructured.Unstruct
 	}
 	pods, countErr := gather.CountPods(ctx, c.kube, c.jobs.Namespace, name)
 	if countErr != nil || pods == 0 {
-		return nil, err
+		return nil, c.explainer.ExplainMissing(ctx, []error{err})[0]
 	}
 	return nil, cmdutil.NewUserError(cmdutil.KindNotFound, err,
 		fmt.Sprintf("job %q is gone, and only its pods remain (%d), which do not have its spec", name, pods),

@@ -7,6 +7,9 @@ import (
 	"io"
 	"sync"
 
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/rest"
@@ -17,6 +20,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/controller/leader"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/whatif"
@@ -28,6 +33,8 @@ const DefaultLogLines = 10
 // Live is a live source of the chosen Jobs.
 type Live struct {
 	kube    *cmdutil.KubeFlags
+	config  *rest.Config
+	env     cmdutil.Env
 	choice  cmdutil.JobChoice
 	set     feed.JobSet
 	source  *live.Source
@@ -50,7 +57,10 @@ func OpenLive(logLines int64, kube *cmdutil.KubeFlags, choice cmdutil.JobChoice,
 	if err != nil {
 		return nil, err
 	}
-	v := &Live{kube: kube, choice: choice, set: set, retrier: &retrier{config: config, out: warnings}, jobs: jobs}
+	v := &Live{
+		kube: kube, config: config, env: env, choice: choice, set: set,
+		retrier: &retrier{config: config, out: warnings, now: env.Now}, jobs: jobs,
+	}
 	v.connect = func(set feed.JobSet) (*live.Source, error) {
 		source, err := connectLive(config, set, logLines, env)
 		if err == nil {
@@ -91,7 +101,14 @@ func (v *Live) Check(ctx context.Context) error {
 		return v.set.Call("list", "").Wrap(err)
 	}
 	_, failed := v.set.GetAll(ctx)
-	return errors.Join(failed...)
+	if len(failed) == 0 {
+		return nil
+	}
+	explainer, err := cmdutil.NewExplainer(v.config, v.env.Now)
+	if err != nil {
+		return err
+	}
+	return errors.Join(explainer.ExplainMissing(ctx, failed)...)
 }
 
 // CurrentNamespace returns the namespace that kubectl uses without -n, "" if other flags choose the cluster.
@@ -102,7 +119,36 @@ func (v *Live) Single() types.NamespacedName {
 	if len(v.choice.Names) != 1 {
 		return types.NamespacedName{}
 	}
-	return types.NamespacedName{Namespace: v.set.Namespace, Name: v.choice.Names[0]}
+	return v.Named(v.choice.Names[0])
+}
+
+// Named returns the key of an object in the namespace.
+func (v *Live) Named(name string) types.NamespacedName {
+	return types.NamespacedName{Namespace: v.set.Namespace, Name: name}
+}
+
+// CheckCronJob does the same as Check for a view that opens with this CronJob. A CronJob that may not be read is no error.
+func (v *Live) CheckCronJob(ctx context.Context, name string) error {
+	if err := v.Check(ctx); err != nil {
+		return err
+	}
+	client, err := cmdutil.NewExplainer(v.retrier.config, nil)
+	if err != nil {
+		return err
+	}
+	_, err = client.Client.BatchV1().CronJobs(v.set.Namespace).Get(ctx, name, metav1.GetOptions{})
+	if apierrors.IsForbidden(err) {
+		return nil
+	}
+	return apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: v.set.Namespace, Name: name}.Wrap(err)
+}
+
+// Options returns the options of a view of the source that begins with the list.
+func (v *Live) Options(source snapshot.Source) tui.Options {
+	return tui.Options{
+		Source: source, Retrier: v.Retrier(), Changer: v.Changer(), Runner: runner{v.retrier}, YAML: v.YAML,
+		Start: tui.StartJobs, What: v.What(), Namespace: v.CurrentNamespace(),
+	}
 }
 
 // Retrier returns a Retrier for Jobs of the cluster.

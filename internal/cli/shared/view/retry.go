@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -28,12 +30,14 @@ type retrier struct {
 	config *rest.Config
 	// out receives messages that cannot be shown in the view, once it has ended.
 	out io.Writer
+	// now is the time of the cluster.
+	now func() time.Time
 	// creating is held until a creation is complete or undone.
 	creating sync.Mutex
 }
 
 func (r *retrier) client(namespace string) (*rerun.Client, error) {
-	return rerun.NewIn(r.config, namespace, rerun.Options{FieldManager: fieldManager, Out: r.out})
+	return rerun.NewIn(r.config, namespace, rerun.Options{FieldManager: fieldManager, Out: r.out, Now: r.now})
 }
 
 func (r *retrier) IsAllowed(ctx context.Context, namespace string) bool {
@@ -50,13 +54,54 @@ func (r *retrier) Find(ctx context.Context, job types.NamespacedName) (*screen.R
 	if err != nil {
 		return nil, cmdutil.ExplainError(err)
 	}
-	return NewRetryable(found, func(ctx context.Context, plan *retry.Plan, replaces bool) error {
+	create := func(ctx context.Context, plan *retry.Plan, replaces bool) error {
 		return r.create(ctx, client, found, plan, replaces)
-	}), nil
+	}
+	made := NewRetryable(found, create)
+	if plan, err := found.Plan(retry.Request{Replace: made.Replaces}); err == nil {
+		chosen, err := client.Choose(ctx, found, plan.Indexes, rerun.ByFailure{Memory: true})
+		if err == nil && chosen.RanOut() { // Otherwise, the form offers no memory.
+			made.PlanMemory = withMemory(client, found, chosen, create)
+		}
+	}
+	return made, nil
 }
 
-// NewRetryable returns a Retryable for a Job. create creates a retry, which replaces a Job that has not finished.
-func NewRetryable(found *rerun.Candidate, create func(ctx context.Context, plan *retry.Plan, replaces bool) error) *screen.Retryable {
+// withMemory returns Retryable.PlanMemory for the failures that were chosen.
+func withMemory(client *rerun.Client, found *rerun.Candidate, chosen *rerun.Chosen, create creation) func(*indexset.Set, string) (*screen.RetryPlan, error) {
+	return func(indexes *indexset.Set, memory string) (*screen.RetryPlan, error) {
+		by, err := retry.ParseMemoryRaise(memory)
+		if err != nil {
+			return nil, fmt.Errorf("--memory: %w", err)
+		}
+		more := *found
+		more.Object = found.Object.DeepCopy()
+		raised, err := chosen.RaiseUnchecked(more.Object, by)
+		if err != nil {
+			return nil, err
+		}
+		plan, err := NewRetryable(&more, func(ctx context.Context, plan *retry.Plan, replaces bool) error {
+			if err := client.CheckRoom(ctx, plan.Object); err != nil {
+				return err
+			}
+			return create(ctx, plan, replaces)
+		}).Plan(indexes)
+		if err != nil {
+			return nil, err
+		}
+		plan.Summary = strings.Join(append([]string{plan.Summary}, raised.Lines()...), " ")
+		for _, warning := range raised.Warnings() {
+			plan.Warnings = append(plan.Warnings, strings.TrimPrefix(warning, "warning: "))
+		}
+		return plan, nil
+	}
+}
+
+// creation creates a retry, which replaces a Job that has not finished.
+type creation func(ctx context.Context, plan *retry.Plan, replaces bool) error
+
+// NewRetryable returns a Retryable for a Job.
+func NewRetryable(found *rerun.Candidate, create creation) *screen.Retryable {
 	replaces := !reconcile.IsFinished(found.Job)
 	return &screen.Retryable{Indexed: jobspec.IsIndexed(&found.Job.Spec), Replaces: replaces, Plan: func(indexes *indexset.Set) (*screen.RetryPlan, error) {
 		plan, err := found.Plan(retry.Request{Indexes: indexes, Replace: replaces})

@@ -22,7 +22,6 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
@@ -35,6 +34,10 @@ type writable struct {
 	forbidden string
 	// hangs is the method whose requests get no response.
 	hangs string
+	// loses is set if creations are stored, but get no response.
+	loses bool
+	// refusal is the response to creations, nil to store them.
+	refusal *clitest.Status
 
 	mu      sync.Mutex
 	reviews []string
@@ -68,6 +71,14 @@ func (w *writable) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if r.Method == w.hangs {
 		<-r.Context().Done()
 		return
+	}
+	if w.refusal != nil && r.Method == http.MethodPost {
+		clitest.WriteStatus(out, w.refusal, "")
+		return
+	}
+	if w.loses && r.Method == http.MethodPost {
+		w.write(httptest.NewRecorder(), r, strings.Split(path, "/"), body)
+		panic(http.ErrAbortHandler)
 	}
 	w.write(out, r, strings.Split(path, "/"), body)
 }
@@ -182,7 +193,8 @@ func startView(t *testing.T, api *writable, flags ...string) *viewSession {
 	t.Cleanup(cancel)
 	go func() {
 		s.done <- live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-			options := tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), What: live.What(), Namespaces: live.Namespaces()}
+			options := live.Options(source)
+			options.Namespaces = live.Namespaces()
 			return interactive.Viewer(env, cmdutil.Display{}).Show(ctx, options)
 		})
 	}()

@@ -60,7 +60,7 @@ func (v *Viewer) Show(ctx context.Context, o tui.Options) error {
 		o.Namespaces = explainedNamespaces{o.Namespaces}
 	}
 	if v.ReadOnly {
-		o.Retrier, o.Changer = nil, nil
+		o.Retrier, o.Changer, o.Runner = nil, nil, nil
 	}
 	model := tui.New(o)
 	environ := slices.DeleteFunc(os.Environ(), func(variable string) bool { // --color overrides NO_COLOR.
@@ -101,6 +101,24 @@ func (v *Viewer) ShowExplanation(ctx context.Context, kube *cmdutil.KubeFlags, n
 	return v.showOne(ctx, kube, name, tui.StartExplain, logLines)
 }
 
+// ShowCronJob opens the interactive view of a CronJob, above the list of the Jobs of its namespace.
+func (v *Viewer) ShowCronJob(ctx context.Context, kube *cmdutil.KubeFlags, name string) error {
+	held := &HeldLines{}
+	defer held.Release(v.ErrOut)
+	live, err := OpenLive(DefaultLogLines, kube, cmdutil.JobChoice{}, held, v.Env)
+	if err != nil {
+		return err
+	}
+	if err := live.CheckCronJob(ctx, name); err != nil {
+		return err
+	}
+	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
+		options := live.Options(source)
+		options.Start, options.Job = tui.StartCronJob, live.Named(name)
+		return v.Show(ctx, options)
+	})
+}
+
 // Simulation is a cluster that is simulated.
 type Simulation interface {
 	snapshot.Source
@@ -128,7 +146,9 @@ func (v *Viewer) showOne(ctx context.Context, kube *cmdutil.KubeFlags, name stri
 		return err
 	}
 	return live.Run(ctx, func(ctx context.Context, source snapshot.Source) error {
-		return v.Show(ctx, tui.Options{Source: source, Retrier: live.Retrier(), Changer: live.Changer(), YAML: live.YAML, Start: start, Job: live.Single(), What: live.What(), Namespace: live.CurrentNamespace()})
+		options := live.Options(source)
+		options.Start, options.Job = start, live.Single()
+		return v.Show(ctx, options)
 	})
 }
 

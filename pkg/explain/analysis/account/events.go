@@ -1,6 +1,8 @@
 package account
 
 import (
+	"slices"
+
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -29,6 +31,9 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		seen := false
 		if r := e.Failed; r != nil && !r.Others {
 			known, seen = inPods[r.Cause]
+		}
+		if r := e.Failed; r != nil && !seen && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == r.Pod }) {
+			c.Count, c.Pods = c.Count-1, nil // The pod that the event names has its cause.
 		}
 		if c.Count -= known.pods; c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
 			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())

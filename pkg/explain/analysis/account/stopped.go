@@ -40,12 +40,25 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range killedCauses(in, fs.EventEnds, a.Unexplained) {
 		add(c)
 	}
-	if in.Decision.EndedBy == explain.EndedByDeadline && a.Unexplained <= jobspec.Parallelism(in.Spec) {
-		c := stoppedCause(explain.StoppedAtDeadline)
+	if reason := a.stopReason(in, fs); reason != "" && a.Unexplained <= jobspec.Parallelism(in.Spec) {
+		c := stoppedCause(reason)
 		c.Source, c.Count = explain.SourceCondition, a.Unexplained
 		add(c)
 	}
 	SortCauses(a.Causes)
+}
+
+// stopReason returns why the controller stopped pods that nothing shows anymore, "" if it may not have: a Job that has failed stops
+// its pods. Events tell them from failed pods that were deleted later; a list, which has no events about deletions, assumes
+// that failed pods are all there if some are, and that restarts left none if they count.
+func (a *Accounting) stopReason(in *facts.Facts, fs *failures.Failures) explain.StopReason {
+	switch {
+	case in.Decision.EndedBy == explain.EndedByDeadline:
+		return explain.StoppedAtDeadline
+	case in.Listed && in.Decision.Fails() && (fs.Own > 0 || fs.Restarts.MayHaveFailedJob):
+		return explain.StoppedAtEnd
+	}
+	return ""
 }
 
 // conditionCause returns the cause that the condition's message reports for the pod that a rule matched.

@@ -20,6 +20,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Values are the inputs of the advice besides the facts and the failures.
@@ -31,6 +32,7 @@ type Values struct {
 	Problems        []explain.Problem
 	Reconciler      *explain.Reconciler
 	Family          *explain.Family
+	Disruptions     *explain.Disruptions
 }
 
 // Collect returns the advice, the most useful first, without duplicates.
@@ -48,6 +50,9 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	}
 	if in.Finished() {
 		out = appendNew(out, onProblems(in, v))
+	}
+	if reconcile.FinishedCondition(in.Job) != batchv1.JobComplete && v.Disruptions != nil {
+		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
 		out = appendNew(out, toRetry(in, failed, v.Family, options))

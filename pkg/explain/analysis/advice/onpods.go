@@ -93,7 +93,7 @@ func onEnding(in *facts.Facts, end *meaning.Ending, message string, pod *input.P
 	switch {
 	case end.Kind == meaning.EndPodDeadline:
 		text = words.PodDeadlineAdvice(in.Spec.Template.Spec.ActiveDeadlineSeconds)
-	case text == "":
+	case text == "" || in.Spec.Template.Annotations[end.KeepAnnotation()] != "":
 		return nil
 	case pod == nil:
 	case end.Kind == meaning.EndProbe, end.Kind == meaning.EndPostStart:
@@ -133,3 +133,26 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 
 // showTaints is the command that prints the taints of nodes.
 const showTaints = "kubectl get nodes -o custom-columns=NAME:.metadata.name,TAINTS:.spec.taints"
+
+// Pods and seconds that a Job has lost before checkpoints are worth the effort.
+const (
+	checkpointPods    = 3
+	checkpointSeconds = 600
+)
+
+// onDisruptions returns advice on the actors that took pods, also if a rule ignores that: it costs time anyway.
+func onDisruptions(in *facts.Facts, d *explain.Disruptions) (out []explain.Advice) {
+	for i := range d.By {
+		end := &d.By[i].Ending
+		switch {
+		case end.KeepAnnotation() != "":
+			out = append(out, onEnding(in, end, "", nil)...)
+		case end.Kind == meaning.EndPreempted && end.By == meaning.ByScheduler:
+			out = append(out, advise(words.AvoidPreemption, "")...)
+		}
+	}
+	if d.IndexPods >= checkpointPods && d.LostSeconds >= checkpointSeconds {
+		out = append(out, advise(words.Checkpoint(d), "")...)
+	}
+	return out
+}

@@ -310,6 +310,8 @@ func replaceManagedBy(job *batchv1.Job, managedBy string) string {
 
 func onSuspended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	switch {
+	case p.Suspension.Raising:
+		return advise(words.RaiseOn, kubectl(in.Job, "batchjob retry %s --in-place", jobWord(in.Job)))
 	case p.Suspension.Hold != nil:
 		return onQueueHold(in, p)
 	case p.Controller == explain.Kueue:

@@ -249,12 +249,12 @@ func LastStatusWrite(job *batchv1.Job) (string, *metav1.Time) {
 	return last.Manager, last.Time
 }
 
-// SuspendedBy returns the field manager that last set spec.suspend, "" if it is unknown.
-func SuspendedBy(job *batchv1.Job) string {
-	var manager string
-	var last *metav1.Time
-	for i := range job.ManagedFields {
-		f := &job.ManagedFields[i]
+// SuspendedBy returns the field manager that last set spec.suspend of a Job or CronJob, and when it last wrote the spec; "" if
+// it is unknown.
+func SuspendedBy(object metav1.Object) (manager string, last *metav1.Time) {
+	fields := object.GetManagedFields()
+	for i := range fields {
+		f := &fields[i]
 		if f.FieldsV1 == nil || f.Subresource != "" || !strings.Contains(f.FieldsV1.GetRawString(), `"f:suspend"`) {
 			continue
 		}
@@ -262,5 +262,5 @@ func SuspendedBy(job *batchv1.Job) string {
 			manager, last = f.Manager, f.Time
 		}
 	}
-	return manager
+	return manager, last
 }

@@ -82,10 +82,10 @@ func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Res
 	least := max(limit, 1)
 	out := &explain.Restarts{Count: max(r.Count, least), Exact: r.Count >= least, Ending: r.Ending, Exit: r.Exit}
 	out.Container, out.NoneLeft = restartedContainer(in), in.PodsRead && len(in.Pods) == 0
-	if c := r.Container; c != nil {
+	if c := cmp.Or(r.Container, in.SeenRestart); c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		out.Message, out.Error = c.Message, facts.EndErrorIn(c)
-		if out.Exact && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
+		if out.Exact && r.Pod != nil && r.Pod.Restarts == r.Count && c.Restarts == r.Count {
 			out.Container, out.Pod = c.Name, r.Pod.Name
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 )
 
 // Suspended finds a Job that is suspended by spec.suspend.
@@ -22,7 +23,8 @@ func Suspended(in *facts.Facts) []explain.Problem {
 	if c := reconcile.TrueCondition(in.Job, batchv1.JobSuspended); c != nil {
 		p.Since = explain.TimeOf(c.LastTransitionTime.Time)
 	}
-	by := facts.SuspendedBy(in.Job)
+	by, _ := facts.SuspendedBy(in.Job)
+	_, p.Suspension.Raising = in.Job.Annotations[retry.RaiseAnnotation]
 	switch {
 	case kueue.Manages(in.Job) || in.Workload != nil && kueue.HoldOf(in.Workload) != nil:
 		heldByKueue(in, &p)

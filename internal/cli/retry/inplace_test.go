@@ -1,0 +1,230 @@
+package retry
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+)
+
+// inPlace is an API with a running Job whose index 4 was OOMKilled, and a controller that ends its pods once it is suspended.
+type inPlace struct {
+	*clitest.Writes
+	// around serves each write, numbered from 1; nil serves it at once.
+	around func(n int, call string, r *http.Request, serve func())
+	writes int
+}
+
+func newInPlace(t *testing.T, change ...func(*unstructured.Unstructured)) *inPlace {
+	t.Helper()
+	started := []func(*unstructured.Unstructured){
+		memory("1Gi", "512Mi"), set(int64(2), "status", "active"), set("", "status", "failedIndexes"), set("2026-03-01T11:00:00Z", "status", "startTime"),
+	}
+	job := stalledJob(t, "a")
+	for _, change := range append(started, change...) {
+		change(job)
+	}
+	p := &inPlace{Writes: clitest.NewWrites(t, job)}
+	p.Pods.Put(failedPod(job, 4, 137, "OOMKilled", "1Gi", ""))
+	p.API.Answers = map[string]any{"version": map[string]string{"major": "1", "minor": "36"}}
+	p.Around = func(call string, r *http.Request, serve func()) {
+		p.writes++
+		if p.around == nil {
+			serve()
+		} else {
+			p.around(p.writes, call, r, serve)
+		}
+		p.controller()
+	}
+	return p
+}
+
+// controller ends the pods of a suspended Job.
+func (p *inPlace) controller() {
+	if job := p.Job("a"); job != nil && at(job.Object, "spec.suspend") == "true" && at(job.Object, "status.active") != "0" {
+		_ = unstructured.SetNestedField(job.Object, int64(0), "status", "active")
+		_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"type": "Suspended", "status": "True"}}, "status", "conditions")
+		p.API.Put(job)
+	}
+}
+
+// state returns the memory of the Job, whether it is suspended, and whether a raise is stored.
+func (p *inPlace) state() string {
+	job := p.Job("a")
+	_, stored := job.GetAnnotations()[retry.RaiseAnnotation]
+	text := at(job.Object, "spec.template.spec.containers.0.resources.limits.memory") + " " + at(job.Object, "spec.template.spec.containers.0.resources.requests.memory")
+	if at(job.Object, "spec.suspend") == "true" {
+		text += " suspended"
+	}
+	if stored {
+		text += " raising"
+	}
+	return text
+}
+
+func (p *inPlace) want(t *testing.T, want string) {
+	t.Helper()
+	if got := p.state(); got != want || p.Job("a").GetUID() != "uid-a" {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+var raise = []string{"retry", "a", "--in-place", "--memory", "x2"}
+
+const raised = "job.batch/a resource requirements updated\n"
+
+// The Job keeps its name, its UID and what it has completed.
+//
+// Requirements: RTY-47
+func TestRunningJobGetsMoreMemory(t *testing.T) {
+	p := newInPlace(t)
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised, "Container main gets 2Gi of memory instead of 1Gi")
+	p.want(t, "2Gi 1Gi")
+	if calls := fmt.Sprint(p.Calls()); calls != "[patch jobs patch jobs patch jobs]" { // The second is a dry run.
+		t.Error(calls)
+	}
+	if done := at(p.Job("a").Object, "status.completedIndexes"); done != "0,1,3,5" {
+		t.Error(done)
+	}
+
+	// A Job that was suspended before stays so.
+	p = newInPlace(t, set(true, "spec", "suspend"))
+	p.controller()
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
+	p.want(t, "2Gi 1Gi suspended")
+
+	p = newInPlace(t)
+	wantRun(t, program.Run(t, p.API, append(raise, "--dry-run=server")...), cmdutil.ExitDone, "job.batch/a resource requirements updated (dry run)\n")
+	if len(p.Calls()) > 0 {
+		t.Error(p.Calls())
+	}
+}
+
+// Jobs whose memory cannot be raised in place are not suspended.
+//
+// Requirements: RTY-47
+func TestJobsThatCannotChangeInPlace(t *testing.T) {
+	for says, p := range map[string]*inPlace{
+		"Kueue suspends and resumes job.batch/a; leave out --in-place, and use --replace": newInPlace(t, func(job *unstructured.Unstructured) {
+			job.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "q"})
+		}),
+		"--in-place: job.batch/a has finished; leave out --in-place": newInPlace(t, set([]any{map[string]any{"type": "Failed", "status": "True"}}, "status", "conditions")),
+		"the API server is Kubernetes 1.35":                          old(newInPlace(t)),
+		"you may not patch jobs in namespace":                        denied(newInPlace(t)),
+	} {
+		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, says)
+		if len(p.Calls()) > 0 {
+			t.Errorf("%s: %v", says, p.Calls())
+		}
+	}
+	p := newInPlace(t)
+	wantRun(t, program.Run(t, p.API, "retry", "a", "--in-place"), cmdutil.ExitUsage, "--in-place is for --memory")
+}
+
+func old(p *inPlace) *inPlace {
+	p.API.Answers["version"] = map[string]string{"major": "1", "minor": "35+"}
+	return p
+}
+
+func denied(p *inPlace) *inPlace {
+	p.Deny("patch jobs")
+	return p
+}
+
+// An answer that is lost, or a conflict, at any write changes nothing about the result.
+//
+// Requirements: RTY-47
+func TestRaiseInPlaceWithFaults(t *testing.T) {
+	faults := map[string]func(serve func()){
+		"lost request": func(func()) { panic(http.ErrAbortHandler) },
+		"lost answer": func(serve func()) {
+			serve()
+			panic(http.ErrAbortHandler)
+		},
+	}
+	for name, fault := range faults {
+		for n := 1; n <= 3; n++ {
+			p := newInPlace(t)
+			p.around = func(at int, _ string, _ *http.Request, serve func()) {
+				if at == n {
+					defer p.controller()
+					fault(serve)
+				}
+				serve()
+			}
+			wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
+			if got := p.state(); got != "2Gi 1Gi" {
+				t.Errorf("%s at %d: %s", name, n, got)
+			}
+		}
+	}
+}
+
+// Ctrl-C before or after any write leaves a Job that the next call finishes, and a line that says so.
+//
+// Requirements: RTY-48
+func TestCtrlCDuringRaiseInPlace(t *testing.T) {
+	for n := 1; n <= 3; n++ {
+		for _, after := range []bool{false, true} {
+			p := newInPlace(t)
+			interrupt := make(chan struct{})
+			p.around = func(at int, _ string, r *http.Request, serve func()) {
+				if at != n {
+					serve()
+					return
+				}
+				if after {
+					serve()
+				}
+				close(interrupt)
+				<-r.Context().Done()
+			}
+			session := program.Start(t, p.API, clitest.NewEnv(), raise...)
+			<-interrupt
+			session.Interrupt()
+			if code := session.End(); code != cmdutil.ExitInterrupted || !strings.Contains(session.ErrOut.String(), "kubectl batchjob retry a --in-place -n ns1") {
+				t.Errorf("%d, after %v: exit %d, %s", n, after, code, session.ErrOut.String())
+			}
+			p.around = nil
+			p.controller()
+			switch state := p.state(); state {
+			case "2Gi 1Gi":
+			case "1Gi 512Mi":
+				wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
+			default: // The pods are gone by now, and the annotation has the memory.
+				wantRun(t, program.Run(t, p.API, "retry", "a", "--in-place"), cmdutil.ExitDone, raised)
+			}
+			p.want(t, "2Gi 1Gi")
+		}
+	}
+}
+
+// A Job that the API server does not let change continues as it was.
+//
+// Requirements: RTY-47
+func TestRefusedRaiseResumesTheJob(t *testing.T) {
+	p := newInPlace(t)
+	p.Invalid = func(r *http.Request) bool { return r.URL.Query().Get("dryRun") != "" }
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "the API server refused more memory, and job.batch/a continues as it was")
+	p.want(t, "1Gi 512Mi")
+}
+
+// Without permission at any write, the error says so, and the next call continues.
+//
+// Requirements: RTY-47, RTY-48
+func TestRaiseInPlaceIsForbiddenLater(t *testing.T) {
+	p := newInPlace(t)
+	p.around = func(n int, _ string, _ *http.Request, serve func()) {
+		if serve(); n == 1 {
+			p.Deny("patch jobs")
+		}
+	}
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "cannot patch jobs")
+	p.want(t, "1Gi 512Mi suspended raising")
+}

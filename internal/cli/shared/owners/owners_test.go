@@ -1,0 +1,63 @@
+package owners
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+)
+
+// CLI-04: owners are named as in kubectl; other arguments are left.
+func TestOwnersAreNamedAsKubectlNamesThem(t *testing.T) {
+	owners, rest, err := Split([]string{
+		"train", "cronjob/nightly", "CJ/nightly", "cronjobs.batch/weekly", "jobset/set", "jobsets.jobset.x-k8s.io/set", "job/x", "cronjob", "pod/y", "",
+	}, cmdutil.OwnerKinds())
+	wantOwners := []Owner{{"CronJob", "nightly"}, {"CronJob", "weekly"}, {"JobSet", "set"}}
+	if err != nil || !slices.Equal(owners, wantOwners) || !slices.Equal(rest, []string{"train", "job/x", "cronjob", "pod/y", ""}) {
+		t.Errorf("%v, %q, %v", owners, rest, err)
+	}
+	for _, arg := range []string{"cronjob/", "jobset/a/b", "cj/..", "cj/a%b"} {
+		if _, _, err := Split([]string{arg}, cmdutil.OwnerKinds()); cmdutil.KindOf(err) != cmdutil.KindUsage {
+			t.Errorf("%q: %v", arg, err)
+		}
+	}
+}
+
+// A Job belongs to its controller, and to the JobSet of its label; not to an object that only has a similar name, or
+// owns it without controlling it.
+// Requirements: CLI-04
+func TestJobBelongsToItsController(t *testing.T) {
+	with := func(kind, name string, controller bool, label string) *unstructured.Unstructured {
+		job := clitest.SimpleJob("ns1", "x", 0)
+		if kind != "" {
+			job.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
+				"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": "u", "controller": controller,
+			}}
+		}
+		if label != "" {
+			job.SetLabels(map[string]string{jobSetLabel: label})
+		}
+		return job
+	}
+	for name, tc := range map[string]struct {
+		job  *unstructured.Unstructured
+		kind string
+		want bool
+	}{
+		"controlled":                          {with("CronJob", "a", true, ""), "CronJob", true},
+		"owned":                               {with("CronJob", "a", false, ""), "CronJob", false},
+		"of another":                          {with("CronJob", "b", true, ""), "CronJob", false},
+		"of another kind":                     {with("JobSet", "a", true, ""), "CronJob", false},
+		"of nobody":                           {with("", "", false, ""), "CronJob", false},
+		"with the label":                      {with("", "", false, "a"), "JobSet", true},
+		"with the label, asked for a CronJob": {with("", "", false, "a"), "CronJob", false},
+		"with another label":                  {with("", "", false, "b"), "JobSet", false},
+	} {
+		if got := (Owner{tc.kind, "a"}).Owns(tc.job); got != tc.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,204 @@
+package rerun
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// mutableSince is the first minor version of Kubernetes 1 whose API server lets the resources of a suspended Job change.
+const mutableSince = 36
+
+// PlanInPlace plans how the Job, which has not finished, gets more memory: by its stored plan if an earlier call was interrupted,
+// else by the last failures of its indexes. by may be nil for a stored plan; Raised is nil then.
+func (c *Client) PlanInPlace(ctx context.Context, f *Candidate, which ByFailure, by *retry.MemoryRaise) (*retry.InPlace, *Raised, error) {
+	name := "job.batch/" + f.Job.Name
+	refuse := func(what, hint string) (*retry.InPlace, *Raised, error) {
+		return nil, nil, cmdutil.NewUserError(cmdutil.KindOther, nil, what, hint)
+	}
+	switch {
+	case reconcile.IsFinished(f.Job):
+		return refuse("--in-place: "+name+" has finished", "leave out --in-place: a new Job runs what is missing")
+	case f.Job.DeletionTimestamp != nil:
+		return refuse("--in-place: "+name+" is being deleted", "")
+	case kueue.Manages(f.Job):
+		return refuse("--in-place: Kueue suspends and resumes "+name, "leave out --in-place, and use --replace")
+	case retry.IsPending(f.Job):
+		return refuse(name+" is a retry whose creation was interrupted, and runs nothing", "retry "+retry.RootOf(f.Job)+", which replaces it")
+	}
+	stored, err := retry.StoredInPlace(f.Job.Annotations)
+	switch {
+	case err != nil:
+		return refuse(name+": "+err.Error(), "remove it: kubectl annotate job "+f.Job.Name+" "+retry.RaiseAnnotation+"- -n "+f.Job.Namespace)
+	case stored != nil:
+		return stored, nil, nil
+	case by == nil:
+		return nil, nil, cmdutil.UsageErrorf("--in-place is for --memory")
+	}
+	indexes := indexset.Set{}
+	if f.Job.Spec.Completions != nil {
+		indexes = indexset.Below(*f.Job.Spec.Completions).Difference(retry.Completed(f.Job))
+	}
+	chosen, err := c.Choose(ctx, f, indexes, which)
+	if err != nil {
+		return nil, nil, err
+	}
+	changed := f.Object.DeepCopy()
+	raised, err := chosen.Raise(ctx, changed, by)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i := range raised.memory {
+		if raised.memory[i].Container == "" {
+			return refuse("--in-place: the containers of "+name+" share the memory of the pod, which cannot change", "leave out --in-place, and use --replace")
+		}
+	}
+	return retry.NewInPlace(changed, raised.memory), raised, nil
+}
+
+// RaiseInPlace suspends the Job, waits until no pod is active, and then raises its memory and resumes it in one write. It looks at
+// the stored Job before each write, so a lost answer, a conflict or a call that was interrupted needs nothing special.
+func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InPlace, timing feed.Timing) error {
+	if err := c.checkInPlace(ctx); err != nil {
+		return err
+	}
+	state := &raising{client: c, job: f.Job, plan: plan}
+	err := state.run(ctx, timing)
+	if ctx.Err() != nil && state.sent {
+		fmt.Fprintln(c.options.Out, sanitize.Line(state.left()))
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// checkInPlace returns an error if the user may not patch Jobs, or if the API server is too old: suspending the Job would end its
+// pods for nothing.
+func (c *Client) checkInPlace(ctx context.Context) error {
+	if call := c.jobs.Call("patch", ""); cmdutil.IsDenied(ctx, c.kube, call) {
+		return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not patch %s %s, and --in-place does", call.Resource, call.Where()), askFor(call))
+	}
+	info, err := kube.ServerVersion(ctx, c.kube)
+	if err != nil {
+		return err
+	}
+	minor, err := strconv.Atoi(strings.TrimRight(info.Minor, "+"))
+	if info.Major == "1" && err == nil && minor < mutableSince {
+		return cmdutil.NewUserError(cmdutil.KindOther, nil,
+			fmt.Sprintf("--in-place: the API server is Kubernetes 1.%s, and the resources of a Job can change since 1.%d", info.Minor, mutableSince), "leave out --in-place, and use --replace")
+	}
+	return nil
+}
+
+// raising is the state of RaiseInPlace.
+type raising struct {
+	client *Client
+	job    *batchv1.Job
+	plan   *retry.InPlace
+	// sent reports whether a write may have suspended the Job; seen, whether the stored Job had the plan.
+	sent, seen bool
+	waits      int64
+}
+
+func (r *raising) run(ctx context.Context, timing feed.Timing) error {
+	for pause := timing.Backoff.First; ; pause = min(2*pause, timing.Backoff.Max) {
+		object, err := r.client.jobs.Get(ctx, r.job.Name)
+		if err == nil {
+			var done bool
+			if done, err = r.step(ctx, object); done {
+				return nil
+			}
+		}
+		if err != nil && !cmdutil.IsOutage(err) && !apierrors.IsConflict(err) {
+			return err
+		}
+		if err := timing.Pause(ctx, pause, nil); err != nil {
+			return err
+		}
+	}
+}
+
+// step does the next write that the stored Job is ready for, if any. It reports whether the memory is raised.
+func (r *raising) step(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
+	job, err := cmdutil.ToJob(object)
+	if err != nil {
+		return false, err
+	}
+	name := "job.batch/" + r.job.Name
+	stored, _ := retry.StoredInPlace(job.Annotations)
+	suspended := job.Spec.Suspend != nil && *job.Spec.Suspend
+	switch {
+	case job.UID != r.job.UID:
+		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" was replaced by another Job of that name", "")
+	case stored == nil && r.seen: // This call, whose answer was lost, or another one has finished it.
+		return true, nil
+	case reconcile.IsFinished(job):
+		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" finished before its memory was raised", "leave out --in-place: a new Job runs what is missing")
+	case r.seen && !suspended:
+		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" was resumed before its memory was raised", "try again")
+	case stored == nil || !suspended:
+		r.sent = true
+		_, err := r.client.write.Patch(ctx, r.job.Name, types.MergePatchType, r.plan.SuspendPatch(r.job.UID))
+		return false, err
+	}
+	r.sent, r.seen, r.plan = true, true, stored
+	if !isIdle(job) {
+		if n := int64(job.Status.Active); n != r.waits && n > 0 {
+			r.waits = n
+			fmt.Fprintf(r.client.options.Out, "Waiting for %s of %s to end\n", wording.Plural(n, "pod", "pods"), sanitize.Line(name))
+		}
+		return false, nil
+	}
+	return r.finish(ctx, object)
+}
+
+// isIdle reports whether the API server lets the resources of the suspended Job change.
+func isIdle(job *batchv1.Job) bool {
+	notStarted := job.Status.StartTime == nil
+	return job.Status.Active == 0 && (notStarted || reconcile.TrueCondition(job, batchv1.JobSuspended) != nil)
+}
+
+// finish raises the memory and resumes the Job, after a dry run. If the API server refuses that, the Job is resumed as it was.
+func (r *raising) finish(ctx context.Context, object *unstructured.Unstructured) (bool, error) {
+	patch, err := r.plan.FinishPatch(object)
+	if err == nil {
+		_, err = r.client.write.DryRun().Patch(ctx, r.job.Name, types.JSONPatchType, patch)
+	}
+	if err == nil {
+		_, err = r.client.write.Patch(ctx, r.job.Name, types.JSONPatchType, patch)
+	}
+	_, notOfJob := errors.AsType[*retry.MemoryError](err)
+	if !apierrors.IsInvalid(err) && !notOfJob {
+		return err == nil, err
+	}
+	// A test of the patch fails with the same reason if the Job has changed since.
+	if _, failed := r.client.write.Patch(ctx, r.job.Name, types.JSONPatchType, r.plan.AbandonPatch(object)); failed != nil {
+		if apierrors.IsInvalid(failed) {
+			return false, nil
+		}
+		return false, failed
+	}
+	return false, cmdutil.NewUserError(cmdutil.KindOther, err,
+		fmt.Sprintf("--in-place: the API server refused more memory, and job.batch/%s continues as it was: %v", r.job.Name, err), "leave out --in-place, and use --replace")
+}
+
+// left says what an interrupted call may have left.
+func (r *raising) left() string {
+	return fmt.Sprintf("job.batch/%s may be suspended, with its old memory; continue with: kubectl batchjob retry %s --in-place -n %s", r.job.Name, r.job.Name, r.job.Namespace)
+}

@@ -1,0 +1,155 @@
+package view
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+)
+
+// nightlyKey is the CronJob of these tests.
+var nightlyKey = types.NamespacedName{Namespace: "ns1", Name: "nightly"}
+
+// nightly returns a CronJob, and a Job of it that has failed.
+func nightly() (*batchv1.CronJob, *unstructured.Unstructured) {
+	job := clitest.WithCondition(clitest.SimpleJob("ns1", "nightly-1", 0), "Failed", "BackoffLimitExceeded", "")
+	job.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "batch/v1", Kind: "CronJob", Name: "nightly", UID: "u", Controller: ptr.To(true)}})
+	return &batchv1.CronJob{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: "nightly", UID: "u"},
+		Spec:       batchv1.CronJobSpec{Schedule: "0 3 * * *"},
+		Status:     batchv1.CronJobStatus{Active: []corev1.ObjectReference{{Name: "nightly-2"}}},
+	}, job
+}
+
+// The view reads an open CronJob and its events, with the runs that its list of Jobs shows.
+// Requirements: CRJ-13, CLI-09.
+func TestViewReadsAnOpenCronJob(t *testing.T) {
+	cronJob, job := nightly()
+	api := newFakeLive(t, job, clitest.SimpleJob("ns1", "other", 1))
+	s := startLive(t, api)
+	s.source.Look(snapshot.Focus{CronJob: nightlyKey})
+	if got := s.until("it is gone", func(got *snapshot.Snapshot) bool { return got.CronJob != nil }); got.CronJob.State != "Gone" {
+		t.Errorf("%+v", got.CronJob)
+	}
+	api.api.Mu.Lock()
+	api.api.CronJobs = append(api.api.CronJobs, cronJob)
+	api.api.Mu.Unlock()
+	api.api.Put(clitest.SimpleJob("ns1", "other", 2)) // A change of the list has the CronJob read again.
+	got := s.until("it is there", func(got *snapshot.Snapshot) bool { return got.CronJob != nil && got.CronJob.Schedule != "" })
+	if runs := got.CronJob.Runs; len(runs) != 1 || runs[0].Name != "nightly-1" || runs[0].State != "Failed" || got.Job != nil {
+		t.Errorf("%+v", got.CronJob)
+	}
+	if n := api.requests("/cronjobs"); n == 0 || n != api.requests("/cronjobs/nightly") {
+		t.Errorf("%q", api.asked)
+	}
+	s.source.Look(snapshot.Focus{})
+	s.until("it is closed", func(got *snapshot.Snapshot) bool { return got.CronJob == nil })
+	s.end()
+}
+
+// R, enter and y on a CronJob create the Job that run --from creates, and nothing before.
+// Requirements: CRJ-15.
+func TestViewRunsACronJob(t *testing.T) {
+	cronJob, job := nightly()
+	api := newWritable(t, job)
+	api.api.CronJobs = append(api.api.CronJobs, cronJob)
+	s := startView(t, api)
+	s.pressUntil("O", func() bool { return api.requests("/cronjobs/nightly") > 0 })
+	if api.written() != nil {
+		t.Errorf("%q", api.written())
+	}
+	s.pressUntil("R\ry", func() bool { return len(api.written()) > 0 })
+	s.end()
+	var made batchv1.Job
+	if err := json.Unmarshal([]byte(api.bodies[0]), &made); err != nil {
+		t.Fatal(err)
+	}
+	owner := metav1.GetControllerOf(&made)
+	if api.written()[0] != "POST jobs" || len(api.written()) != 1 || made.Annotations["cronjob.kubernetes.io/instantiate"] != "manual" || owner == nil || owner.UID != "u" {
+		t.Errorf("%q %s", api.written(), api.bodies[0])
+	}
+}
+
+// A creation is made once although its response is lost, and an error or an interruption before it is reported.
+// Requirements: CRJ-15.
+func TestRunOfACronJobIsCreatedOnce(t *testing.T) {
+	refuse := func(status *clitest.Status) func(*writable) { return func(w *writable) { w.refusal = status } }
+	for name, tc := range map[string]struct {
+		change   func(*writable)
+		canceled bool
+		err      string
+		jobs     int
+	}{
+		"created":       {jobs: 1},
+		"lost response": {change: func(w *writable) { w.loses = true }, jobs: 1},
+		"forbidden":     {change: refuse(&clitest.Status{Code: 403, Reason: "Forbidden", Message: "no RBAC rule"}), err: "you may not create jobs"},
+		"refused":       {change: refuse(&clitest.Status{Code: 409, Reason: "AlreadyExists", Message: "it exists"}), err: "exist"},
+		"interrupted":   {canceled: true, err: context.Canceled.Error()},
+	} {
+		cronJob, _ := nightly()
+		api := newWritable(t)
+		api.api.CronJobs = append(api.api.CronJobs, cronJob)
+		if tc.change != nil {
+			tc.change(api)
+		}
+		kube := cmdutil.NewKubeFlags()
+		kube.Kubeconfig = clitest.WriteKubeconfig(t, api.api.URL())
+		config, err := cmdutil.RESTConfig(kube, io.Discard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := runner{&retrier{config: config, out: io.Discard}}.Find(t.Context(), nightlyKey)
+		if err != nil {
+			t.Fatal(err)
+		}
+		plan, err := found.Plan(nil)
+		if err != nil || len(plan.Warnings) != 1 || !strings.HasPrefix(plan.Name, "nightly-") {
+			t.Fatalf("%s: %+v, %v", name, plan, err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		if tc.canceled {
+			cancel()
+		}
+		err = plan.Create(ctx)
+		cancel()
+		api.api.Mu.Lock()
+		jobs := len(api.api.Jobs)
+		api.api.Mu.Unlock()
+		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || tc.canceled != errors.Is(err, context.Canceled) || jobs != tc.jobs {
+			t.Errorf("%s: %v, %d Jobs", name, err, jobs)
+		}
+	}
+}
+
+// A CronJob that does not exist is an error before the view takes the terminal.
+// Requirements: CRJ-13.
+func TestViewOfAnUnknownCronJob(t *testing.T) {
+	cronJob, job := nightly()
+	api := newFakeLive(t, job)
+	kube := cmdutil.NewKubeFlags()
+	kube.Kubeconfig = clitest.WriteKubeconfig(t, api.api.URL())
+	live, err := OpenLive(0, kube, cmdutil.JobChoice{}, io.Discard, clitest.NewEnv())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := live.CheckCronJob(t.Context(), "nightly"); err == nil || !strings.Contains(cmdutil.ErrorLine(err), `cronjob "nightly" not found`) {
+		t.Errorf("%v", err)
+	}
+	api.api.CronJobs = append(api.api.CronJobs, cronJob)
+	if err := live.CheckCronJob(t.Context(), "nightly"); err != nil || live.Named("nightly") != nightlyKey {
+		t.Errorf("%v, %s", err, live.Named("nightly"))
+	}
+}

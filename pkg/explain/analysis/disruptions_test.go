@@ -1,0 +1,124 @@
+package analysis_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+)
+
+// ignoringEvictions makes rule 0 ignore disruptions.
+func ignoringEvictions(j *batchv1.Job) {
+	j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{
+		Action:          batchv1.PodFailurePolicyActionIgnore,
+		OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}},
+	}}}
+}
+
+// took returns the events about a pod that started 40 minutes ago, and that a component took a given time ago.
+func took(pod, source, reason, message string, before time.Duration) []input.Event {
+	started, taken := ago(40*time.Minute).Time, ago(before).Time
+	return []input.Event{
+		{Pod: pod, Type: "Normal", Source: "default-scheduler", Reason: "Scheduled", Message: "Successfully assigned ns/" + pod + " to node-7", Count: 1, First: started, Last: started},
+		{Pod: pod, Type: "Normal", Source: "kubelet", Reason: "Started", Message: "Started container main", Count: 1, First: started, Last: started},
+		{Pod: pod, Type: "Normal", Source: source, Reason: reason, Message: message, Count: 1, First: taken, Last: taken},
+	}
+}
+
+// Ignored failures are in no counter of the status, and the built-in controller writes no events about them: their pods are
+// counted by the events of whoever took them.
+//
+// Requirements: CLI-80
+func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
+	f := factsOf(indexedJob(4, ignoringEvictions), podOf("train-2-bbbbb", onIndex(2, 1, nil)))
+	for i := range 3 {
+		f.Events = append(f.Events, took(fmt.Sprintf("train-2-%sbbbb", string("cdf"[i])), "karpenter", "Evicted", "Evicted pod: Underutilized", time.Duration(30-i)*time.Minute)...)
+	}
+	f.Events = append(f.Events, took("train-1-ccccc", "default-scheduler", "Preempted", "Preempted by pod 5d0c7a1e on node node-7", 20*time.Minute)...)
+	r := report(f)
+	d := r.Disruptions
+	if d == nil || d.Pods != 4 || d.TimedPods != 4 || d.LostSeconds != (10+11+12+20)*60 || ptr.Deref(d.Index, -1) != 2 || d.IndexPods != 3 || len(d.By) != 2 {
+		t.Fatalf("%+v", d)
+	}
+	karpenter, scheduler := &d.By[0], &d.By[1]
+	if karpenter.By != meaning.ByKarpenter || karpenter.Why != "Underutilized" || karpenter.Pods != 3 || karpenter.Indexes != "2" || fmt.Sprint(karpenter.Nodes) != "[node-7]" {
+		t.Errorf("%+v", karpenter)
+	}
+	if scheduler.By != meaning.ByScheduler || fmt.Sprint(scheduler.For) != "[5d0c7a1e]" || scheduler.Indexes != "1" {
+		t.Errorf("%+v", scheduler)
+	}
+	if len(karpenter.Rulings) != 1 || karpenter.Rulings[0].Pods != 3 || ptr.Deref(karpenter.Rulings[0].Rule, -1) != 0 || karpenter.Rulings[0].Action != "Ignore" {
+		t.Errorf("%+v", karpenter.Rulings)
+	}
+	wantSaid(t, r, "karpenter.sh/do-not-disrupt", "priorityClassName", "save checkpoints")
+	wantUnsaid(t, r, "with action Ignore")
+
+	// Advice that the Job follows is not repeated.
+	f.Job.Spec.Template.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
+	wantUnsaid(t, report(f), "do-not-disrupt")
+}
+
+// A pod that exists, that an event counts, and that another event shows, is one pod.
+//
+// Requirements: CLI-80
+func TestNoDisruptionIsCountedTwice(t *testing.T) {
+	const evicted = "EvictionByEvictionAPI"
+	failure := cause.Failure{Condition: corev1.DisruptionTarget, ConditionReason: evicted, Exit: cause.Exit{Container: "main", ExitCode: 143, Reason: "Error"}}
+	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 3 }), podOf("a", withStatus("", "", evicted, "Eviction API: evicting", exits(143, "Error", 11*time.Minute))))
+	r := report(f)
+	if d := r.Disruptions; d == nil || d.Pods != 1 || d.LostSeconds != 60 {
+		t.Fatalf("%+v", d)
+	}
+	f.Events = append(f.Events, failedEvent(failure, "a", 3, 11*time.Minute))
+	f.Events = append(f.Events, took("train-bbbbb", "karpenter", "Evicted", "Evicted pod: Empty", 30*time.Minute)...)
+	d := report(f).Disruptions
+	if d == nil || d.Pods != 3 {
+		t.Fatalf("%+v", d)
+	}
+	for _, by := range d.By {
+		for _, ruling := range by.Rulings {
+			if ruling.Rule != nil || ruling.Action == "Ignore" {
+				t.Errorf("%+v", by)
+			}
+		}
+	}
+}
+
+// Pods that ended by themselves, that the Job's controller stopped, or that exceeded their own limit, were not taken.
+//
+// Requirements: CLI-80
+func TestEndsOfPodsThatAreNoDisruptions(t *testing.T) {
+	for name, f := range map[string]input.Input{
+		"exit code":    failedOnce(podOf("a", exits(1, "Error", 11*time.Minute))),
+		"OOMKilled":    failedOnce(podOf("a", exits(137, "OOMKilled", 11*time.Minute))),
+		"own limit":    failedOnce(podOf("a", withStatus("Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi.", "", "", nil))),
+		"pod deadline": failedOnce(podOf("a", withStatus("DeadlineExceeded", "Pod was active on the node longer than the specified deadline", "", "", nil))),
+		"rejected":     failedOnce(podOf("a", withStatus("OutOfcpu", "Pod was rejected: Node didn't have enough resource: cpu", "", "", nil))),
+	} {
+		if d := report(f).Disruptions; d != nil {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
+	f := failedOnce(podOf("a", withStatus("Evicted", "The node was low on resource: memory.", "TerminationByKubelet", "The node was low on resource: memory.", nil)))
+	if d := report(f).Disruptions; d == nil || d.By[0].By != meaning.ByKubelet {
+		t.Errorf("%+v", d)
+	}
+}
+
+// A Job that an interrupted retry --in-place left suspended says so, and how to continue.
+//
+// Requirements: RTY-48
+func TestInterruptedRaiseOfMemoryIsExplained(t *testing.T) {
+	r := report(factsOf(jobWith(func(j *batchv1.Job) {
+		j.Spec.Suspend = ptr.To(true)
+		j.Annotations = map[string]string{"batchjob.dev/raise-memory": `{"memory":{"main":{"limit":"2Gi"}},"resume":true}`}
+	})))
+	wantSaid(t, r, "the Job is suspended until its memory is raised (retry --in-place)", "kubectl batchjob retry train --in-place")
+}

@@ -1,0 +1,107 @@
+package cronjob
+
+import (
+	"slices"
+	"time"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+var (
+	// createdJob and completedJob match the messages of the events SuccessfulCreate and SawCompletedJob.
+	createdJob   = lazyregexp.New(`^Created job (\S+)$`)
+	completedJob = lazyregexp.New(`^Saw completed job: (\S+), (?:condition|status): \w+$`)
+)
+
+// history returns the runs that Jobs and events still show, the newest first.
+func history(in *input.CronJob, runs []explain.OwnedRun) (all []explain.OwnedRun) {
+	for i := range in.Jobs {
+		job := &in.Jobs[i]
+		run := explain.OwnedRun{Name: job.Name, State: explain.OwnedUnknown}
+		if known := runOf(runs, job.Name); known != nil {
+			run = *known
+		}
+		run.Manual = job.Manual
+		if run.Started.IsZero() {
+			run.Started = explain.TimeOf(job.Created)
+		}
+		all = append(all, run)
+	}
+	all = append(all, removedRuns(in)...)
+	slices.SortStableFunc(all, func(a, b explain.OwnedRun) int { return startOf(&b).Compare(startOf(&a)) })
+	return all
+}
+
+// startOf returns when a run started, or was first seen.
+func startOf(run *explain.OwnedRun) time.Time {
+	return laterOf(timeOf(run.Finished), timeOf(run.Started))
+}
+
+// removedRuns returns the runs that only events show.
+func removedRuns(in *input.CronJob) (removed []explain.OwnedRun) {
+	seen := func(name string) *explain.OwnedRun {
+		if name == "" || slices.ContainsFunc(in.Jobs, func(job input.OwnedJob) bool { return job.Name == name }) {
+			return nil
+		}
+		if run := runOf(removed, name); run != nil {
+			return run
+		}
+		removed = append(removed, explain.OwnedRun{Name: name, State: explain.OwnedUnknown, Removed: true})
+		return &removed[len(removed)-1]
+	}
+	for i := range in.Events {
+		e := &in.Events[i]
+		switch e.Reason {
+		case "SuccessfulCreate":
+			if run := seen(createdJob.Group(e.Message)); run != nil {
+				run.Started = explain.TimeOf(e.Began())
+			}
+		case "SawCompletedJob":
+			if run := seen(completedJob.Group(e.Message)); run != nil {
+				run.Finished, run.State = explain.TimeOf(e.Began()), explain.OwnedSucceeded
+				if completed.Group(e.Message) == string(batchv1.JobFailed) {
+					run.State = explain.OwnedFailed
+				}
+			}
+		}
+	}
+	return removed
+}
+
+// skipped returns the starts that did not happen: those that events report, and those since the last start that a running Job
+// prevents.
+func skipped(r *explain.CronJobReport, in *input.CronJob, plan plan) (all []explain.SkippedStarts) {
+	overlap := explain.SkippedStarts{Reason: explain.CronJobOverlap}
+	missed := explain.SkippedStarts{Reason: explain.CronJobMissedStart}
+	for i := range in.Events {
+		e := &in.Events[i]
+		switch stateOf(e) {
+		case explain.CronJobOverlap: // The controller repeats the event until the next start is due.
+			first := e.Began().Add(-slack)
+			overlap.Starts += max(1, min(e.Count, plan.startsBetween(plan.firstAfter(first), e.Last)))
+			overlap.Last = later(overlap.Last, e.Last)
+		case explain.CronJobMissedStart:
+			missed.Starts++
+			missed.Last = later(missed.Last, missedStart(e.Message))
+		}
+	}
+	if due := plan.firstAfter(countedFrom(in.CronJob)); r.State == explain.CronJobOverlap && !due.IsZero() && !plan.zoneAssumed {
+		overlap.Starts = max(overlap.Starts, plan.startsBetween(due, in.Now))
+	}
+	if r.State == explain.CronJobMissedStart {
+		missed.Starts, missed.Last = max(missed.Starts, r.MissedStarts), later(missed.Last, timeOf(r.Missed))
+	}
+	for _, s := range []explain.SkippedStarts{overlap, missed} {
+		if s.Starts > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+func later(a *metav1.Time, b time.Time) *metav1.Time { return explain.TimeOf(laterOf(timeOf(a), b)) }
