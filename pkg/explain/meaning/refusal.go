@@ -125,7 +125,7 @@ var refusals = []row[RefusalKind]{
 		saysAll:  true,
 		brief:    "no PriorityClass {name}",
 		text:     "{said}",
-		advice:   "create PriorityClass {name}, or recreate the Job with another priorityClassName" + thenRetried,
+		advice:   "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
 		command:  "kubectl get priorityclasses",
 	},
 	{
