@@ -32,8 +32,10 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		if r := e.Failed; r != nil && !r.Others {
 			known, seen = inPods[r.Cause]
 		}
-		if r := e.Failed; r != nil && !seen && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == r.Pod }) {
-			c.Count, c.Pods = c.Count-1, nil // The pod that the event names has its cause.
+		// A pod that the event names, and that has another cause by now, is counted there.
+		moved := e.Failed != nil && !seen && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == e.Failed.Pod })
+		if moved {
+			c.Count--
 		}
 		if c.Count -= known.pods; c.Action != string(batchv1.PodFailurePolicyActionIgnore) {
 			c.Count = a.explainStopped(&a.FromEvents, c.Count, c.IsStopped())
@@ -45,6 +47,9 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		default:
 			if c.Failure != nil && c.Stopped == "" && !c.Consequence {
 				addEnding(&c, c.Failure, fs.EventEnds)
+			}
+			if moved {
+				c.Pods = nil
 			}
 			a.Causes = append(a.Causes, c)
 		}
