@@ -129,7 +129,6 @@ func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
 			"container main was restarted at least 3 times, and backoffLimit 3 allows no more; it last exited with code 7",
-			"the last lines of container main before it exited with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retries; it last exited with code 137 (OOMKilled)",
