@@ -26,8 +26,6 @@ func Signal(code int32) string {
 // reasonMeanings explain the reasons that container runtimes and kubelets report.
 var reasonMeanings = map[string]string{
 	"OOMKilled":              "it used more memory than its limit, or the node ran out of memory",
-	"StartError":             "the container could not be started",
-	"ContainerCannotRun":     "the container could not be started",
 	"Unknown":                "the container runtime lost track of it, as after a restart of the runtime or of the node",
 	"ContainerStatusUnknown": "how it ended is unknown: the node was unreachable or rebooted",
 	"DeadlineExceeded":       "the pod ran longer than its activeDeadlineSeconds",
@@ -39,17 +37,21 @@ var codeMeanings = map[int32]string{
 	126: "the command was found but could not be executed: missing permission or wrong format",
 	127: "the command was not found in the image",
 	130: "it was interrupted",
+	132: "the processor of its node lacks an instruction that it uses",
 	134: "it aborted, as after a failed assertion",
 	135: "it accessed memory that could not be provided, as when /dev/shm or a disk is full",
+	136: "it made an arithmetic error, such as a division by zero",
 	137: "it did not stop within its grace period, or the node ran low on memory",
 	139: "it accessed invalid memory, a bug in native code",
+	141: "it wrote to a pipe that no program reads any more",
+	159: "it made a system call that the security profile of its node or pod (seccomp) does not allow",
 	143: "it was asked to stop by a deletion, an eviction or a node shutdown",
 }
 
 // Meaning explains an exit code, given the runtime's reason; "" if the code has a meaning only to the program itself. It
 // does not name the signal, which CodeText does.
 func Meaning(code int32, reason string) string {
-	if m, known := reasonMeanings[reason]; known {
+	if m, known := reasonMeanings[reason]; known || NeverRan(reason) {
 		return m
 	}
 	if m, known := codeMeanings[code]; known {
@@ -59,6 +61,18 @@ func Meaning(code int32, reason string) string {
 		return "it was terminated by a signal"
 	}
 	return ""
+}
+
+// NeverRan reports whether a container runtime uses this reason for a container that it could not start.
+func NeverRan(reason string) bool { return reason == "StartError" || reason == "ContainerCannotRun" }
+
+// ExitText describes the end of a container, after its name: "exited with code 137 (OOMKilled)". The exit code of a container
+// that never ran means nothing.
+func ExitText(code int32, reason string) string {
+	if NeverRan(reason) {
+		return "could not be started (" + reason + ")"
+	}
+	return "exited with " + CodeText(code, reason)
 }
 
 // CodeText formats an exit code with the runtime's reason, or else with its signal: "code 137 (OOMKilled)", "code 139

@@ -23,16 +23,16 @@ func TestExitCodesAreDecoded(t *testing.T) {
 		{126, "Error", "", "could not be executed"},
 		{127, "Error", "", "not found"},
 		{128, "Error", "", ""},
-		{128, "StartError", "", "could not be started"},
-		{127, "ContainerCannotRun", "", "could not be started"},
+		{128, "StartError", "", ""},
+		{127, "ContainerCannotRun", "", ""},
 		{129, "", "SIGHUP", "it was terminated by a signal"},
 		{130, "", "SIGINT", "interrupted"},
 		{131, "", "SIGQUIT", "it was terminated by a signal"},
-		{132, "", "SIGILL", "it was terminated by a signal"},
+		{132, "", "SIGILL", "processor"},
 		{133, "", "SIGTRAP", "it was terminated by a signal"},
 		{134, "", "SIGABRT", "it aborted"},
 		{135, "", "SIGBUS", "/dev/shm"},
-		{136, "", "SIGFPE", "it was terminated by a signal"},
+		{136, "", "SIGFPE", "arithmetic"},
 		{137, "Error", "SIGKILL", "grace period"},
 		{137, "OOMKilled", "SIGKILL", "more memory than its limit"},
 		{1, "OOMKilled", "", "more memory than its limit"},
@@ -41,13 +41,13 @@ func TestExitCodesAreDecoded(t *testing.T) {
 		{138, "", "SIGUSR1", "it was terminated by a signal"},
 		{139, "", "SIGSEGV", "accessed invalid memory"},
 		{140, "", "SIGUSR2", "it was terminated by a signal"},
-		{141, "", "SIGPIPE", "it was terminated by a signal"},
+		{141, "", "SIGPIPE", "pipe"},
 		{142, "", "SIGALRM", "it was terminated by a signal"},
 		{143, "Error", "SIGTERM", "asked to stop"},
 		{144, "", "", ""}, // signals has no entry 16
 		{152, "", "SIGXCPU", "it was terminated by a signal"},
 		{153, "", "SIGXFSZ", "it was terminated by a signal"},
-		{159, "", "SIGSYS", "it was terminated by a signal"},
+		{159, "", "SIGSYS", "seccomp"},
 		{160, "", "", ""},
 		{255, "Unknown", "", "the container runtime lost track of it"},
 		{255, "", "", ""},
@@ -77,7 +77,6 @@ func TestExitCodesHaveOneForm(t *testing.T) {
 		{139, "Error", "code 139 (SIGSEGV)"},
 		{137, "", "code 137 (SIGKILL)"},
 		{137, "OOMKilled", "code 137 (OOMKilled)"},
-		{128, "StartError", "code 128 (StartError)"},
 	} {
 		exit := cause.Exit{Container: "main", ExitCode: tc.code, Reason: cause.Specific(tc.reason)}
 		failure := cause.Failure{Exit: exit}
@@ -87,5 +86,13 @@ func TestExitCodesHaveOneForm(t *testing.T) {
 		if meaning := cause.Meaning(tc.code, tc.reason); strings.Contains(meaning, "SIG") {
 			t.Errorf("%d: the meaning %q repeats the signal", tc.code, meaning)
 		}
+	}
+}
+
+// The exit code of a container that never ran means nothing.
+func TestContainerThatNeverRanHasNoExitCode(t *testing.T) {
+	failure := cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 128, Reason: "StartError"}}
+	if text := failure.Text(); text != "Container main could not be started (StartError)" {
+		t.Error(text)
 	}
 }

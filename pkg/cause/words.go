@@ -11,7 +11,7 @@ import (
 func (f Failure) Text() string {
 	text := f.what()
 	if f.Restarted.Container != "" {
-		text += fmt.Sprintf("; before that, container %s exited with %s and was restarted", f.Restarted.Container, f.Restarted.Code())
+		text += fmt.Sprintf("; before that, container %s %s and was restarted", f.Restarted.Container, ExitText(f.Restarted.ExitCode, f.Restarted.Reason))
 	}
 	return text
 }
@@ -53,7 +53,7 @@ func (f Failure) conditionText() string {
 }
 
 func (f Failure) exitText() string {
-	text := fmt.Sprintf("Container %s exited with %s", f.Container, f.Code())
+	text := fmt.Sprintf("Container %s %s", f.Container, ExitText(f.ExitCode, f.Reason))
 	if f.Deleting {
 		text += " while its pod was being deleted"
 	}

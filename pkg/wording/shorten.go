@@ -19,10 +19,16 @@ func Shorten(message string, most int) string {
 		return text
 	}
 	text = cmp.Or(withoutNoise(text), text)
-	for _, short := range []string{text, shortQuota(text), sentences(text, most)} {
+	for _, short := range []string{text, shortQuota(text)} {
 		if short != "" && fits(short, most) {
 			return short
 		}
+	}
+	if first := sentences(text, most); first != "" {
+		if rest := strings.TrimLeft(text[len(first):], ".; "); named.MatchString(rest) && !specific.MatchString(first) && !hint.MatchString(rest) {
+			return Shorten(rest, most)
+		}
+		return first
 	}
 	if m := rejected.FindStringSubmatch(text); m != nil {
 		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
@@ -60,6 +66,11 @@ var (
 	rejected = lazyregexp.New(`^(?:[Ee]rror: )?The \w+ "([^"]+)" is invalid: (.*)`)
 	// sentence matches the end of a sentence, or of an element of a list, but not "e.g. ".
 	sentence = lazyregexp.New(`[^.][^.][.;] `)
+	// specific matches a name or a number, and named a name in quotes or a value, without which a sentence is general. hint matches
+	// the beginning of advice.
+	specific = lazyregexp.New(`["\d/=']`)
+	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
+	hint     = lazyregexp.New(`^(?i:hint|did|try|use|see|run|please|retry|check)`)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )
@@ -70,12 +81,21 @@ var wrapping = lazyregexp.New(`^.* desc = |^\S+ failed for volume "[^"]+" : |^.*
 	`^(?:Pod was rejected|prepare dynamic resources): |^(?:Allocate|Update plugin resources) failed due to |^Failed to prepare dynamic resources: |` +
 	`^(?:OCI runtime create failed|runc create failed|container create failed|unable to start container process|error during container init): `)
 
+// escaped matches a quote in a quoted text, and escapedEnd the end of a line in it. inContainer matches the folder of a container on
+// its node, before a path in the container.
+var (
+	escaped     = lazyregexp.New(`\\+"`)
+	escapedEnd  = lazyregexp.New(`(?:\\+r)?\\+n`)
+	inContainer = lazyregexp.New(`/[^\s":]*/[0-9a-f]{64}(/[^\s":]*)`)
+)
+
 // trailing matches what follows an error: its code, and the programs' references to their manuals.
 var trailing = lazyregexp.New(`(?:(?:: exit (?:status|code) \d+)?: unknown|: exit (?:status|code) \d+|, which is unexpected| \(pod: "[^"]*", container: [^)]*\)| (?:Refer to the mount\.cifs|Please refer to|See https?:).*)$`)
 
 // Unwrapped returns a message on one line, without the calls that failed before its error, and what follows it.
 func Unwrapped(message string) string {
-	message = strings.TrimRight(strings.Join(strings.Fields(message), " "), " .")
+	message = escaped.ReplaceAllString(escapedEnd.ReplaceAllString(message, " "), `"`)
+	message = inContainer.ReplaceAllString(strings.TrimRight(strings.Join(strings.Fields(message), " "), " ."), "…$1")
 	for before := wrapping.FindString(message); before != "" && before != message; before = wrapping.FindString(message) {
 		message = message[len(before):]
 	}
@@ -180,7 +200,7 @@ func Cut(text string, most int) string {
 	if next := strings.Fields(text[len(head):]); len(next) > 0 && !fits(strings.TrimRight(next[0], marks), most-1) {
 		head = strings.TrimRight(string([]rune(text)[:min(most-1, utf8.RuneCountInString(text))]), " "+marks)
 	}
-	return head + "…"
+	return strings.TrimRight(head, "…") + "…"
 }
 
 // marks may end a word.

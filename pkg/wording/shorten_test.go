@@ -71,6 +71,15 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 		// Evictions: the beginning of a report with several sentences is its subject.
 		{"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki. Container etl was using 9421Mi, request is 1Gi", 100,
 			"The node was low on resource: memory. Threshold quantity: 100Mi, available: 92140Ki"},
+		// A general sentence before one with names.
+		{`Error: manifests contain a resource that already exists. Unable to continue: Service "hello" in namespace "shop" exists and belongs to another release`, 100,
+			`Unable to continue: Service "hello" in namespace "shop" exists and belongs to another release`},
+		{`Service returned an error. Status=403 Code="Forbidden" Message="Caller is not authorized to perform action on resource.\r\nIf roles were changed, wait."`, 100,
+			`Status=403 Code="Forbidden" Message="Caller is not authorized to perform action on resource`},
+		{"cannot open the file that everybody needs for their daily work. Try --file=3 instead of that", 70, "cannot open the file that everybody needs for their daily work"},
+		// Folders of containers, and quotes in quotes.
+		{`error mounting "/run/containerd/io.containerd.runtime.v2.task/k8s.io/` + strings.Repeat("3f", 32) + `/opt/bin" to rootfs at "/opt/bin": no such file or directory`, 100,
+			`error mounting "…/opt/bin" to rootfs at "/opt/bin": no such file or directory`},
 		// Colons in quotes and brackets separate nothing, unless they are open.
 		{"calling " + long + `: Get "http://a: b": refused`, 100, `Get "http://a: b": refused`},
 		{"container cannot run (pod: " + long + ", container: main)", 100, "container cannot run (pod…"},

@@ -111,6 +111,23 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 	}
 }
 
+// Requirements: KUE-03. An admitted Job that is suspended all the same, and one that was evicted and holds its quota.
+func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
+	condition := func(kind, reason string, d time.Duration) metav1.Condition {
+		return metav1.Condition{Type: kind, Status: "True", Reason: reason, LastTransitionTime: ago(d)}
+	}
+	admitted := []metav1.Condition{condition("QuotaReserved", "QuotaReserved", time.Hour), condition("Admitted", "Admitted", 12*time.Minute)}
+	for want, conditions := range map[string][]metav1.Condition{
+		"Kueue admitted the Job (queue team-a) 12m ago, and has not resumed it.": admitted,
+		"Kueue evicted the Job (queue team-a) 2h ago (PodsReadyTimeout: its pods were not all ready in time) and has not queued it again, though it holds its quota.": append(
+			admitted, condition("Evicted", "PodsReadyTimeout", 2*time.Hour)),
+	} {
+		if r := report(heldInput(&kueue.Workload{Name: "w", Queue: "team-a", Conditions: conditions})); verdict(r) != want {
+			t.Errorf("%s", verdict(r))
+		}
+	}
+}
+
 // heldInput returns train in queue team-a, with its Workload.
 func heldInput(w *kueue.Workload) input.Input {
 	in := factsOf(jobOfQueue())

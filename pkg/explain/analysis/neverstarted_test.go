@@ -28,7 +28,7 @@ func unstarted(message string, d time.Duration) func(*corev1.Pod) {
 func TestStartIn1970IsNone(t *testing.T) {
 	pod := unstarted("no", time.Minute)
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", pod)))
-	wantSaid(t, r, "container main exited with code 128 (StartError): the container could not be started")
+	wantSaid(t, r, "container main could not be started (StartError)")
 	wantUnsaid(t, r, "(StartError) after")
 	whole := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 	pod(whole)

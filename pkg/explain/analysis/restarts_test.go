@@ -73,27 +73,27 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 		want          []string
 	}{
 		"counted, and still ending": {3, 1, []*input.Pod{podOf("a", counted(restartedPod(3, 7, 10*time.Minute)))}, []string{
-			"container main of pod a was restarted 3 times, and backoffLimit 3 allows no more; container main last exited with code 7, “no licence”",
+			"container main of pod a was restarted 3 times, and backoffLimit 3 allows no more; it last exited with code 7, “no licence”",
 			"backoffLimit 3: with restartPolicy OnFailure, container restarts count too (3 restarts); 1 pod counts as failed",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"still ending": {1, 0, []*input.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"The Job is going to fail: container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; container main last exited with code 7, “no licence”; it waits for 1 terminating pod",
+			"The Job is going to fail: container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; it last exited with code 7, “no licence”; it waits for 1 terminating pod",
 			"container main exited with code 7 after 2s, before it was restarted", "kubectl logs a --previous -n ns",
 		}},
 		"limit 0": {0, 1, []*input.Pod{podOf("a", restartedPod(1, 7, 10*time.Minute))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 7",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; it last exited with code 7",
 		}},
 		"killed by the deletion": {1, 1, []*input.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 137, ago(9*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; container main last exited with code 7",
+			"container main of pod a was restarted 1 time, and backoffLimit 1 allows no more; it last exited with code 7",
 			"container main exited with code 7 after 2s, before it was restarted",
 		}},
 		"waited to be restarted": {0, 1, []*input.Pod{podOf("a", stopped(restartedPod(1, 7, 10*time.Minute), 9, ago(11*time.Minute)))}, []string{
-			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; container main last exited with code 9",
+			"container main of pod a was restarted 1 time, and backoffLimit 0 allows no retries; it last exited with code 9",
 		}},
 		"more pods than the limit": {2, 3, []*input.Pod{
 			podOf("a", restartedPod(1, 7, 10*time.Minute)), podOf("b", restartedPod(2, 8, 10*time.Minute)), podOf("c", restartedPod(0, 9, 10*time.Minute)),
-		}, []string{"container main was restarted 3 times, and backoffLimit 2 allows no more; container main last exited with code 8"}},
+		}, []string{"container main was restarted 3 times, and backoffLimit 2 allows no more; it last exited with code 8"}},
 		"not deleted yet": {2, 0, []*input.Pod{podOf("a", restartedPod(2, 7, 0))}, []string{"container main of pod a was restarted 2 times", "last exited with code 7"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -128,11 +128,10 @@ func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 		want          []string
 	}{
 		"its event tells": {3, 1, told(deletedAfterExit7), []string{
-			"container main was restarted at least 3 times, and backoffLimit 3 allows no more; container main last exited with code 7",
-			"the last lines of container main before it exited with code 7",
+			"container main was restarted at least 3 times, and backoffLimit 3 allows no more; it last exited with code 7",
 		}},
 		"of a container that was killed": {0, 1, told(oomKilled), []string{
-			"restarted at least 1 time, and backoffLimit 0 allows no retries; container main last exited with code 137 (OOMKilled)",
+			"restarted at least 1 time, and backoffLimit 0 allows no retries; it last exited with code 137 (OOMKilled)",
 			"a LimitRange may have set one in its pods",
 		}},
 		"its event does not tell": {3, 1, told(deletedPod), []string{"container main was restarted at least 3 times, and backoffLimit 3 allows no more"}},
@@ -231,7 +230,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		"drained long before":             {3, 5, []input.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
 		"the drained one was restarted":   {2, 3, []input.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
 		"drained, but within the limit":   {3, 3, []input.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
-		"stopped by the controller alone": {1, 3, []input.Event{told(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; container main last exited with code 7"},
+		"stopped by the controller alone": {1, 3, []input.Event{told(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; it last exited with code 7"},
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events
@@ -248,7 +247,7 @@ func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
 	f := factsOf(restarting(3, 1))
 	f.SeenRestart = &input.Container{Name: "main", Ended: true, ExitCode: 1, Reason: "Error", Message: "cannot connect to postgres:5432"}
 	r := report(f)
-	if got, want := verdict(r), "container main last exited with code 1, “cannot connect to postgres:5432”"; !strings.Contains(got, want) {
+	if got, want := verdict(r), "it last exited with code 1, “cannot connect to postgres:5432”"; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	wantUnsaid(t, r, "no pod or log of it is left")

@@ -78,7 +78,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		"the last one failed": {
 			jobs:    []run{jobNamed("old", 33*time.Hour, ended(reconcile.OutcomeComplete, "")), jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container main exited with code 1: no such table"))},
 			state:   explain.CronJobScheduled,
-			first:   "CronJob backup starts its Jobs (schedule 0 3 * * *); the last, backup-1, failed 8h59m ago: container main exited with code 1: no such table.",
+			first:   "CronJob backup last started backup-1, which failed 8h59m ago: container main exited with code 1: no such table.",
 			command: "kubectl edit cronjob backup -n ns",
 		},
 		"the last one runs, and one by hand": {

@@ -23,7 +23,7 @@ const maxWorkloads = 500
 
 // Workload reads the Workload of a suspended Job, or of its owner. For a Job of Kueue, it makes one request, or up to three if
 // the Workload lacks the label of the Job or if Kueue lacks v1beta2. Kueue may also hold Jobs without a queue: for other
-// suspended Jobs, it makes one request, and neither a cluster without Kueue nor a missing permission is an error. It returns
+// suspended Jobs, it makes one request, or two if the Job has an owner, and neither a cluster without Kueue nor a missing permission is an error. It returns
 // nil for a Job without a Workload.
 func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*kueue.Workload, error) {
 	if !jobspec.IsSuspended(&job.Spec) || reconcile.IsFinished(job) {
@@ -34,7 +34,11 @@ func Workload(ctx context.Context, client kube.Interface, job *batchv1.Job) (*ku
 		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 			return nil, nil
 		}
-		return workloadOf(labeled, job), err
+		if w := workloadOf(labeled, job); w != nil || err != nil || !kueue.HasOwner(job) {
+			return w, err
+		}
+		all, err := listWorkloads(ctx, client, versions[0], job.Namespace, "")
+		return workloadOf(all, job), err
 	}
 	for _, version := range versions {
 		labeled, err := listWorkloads(ctx, client, version, job.Namespace, kueue.JobSelector(job))

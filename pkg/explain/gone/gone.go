@@ -94,6 +94,15 @@ func lastSeen(e *corev1.Event) time.Time { return input.EventOf(e).Last }
 // completed is the reason of the event about a Job that is complete.
 const completed = "Completed"
 
+// strayOwner is the reason of the garbage collector's event about an object whose owner is in another namespace.
+const strayOwner = "OwnerRefInvalidNamespace"
+
+// ownerIDs matches the UID of the owner in that event.
+var ownerIDs = regexp.MustCompile(`, uid: [-0-9a-f]+`)
+
+// maxMessage is the maximum length of the message of an event.
+const maxMessage = 120
+
 // ended reports whether the event is about the end of a Job.
 func ended(e *corev1.Event) bool {
 	switch e.Reason {
@@ -116,6 +125,10 @@ func (t *Traces) history(e *corev1.Event) string {
 		text = "it completed " + ago
 	case ended(e):
 		text = fmt.Sprintf("it failed %s (%s)", ago, e.Reason)
+	case e.Reason == strayOwner:
+		text = fmt.Sprintf("the garbage collector deleted it %s, as the owner in its metadata.ownerReferences is not in its namespace (%s)", ago, wording.Shorten(ownerIDs.ReplaceAllString(e.Message, ""), maxMessage))
+	case e.Type == corev1.EventTypeWarning:
+		text = fmt.Sprintf("it existed %s (event %s: %s)", ago, e.Reason, wording.Shorten(e.Message, maxMessage))
 	}
 	uids := map[types.UID]bool{}
 	for i := range t.Events {
@@ -137,6 +150,9 @@ func (t *Traces) left() string {
 	switch {
 	case p.DeletionTimestamp != nil && len(p.Finalizers) > 0:
 		state = "being deleted, held by the finalizer " + p.Finalizers[0]
+		if p.Finalizers[0] == batchv1.JobTrackingFinalizer {
+			state += ", which a webhook or policy on updates of pods may keep"
+		}
 	case p.DeletionTimestamp != nil:
 		state = "being deleted"
 	}

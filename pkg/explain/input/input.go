@@ -220,12 +220,7 @@ func (c *Container) SaysWhyItWaits() bool {
 
 // NeverStarted reports whether the container never had a process, and so has no log.
 func (c *Container) NeverStarted() bool {
-	return c.Ended && c.StartedAt.IsZero() && IsStartFailure(c.Reason)
-}
-
-// IsStartFailure reports whether a container runtime uses this reason for a container that it could not start.
-func IsStartFailure(reason string) bool {
-	return reason == "StartError" || reason == "ContainerCannotRun"
+	return c.Ended && c.StartedAt.IsZero() && cause.NeverRan(c.Reason)
 }
 
 // Gap describes data that could not be read.

@@ -34,7 +34,10 @@ type JobSetObject struct {
 		Suspend        bool            `json:"suspend"`
 		ManagedBy      string          `json:"managedBy"`
 		ReplicatedJobs []ReplicatedJob `json:"replicatedJobs"`
-		FailurePolicy  *struct {
+		StartupPolicy  struct {
+			Order string `json:"startupPolicyOrder"`
+		} `json:"startupPolicy"`
+		FailurePolicy *struct {
 			MaxRestarts int32 `json:"maxRestarts"`
 			Rules       []struct {
 				Name   string `json:"name"`

@@ -183,6 +183,9 @@ func waitsOf(set *input.JobSetObject) (waits []explain.ReplicatedWait) {
 	}
 	for i := range set.Spec.ReplicatedJobs {
 		job := &set.Spec.ReplicatedJobs[i]
+		if set.Spec.StartupPolicy.Order == "InOrder" && i > 0 && !started[job.Name] {
+			waits = append(waits, explain.ReplicatedWait{ReplicatedJob: job.Name, For: set.Spec.ReplicatedJobs[i-1].Name, Status: "Ready"})
+		}
 		for _, d := range job.DependsOn {
 			if !started[job.Name] {
 				waits = append(waits, explain.ReplicatedWait{ReplicatedJob: job.Name, For: d.Name, Status: d.Status})

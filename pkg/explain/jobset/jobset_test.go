@@ -74,7 +74,12 @@ func TestJobSetIsExplained(t *testing.T) {
 		"in order": {
 			spec:   `"replicatedJobs": [{"name": "a"}, {"name": "b", "dependsOn": [{"name": "a", "status": "Complete"}]}]`,
 			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
-			first: "JobSet train starts its Jobs in the order of its startupPolicy; its Job train-a-0 is stalled for 1h; its replicatedJob b starts when a is Complete.",
+			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Complete (startupPolicy InOrder).",
+		},
+		"InOrder": {
+			spec:   `"startupPolicy": {"startupPolicyOrder": "InOrder"}, "replicatedJobs": [{"name": "a"}, {"name": "b"}]`,
+			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
+			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Ready (startupPolicy InOrder); it was restarted 3 times.",
 		},
 		"suspended":       {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
 		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; it was restarted 3 times.", command: "kubectl batchjob why train-a-0 -n ns"},

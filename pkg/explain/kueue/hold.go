@@ -4,6 +4,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -13,16 +16,19 @@ type HoldKind string
 
 // The kinds.
 const (
-	QuotaInUse      HoldKind = "QuotaInUse"      // other Jobs use the quota
-	QuotaTooSmall   HoldKind = "QuotaTooSmall"   // the Job requests more than the whole quota
-	NoResource      HoldKind = "NoResource"      // the ClusterQueue has no quota of a resource
-	BorrowingLimit  HoldKind = "BorrowingLimit"  // the borrowing limit of the ClusterQueue in its cohort
-	NoQueue         HoldKind = "NoQueue"         // the Job names no LocalQueue, and Kueue manages it all the same
-	QueueMissing    HoldKind = "QueueMissing"    // the LocalQueue or the ClusterQueue does not exist
-	QueueStopped    HoldKind = "QueueStopped"    // the LocalQueue or the ClusterQueue is inactive
-	Deactivated     HoldKind = "Deactivated"     // spec.active of the Workload is false
-	AdmissionChecks HoldKind = "AdmissionChecks" // quota is reserved, but admission checks are not ready
-	Other           HoldKind = "Other"           // another reason, see Message
+	QuotaInUse       HoldKind = "QuotaInUse"       // other Jobs use the quota
+	QuotaTooSmall    HoldKind = "QuotaTooSmall"    // the Job requests more than the whole quota
+	NoResource       HoldKind = "NoResource"       // the ClusterQueue has no quota of a resource
+	BorrowingLimit   HoldKind = "BorrowingLimit"   // the borrowing limit of the ClusterQueue in its cohort
+	NoQueue          HoldKind = "NoQueue"          // the Job names no LocalQueue, and Kueue manages it all the same
+	QueueMissing     HoldKind = "QueueMissing"     // the LocalQueue or the ClusterQueue does not exist
+	QueueStopped     HoldKind = "QueueStopped"     // the LocalQueue or the ClusterQueue is inactive
+	Deactivated      HoldKind = "Deactivated"      // spec.active of the Workload is false
+	UntoleratedTaint HoldKind = "UntoleratedTaint" // the pods do not tolerate a taint of the flavor
+	NotResumed       HoldKind = "NotResumed"       // Kueue has admitted the Workload, and the Job is suspended all the same
+	NotRequeued      HoldKind = "NotRequeued"      // Kueue has evicted the Workload, which still has its quota
+	AdmissionChecks  HoldKind = "AdmissionChecks"  // quota is reserved, but admission checks are not ready
+	Other            HoldKind = "Other"            // another reason, see Message
 )
 
 // Hold is the reason why Kueue does not admit a Job, from the conditions of its Workload.
@@ -38,6 +44,11 @@ type Hold struct {
 	// QueueKind is LocalQueue or ClusterQueue, and QueueName the name of the queue that is missing or stopped.
 	QueueKind string `json:"queueKind,omitempty"`
 	QueueName string `json:"queueName,omitempty"`
+	// Taint is the taint that the pods do not tolerate: key=value:effect.
+	Taint string `json:"taint,omitempty"`
+	// Reason is the reason of the eviction, and Since the time of the eviction or admission.
+	Reason string       `json:"reason,omitempty"`
+	Since  *metav1.Time `json:"since,omitempty"`
 	// Checks are the admission checks that are not ready.
 	Checks []AdmissionCheck `json:"checks,omitempty"`
 	// Message is the message of the condition.
@@ -56,7 +67,7 @@ type holdRow struct {
 const (
 	suspended    = "Kueue keeps the Job suspended"
 	askQueue     = "wait for other Jobs of the queue to end, request less, or have the quota raised; the queue shows what is in use"
-	requestLess  = "waiting does not help: recreate the Job with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
+	requestLess  = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	readWorkload = "read the conditions and events of its Workload"
 )
 
@@ -84,6 +95,12 @@ var holds = []holdRow{
 		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}", advice: requestLess,
 	},
 	{
+		kind:    UntoleratedTaint,
+		pattern: regexp.MustCompile(`untolerated taint \{(?P<taint>[^}]+)\} in flavor (?P<flavor>[^\s,;]+)`),
+		text:    suspended + ": its pods do not tolerate the taint {taint} of flavor {flavor}",
+		advice:  "waiting does not help: {recreate} with a toleration for {taint}, or use a queue with another flavor",
+	},
+	{
 		kind:    NoQueue,
 		pattern: regexp.MustCompile(`^LocalQueue (?:"" ?)?doesn't exist`),
 		text:    suspended + ": it names no queue (label kueue.x-k8s.io/queue-name)",
@@ -107,6 +124,14 @@ var holds = []holdRow{
 		kind: AdmissionChecks, text: "Kueue has reserved quota for the Job{(queue)} and waits for {checks}",
 		advice: "find out what the admission check waits for",
 	},
+	{
+		kind: NotResumed, text: "Kueue admitted the Job{(queue)} {since}, and has not resumed it",
+		advice: "find the reason in the log of Kueue's controller, which resumes a Job that it has admitted",
+	},
+	{
+		kind: NotRequeued, text: "Kueue evicted the Job{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
+		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
+	},
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
 }
 
@@ -117,8 +142,15 @@ func (h *Hold) row() *holdRow {
 	return &holds[len(holds)-1]
 }
 
+// evictions are the meanings of the reasons of evictions.
+var evictions = map[string]string{
+	"PodsReadyTimeout": "its pods were not all ready in time", "Preempted": "another workload preempted it",
+	"AdmissionCheck": "an admission check failed", "ClusterQueueStopped": "its ClusterQueue is stopped", "LocalQueueStopped": "its LocalQueue is stopped",
+	"NodeFailures": "its nodes failed",
+}
+
 // Text explains why Kueue does not admit a Job of the queue, which may be "", and returns the part of the message to add.
-func (h *Hold) Text(queue string) (text, said string) {
+func (h *Hold) Text(queue string, now time.Time) (text, said string) {
 	named, inQueue := "its queue", ""
 	if queue != "" {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
@@ -130,16 +162,19 @@ func (h *Hold) Text(queue string) (text, said string) {
 	if h.Most != "" {
 		most = " (at most " + h.Most + ")"
 	}
-	row := h.row()
-	if row.quotes {
+	row, since := h.row(), ""
+	if h.Since != nil {
+		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
+	}
+	if row.quotes && evictions[h.Reason] == "" {
 		said = h.Message
 	}
-	return strings.NewReplacer("{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
+	return strings.NewReplacer("{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
 		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), said
 }
 
 // Advice returns advice on the reason.
-func (h *Hold) Advice() string { return h.row().advice }
+func (h *Hold) Advice() string { return strings.ReplaceAll(h.row().advice, "{taint}", h.Taint) }
 
 // maxText is the maximum length of a check's message in a sentence, in characters.
 const maxText = 160
@@ -170,29 +205,48 @@ func HoldOf(w *Workload) *Hold {
 			hold.Message = flat(evicted.Message)
 		}
 	case reserved != nil && reserved.Status == "True":
-		if len(w.Checks) == 0 {
-			return nil
-		}
-		hold.Kind, hold.Checks = AdmissionChecks, w.Checks
+		return hold.withQuota(w, evicted)
 	case hold.Message == "":
 		return nil
 	}
 	if hold.Kind != "" {
 		return hold
 	}
-	hold.Kind = Other
+	hold.readMessage()
+	return hold
+}
+
+// withQuota returns the hold of a Workload that has its quota, nil if there is no reason.
+func (h *Hold) withQuota(w *Workload, evicted *metav1.Condition) *Hold {
+	admitted := w.Condition("Admitted")
+	switch {
+	case evicted != nil && evicted.Status == "True":
+		h.Kind, h.Reason, h.Message, h.Since = NotRequeued, evicted.Reason, flat(evicted.Message), &evicted.LastTransitionTime
+	case len(w.Checks) > 0:
+		h.Kind, h.Checks = AdmissionChecks, w.Checks
+	case admitted == nil || admitted.Status != "True" || admitted.LastTransitionTime.IsZero():
+		return nil
+	default:
+		h.Kind, h.Since = NotResumed, &admitted.LastTransitionTime
+	}
+	return h
+}
+
+// readMessage sets the kind of the hold and its details from Kueue's message.
+func (h *Hold) readMessage() {
+	h.Kind = Other
 	for _, known := range holds {
 		if known.pattern == nil {
 			continue
 		}
-		m := known.pattern.FindStringSubmatch(hold.Message)
+		m := known.pattern.FindStringSubmatch(h.Message)
 		if m == nil {
 			continue
 		}
-		hold.Kind = known.kind
+		h.Kind = known.kind
 		for field, at := range map[string]*string{
-			"resource": &hold.Resource, "flavor": &hold.Flavor, "missing": &hold.Missing, "most": &hold.Most,
-			"queuekind": &hold.QueueKind, "queuename": &hold.QueueName,
+			"resource": &h.Resource, "flavor": &h.Flavor, "missing": &h.Missing, "most": &h.Most,
+			"queuekind": &h.QueueKind, "queuename": &h.QueueName, "taint": &h.Taint,
 		} {
 			if i := known.pattern.SubexpIndex(field); i >= 0 {
 				*at = strings.TrimRight(m[i], ".")
@@ -200,7 +254,9 @@ func HoldOf(w *Workload) *Hold {
 		}
 		break
 	}
-	return hold
+	if parts := strings.Fields(h.Taint); len(parts) > 2 { // Kueue writes {key value effect time}.
+		h.Taint = parts[0] + "=" + parts[1] + ":" + parts[2]
+	}
 }
 
 // flat puts a text on one line.

@@ -3,17 +3,18 @@ package kueue
 import (
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, AdmissionChecks, Other}
+	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotResumed, NotRequeued, AdmissionChecks, Other}
 	if len(holds) != len(kinds) {
 		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
 	}
 	for _, kind := range kinds {
 		h := Hold{Kind: kind}
-		text, _ := h.Text("")
-		if h.row().kind != kind || h.Advice() == "" || text == "" || strings.ContainsAny(text, "{}") {
+		text, _ := h.Text("", time.Time{})
+		if h.row().kind != kind || h.Advice() == "" || text == "" || strings.ContainsAny(text+strings.ReplaceAll(h.Advice(), "{recreate}", ""), "{}") {
 			t.Errorf("%s: %q, %q", kind, text, h.Advice())
 		}
 	}

@@ -122,6 +122,9 @@ func OwnerSelector(job *batchv1.Job) string {
 	return jobUIDLabel + " in (" + strings.Join(uidsOf(job), ",") + ")"
 }
 
+// HasOwner reports whether the Job has an owner that Kueue may manage.
+func HasOwner(job *batchv1.Job) bool { return len(uidsOf(job)) > 1 }
+
 // uidsOf returns the UIDs of the Job and of its owner, a CronJob aside.
 func uidsOf(job *batchv1.Job) []string {
 	uids := []string{string(job.UID)}

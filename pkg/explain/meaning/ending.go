@@ -97,8 +97,11 @@ var endings = []endRow{
 		kind: EndRejected, by: ByKubelet, // see isRejection
 		brief: "rejected: {reason}", text: "Pod was rejected by the kubelet ({reason}) and never ran",
 		advice: func(e *Ending, _ string) string {
-			if e.Reason == "NodeAffinity" {
+			switch e.Reason {
+			case "NodeAffinity":
 				return "compare the pod's node selector and affinity with the labels of the node"
+			case "NodePorts":
+				return "another pod on the node has a hostPort of the pod: {recreate} without hostPort, or wait until that pod ends; another node may have it free"
 			}
 			return "the kubelet of the node refused the pod, which never ran and has no log; another node may take it"
 		},

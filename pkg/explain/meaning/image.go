@@ -48,7 +48,7 @@ var images = []row[TroubleKind]{
 		patterns: re(`is not present with pull policy of Never`),
 		brief:    "not on the node",
 		text:     "is not present on the node, and imagePullPolicy is Never",
-		advice:   "load the image onto the node, or recreate the Job with imagePullPolicy IfNotPresent",
+		advice:   "load the image onto the node, or {recreate} with imagePullPolicy IfNotPresent",
 	},
 	{
 		kind: NoPlatform,
@@ -155,7 +155,7 @@ var images = []row[TroubleKind]{
 			`short-name resolution enforced`),
 		brief:  "no registry in name",
 		text:   "cannot be pulled: its name has no registry, and its node does not choose one",
-		advice: "recreate the Job with the full name of the image, such as docker.io/library/busybox:1.36",
+		advice: "{recreate} with the full name of the image, such as docker.io/library/busybox:1.36",
 	},
 	{
 		kind:     Image,

@@ -15,7 +15,7 @@ import (
 // empty matches lines of a log that do not say why a program failed: commands that a shell traces, exits, frames of a stack
 // trace, and what runtimes and tools print after an error.
 var empty = lazyregexp.New(`^(?:` + strings.Join([]string{
-	`\++ `, `(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `(?i:killed|terminated|done|finished|exiting|aborting|bye)[.!…]*$`,
+	`\++ `, `(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `(?i:killed|terminated|done|finished|exiting|aborting|bye)[.!…]*$`,
 	`[^\pL\pN]*$`,                                                                      // rulers, and the marks below a line of code
 	`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
 	`Node\.js v\d`, `npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |$)|npm ERR!$|npm error$`,
@@ -36,21 +36,37 @@ func LastLine(lines []string) string {
 var (
 	// idle matches lines that report a state or success, and help.
 	idle = lazyregexp.New(`\b(?:unchanged|created|configured|exiting)[.!…]*$|^(?i:usage:|done\b|see .* --help|(?:run|try|use) .*--help)`)
-	// alarm matches lines that report an error.
-	alarm = lazyregexp.New(`(?i)\b(?:error|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|not installed|not found|denied|forbidden|failed)\b`)
+	// vague matches lines about the end of a program that say nothing about its cause.
+	vague = lazyregexp.New(`^(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`)
+	// alarm matches lines that report an error, and the elements of a list of errors.
+	alarm = lazyregexp.New(`(?i)\b(?:\w*error|\w*exception|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|not installed|not found|denied|forbidden|failed|refused|unable to|cannot|can't|could not|couldn't|timed out)\b|^[*•] `)
+	// advice matches lines that say what a reader may do, and the rest of such a text: they follow an error.
+	advice = lazyregexp.New(`(?i)\b(?:please|not recommended|you (?:can|may|should)|can be used to|try again|for more information)\b`)
 	// wrapper matches the line of a program that reports the failure of another one.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 )
 
-// telling returns the position of LastLine, -1 if there is none: a line that reports an error goes before ones about a state after
-// it, and the line of the program that failed before that of the program that ran it.
+// maxAdviceLines is the number of lines before the last one that are searched for the error that advice follows.
+const maxAdviceLines = 20
+
+// telling returns the position of LastLine, -1 if there is none: a line that reports an error goes before ones about a state or
+// with advice after it, and the line of the program that failed before that of the program that ran it.
 func telling(lines []string) int {
-	last := -1
+	last, advised := -1, false
 	for i, line := range slices.Backward(lines) {
 		line = logged(strings.TrimSpace(line))
 		switch isIdle := idle.MatchString(line); {
 		case empty.MatchString(line):
-		case !isIdle && last < 0, alarm.MatchString(line):
+		case vague.MatchString(line):
+			if last < 0 {
+				last = i
+			}
+		case alarm.MatchString(line):
+			return beneath(lines, i)
+		case advised && i >= len(lines)-maxAdviceLines:
+		case advice.MatchString(line) && last < 0:
+			last, advised = i, true
+		case !isIdle && last < 0:
 			return beneath(lines, i)
 		case !isIdle:
 			return last
@@ -85,7 +101,11 @@ func Tail(lines []string, n int) []string {
 			first = min(first, i)
 		}
 	}
-	return lines[first:min(first+n, len(lines))]
+	end := min(first+n, len(lines))
+	for end < len(lines) && end > first+1 && telling(lines) >= 0 && telling(lines[:end]) > telling(lines) {
+		end-- // LastLine stays the same without the lines after these.
+	}
+	return lines[first:end]
 }
 
 // WithoutMarks returns the lines of a log that have a letter or a digit.
@@ -123,8 +143,9 @@ func logged(line string) string {
 		}
 	}
 	if text := wording.Join(": ", cmp.Or(parts["msg"], parts["message"]), cmp.Or(parts["error"], parts["err"])); text != "" {
-		return text
+		return strings.Join(strings.Fields(text), " ")
 	}
+	line = strings.TrimLeft(line, "│|╷╵ ") // a box around an error, as Terraform draws it
 	return strings.TrimPrefix(line, stamp.FindString(line))
 }
 

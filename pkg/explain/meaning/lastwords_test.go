@@ -39,6 +39,12 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"help":          {[]string{"error: unknown flag --x", "Usage: tool [flags]", "See 'tool --help' for usage"}, "error: unknown flag --x"},
 		"a wrapper":     {[]string{"dump: error: server 10.0.0.1 refuses", "dumpall: error: dump failed on database \"a\", exiting"}, "dump: error: server 10.0.0.1 refuses"},
 		"no wrapped":    {[]string{"connecting", "dumpall: error: dump failed on database \"a\", exiting"}, "dumpall: error: dump failed on database \"a\", exiting"},
+		"a box":         {[]string{"Initialized!", "╷", "│ Error: no lock", "│ Error message: taken by another client", "│ Lock Info:", "│   Who: a@b", "│", "│ A lock protects the state. Please resolve the issue above and try", "│ again. You can disable it, but this is not recommended.", "╵"}, "Error message: taken by another client"},
+		"advice":        {[]string{"checking", "unable to create lock: already locked by PID 52 on a", "lock was created at noon", "the `unlock` command can be used to remove stale locks"}, "unable to create lock: already locked by PID 52 on a"},
+		"only advice":   {[]string{"checking", "you should see a doctor"}, "you should see a doctor"},
+		"a vague end":   {[]string{"Not ready: failed calling webhook a.io", "error: timed out waiting for the condition"}, "Not ready: failed calling webhook a.io"},
+		"a vague log":   {[]string{`{"level":"info","msg":"x (legacy): Cannot initialize: Permission denied\n\n"}`, `{"level":"error","msg":"aborting configuration"}`, "Error: exit status 1"}, "x (legacy): Cannot initialize: Permission denied"},
+		"alternatives":  {[]string{"FATAL 2 errors occurred:", "* no socket: stat a: no such file", "* GET b: MANIFEST_UNKNOWN"}, "* GET b: MANIFEST_UNKNOWN"},
 		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
@@ -61,6 +67,7 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 		"a stack trace before the error": {WithoutMarks(python), 3, []string{python[1], python[2], python[4]}},
 		"help after a known error":       {[]string{"start", "dial tcp: lookup db: no such host", "", "* see whether", "  the name is right,", "* or ask"}, 2, []string{"dial tcp: lookup db: no such host", ""}},
 		"all lines":                      {java, 9, java},
+		"no line in the place of it":     {[]string{"error: no lock", "Info:", "a b", "please wait"}, 3, []string{"error: no lock"}},
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},
 	} {

@@ -48,7 +48,7 @@ func TestTemplatesAreFilled(t *testing.T) {
 	check := func(kind string, texts ...string) {
 		t.Helper()
 		for _, text := range texts {
-			if strings.ContainsAny(text, "{}%") {
+			if strings.ContainsAny(strings.ReplaceAll(text, "{recreate}", ""), "{}%") {
 				t.Errorf("%s: %q", kind, text)
 			}
 		}

@@ -33,6 +33,7 @@ const (
 	ErrorAuthentication    ErrorKind = "Authentication" // a server did not accept the credentials of the program
 	ErrorNoCredentials     ErrorKind = "NoCredentials"  // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"      // the program lacks a permission of the API server or a cloud
+	ErrorRefused           ErrorKind = "Refused"        // the API server refuses a request of the program for another reason
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
 	ErrorProcessKilled     ErrorKind = "ProcessKilled"  // a process of the program was killed by SIGKILL
 	ErrorHeapSize          ErrorKind = "HeapSize"       // the program refuses the size of its heap
@@ -123,8 +124,11 @@ var startErrors = []errorRow{
 		brief:    "command not found",
 		describe: notFoundText,
 		advise: func(e *KnownError, c Container) string {
-			if hasWindowsEnd(e.Subject) {
+			switch {
+			case hasWindowsEnd(e.Subject):
 				return "save the script with the line ends of Unix (LF)"
+			case strings.ContainsAny(e.Subject, typographic):
+				return "replace the typographic quotes in the command of the pod template by straight ones"
 			}
 			return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 		},
@@ -230,9 +234,10 @@ func locate(code int32, all []string) (*KnownError, int) {
 			known = knownError(code, line, programErrors)
 		}
 		switch {
-		case known == nil, known.row().casual && after >= maxCasualLines:
+		case known == nil, known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
 			known.addAnswer(all[at+1:])
+			known.addAccess(all)
 			return known, at
 		case late == nil:
 			late, lateAt = known, at
@@ -246,6 +251,15 @@ func locate(code int32, all []string) (*KnownError, int) {
 		}
 	}
 	return late, lateAt
+}
+
+// element matches an element of a list.
+var element = lazyregexp.New(`^\s*[*•] `)
+
+// isAlternative reports whether a line is an element of a list that has more: of several ways that a program tried, only the last
+// may say why it failed.
+func isAlternative(lines []string, at int) bool {
+	return at+1 < len(lines) && element.MatchString(lines[at]) && element.MatchString(lines[at+1])
 }
 
 // addAnswer puts the words of the server, if it finds them in the lines after the error, before its subject.
@@ -339,11 +353,16 @@ func notFoundText(command string) string {
 		return "its command does not exist in the container"
 	case hasWindowsEnd(command):
 		return "its script has the line ends of Windows (CRLF)"
+	case strings.ContainsAny(command, typographic):
+		return "command " + command + " was not found: its typographic quotes are a part of its name"
 	case strings.Contains(command, "/"):
 		return command + " does not exist in the container"
 	}
 	return fmt.Sprintf("command %s was not found in the container", command)
 }
+
+// typographic are quotes that YAML and shells take as a part of a word.
+const typographic = "“”„‘’«»"
 
 // hasWindowsEnd reports whether a shell took a line end of Windows for a part of the command.
 func hasWindowsEnd(command string) bool {

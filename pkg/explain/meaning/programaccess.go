@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +18,7 @@ type Access struct {
 	Account   string `json:"account,omitempty"`
 	User      string `json:"user,omitempty"`
 	Verb      string `json:"verb,omitempty"`
-	// Resource is the resource with its API group and subresource, as in kubectl: "jobs.batch", "pods/log". In is its namespace, ""
+	// Resource is the resource with its API group and subresource, as in kubectl: "jobs.batch", "pods/log", or several with commas. In is its namespace, ""
 	// for the whole cluster.
 	Resource string `json:"resource,omitempty"`
 	In       string `json:"in,omitempty"`
@@ -33,14 +34,38 @@ func readAccess(e *KnownError, line string) {
 		return
 	}
 	a := Access{Verb: m[2], Resource: wording.Join(".", m[3]+m[6], m[5]) + m[4] + m[7], In: m[8]}
-	who := m[1]
 	if name, is := strings.CutPrefix(m[1], "system:serviceaccount:"); is {
 		a.Namespace, a.Account, _ = strings.Cut(name, ":")
-		who = "ServiceAccount " + a.Account
 	} else {
 		a.User = m[1]
 	}
-	where := " at the cluster scope"
+	e.describeAccess(a)
+}
+
+// addAccess adds the resources of the other requests in these lines that the API server denied to the same account, with the same
+// verb and in the same namespace.
+func (e *KnownError) addAccess(lines []string) {
+	var resources []string
+	for _, line := range lines {
+		var other KnownError
+		readAccess(&other, line)
+		all := other.Access
+		if all.Resource = e.Access.Resource; e.Access.Verb != "" && all == e.Access && !slices.Contains(resources, other.Access.Resource) {
+			resources = append(resources, other.Access.Resource)
+		}
+	}
+	if a := e.Access; len(resources) > 1 {
+		a.Resource = strings.Join(resources, ",")
+		e.describeAccess(a)
+	}
+}
+
+// describeAccess sets the request that was denied, and the subject.
+func (e *KnownError) describeAccess(a Access) {
+	who, where := a.User, " at the cluster scope"
+	if a.Account != "" {
+		who = "ServiceAccount " + a.Account
+	}
 	switch a.In {
 	case "":
 	case a.Namespace:
@@ -48,7 +73,7 @@ func readAccess(e *KnownError, line string) {
 	default:
 		where = " in namespace " + a.In
 	}
-	may := fmt.Sprintf("cannot %s %s", a.Verb, a.Resource)
+	may := fmt.Sprintf("cannot %s %s", a.Verb, a.resources())
 	e.Access, e.Subject = a, may
 	for _, longer := range []string{who + " " + may, who + " " + may + where} {
 		if utf8.RuneCountInString(longer) <= maxSaid { // The resource must not be cut.
@@ -56,6 +81,9 @@ func readAccess(e *KnownError, line string) {
 		}
 	}
 }
+
+// resources returns the resources in words.
+func (a *Access) resources() string { return wording.Enumerate(strings.Split(a.Resource, ","), "and") }
 
 // forbiddenAdvice names the Role that the program lacks.
 func forbiddenAdvice(e *KnownError, _ Container) string {
@@ -70,7 +98,7 @@ func forbiddenAdvice(e *KnownError, _ Container) string {
 	if a.In != "" {
 		role, where = "a Role", " in namespace "+a.In
 	}
-	return fmt.Sprintf("allow %s to %s %s%s with %s, or set serviceAccountName to an account that may", who, a.Verb, a.Resource, where, role)
+	return fmt.Sprintf("allow %s to %s %s%s with %s, or set serviceAccountName to an account that may", who, a.Verb, a.resources(), where, role)
 }
 
 // authenticationText returns the program's own words if the subject has them, or the account that was not accepted.
@@ -148,5 +176,15 @@ var accessErrors = []errorRow{
 		named:  "it lacks a permission: %s",
 		text:   "it lacks a permission",
 		advise: forbiddenAdvice,
+	},
+	{
+		kind:     ErrorRefused,
+		patterns: []errorPattern{{" is forbidden: ", lazyregexp.New(`\b([a-z.]+ \\*"[^"\\]+\\*" is forbidden: (?:exceeded quota: .+|[^:\[]+))`), nil}},
+		yieldsTo: []ErrorKind{ErrorForbidden},
+		read:     func(e *KnownError, _ string) { e.Subject = strings.ReplaceAll(e.Subject, `\`, "") },
+		brief:    "request refused",
+		named:    "the API server refuses its request: %s",
+		text:     "the API server refuses its request",
+		advice:   "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy",
 	},
 }

@@ -54,9 +54,9 @@ const (
 )
 
 const (
-	correctTemplate = "read the message, and recreate the Job with a corrected pod template (it is immutable)"
+	correctTemplate = "read the message, and {recreate} with a corrected pod template (it is immutable)"
 	thenRetried     = "; the controller then retries automatically"
-	resolveIt       = "if the pod template is at fault, recreate the Job; otherwise the controller creates the pods once nothing refuses them"
+	resolveIt       = "if the pod template is at fault, {recreate}; otherwise the controller creates the pods once nothing refuses them"
 	webhookCommand  = "kubectl get validatingwebhookconfigurations,mutatingwebhookconfigurations"
 )
 
@@ -78,7 +78,7 @@ var refusals = []row[RefusalKind]{
 		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<said>must specify .*)`),
 		brief:    "quota {name} needs more",
 		text:     "ResourceQuota {name} rejects the pod template",
-		advice:   "recreate the Job with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
+		advice:   "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
 		command:  "kubectl describe resourcequota -n {namespace}",
 	},
 	{
@@ -125,7 +125,7 @@ var refusals = []row[RefusalKind]{
 		saysAll:  true,
 		brief:    "no PriorityClass {name}",
 		text:     "{said}",
-		advice:   "create PriorityClass {name}, or recreate the Job with another priorityClassName" + thenRetried,
+		advice:   "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
 		command:  "kubectl get priorityclasses",
 	},
 	{
@@ -134,7 +134,7 @@ var refusals = []row[RefusalKind]{
 		saysAll:  true,
 		brief:    "no RuntimeClass {name}",
 		text:     "RuntimeClass {name} does not exist",
-		advice:   "create RuntimeClass {name}, or recreate the Job with another runtimeClassName" + thenRetried,
+		advice:   "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
 		command:  "kubectl get runtimeclasses",
 	},
 	{
@@ -160,7 +160,7 @@ var refusals = []row[RefusalKind]{
 		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?:denied by )?(?P<name>[-.a-z0-9]+)\] (?P<said>.*)`),
 		brief:    "Gatekeeper: {name}",
 		text:     "constraint {name} of Gatekeeper denies them",
-		advice:   "recreate the Job as the constraint demands, or have the constraint changed" + thenRetried,
+		advice:   "{recreate} as the constraint demands, or have the constraint changed" + thenRetried,
 		command:  "kubectl get constraints",
 	},
 	{
@@ -169,7 +169,7 @@ var refusals = []row[RefusalKind]{
 			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?P<said>.*)`),
 		brief:   "Kyverno: {name}",
 		text:    "policy {name} of Kyverno denies them",
-		advice:  "recreate the Job as the policy demands, or have the policy changed" + thenRetried,
+		advice:  "{recreate} as the policy demands, or have the policy changed" + thenRetried,
 		command: "kubectl get clusterpolicies.kyverno.io,policies.kyverno.io -n {namespace}",
 	},
 	{
@@ -178,7 +178,7 @@ var refusals = []row[RefusalKind]{
 		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
-		advice:   "recreate the Job as the webhook demands, or have the webhook changed" + thenRetried,
+		advice:   "{recreate} as the webhook demands, or have the webhook changed" + thenRetried,
 		command:  webhookCommand,
 	},
 	{
@@ -336,7 +336,7 @@ func (r *Refusal) IsWhole() bool { return r.row().whole }
 func (r *Refusal) Advice(namespace string) (text, command string) {
 	text = r.fill(r.row().advice)
 	if r.neverFits() {
-		text = "recreate the Job with smaller requests, or have the quota raised; what others free up does not suffice"
+		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
 	if r.Webhook != nil {
 		text = r.Webhook.Advice("")

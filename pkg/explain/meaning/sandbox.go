@@ -60,7 +60,7 @@ var sandboxes = []row[TroubleKind]{
 			`(?i)runtime handler "?(?P<name>[^" ]+)"? not supported`),
 		brief:  "runtime handler",
 		text:   "the container runtime of its node does not have the runtime handler {name} (runtimeClassName)",
-		advice: "have the pods run on nodes that have the runtime handler, or recreate the Job with another runtimeClassName",
+		advice: "have the pods run on nodes that have the runtime handler, or {recreate} with another runtimeClassName",
 	},
 	{
 		kind: SandboxImage,
@@ -83,10 +83,10 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind:     SandboxMemory,
-		patterns: re(`OOM-killed|memory limit .*too low`),
+		patterns: re(`OOM-killed|memory limit .*too low|write init-p: broken pipe`),
 		brief:    "memory limit",
 		text:     "its memory limit is too low to start a container",
-		advice:   "recreate the Job with a higher memory limit, and check its unit (128Mi, not 128m)",
+		advice:   "{recreate} with a higher memory limit, and check its unit (128Mi, not 128m)",
 	},
 	{
 		kind:     Sandbox,

@@ -109,12 +109,12 @@ var unfits = []unfitRow{
 		kind:     UnfitTopologySpread,
 		patterns: re(`pod topology spread constraints`),
 		text:     "topology spread constraints",
-		advice:   "recreate the Job with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
+		advice:   "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
 	},
 	{
 		kind:     UnfitPodAffinity,
-		patterns: re(`pods? (?:anti-)?affinity rules|pod affinity/anti-affinity`),
-		text:     "pod affinity/anti-affinity",
+		patterns: re(`((?:existing )?pods? (?:anti-)?affinity) rules|(pod affinity/anti-affinity)`),
+		text:     "excluded by {name}",
 		advice:   "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes",
 	},
 	{
@@ -135,13 +135,13 @@ var unfits = []unfitRow{
 		kind:     UnfitNodeName,
 		patterns: re(`requested (?:node name|hostname)`),
 		text:     "node name",
-		advice:   "recreate the Job with a nodeName that exists, or without it",
+		advice:   "{recreate} with a nodeName that exists, or without it",
 	},
 	{
 		kind:     UnfitHostPort,
 		patterns: re(`free (?:host )?ports`),
 		text:     "host port in use",
-		advice:   "recreate the Job without hostPort, or with a lower parallelism: each node has the port only once",
+		advice:   "{recreate} without hostPort, or with a lower parallelism: each node has the port only once",
 	},
 	{
 		kind:     UnfitVolumeCount,
@@ -363,13 +363,13 @@ func taintAdvice(u *Unfit, _ []Claim) string {
 	key, _, _ := strings.Cut(u.Name, ":")
 	switch {
 	case u.Name == "":
-		return "recreate the Job with tolerations for the taints of the nodes, or remove a taint"
+		return "{recreate} with tolerations for the taints of the nodes, or remove a taint"
 	case key == "node.kubernetes.io/unschedulable":
 		return uncordon
 	case strings.HasPrefix(key, "node.kubernetes.io/"), strings.HasPrefix(key, "node.cloudprovider.kubernetes.io/"):
 		return fmt.Sprintf("find out why nodes have the taint {%s}, which the cluster itself sets and removes; a toleration would not help", u.Name)
 	}
-	return fmt.Sprintf("recreate the Job with a toleration for the taint {%s} in its pod template, or remove the taint from a node", u.Name)
+	return fmt.Sprintf("{recreate} with a toleration for the taint {%s} in its pod template, or remove the taint from a node", u.Name)
 }
 
 func unboundAdvice(u *Unfit, claims []Claim) string {

@@ -13,6 +13,7 @@ const (
 	ErrorSubPath         ErrorKind = "SubPath"         // the subPath of a volume cannot be used
 	ErrorMountOnFile     ErrorKind = "MountOnFile"     // a directory is mounted onto a file, or a file onto a directory
 	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
+	ErrorMountMissing    ErrorKind = "MountMissing"    // what is mounted does not exist
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
@@ -70,6 +71,15 @@ var setupErrors = []errorRow{
 		text:        "a mount point does not exist, and is in a read-only file system",
 		namedAdvice: "create %s in the image, or mount the volume elsewhere: it is below another mount that is read-only",
 		advice:      "create the mount point in the image, or mount the volume elsewhere: it is below another mount that is read-only",
+	},
+	{
+		kind:        ErrorMountMissing,
+		patterns:    []errorPattern{{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil}},
+		brief:       "mount missing",
+		named:       "nothing can be mounted at %s: no such file or directory",
+		text:        "nothing can be mounted: no such file or directory",
+		namedAdvice: "check the volume that is mounted at %s: its hostPath, or a file of it, does not exist on the node, or exists no longer",
+		advice:      "check the volumes of the container: a hostPath, or a file of one, does not exist on the node, or exists no longer",
 	},
 	{
 		kind: ErrorMemoryTooLow,

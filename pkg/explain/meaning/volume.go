@@ -17,6 +17,7 @@ const (
 	VolumeBusy    TroubleKind = "VolumeBusy"    // an earlier operation on the volume has not ended
 	ClaimUnusable TroubleKind = "ClaimUnusable" // the claim is not bound, or is being deleted
 	VolumeMode    TroubleKind = "VolumeMode"    // a block device is mounted, or a file system is used as a device
+	NotSynced     TroubleKind = "NotSynced"     // the kubelet did not get a ConfigMap or Secret from the API server in time
 	MountTimeout  TroubleKind = "MountTimeout"  // the kubelet timed out waiting for the volume
 	HostPath      TroubleKind = "HostPath"      // the hostPath has another type
 	PathMissing   TroubleKind = "PathMissing"   // the directory of the volume does not exist
@@ -145,7 +146,7 @@ var volumes = []row[TroubleKind]{
 		keepsEnd: true,
 		brief:    "hostPath",
 		text:     "{volume} is not what its hostPath type demands",
-		advice:   "create the path on the node, or recreate the Job with another hostPath type",
+		advice:   "create the path on the node, or {recreate} with another hostPath type",
 	},
 	{
 		kind:     PathMissing,
@@ -196,8 +197,16 @@ var volumes = []row[TroubleKind]{
 		advice:   "grant the node or the driver access to the volume; mounting is retried automatically",
 	},
 	{
+		kind:     NotSynced,
+		patterns: re(`failed to sync (?P<object>configmap|secret) cache: timed out waiting for the condition`),
+		brief:    "{kind and name} not read",
+		text:     "its node timed out reading the {kind and name} of {volume} from the API server",
+		advice:   "if it lasts, check the load of the node and of the API server, and the network between them; mounting is retried automatically",
+	},
+	{
 		kind:     MountTimeout,
 		patterns: re(`timed out waiting for the condition$|context deadline exceeded$|DeadlineExceeded`),
+		yieldsTo: []TroubleKind{NotSynced},
 		brief:    "mount timed out",
 		text:     "{volume} was not attached or mounted in time",
 		advice:   "find out what {volume} waits for",

@@ -15,7 +15,7 @@ func GivesReason(source, reason, message string) bool {
 		return !strings.HasPrefix(message, "Error: ")
 	case "FailedMount", "FailedAttachVolume", "FailedMapVolume":
 		t := OfStart(reason, message)
-		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotAttached, VolumeBusy}, t.Kind)
+		return t == nil || !slices.Contains([]TroubleKind{MountTimeout, NotSynced, NotAttached, VolumeBusy}, t.Kind)
 	}
 	return OfAutoscaler(source, reason, message) == nil
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -18,6 +17,7 @@ const (
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
+	ReleasePods         = "find the webhooks and policies that change or deny updates of pods, and have them match only CREATE: the finalizer is then removed automatically, and nothing has to run again"
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds)"
 	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
@@ -27,8 +27,8 @@ const (
 	DebugCopy           = "nothing says why it exited: start a copy of the pod with a shell, and run the command of the container there"
 	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
-	KeepFailedPods      = "to keep the logs, recreate the Job with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
-	KeepLoggingPods     = "to keep the log of each failure, recreate the Job with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
+	KeepFailedPods      = "to keep the logs, {recreate} with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
+	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
 	RerunMissing        = "after fixing the cause, rerun only what is missing (change the Job with --image, --set-env, --limits)"
 	RerunWithMoreMemory = "rerun what is missing with more memory"
 	RetryOriginal       = "retry the original Job"
@@ -51,21 +51,21 @@ const (
 	FindUpdateRejecter    = "find out whether an admission policy or webhook rejects changes of the Job: this dry run changes nothing, and its error names what rejects it"
 	CheckGarbageCollector = "check whether kube-controller-manager is running: its garbage collector removes the finalizer"
 	CheckPodsLeft         = "check which of its pods are left"
-	CorrectImageName      = "recreate the Job with the correct name of the image"
+	CorrectImageName      = "{recreate} with the correct name of the image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
 // Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
 func Unpin(node string) string {
-	return fmt.Sprintf("recreate the Job without nodeName %s, which pins its pods to that node whatever happens to it", node)
+	return fmt.Sprintf("{recreate} without nodeName %s, which pins its pods to that node whatever happens to it", node)
 }
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
 func Tolerate(pinned string) string {
 	if pinned != "" {
-		return fmt.Sprintf("recreate the Job with a toleration for the NoExecute taints of node %[1]s, or without nodeName %[1]s, which pins its pods to that node in spite of its taints", pinned)
+		return fmt.Sprintf("{recreate} with a toleration for the NoExecute taints of node %[1]s, or without nodeName %[1]s, which pins its pods to that node in spite of its taints", pinned)
 	}
-	return "recreate the Job with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
+	return "{recreate} with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
 }
 
 // FindOtherUser returns advice on a claim that is not mounted in time.
@@ -100,7 +100,7 @@ func StartOtherController(managedBy string) string {
 
 // ForgoPodGroup returns advice on workload-aware scheduling; asked is whether spec.scheduling requests it.
 func ForgoPodGroup(asked bool) string {
-	text := "recreate the Job without managedBy, for the built-in controller, or with your own PodGroup named in spec.template.spec.schedulingGroup"
+	text := "{recreate} without managedBy, for the built-in controller, or with your own PodGroup named in spec.template.spec.schedulingGroup"
 	if asked {
 		text += "; without spec.scheduling, its pods are scheduled one by one"
 	}
@@ -109,9 +109,9 @@ func ForgoPodGroup(asked bool) string {
 
 // EndWithMain returns advice on containers that keep running after another one has failed.
 func EndWithMain(running []string, failed string) string {
-	format := "if %s only serves container %s, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
+	format := "if %s only serves container %s, make it exit with that container, or {recreate} with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running"
 	if len(running) > 1 {
-		format = "if %s only serve container %s, make them exit with that container, or recreate the Job with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
+		format = "if %s only serve container %s, make them exit with that container, or {recreate} with them as native sidecars (init containers with restartPolicy Always): sidecars do not keep a pod running"
 	}
 	return fmt.Sprintf(format, ContainersText(running), failed)
 }
@@ -141,7 +141,7 @@ func FindPolicyRemover(container string) string {
 
 // StopSidecars returns advice on sidecars that do not stop.
 func StopSidecars(names []string) string {
-	return fmt.Sprintf("make %s exit on SIGTERM, or recreate the Job with a shorter terminationGracePeriodSeconds", sidecarsText(names))
+	return fmt.Sprintf("make %s exit on SIGTERM, or {recreate} with a shorter terminationGracePeriodSeconds", sidecarsText(names))
 }
 
 // ReadLogOf returns the advice to read the log of a container.
@@ -175,6 +175,8 @@ func ExitAdvice(container, image string, code int32) string {
 		return (&meaning.KnownError{Kind: meaning.ErrorCommandNotFound}).Advice(meaning.Container{Name: container, Image: image})
 	case 126:
 		return (&meaning.KnownError{Kind: meaning.ErrorNotExecutable}).Advice(meaning.Container{Name: container, Image: image})
+	case 132:
+		return fmt.Sprintf("use an image of container %s that is built for the processors of its nodes, or have the pods run on nodes with newer ones; the image is %s", container, image)
 	case 143, 137:
 		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)
 	}
@@ -193,14 +195,9 @@ func EndLoop(p *explain.Problem) string {
 	}
 	switch p.Run.RestartedBy {
 	case explain.RestartedByRules:
-		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Run.Exit.ExitCode)
+		return fmt.Sprintf("set activeDeadlineSeconds, or {recreate} with restartPolicyRules that do not restart container %s after exit code %d", p.Container, p.Run.Exit.ExitCode)
 	case explain.RestartedByContainer:
-		return fmt.Sprintf("set activeDeadlineSeconds, or recreate the Job without the restartPolicy of container %s", p.Container)
+		return fmt.Sprintf("set activeDeadlineSeconds, or {recreate} without the restartPolicy of container %s", p.Container)
 	}
 	return ""
-}
-
-// FindExit returns advice on a restarted container whose exit code has no advice of its own.
-func FindExit(e *cause.Exit) string {
-	return fmt.Sprintf("the last lines of container %s before it exited with %s may say why", e.Container, e.Code())
 }

@@ -94,12 +94,7 @@ func limitOrigin(l *input.MemoryLimit) string {
 
 // InitExitText describes the end of an init container, as the text of a cause.
 func InitExitText(e *cause.Exit) string {
-	return fmt.Sprintf("Init container %s %s", e.Container, exited(e.ExitCode, e.Reason))
-}
-
-// exited returns "exited with code 137 (OOMKilled)", as in the text of a cause.
-func exited(code int32, reason string) string {
-	return "exited with " + cause.CodeText(code, reason)
+	return fmt.Sprintf("Init container %s %s", e.Container, cause.ExitText(e.ExitCode, e.Reason))
 }
 
 // AlsoText returns the other containers that failed, as a continuation of a cause's text.
@@ -113,8 +108,8 @@ func AlsoText(others []explain.AlsoFailed) string {
 
 // HiddenText returns the text of a cause that a rule hides by matching another container.
 func HiddenText(hidden *explain.Hidden, c *cause.Cause) string {
-	return fmt.Sprintf("Container %s %s, but %s %s because of %s, which %s", hidden.Container, exited(hidden.ExitCode, hidden.Reason),
-		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), exited(c.ExitCode, c.Reason))
+	return fmt.Sprintf("Container %s %s, but %s %s because of %s, which %s", hidden.Container, cause.ExitText(hidden.ExitCode, hidden.Reason),
+		RuleLabel(c.Rule, c.RuleName), hidingTexts[c.Action], hiderText(hidden, c.Container), cause.ExitText(c.ExitCode, c.Reason))
 }
 
 // hidingTexts are the effects of a rule on the failure that it hides, by action.
@@ -134,6 +129,6 @@ func hiderText(hidden *explain.Hidden, container string) string {
 
 // NameContainer returns advice on a rule that hides a failure because it matched another container.
 func NameContainer(hidden *explain.Hidden, rule int32, name, other string) string {
-	return fmt.Sprintf("recreate the Job with containerName: %s in onExitCodes of %s, or with a rule on the pod condition DisruptionTarget instead: without a name, the rule matches the end of %s, too",
+	return fmt.Sprintf("{recreate} with containerName: %s in onExitCodes of %s, or with a rule on the pod condition DisruptionTarget instead: without a name, the rule matches the end of %s, too",
 		hidden.Container, RuleLabel(rule, name), hiderText(hidden, other))
 }

@@ -69,7 +69,7 @@ func containersFailedText(p *explain.Problem, now time.Time) string {
 // containerEndedText describes the end of a container whose pods have not ended.
 func containerEndedText(p *explain.Problem, now time.Time) string {
 	since := ago(p.Since, now)
-	text := fmt.Sprintf("container %s %s", p.Container, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
+	text := fmt.Sprintf("container %s %s", p.Container, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	switch {
 	case p.Count > 1:
 		text = fmt.Sprintf("%s in %s", text, wording.Join(", first", wording.Count(p.Count, "pods"), since))
@@ -90,7 +90,7 @@ func containerEndedText(p *explain.Problem, now time.Time) string {
 func outlivedText(o *explain.Outlived) string {
 	how := "ended"
 	if o.Exit != nil {
-		how = exited(o.Exit.ExitCode, o.Exit.Reason)
+		how = cause.ExitText(o.Exit.ExitCode, o.Exit.Reason)
 	}
 	return fmt.Sprintf("container %s of pod %s had %s, and %s kept the pod running", o.Ended, o.Pod, how, ContainersText(o.Running))
 }
@@ -147,7 +147,7 @@ func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
 func sidecarSays(p *explain.Problem, now time.Time) quotation {
 	var why []string
 	if p.Run.Exit != nil {
-		why = append(why, "it last "+exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
+		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
 	}
 	if p.Role.Probed {
 		why = append(why, "its startup probe has not succeeded")
@@ -178,7 +178,7 @@ func crashLoopText(p *explain.Problem, _ time.Time) string {
 	if p.Run.Exit == nil {
 		return wording.Join(" ", text+" fails repeatedly and is restarted in its pod", by)
 	}
-	text += " " + exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)
+	text += " " + cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)
 	switch {
 	case p.Count > 1:
 		text += " in " + wording.Count(p.Count, "pods")
@@ -214,7 +214,7 @@ func restartedText(p *explain.Problem, _ time.Time) string {
 	if p.Run.RanSeconds != nil && p.Count == 1 {
 		ran = " after " + wording.Seconds(*p.Run.RanSeconds)
 	}
-	return fmt.Sprintf("container %s %s%s: %s%s%s", p.Container, again, after, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason), ran, limitClause(p.Run.MemoryLimit))
+	return fmt.Sprintf("container %s %s%s: %s%s%s", p.Container, again, after, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason), ran, limitClause(p.Run.MemoryLimit))
 }
 
 // crashLoopSays returns the message of the probe, or of the container.
@@ -237,7 +237,7 @@ func crashLoopsText(p *explain.Problem, now time.Time) string {
 	if p.Run.Ending != nil || p.Run.Exit == nil {
 		return joined(crashLoopSays(p, now).clauses(crashLoopText(p, now), room(stalled)))
 	}
-	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, exited(p.Run.Exit.ExitCode, p.Run.Exit.Reason)) + errorClause(p.Start.Error)
+	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)) + errorClause(p.Start.Error)
 }
 
 // restarters are the fields that make the kubelet restart a container.

@@ -125,6 +125,9 @@ func scheduledText(r *explain.CronJobReport, now time.Time) string {
 		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
 	case run.Name == "":
 		return fmt.Sprintf("%sof %s, no longer exists and %s", starts, moment(r.LastSchedule, now), removedText(run))
+	case run.Cause != "":
+		text := "last started " + run.Name + ", which "
+		return text + runText(run, now, len("CronJob "+r.Name+" "+text))
 	default:
 		starts += run.Name + ", "
 		return starts + runText(run, now, len("CronJob "+r.Name+" "+starts))

@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -143,17 +144,21 @@ func restartsHeadline(e *explain.End) []string {
 	if limit == 0 {
 		text = fmt.Sprintf("%s restarted %s, and backoffLimit 0 allows no retries", who, often)
 	}
+	clauses := []string{text}
 	switch {
 	case r.Ending != nil:
-		return append([]string{text}, endingSays(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
+		return append(clauses, endingSays(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
 	case r.Exit != nil:
-		last := fmt.Sprintf("container %s last %s", r.Exit.Container, exited(r.Exit.ExitCode, r.Exit.Reason))
-		return append([]string{text}, meant(r.Error, r.Message).clauses(last, room(""))...)
+		last := "it"
+		if r.Exit.Container != r.Container {
+			last = "container " + r.Exit.Container
+		}
+		clauses = append(clauses, meant(r.Error, r.Message).clauses(last+" last "+cause.ExitText(r.Exit.ExitCode, r.Exit.Reason), room(""))...)
 	}
 	if r.NoneLeft {
-		return []string{text, "no pod or log of it is left"}
+		clauses = append(clauses, "no pod or log of it is left")
 	}
-	return []string{text}
+	return clauses
 }
 
 func deadlineHeadline(e *explain.End) []string {
@@ -174,7 +179,7 @@ func deadlineHeadline(e *explain.End) []string {
 func loopedText(e *explain.End, deadline string) []string {
 	how := "failed and was restarted again and again"
 	if e.LoopedExit != nil {
-		how = exited(e.LoopedExit.ExitCode, e.LoopedExit.Reason) + " and was restarted, again and again"
+		how = cause.ExitText(e.LoopedExit.ExitCode, e.LoopedExit.Reason) + " and was restarted, again and again"
 	}
 	text := []string{fmt.Sprintf("container %s %s, until activeDeadlineSeconds (%s) was over", e.Looped, how, deadline)}
 	if e.LoopedGone {
@@ -269,7 +274,7 @@ func ruleSentence(a *Answer) []string {
 		clauses = matchedClauses(ruleOf(&a.End), a.Matched)
 	}
 	if h := a.Hidden; h != nil {
-		return append(clauses, fmt.Sprintf("container %s %s, and the rule does not look at it", h.Container, exited(h.ExitCode, h.Reason)))
+		return append(clauses, fmt.Sprintf("container %s %s, and the rule does not look at it", h.Container, cause.ExitText(h.ExitCode, h.Reason)))
 	}
 	return clauses
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
@@ -12,7 +13,7 @@ import (
 func EndingText(c *explain.Cause) string {
 	text := c.Ending.Text()
 	if c.ExitCode != nil && c.Ending.Kind != meaning.EndProbe && c.Ending.Kind != meaning.EndPostStart && *c.ExitCode != 137 && *c.ExitCode != 143 {
-		text += fmt.Sprintf(", and container %s %s", c.Container, exited(*c.ExitCode, ""))
+		text += fmt.Sprintf(", and container %s %s", c.Container, cause.ExitText(*c.ExitCode, ""))
 	}
 	return text
 }

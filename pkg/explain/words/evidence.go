@@ -64,7 +64,7 @@ func ContainerEvidence(c *input.Container, known *meaning.KnownError, guess bool
 	if c.Init {
 		kind = "init container"
 	}
-	text := fmt.Sprintf("%s %s %s", kind, c.Name, exited(c.ExitCode, c.Reason))
+	text := fmt.Sprintf("%s %s %s", kind, c.Name, cause.ExitText(c.ExitCode, c.Reason))
 	if !c.StartedAt.IsZero() && c.EndedAt.After(c.StartedAt) {
 		text += " after " + wording.Age(c.EndedAt.Sub(c.StartedAt))
 	}

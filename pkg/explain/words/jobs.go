@@ -102,10 +102,15 @@ func InterruptedText(root string) string {
 // how their pods failed.
 func GroupText(g *explain.JobGroup, how string) string {
 	if g.Problem != nil {
-		if group := problems[g.Problem.Kind].group; group != nil {
-			return group(g.Problem, time.Time{})
-		}
-		return ProblemWhat(g.Problem, time.Time{})
+		return problemOfSeveral(g.Problem, time.Time{})
 	}
 	return wording.Join(": ", g.Reason, LowerFirst(how))
+}
+
+// problemOfSeveral describes a problem without the pods and times of a single Job.
+func problemOfSeveral(p *explain.Problem, now time.Time) string {
+	if group := problems[p.Kind].group; group != nil {
+		return group(p, now)
+	}
+	return ProblemWhat(p, now)
 }

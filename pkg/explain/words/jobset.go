@@ -13,7 +13,11 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 	start := "JobSet " + r.Name + " "
 	clauses := []string{start + jobSetWhat(r, now, len(start)), decidedText(r)}
 	for _, w := range r.Waits {
-		clauses = append(clauses, fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status))
+		clause := fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status)
+		if r.State == explain.JobSetStarting {
+			clause += " (startupPolicy InOrder)"
+		}
+		clauses = append(clauses, clause)
 	}
 	if r.Restarts > 0 {
 		restarts := "it was restarted " + wording.Plural(r.Restarts, "time", "times")
@@ -51,11 +55,21 @@ func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
 	case explain.JobSetJobsSuspended:
 		text := "is not suspended, but its Job " + r.Job.Name + " "
 		return text + runText(r.Job, now, used+len(text))
+	case explain.JobSetStarting:
+		if r.Job == nil {
+			return "starts its Jobs in the order of its startupPolicy"
+		}
+		text := "waits for its Job " + r.Job.Name + ", which "
+		return text + runText(r.Job, now, used+len(text))
 	}
+	return jobSetOutcome(r, now, used)
+}
+
+// jobSetOutcome returns the first clause about a JobSet that runs or has failed.
+func jobSetOutcome(r *explain.JobSetReport, now time.Time, used int) string {
 	text := map[explain.JobSetState]string{
-		explain.JobSetFailed:   "failed" + ago(r.Since, now),
-		explain.JobSetStarting: "starts its Jobs in the order of its startupPolicy",
-		explain.JobSetRunning:  fmt.Sprintf("is running: %d of its %s succeeded", r.Succeeded, wording.Plural(r.Wanted, "Job", "Jobs")),
+		explain.JobSetFailed:  "failed" + ago(r.Since, now),
+		explain.JobSetRunning: fmt.Sprintf("is running: %d of its %s succeeded", r.Succeeded, wording.Plural(r.Wanted, "Job", "Jobs")),
 	}[r.State]
 	switch {
 	case r.Job != nil && r.State == explain.JobSetFailed:

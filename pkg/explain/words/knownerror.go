@@ -3,20 +3,15 @@ package words
 import (
 	"fmt"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
-
-// NotStartedText describes a container that its runtime could not start, as the text of a cause.
-func NotStartedText(container, reason string) string {
-	return fmt.Sprintf("Container %s could not be started (%s)", container, reason)
-}
 
 // errorBriefly returns a cause with a known error for a narrow column: "exit 1: unresolved host".
 func errorBriefly(c *explain.Cause) string {
 	text := c.Error.Brief()
-	if c.ExitCode == nil || input.IsStartFailure(c.Reason) {
+	if c.ExitCode == nil || cause.NeverRan(c.Reason) {
 		return text
 	}
 	return fmt.Sprintf("exit %d: %s", *c.ExitCode, text)

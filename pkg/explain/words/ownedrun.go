@@ -17,7 +17,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		p := &r.Problems[*at]
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
-			run.Cause = ProblemWhat(p, now)
+			run.Cause = problemOfSeveral(p, now)
 		}
 	}
 	switch v := &r.Verdict; {

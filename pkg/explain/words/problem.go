@@ -229,7 +229,7 @@ func finalizerStuckText(p *explain.Problem, _ time.Time) string {
 }
 
 func finalizerStuckNote(p *explain.Problem, _ time.Time) string {
-	return ControllerWord(p.Controller) + " should have removed it"
+	return ControllerWord(p.Controller) + " has not removed it; a webhook or policy on updates of pods is the usual reason"
 }
 
 func unknownModeText(p *explain.Problem, _ time.Time) string {
@@ -263,12 +263,12 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("no pods are created, because the Job requests workload-aware scheduling (%s), which %s does not support", p.Asked, who)
 }
 
-func suspendedText(p *explain.Problem, _ time.Time) string {
+func suspendedText(p *explain.Problem, now time.Time) string {
 	switch {
 	case p.Suspension.Raising:
 		return "the Job is suspended until its memory is raised (retry --in-place)"
 	case p.Suspension.Hold != nil:
-		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue)
+		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue, now)
 		return text
 	case p.Suspension.Queue != "":
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Suspension.Queue)
@@ -293,11 +293,11 @@ func suspendedNote(p *explain.Problem, _ time.Time) string {
 }
 
 // suspendedSays returns the message of Kueue about the Job.
-func suspendedSays(p *explain.Problem, _ time.Time) quotation {
+func suspendedSays(p *explain.Problem, now time.Time) quotation {
 	said := ""
 	switch {
 	case p.Suspension.Hold != nil:
-		_, said = p.Suspension.Hold.Text(p.Suspension.Queue)
+		_, said = p.Suspension.Hold.Text(p.Suspension.Queue, now)
 	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
 		said = p.Details[0]
 	}

@@ -219,7 +219,7 @@ func matchedClauses(rule string, m *Matched) []string {
 	if m.Condition != "" && (m.Cause == nil || m.Cause.Ending == nil) {
 		return []string{matched + pod + ": it has condition " + m.Condition}
 	}
-	says, text := meant(m.Error, m.Message), fmt.Sprintf("%s: its container %s %s", pod, m.Exit.Container, exited(m.Exit.ExitCode, m.Exit.Reason))
+	says, text := meant(m.Error, m.Message), fmt.Sprintf("%s: its container %s %s", pod, m.Exit.Container, cause.ExitText(m.Exit.ExitCode, m.Exit.Reason))
 	if m.Condition != "" {
 		says, text = endingSays(m.Cause), fmt.Sprintf("%s (condition %s): %s", pod, m.Condition, endingOfIt(m.Cause))
 	}
@@ -227,7 +227,7 @@ func matchedClauses(rule string, m *Matched) []string {
 		return all
 	}
 	if m.Condition == "" {
-		text = fmt.Sprintf("container %s of %s %s", m.Exit.Container, pod, exited(m.Exit.ExitCode, m.Exit.Reason))
+		text = fmt.Sprintf("container %s of %s %s", m.Exit.Container, pod, cause.ExitText(m.Exit.ExitCode, m.Exit.Reason))
 	}
 	return append(says.clauses(text, room(decidedTexts[reconcile.OutcomeFailed])), matched+"it")
 }

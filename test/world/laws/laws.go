@@ -10,6 +10,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	batchv1 "k8s.io/api/batch/v1"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -113,12 +115,10 @@ func nobodyAliveIsDead(a *Answer) string {
 	if l := a.Input.Lease; l != nil && l.IsHeld(a.Input.Now) && l.Elsewhere == nil {
 		return said + ", and its Lease is held"
 	}
-	var written time.Time
-	for _, f := range a.Input.Job.ManagedFields {
-		if f.Subresource == "status" && f.Time != nil && f.Time.After(written) {
-			written = f.Time.Time
-		}
+	if u := a.Input.Job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) == len(a.Input.Pods) && len(a.Input.Pods) > 0 {
+		return said + ", and its status has all pods that ended"
 	}
+	written := lastWritten(a.Input.Job)
 	if written.IsZero() {
 		return ""
 	}
@@ -131,6 +131,17 @@ func nobodyAliveIsDead(a *Answer) string {
 		return said + ", and it wrote the status after the last pod had ended"
 	}
 	return ""
+}
+
+// lastWritten returns the time of the last change of the Job's status.
+func lastWritten(job *batchv1.Job) time.Time {
+	var written time.Time
+	for _, f := range job.ManagedFields {
+		if f.Subresource == "status" && f.Time != nil && f.Time.After(written) {
+			written = f.Time.Time
+		}
+	}
+	return written
 }
 
 func unknownMessagesAreQuoted(a *Answer) string {
@@ -157,7 +168,7 @@ func numbersAreThere(a *Answer) string {
 }
 
 // clusterScoped are words of commands about objects without a namespace.
-var clusterScoped = regexp.MustCompile(`kube-system|\b(clusterroles?|clusterrolebindings?|nodes?|namespaces?|(securitycontext)?constraints|clusterpolic\w+|storageclass(es)?|priorityclass(es)?|runtimeclass(es)?|csidrivers?|csinodes?|validatingadmissionpolic\w+|validatingwebhookconfigurations?|mutatingwebhookconfigurations?|clusterqueues?|pv|persistentvolumes?|-A|--all-namespaces)\b|-A\b`)
+var clusterScoped = regexp.MustCompile(`kube-system|\b(clusterroles?|clusterrolebindings?|nodes?|namespaces?|(securitycontext)?constraints|clusterpolic\w+|storageclass(es)?|priorityclass(es)?|runtimeclass(es)?|csidrivers?|csinodes?|validatingadmissionpolic\w+|validatingwebhookconfigurations?|mutatingwebhookconfigurations?|clusterqueues?|nodepools?|pv|persistentvolumes?|-A|--all-namespaces)\b|-A\b`)
 
 var namespaceFlag = regexp.MustCompile(` (?:-n|--namespace)[ =]('[^']*'|\S+)`)
 

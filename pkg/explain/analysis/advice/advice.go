@@ -36,15 +36,15 @@ type Values struct {
 }
 
 // Collect returns the advice, the most useful first, without duplicates.
-func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Options) []explain.Advice {
+func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options explain.Options) []explain.Advice {
 	var out []explain.Advice
 	// Current problems come first, unless the Job is finished.
 	if !in.Finished() {
 		out = appendNew(out, onProblems(in, v))
 	}
 	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
-		out = appendNew(out, onFailures(in, failed, v, o))
-		if !o.IsNarrow() {
+		out = appendNew(out, onFailures(in, failed, v, options))
+		if !options.IsNarrow() {
 			out = appendNew(out, onLimit(in, failed, v.End))
 		}
 	}
@@ -55,7 +55,13 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, o explain.Op
 		out = appendNew(out, onDisruptions(in, v.Disruptions))
 	}
 	if needsRetry(in, v.Family) {
-		out = appendNew(out, toRetry(in, failed, v.Family, o))
+		out = appendNew(out, toRetry(in, failed, v.Family, options))
+	}
+	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" && in.Decision.Failing() && !options.IsNarrow() {
+		out = append(out, advise(words.ChangeCronJob(o), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
+	}
+	for i := range out {
+		out[i].Text = words.FitOwner(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job))
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
@@ -157,7 +163,7 @@ func errorCommand(known *meaning.KnownError) string {
 	if a.Account != "" {
 		subject = "--serviceaccount=" + shellWord(a.Namespace+":"+a.Account)
 	}
-	name := strings.Trim(strings.NewReplacer("/", "-", ".", "-").Replace(a.Account+"-"+a.Verb+"-"+a.Resource), "-")
+	name := strings.Trim(strings.NewReplacer("/", "-", ".", "-", ",", "-").Replace(a.Account+"-"+a.Verb+"-"+a.Resource), "-")
 	kind, where := "clusterrole", ""
 	if a.In != "" {
 		kind, where = "role", " -n "+shellWord(a.In)

@@ -1,7 +1,6 @@
 package advice
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -184,8 +183,10 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 	case r.Exit == nil:
 		return nil
 	}
-	text := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil)
-	return advise(cmp.Or(text, words.FindExit(r.Exit)), "")
+	if text := remedy(in, &input.Container{Name: r.Exit.Container, Ended: true, ExitCode: r.Exit.ExitCode, Reason: r.Exit.Reason}, nil); text != "" {
+		return advise(text, "")
+	}
+	return nil
 }
 
 // onLimit returns advice on the limit that ended the Job.

@@ -28,9 +28,11 @@ type adviser func(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advi
 // advisers are the functions for kinds of problems whose advice depends on values. The others have the advice in package words,
 // if any, with the command that describes a pod.
 var advisers = map[explain.ProblemKind]adviser{
-	explain.ProblemNotReconciled:     onController,
-	explain.ProblemControllerGone:    onController,
-	explain.ProblemFinalizerStuck:    onController,
+	explain.ProblemNotReconciled:  onController,
+	explain.ProblemControllerGone: onController,
+	explain.ProblemFinalizerStuck: func(_ *facts.Facts, _ *Values, _ *explain.Problem) []explain.Advice {
+		return advise(words.ReleasePods, "kubectl get mutatingwebhookconfigurations,validatingwebhookconfigurations")
+	},
 	explain.ProblemSuspended:         onSuspended,
 	explain.ProblemNoParallelism:     onNoParallelism,
 	explain.ProblemNoPodGroup:        onNoPodGroup,

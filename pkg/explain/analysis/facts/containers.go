@@ -86,7 +86,7 @@ func ExitOf(c *input.Container) cause.Exit {
 
 // EndErrorIn returns the error in the termination message of a container that ended.
 func EndErrorIn(c *input.Container) *meaning.KnownError {
-	if input.IsStartFailure(c.Reason) {
+	if cause.NeverRan(c.Reason) {
 		return meaning.StartErrorIn(c.Message)
 	}
 	return meaning.KnownErrorIn(c.ExitCode, c.Message)

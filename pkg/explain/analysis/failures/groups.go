@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -165,9 +164,6 @@ func (g *Group) addExits(in *facts.Facts, c *explain.Cause) {
 	}
 	if c.Error = g.knownError(in); c.Error != nil {
 		c.Meaning = c.Error.Text()
-		if input.IsStartFailure(c.Reason) { // The exit code of a container that never started means nothing.
-			c.Text = words.NotStartedText(c.Container, c.Reason)
-		}
 	}
 	if c.Also = g.others(in); len(c.Also) > 0 {
 		c.Text += words.AlsoText(c.Also)

@@ -23,6 +23,7 @@ func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 		p.Kind, p.MayContinue, p.Reconciler = explain.ProblemControllerGone, true, r
 	case r.Overdue > 0:
 		p.Kind, p.Count, p.Pods, p.Since = explain.ProblemFinalizerStuck, r.Overdue, lateExamples(in), r.OverdueSince
+		p.HoldsJob = !in.Finished()
 	default:
 		return nil
 	}

@@ -2,6 +2,7 @@
 package reconciler
 
 import (
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -43,6 +44,8 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.NotAlive, explain.SignLeaseExpired
 	case in.Lease != nil && in.Lease.IsHeld(in.Now) && !in.Lease.IsContradicted(in.Now) && (overdue == 0 || in.Lease.Namespace == input.SystemNamespace):
 		return explain.Alive, explain.SignLeaseHeld
+	case overdue > 0 && allSeen(in): // The controller cannot release them, or has stopped since.
+		return explain.AlivenessUnknown, explain.SignLastWrite
 	case overdue > 0: // A Lease that a user may have forged is a weaker sign.
 		return explain.NotAlive, explain.SignOverdue
 	case lastWrite != nil && in.Now.Sub(lastWrite.Time) < facts.Slack:
@@ -53,6 +56,14 @@ func aliveness(in *facts.Facts, overdue int32, lastWrite *metav1.Time) (explain.
 		return explain.AlivenessUnknown, explain.SignNone
 	}
 	return explain.AlivenessUnknown, explain.SignLastWrite
+}
+
+// allSeen reports whether the status has each pod that is overdue, so that its controller was alive after the pod had ended.
+func allSeen(in *facts.Facts) bool {
+	u := in.Job.Status.UncountedTerminatedPods
+	return u != nil && !slices.ContainsFunc(in.Terminal, func(p *input.Pod) bool {
+		return in.IsOverdue(p) && !slices.Contains(u.Succeeded, p.UID) && !slices.Contains(u.Failed, p.UID)
+	})
 }
 
 // handover is more than another replica needs to take a released Lease, whose duration is only a second. A shard that moves

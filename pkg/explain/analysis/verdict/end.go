@@ -81,7 +81,7 @@ func setLooped(in *facts.Facts, failed *failures.Failures, e *explain.End) {
 func restartsOf(in *facts.Facts, r *failures.Restarts, limit int32) *explain.Restarts {
 	least := max(limit, 1)
 	out := &explain.Restarts{Count: max(r.Count, least), Exact: r.Count >= least, Ending: r.Ending, Exit: r.Exit}
-	out.Container, out.NoneLeft = restartedContainer(in), in.PodsRead && len(in.Pods) == 0
+	out.Container, out.NoneLeft = restartedContainer(in), in.PodsRead && len(in.Pods) == 0 && in.SeenRestart == nil
 	if c := cmp.Or(r.Container, in.SeenRestart); c != nil {
 		out.Exit = &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}
 		out.Message, out.Error = c.Message, facts.EndErrorIn(c)

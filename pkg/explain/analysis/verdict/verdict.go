@@ -137,11 +137,12 @@ func addEnd(in *facts.Facts, failed *failures.Failures, v *Values, a *words.Answ
 		}
 	}
 
-	// Problems of such a Job: its doubtful result if it succeeded, or its deletion. The verdict names the last of them.
+	// Problems of such a Job: its doubtful result if it succeeded, pods that keep it from its end, or its deletion. The verdict names the last of them.
 	for i := range v.Problems {
 		p := &v.Problems[i]
 		doubtful := p.Kind == explain.ProblemProcessOOMKilled && !in.Decision.Failing()
-		if doubtful || jobproblems.HoldsEndedJob(in, p) {
+		unrecorded := p.Kind == explain.ProblemFinalizerStuck && p.HoldsJob
+		if doubtful || unrecorded || jobproblems.HoldsEndedJob(in, p) {
 			a.Reservations, a.Problem = append(a.Reservations, p), ptr.To(int32(i))
 		}
 	}

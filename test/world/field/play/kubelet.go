@@ -117,10 +117,14 @@ func (c Container) terminated(ago func(metav1.Duration) metav1.Time) *corev1.Con
 	if ptr.Deref(c.Exit, 0) != 0 {
 		reason = "Error"
 	}
-	return &corev1.ContainerStateTerminated{
+	ended := &corev1.ContainerStateTerminated{
 		ExitCode: ptr.Deref(c.Exit, 0), Reason: cmp.Or(c.Reason, reason), Message: c.Message, StartedAt: ago(c.Started), FinishedAt: ago(c.Ended),
 		ContainerID: "containerd://" + strings.Repeat("a1", 32),
 	}
+	if ended.Reason == "StartError" {
+		ended.StartedAt = metav1.Unix(0, 0) // as containerd reports it
+	}
+	return ended
 }
 
 // conditions returns the conditions of an admitted pod.

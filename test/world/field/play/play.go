@@ -14,8 +14,8 @@ import (
 //
 // Durations in the past have no sign: started: 68s means 68 seconds ago. ${NAMESPACE} in any text, and in the manifests,
 // is the namespace; ${POD} in a step about a pod is the pod's name; ${UID KIND/NAME} in a manifest is the UID of an object. A
-// pod is pod/JOB, the first pod of the Job, or pod/JOB/2, the second one, in order of creation; a step waits until the pod
-// exists. Other objects are job/NAME, cronjob/NAME, jobset/NAME, namespace/${NAMESPACE}.
+// pod is pod/JOB, the first pod of the Job, or pod/JOB/2, the second one, in order of creation; JOB may be CRONJOB-* for the Jobs
+// that a CronJob starts. A step waits until the pod exists. Other objects are job/NAME, cronjob/NAME, jobset/NAME, namespace/${NAMESPACE}.
 type Play struct {
 	// Pods is played (the default) if the player acts as scheduler and kubelet, or simulated for kwok's nodes.
 	Pods string `json:"pods,omitempty"`

@@ -162,10 +162,11 @@ func (p *Player) pod(ctx context.Context, reference string) (*corev1.Pod, error)
 	job := parts[1]
 	var found *corev1.Pod
 	err := wait.PollUntilContextTimeout(ctx, 300*time.Millisecond, patience, true, func(ctx context.Context) (bool, error) {
-		list, err := p.Client.CoreV1().Pods(p.Namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel + "=" + job})
+		list, err := p.Client.CoreV1().Pods(p.Namespace).List(ctx, metav1.ListOptions{LabelSelector: batchv1.JobNameLabel})
 		if err != nil {
 			return false, err
 		}
+		list.Items = slices.DeleteFunc(list.Items, func(pod corev1.Pod) bool { return !isOf(pod.Labels[batchv1.JobNameLabel], job) })
 		p.meet(job, list.Items)
 		if len(p.pods[job]) < number {
 			return false, nil
@@ -181,6 +182,12 @@ func (p *Player) pod(ctx context.Context, reference string) (*corev1.Pod, error)
 		return nil, fmt.Errorf("waiting for %s: %w", reference, err)
 	}
 	return found, nil
+}
+
+// isOf reports whether a Job has this name; NAME-* stands for all Jobs of the CronJob NAME.
+func isOf(job, name string) bool {
+	prefix, all := strings.CutSuffix(name, "*")
+	return job == name || all && strings.HasPrefix(job, prefix)
 }
 
 // meet appends the pods that are not in the list yet.
