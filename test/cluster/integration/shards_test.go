@@ -44,7 +44,7 @@ func (f *fixture) startSharer(at *rest.Config, identity, managedBy string, shard
 		Client: config.Client, Namespace: f.namespace, Name: "lease", Identity: identity,
 		LeaseDuration: briefLease.lease, RenewDeadline: briefLease.renew, RetryPeriod: briefLease.retry,
 	}}
-	if err := sharding.Election.Validate(); err != nil {
+	if err := sharding.Validate(); err != nil {
 		f.t.Fatal(err)
 	}
 	logger := textlogger.NewLogger(textlogger.NewConfig(textlogger.Output(r.log), textlogger.Verbosity(3)))

@@ -27,13 +27,9 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		if r := e.Failed; r != nil && r.IsDeletion() && !c.IsStopped() {
 			a.addDeleted(in, e, &c)
 		}
-		var known countedCause
-		seen := false
-		if r := e.Failed; r != nil && !r.Others {
-			known, seen = inPods[r.Cause]
-		}
+		known, seen := countedInPods(e, inPods)
 		// A pod that the event names, and that has another cause by now, is counted there.
-		moved := e.Failed != nil && !seen && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == e.Failed.Pod })
+		moved := !seen && namesFailedPod(e, fs)
 		if moved {
 			c.Count--
 		}
@@ -55,6 +51,19 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		}
 	}
 	SortCauses(a.Causes)
+}
+
+// countedInPods returns the cause that an event reports if pods that exist have it, too.
+func countedInPods(e *input.Event, inPods map[cause.Cause]countedCause) (c countedCause, found bool) {
+	if r := e.Failed; r != nil && !r.Others {
+		c, found = inPods[r.Cause]
+	}
+	return c, found
+}
+
+// namesFailedPod reports whether the event is about failures of which a pod that exists is the example.
+func namesFailedPod(e *input.Event, fs *failures.Failures) bool {
+	return e.Failed != nil && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == e.Failed.Pod })
 }
 
 // addDeleted adds those pods of a cause from an event that the Job's controller deleted, as its other events show, and
