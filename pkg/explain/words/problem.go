@@ -263,60 +263,12 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("no pods are created, because the Job requests workload-aware scheduling (%s), which %s does not support", p.Asked, who)
 }
 
-func suspendedText(p *explain.Problem, now time.Time) string {
-	switch {
-	case p.Suspension.Raising:
-		return "the Job is suspended until its memory is raised (retry --in-place)"
-	case p.Suspension.Hold != nil:
-		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue, now)
-		return text
-	case p.Suspension.Queue != "":
-		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Suspension.Queue)
-	case p.Controller == explain.Kueue:
-		return "Kueue keeps the Job suspended"
-	case p.Suspension.OwnerRuns:
-		return fmt.Sprintf("Kueue suspended the Job (spec.suspend, set by %s), although its owner %s %s is not suspended", p.Suspension.Manager, p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
-	case p.Suspension.Owner != nil:
-		return fmt.Sprintf("the Job is suspended (%s), which its owner %s %s controls", wording.Join(", set by ", "spec.suspend", p.Suspension.Manager), p.Suspension.Owner.Kind, p.Suspension.Owner.Name)
-	case p.Suspension.Manager != "":
-		return fmt.Sprintf("the Job is suspended (spec.suspend, set by %s)", p.Suspension.Manager)
-	}
-	return "the Job is suspended (spec.suspend)"
-}
-
-// suspendedNote says that Kueue, which suspended the Job, does not queue it.
-func suspendedNote(p *explain.Problem, _ time.Time) string {
-	if p.Suspension.OwnerRuns {
-		return "there is no Workload of Kueue for either, so Kueue does not start the Job"
-	}
-	return ""
-}
-
-// suspendedSays returns the message of Kueue about the Job.
-func suspendedSays(p *explain.Problem, now time.Time) quotation {
-	said := ""
-	switch {
-	case p.Suspension.Hold != nil:
-		_, said = p.Suspension.Hold.Text(p.Suspension.Queue, now)
-	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
-		said = p.Details[0]
-	}
-	return plainly(LowerFirst(withoutIDs(said)))
-}
-
 func podsLostText(p *explain.Problem, _ time.Time) string {
 	return wording.Plural(p.Count, "pod that the Job created is gone and counts", "pods that the Job created are gone and count") + " neither as failed nor as succeeded"
 }
 
 func podsLostNote(p *explain.Problem, _ time.Time) string {
 	return "a rule with action Ignore may have matched " + wording.Form(p.Count, "it", "them") + ", and a back-off may delay new pods"
-}
-
-// withoutIDs removes the UIDs of the other workload, which help no reader.
-func withoutIDs(message string) string {
-	before, ids, _ := strings.Cut(message, " (UID: ")
-	_, after, _ := strings.Cut(ids, ")")
-	return before + after
 }
 
 func terminatingText(p *explain.Problem, _ time.Time) string {

@@ -85,53 +85,6 @@ func (s *Runner) later(t *testing.T, d *datadriven.TestData, command func(*Runne
 	})
 }
 
-func (s *Runner) begin(o sim.Options) {
-	if s.World != nil && s.worldEnds != nil {
-		s.worldEnds()
-	}
-	s.scripted, s.scriptedWatch, s.Delivered = nil, map[int]sim.WatchFault{}, 0
-	o.Fault, o.WatchFault = s.faultOf, s.watchFaultOf
-	o.Seed += s.Options.Seed
-	o.Successor, o.OnSync, o.OnCommit = s.Options.Successor, s.Options.OnSync, s.Options.OnCommit
-	s.World = checker.NewWorldWith(s.Checks, o)
-	if s.begun != nil {
-		s.begun(s.World)
-	}
-}
-
-func (s *Runner) newWorld(t *testing.T, d *datadriven.TestData) string {
-	o := sim.Options{Seed: 1}
-	scanIf(t, d, "seed", &o.Seed)
-	o.Lag = duration(t, d, "lag", 0)
-	o.Controller.Limits = reconcile.DefaultConfig()
-	scanIf(t, d, "max-uncounted", &o.Controller.Limits.MaxUncounted)
-	var qps int32
-	scanIf(t, d, "qps", &qps)
-	o.QPS = float64(qps)
-	o.Latency = duration(t, d, "latency", 0)
-	scanIf(t, d, "replace-builtin", &o.Controller.ReplaceBuiltin)
-	setFeatures(t, d, &o.Controller.Limits.Features)
-	s.begin(o)
-	return "ok\n"
-}
-
-// gates starts a new controller process with changed features.
-func (s *Runner) gates(t *testing.T, d *datadriven.TestData) string {
-	f := s.World.Controller.Limits.Features
-	setFeatures(t, d, &f)
-	s.World.SwitchFeatures(f)
-	return "restarted\n"
-}
-
-func setFeatures(t *testing.T, d *datadriven.TestData, f *reconcile.Features) {
-	for name, feature := range map[string]*bool{
-		"PodFailurePolicyName": &f.RuleNames, "JobBackoffLimitPerIndex": &f.BackoffLimitPerIndex,
-		"JobPodReplacementPolicy": &f.PodReplacementPolicy, "JobSuccessPolicy": &f.SuccessPolicy,
-	} {
-		scanIf(t, d, name, feature)
-	}
-}
-
 func duration(t *testing.T, d *datadriven.TestData, name string, otherwise time.Duration) time.Duration {
 	var text string
 	if !scanIf(t, d, name, &text) {
@@ -301,38 +254,6 @@ func (s *Runner) script(t *testing.T, d *datadriven.TestData) string {
 	}
 	s.World.Nodes().AddScene(jobName(t, d), scene)
 	return "ok\n"
-}
-
-func (s *Runner) runWorld(t *testing.T, d *datadriven.TestData) string {
-	name := jobName(t, d)
-	limit := duration(t, d, "limit", time.Hour)
-	condition := func() bool { return s.World.Finished(name) }
-	if d.HasArg("for") {
-		limit, condition = duration(t, d, "for", 0), func() bool { return false }
-	}
-	reached := s.World.RunUntil(condition, limit)
-	trace := s.World.Trace()
-	if d.HasArg("quiet") {
-		trace = onlyStatus(trace)
-	}
-	if d.HasArg("silent") {
-		trace = ""
-	}
-	if !reached && !d.HasArg("for") {
-		trace += "not finished\n"
-	}
-	return trace + s.condition(name)
-}
-
-// onlyStatus keeps the lines about status writes, violations and failures.
-func onlyStatus(trace string) string {
-	var out strings.Builder
-	for line := range strings.Lines(trace) {
-		if strings.Contains(line, "  status ") || strings.Contains(line, "VIOLATION") || strings.Contains(line, "fail") && !strings.Contains(line, "fail pod") {
-			out.WriteString(line)
-		}
-	}
-	return out.String()
 }
 
 func (s *Runner) condition(name string) string {
