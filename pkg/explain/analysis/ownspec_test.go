@@ -49,7 +49,7 @@ func TestNodeSelectorThatNoNodeMatchesIsNamed(t *testing.T) {
 		}}
 	})
 	job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
-	r := wantFirst(t, input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}, "no node can take the pod: 5 node affinity/selector (disk=ssd)")
+	r := wantFirst(t, input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}, "no node can take the pod: 5 nodes do not match its nodeSelector (disk=ssd)")
 	wantSaid(t, r, "correct the nodeSelector disk=ssd of the pod template, or give a node that label", "kubectl get nodes -l disk=ssd")
 	job.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
 	wantSaid(t, report(input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}), "compare nodeSelector and affinity of the pod with the labels of the nodes")

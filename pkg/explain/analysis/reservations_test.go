@@ -146,7 +146,7 @@ const unschedulable = "0/3 nodes are available: 3 Insufficient cpu. no new claim
 // Requirements: FCT-05
 func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 	for want, e := range map[string]input.Event{
-		"as no node could take them: 3 Insufficient cpu": podEvent("FailedScheduling", unschedulable, 30*time.Minute),
+		"as no node could take them: 3 nodes lack free cpu": podEvent("FailedScheduling", unschedulable, 30*time.Minute),
 	} {
 		r := report(deadlineOf(e))
 		wantSentence(t, r, "The Job failed: its pods never started, "+want+"; meanwhile, its activeDeadlineSeconds (1m) passed.")
@@ -201,7 +201,7 @@ func TestPendingPodThatStillExistsShowsWhyTheDeadlineWasSpent(t *testing.T) {
 		p.DeletionTimestamp = ptr.To(ago(10 * time.Minute))
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: corev1.PodReasonUnschedulable, Message: unschedulable}}
 	})}
-	if r := report(f); !strings.Contains(verdict(r), "its pods never started, as no node could take them: 3 Insufficient cpu") {
+	if r := report(f); !strings.Contains(verdict(r), "its pods never started, as no node could take them: 3 nodes lack free cpu") {
 		t.Error(verdict(r))
 	}
 }

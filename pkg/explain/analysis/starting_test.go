@@ -43,19 +43,19 @@ func unscheduled(message string) *input.Pod {
 // Requirements: PND-01
 func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 	for message, want := range map[string]struct{ text, advice, command string }{
-		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 Insufficient nvidia.com/gpu, 8 node affinity/selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe nodes"},
-		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 Insufficient memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe nodes"},
-		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 Insufficient cpu", "free cpu on the nodes", "kubectl describe nodes"},
-		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 with untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
-		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 with untolerated taint {node.kubernetes.io/not-ready}", "find out why nodes have the taint {node.kubernetes.io/not-ready}", "kubectl describe nodes"},
-		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 node affinity/selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
-		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl get nodes --show-labels"},
-		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 volume node affinity (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
+		"0/9 nodes are available: 1 Insufficient nvidia.com/gpu, 8 node(s) didn't match Pod's node affinity/selector. preemption: x": {"1 node lacks free nvidia.com/gpu, 8 do not match its node affinity or selector", "free nvidia.com/gpu on a node, or add a node that offers it (the pod requests 2)", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient memory.":                                                          {"5 nodes lack free memory", "lower what the pod requests of memory, which is 900Gi,", "kubectl describe nodes"},
+		"0/5 nodes are available: 5 Insufficient cpu.":                                                             {"5 nodes lack free cpu", "free cpu on the nodes", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {dedicated: batch}.":                             {"3 nodes have an untolerated taint {dedicated: batch}", "recreate the Job with a toleration for the taint {dedicated: batch}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) had untolerated taint {node.kubernetes.io/not-ready: }.":               {"3 nodes have an untolerated taint {node.kubernetes.io/not-ready}", "find out why nodes have the taint {node.kubernetes.io/not-ready}", "kubectl describe nodes"},
+		"0/3 nodes are available: 3 node(s) didn't match Pod's node affinity/selector.":                            {"3 nodes do not match its node affinity or selector", "compare nodeSelector and affinity", "kubectl get nodes --show-labels"},
+		"0/3 nodes are available: 3 node(s) didn't match pod topology spread constraints.":                         {"3 nodes do not satisfy its topology spread constraints", "recreate the Job with other topologySpreadConstraints", "kubectl get nodes --show-labels"},
+		"0/3 nodes are available: 3 node(s) had volume node affinity conflict.":                                    {"3 nodes cannot use its volume (claim data)", "make room for the pod where its volume is (claim data)", "kubectl describe pvc data -n ns"},
 		`0/3 nodes are available: persistentvolumeclaim "data" not found.`:                                         {"claim data does not exist", "create claim data; the pod is then scheduled", "kubectl get pvc -n ns"},
 		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
-		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 “a”, 1 “b”, 1 “c”, 1 “d”, 1 “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
+		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
 		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
-		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 Too many pods, 1 host port in use", "add nodes: these run as many pods as they may", "kubectl describe nodes"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes: these run as many pods as they may", "kubectl describe nodes"},
 	} {
 		r := report(factsOf(jobOfOne("data"), unscheduled(message)))
 		wantSentence(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
@@ -87,12 +87,12 @@ func TestAutoscalersAnswerIsPartOfTheExplanation(t *testing.T) {
 	adds := podEvent("TriggeredScaleUp", "pod triggered scale-up: [{pool 1->2 (max: 5)}]", time.Minute)
 	f.Events = []input.Event{refuses}
 	r := report(f)
-	wantSentence(t, r, "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds no node for it: 2 Insufficient memory.")
+	wantSentence(t, r, "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds no node for it: 2 node groups lack free memory.")
 	if d := r.Problems[0].Details; len(d) != 2 || d[1] != refuses.Message {
 		t.Errorf("%q", d)
 	}
 	f.Events = []input.Event{refuses, adds}
-	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: 5 Insufficient memory; the cluster autoscaler adds a node for it.")
+	wantSentence(t, report(f), "The Job is stalled: no node can take the pod: 5 nodes lack free memory; the cluster autoscaler adds a node for it.")
 }
 
 // Requirements: PND-07

@@ -167,5 +167,14 @@ func (a *Autoscaler) Text() string {
 	if a.Kind != "" {
 		return component(a.By) + " adds no node: " + a.fill(a.row().text)
 	}
-	return wording.Join(": ", component(a.By)+" adds no node for it", wording.Shorten(a.Why, maxMessage))
+	return wording.Join(": ", component(a.By)+" adds no node for it", a.why())
+}
+
+// why returns the reasons of a refusal: those of the cluster autoscaler are kube-scheduler's filters, for groups of nodes.
+func (a *Autoscaler) why() string {
+	refusals := UnfitsOf(noneOf + a.Why)
+	if a.By != ByClusterAutoscaler || slices.ContainsFunc(refusals, func(u Unfit) bool { return u.Nodes == 0 || u.row().nodes[0] == "" }) {
+		return wording.Shorten(a.Why, maxMessage)
+	}
+	return strings.Join(Sentences(refusals, nil, "node group", "node groups"), ", ")
 }

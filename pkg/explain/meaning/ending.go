@@ -95,7 +95,7 @@ var endings = []endRow{
 	},
 	{
 		kind: EndRejected, by: ByKubelet, // see isRejection
-		brief: "rejected: {reason}", text: "Pod was rejected by the kubelet ({reason}) and never ran",
+		brief: "rejected: {reason}", text: "Pod was rejected by the kubelet ({reason}{why}) and never ran",
 		advice: func(e *Ending, _ string) string {
 			switch e.Reason {
 			case "NodeAffinity":
@@ -353,7 +353,11 @@ func (e *Ending) Advice(message string) string {
 }
 
 func (e *Ending) fill(template string) string {
-	return strings.NewReplacer("{container}", e.Container, "{probe}", e.Probe, "{reason}", e.Reason).Replace(template)
+	why := ""
+	if e.Reason == "NodePorts" { // The message names only the check that failed.
+		why = ": another pod on the node has its hostPort"
+	}
+	return strings.NewReplacer("{container}", e.Container, "{probe}", e.Probe, "{reason}", e.Reason, "{why}", why).Replace(template)
 }
 
 func always(advice string) func(*Ending, string) string {

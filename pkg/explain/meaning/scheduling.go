@@ -70,9 +70,11 @@ type unfitRow struct {
 	patterns []*lazyregexp.Regexp // the group, if any, is the name
 	// yieldsTo are the kinds of messages that match this row, too.
 	yieldsTo []UnfitKind
-	// text follows the number of nodes. Without text, the message is quoted. {claim}, {(claim)} and {(warning)} are about the
-	// claim.
+	// text follows the number of nodes where there is little room. Without text, the message is quoted. {claim}, {(claim)} and
+	// {(warning)} are about the claim.
 	text, advice string
+	// nodes is the predicate of a sentence about the nodes, in singular and plural, if the reason is about nodes.
+	nodes [2]string
 	// advise returns advice that depends on more than names.
 	advise func(u *Unfit, claims []Claim) string
 	// isAboutClaim reports whether the reason is about a claim of the pod, or its volume.
@@ -85,42 +87,49 @@ var unfits = []unfitRow{
 		kind:     UnfitResource,
 		patterns: re(`^(?:node\(s\) had )?[Ii]nsufficient (\S+)`),
 		text:     "Insufficient {name}",
+		nodes:    [2]string{"lacks free {name}", "lack free {name}"},
 		advise:   resourceAdvice,
 	},
 	{
 		kind:     UnfitPodCount,
 		patterns: re(`^Too many pods`),
 		text:     "Too many pods",
+		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
 		advice:   "add nodes: these run as many pods as they may (status.allocatable.pods)",
 	},
 	{
 		kind:     UnfitTaint,
 		patterns: re(`^node\(s\) had (?:untolerated )?taints? \{([^}]*)\}`, `^node\(s\) had (?:untolerated )?taint`),
 		text:     "with untolerated taint{taint}",
+		nodes:    [2]string{"has an untolerated taint{taint}", "have an untolerated taint{taint}"},
 		advise:   taintAdvice,
 	},
 	{
 		kind:     UnfitCordoned,
 		patterns: re(`^node\(s\) were unschedulable`),
 		text:     "unschedulable (cordoned)",
+		nodes:    [2]string{"is cordoned", "are cordoned"},
 		advice:   uncordon,
 	},
 	{
 		kind:     UnfitTopologySpread,
 		patterns: re(`pod topology spread constraints`),
 		text:     "topology spread constraints",
+		nodes:    [2]string{"does not satisfy its topology spread constraints", "do not satisfy its topology spread constraints"},
 		advice:   "{recreate} with other topologySpreadConstraints (a larger maxSkew, or whenUnsatisfiable ScheduleAnyway), or add nodes in the domains that lack pods",
 	},
 	{
 		kind:     UnfitPodAffinity,
 		patterns: re(`((?:existing )?pods? (?:anti-)?affinity) rules|(pod affinity/anti-affinity)`),
 		text:     "excluded by {name}",
+		nodes:    [2]string{"is excluded by {name}", "are excluded by {name}"},
 		advice:   "compare podAffinity and podAntiAffinity of the pod with the pods on the nodes, or add nodes",
 	},
 	{
 		kind:         UnfitVolumeNode,
 		patterns:     re(`volume node affinity conflict|PersistentVolume's node affinity|no available volume zone|\bpv "[^"]+" node affinity doesn't match`),
 		text:         "volume node affinity{(claim)}",
+		nodes:        [2]string{"cannot use its volume{(claim)}", "cannot use its volume{(claim)}"},
 		advice:       "make room for the pod where its volume is{(claim)}, or use a volume in a zone that has room; a StorageClass with volumeBindingMode WaitForFirstConsumer creates volumes where their pods fit",
 		isAboutClaim: true,
 	},
@@ -129,30 +138,35 @@ var unfits = []unfitRow{
 		patterns: re(`node affinity|node selector|^pod affinity terms conflict`),
 		yieldsTo: []UnfitKind{UnfitVolumeNode},
 		text:     "node affinity/selector{(name)}",
+		nodes:    [2]string{"does not match its {selector}", "do not match its {selector}"},
 		advise:   selectorAdvice,
 	},
 	{
 		kind:     UnfitNodeName,
 		patterns: re(`requested (?:node name|hostname)`),
 		text:     "node name",
+		nodes:    [2]string{"is not the node that it names", "are not the node that it names"},
 		advice:   "{recreate} with a nodeName that exists, or without it",
 	},
 	{
 		kind:     UnfitHostPort,
 		patterns: re(`free (?:host )?ports`),
 		text:     "host port in use",
+		nodes:    [2]string{"has its host port in use", "have its host port in use"},
 		advice:   "{recreate} without hostPort, or with a lower parallelism: each node has the port only once",
 	},
 	{
 		kind:     UnfitVolumeCount,
 		patterns: re(`exceed max volume count`),
 		text:     "maximum number of volumes",
+		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
 		advice:   "add nodes: these have as many volumes attached as they may",
 	},
 	{
 		kind:         UnfitNoVolume,
 		patterns:     re(`available persistent volumes to bind|enough free storage`),
 		text:         "no PersistentVolume to bind{(claim)}",
+		nodes:        [2]string{"has no PersistentVolume to bind{(claim)}", "have no PersistentVolume to bind{(claim)}"},
 		advise:       unboundAdvice,
 		isAboutClaim: true,
 	},
@@ -221,6 +235,9 @@ const uncordon = "uncordon a node (kubectl uncordon), or wait until its maintena
 
 // available is the beginning of the list of reasons in kube-scheduler's message (framework.FitError).
 var available = lazyregexp.New(`^\d+/\d+ nodes are available: `)
+
+// noneOf is the same for reasons that stand alone.
+const noneOf = "0/0 nodes are available: "
 
 // counted matches a reason with the number of nodes for which it holds.
 var counted = lazyregexp.New(`^(\d+) (.+)$`)
@@ -305,6 +322,37 @@ func (u *Unfit) Text(claims []Claim) string {
 	return wording.Quoted(wording.Shorten(u.Message, maxMessage))
 }
 
+// Sentences returns the reasons as clauses with their numbers of nodes, such as "2 nodes are cordoned" and "3 lack free cpu"; claims
+// belong to the pod, one and many are the words for nodes.
+func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
+	said := false // The first number has the word for nodes.
+	for i := range all {
+		u := &all[i]
+		r, nodes := u.row(), wording.Plural(u.Nodes, one, many)
+		switch {
+		case u.Nodes == 0, r.nodes[0] == "" && r.text != "": // It does not depend on the node.
+			out = append(out, u.Text(claims))
+		case r.text == "":
+			out = append(out, nodes+": "+u.Text(claims))
+		default:
+			if said {
+				nodes = wording.Thousands(u.Nodes)
+			}
+			said = true
+			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, r.nodes[0], r.nodes[1]), claims))
+		}
+	}
+	return out
+}
+
+// Brief returns the reason after its number of nodes: "3 Insufficient cpu".
+func (u *Unfit) Brief(claims []Claim) string {
+	if u.Nodes == 0 {
+		return u.Text(claims)
+	}
+	return wording.Thousands(u.Nodes) + " " + u.Text(claims)
+}
+
 // Advice returns advice on the reason, or ""; claims belong to the pod.
 func (u *Unfit) Advice(claims []Claim) string {
 	if r := u.row(); r.advise == nil {
@@ -329,11 +377,12 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 			warning = wording.InBrackets(wording.Quoted(wording.Shorten(claims[i].Warning, maxMessage)))
 		}
 	}
-	claim, inClaim, taint := "a PersistentVolumeClaim of the pod"+wording.InBrackets(wording.Enumerate(names, "or")), "", ""
+	claim, inClaim, taint, selector := "a PersistentVolumeClaim of the pod"+wording.InBrackets(wording.Enumerate(names, "or")), "", "", "node affinity or selector"
 	if u.Name != "" {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
+		selector = "nodeSelector (" + u.Name + ")"
 	}
-	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {

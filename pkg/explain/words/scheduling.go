@@ -16,27 +16,26 @@ const noNode = "no node can take the pod"
 const maxUnfits = 5
 
 // unschedulableText explains why no node can take the pod.
-func unschedulableText(p *explain.Problem, now time.Time) string {
-	return wording.Join(": ", noNode, unfitsBriefly(p, now))
+func unschedulableText(p *explain.Problem, _ time.Time) string {
+	return wording.Join(": ", noNode, unfitsText(p))
+}
+
+// unfitsText returns the reasons as clauses about nodes.
+func unfitsText(p *explain.Problem) string {
+	return atMostUnfits(meaning.Sentences(p.Scheduling.Unfit, p.Start.Claims, "node", "nodes"))
 }
 
 func unfitsBriefly(p *explain.Problem, _ time.Time) string {
-	return unfitsText(p.Scheduling.Unfit, p.Start.Claims)
+	var parts []string
+	for i := range p.Scheduling.Unfit {
+		parts = append(parts, p.Scheduling.Unfit[i].Brief(p.Start.Claims))
+	}
+	return atMostUnfits(parts)
 }
 
-// unfitsText returns the reasons with their numbers of nodes: "1 Insufficient nvidia.com/gpu, 8 node affinity/selector".
-func unfitsText(all []meaning.Unfit, claims []meaning.Claim) string {
-	var parts []string
-	for i := range all[:min(len(all), maxUnfits)] {
-		u := &all[i]
-		text := u.Text(claims)
-		if u.Nodes > 0 {
-			text = wording.Thousands(u.Nodes) + " " + text
-		}
-		parts = append(parts, text)
-	}
-	if n := len(all) - maxUnfits; n > 0 {
-		parts = append(parts, wording.Plural(int32(n), "other reason", "other reasons"))
+func atMostUnfits(parts []string) string {
+	if n := len(parts) - maxUnfits; n > 0 {
+		parts = append(parts[:maxUnfits], wording.Plural(int32(n), "other reason", "other reasons"))
 	}
 	return strings.Join(parts, ", ")
 }

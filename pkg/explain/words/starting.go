@@ -63,7 +63,7 @@ func neverStartedClauses(p *explain.Problem) []string {
 	fits := room(decidedTexts[reconcile.OutcomeFailed])
 	switch {
 	case p.Kind == explain.ProblemUnschedulable:
-		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p.Scheduling.Unfit, p.Start.Claims))}
+		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
 		return imageSays(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Start.Trouble != nil:

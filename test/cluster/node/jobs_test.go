@@ -211,7 +211,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 	}{
 		{secret, explain.ProblemContainerConfig, "CreateContainerConfigError", `secret "none" not found`},
 		{image, explain.ProblemImagePull, "ErrImageNeverPull", "busybox:none"},
-		{limited(newJob("room", "true"), "900Gi"), explain.ProblemUnschedulable, "", "1 Insufficient memory"},
+		{limited(newJob("room", "true"), "900Gi"), explain.ProblemUnschedulable, "", "1 node lacks free memory"},
 	} {
 		t.Run(c.job.Name, func(t *testing.T) {
 			t.Parallel()
