@@ -20,7 +20,7 @@ import (
 
 // needs is a script that holds so many bytes of memory in a child process, and fails with 1 if that is killed.
 func needs(bytes string) string {
-	return `head -c ` + bytes + ` /dev/zero | tail -c ` + bytes + ` | wc -c; [ "$?" = 0 ] || exit 1`
+	return `set -o pipefail; head -c ` + bytes + ` /dev/zero | tail -c ` + bytes + ` | wc -c || exit 1`
 }
 
 // ofBuiltin makes the built-in controller run the Job.
