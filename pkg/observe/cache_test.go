@@ -105,7 +105,7 @@ func TestListLeavesOutAnUnselectedPod(t *testing.T) {
 }
 
 // JOB-35: a call for one Job finds that a pod of another Job is gone, and the change is reported to the other Job.
-func TestMissingPodOfAnotherJobIsTold(t *testing.T) {
+func TestMissingPodIsReportedToItsJob(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	store := c.PodStore("")

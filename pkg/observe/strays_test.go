@@ -101,7 +101,7 @@ func TestJobMayAdoptWhatItSelects(t *testing.T) {
 
 // JOB-35: the Jobs notified of a stray: the Jobs that would adopt it, when it becomes a stray or when its labels
 // change.
-func TestStrayIsTold(t *testing.T) {
+func TestStrayIsReportedToJobsThatMayAdoptIt(t *testing.T) {
 	r := &recorder{}
 	c := NewCache(nil, nil, r)
 	jobs, pods := c.JobStore(""), c.PodStore("")

@@ -618,7 +618,7 @@ func TestInterruptedRetryIsCanceled(t *testing.T) {
 
 // A retry that another client has created meanwhile is not followed.
 // Requirements: RUN-09
-func TestRetryOfSomebodyElseIsNotFollowed(t *testing.T) {
+func TestRetryOfAnotherUserIsNotFollowed(t *testing.T) {
 	server := newServer(t)
 	server.outage = []clitest.Status{{Code: 503, Message: "later"}}
 	server.stores = func(name string) {

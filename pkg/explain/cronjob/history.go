@@ -12,11 +12,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-var (
-	// createdJob and completedJob match the messages of the events SuccessfulCreate and SawCompletedJob.
-	createdJob   = lazyregexp.New(`^Created job (\S+)$`)
-	completedJob = lazyregexp.New(`^Saw completed job: (\S+), (?:condition|status): \w+$`)
-)
+// createdJob matches the message of the event SuccessfulCreate.
+var createdJob = lazyregexp.New(`^Created job (\S+)$`)
 
 // history returns the runs that Jobs and events still show, the newest first.
 func history(in *input.CronJob, runs []explain.OwnedRun) (all []explain.OwnedRun) {
@@ -62,9 +59,10 @@ func removedRuns(in *input.CronJob) (removed []explain.OwnedRun) {
 				run.Started = explain.TimeOf(e.Began())
 			}
 		case "SawCompletedJob":
-			if run := seen(completedJob.Group(e.Message)); run != nil {
+			job, condition := completion(e.Message)
+			if run := seen(job); run != nil {
 				run.Finished, run.State = explain.TimeOf(e.Began()), explain.OwnedSucceeded
-				if completed.Group(e.Message) == string(batchv1.JobFailed) {
+				if condition == batchv1.JobFailed {
 					run.State = explain.OwnedFailed
 				}
 			}

@@ -16,7 +16,7 @@ import (
 var (
 	// unexpected and completed match the messages of the events UnexpectedJob and SawCompletedJob.
 	unexpected = lazyregexp.New(`^Saw a job that the controller did not create or forgot: (\S+)$`)
-	completed  = lazyregexp.New(`^Saw completed job: \S+, (?:condition|status): (\w+)$`)
+	completed  = lazyregexp.New(`^Saw completed job: (\S+), (?:condition|status): (\w+)$`)
 	// scheduled matches the end of a name that the controller gives: the time of the start in minutes.
 	scheduled = lazyregexp.New(`-(\d{8,10})$`)
 )
@@ -111,10 +111,20 @@ func removedRun(cj *batchv1.CronJob, events []input.Event) *explain.OwnedRun {
 			seen = e
 		}
 	}
-	if seen != nil && completed.Group(seen.Message) == string(batchv1.JobFailed) {
-		run.State, run.Since = explain.OwnedFailed, explain.TimeOf(seen.Last)
+	if seen != nil {
+		if _, condition := completion(seen.Message); condition == batchv1.JobFailed {
+			run.State, run.Since = explain.OwnedFailed, explain.TimeOf(seen.Last)
+		}
 	}
 	return run
+}
+
+// completion returns the Job and its condition from the message of an event SawCompletedJob, "" if it is another message.
+func completion(message string) (job string, condition batchv1.JobConditionType) {
+	if m := completed.FindStringSubmatch(message); m != nil {
+		return m[1], batchv1.JobConditionType(m[2])
+	}
+	return "", ""
 }
 
 // decideByRuns sets the state of a CronJob whose Jobs hinder it, or one another.

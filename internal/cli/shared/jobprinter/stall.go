@@ -47,7 +47,7 @@ func whyOf(job *unstructured.Unstructured) *explain.Why {
 	return valueOf[explain.Why](job, whyField)
 }
 
-// valueOf returns the value of a field, nil if there is none.
+// valueOf returns the value of a field, or nil if the object lacks it.
 func valueOf[T any](job *unstructured.Unstructured, field string) *T {
 	object, is := job.Object[field].(map[string]any)
 	if !is {

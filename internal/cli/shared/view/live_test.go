@@ -109,7 +109,7 @@ func TestLiveNameIsWatchedOnceByAFieldSelector(t *testing.T) {
 }
 
 // Issue 6.6, MGB-12: a Job that no controller works on is reported after a while.
-func TestLiveJobOfNobodyIsReported(t *testing.T) {
+func TestLiveJobThatNoControllerWorksOnIsReported(t *testing.T) {
 	job := clitest.SimpleJob("ns1", "a", 0)
 	delete(job.Object, "status")
 	job.Object["metadata"].(map[string]any)["creationTimestamp"] = "2026-03-01T12:00:00Z"

@@ -33,7 +33,7 @@ type taken struct {
 }
 
 // Disruptions counts the pods that were taken from the Job: pods that exist, pods that the controller's events count, and pods
-// that only the events of others show. It returns nil if there are none.
+// that only the events of others show. It returns nil if no pod was taken.
 func Disruptions(in *facts.Facts, fs *failures.Failures, a *Accounting, o explain.Options) *explain.Disruptions {
 	known := takenPods(in, fs, o)
 	if !o.IsNarrow() {
