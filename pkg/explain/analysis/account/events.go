@@ -1,8 +1,6 @@
 package account
 
 import (
-	"slices"
-
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
@@ -17,7 +15,7 @@ import (
 // addEvents adds the causes of pods that no longer exist, from the controller's events. It adds at most the number of
 // unexplained failures: an event may refer to a pod that still exists and ended differently after it was counted.
 func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods map[cause.Cause]countedCause) {
-	withoutDeletions := failures.ExplainedWithoutDeletions(in, fs)
+	withoutDeletions, failed := failures.ExplainedWithoutDeletions(in, fs), fs.PodNames()
 	for i := range in.Events {
 		e := &in.Events[i]
 		if !failures.IsAboutFailures(e) {
@@ -29,7 +27,7 @@ func (a *Accounting) addEvents(in *facts.Facts, fs *failures.Failures, inPods ma
 		}
 		known, seen := countedInPods(e, inPods)
 		// A pod that the event names, and that has another cause by now, is counted there.
-		moved := !seen && namesFailedPod(e, fs)
+		moved := !seen && e.Failed != nil && failed[e.Failed.Pod]
 		if moved {
 			c.Count--
 		}
@@ -59,11 +57,6 @@ func countedInPods(e *input.Event, inPods map[cause.Cause]countedCause) (c count
 		c, found = inPods[r.Cause]
 	}
 	return c, found
-}
-
-// namesFailedPod reports whether the event is about failures of which a pod that exists is the example.
-func namesFailedPod(e *input.Event, fs *failures.Failures) bool {
-	return e.Failed != nil && slices.ContainsFunc(fs.All, func(f failures.Failure) bool { return f.Pod.Name == e.Failed.Pod })
 }
 
 // addDeleted adds those pods of a cause from an event that the Job's controller deleted, as its other events show, and

@@ -82,10 +82,7 @@ func stoppedCause(reason explain.StopReason) explain.Cause {
 // stoppedCauses returns the pods that the controller deleted according to events, and terminating pods that are already
 // counted, by the reason for the deletion.
 func stoppedCauses(in *facts.Facts, fs *failures.Failures) (causes []explain.Cause) {
-	known := map[string]bool{} // the pods that already have a cause
-	for i := range fs.All {
-		known[fs.All[i].Pod.Name] = true
-	}
+	known := fs.PodNames() // the pods that already have a cause
 	add := func(reason explain.StopReason, source explain.CauseSource, pod string, n int32) {
 		if known[pod] {
 			return

@@ -264,6 +264,15 @@ func (f *Failure) Message() string {
 	return strings.TrimSpace(cmp.Or(f.Pod.Message, f.Pod.DisruptionMessage))
 }
 
+// PodNames returns the names of the failed pods that exist.
+func (fs *Failures) PodNames() map[string]bool {
+	names := make(map[string]bool, len(fs.All))
+	for i := range fs.All {
+		names[fs.All[i].Pod.Name] = true
+	}
+	return names
+}
+
 // HaveLogs reports whether some of the failed pods may have a log; pods that no longer exist have none.
 func (fs *Failures) HaveLogs() bool {
 	return slices.ContainsFunc(fs.All, func(f Failure) bool {
