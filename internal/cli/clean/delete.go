@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -78,27 +77,16 @@ func (w *writer) printDeleted(ctx context.Context, deleted []*candidate, all int
 	fmt.Fprintln(w.ErrOut, text+".")
 }
 
-// delete deletes a Job once more if the answer was lost: then the Job with this UID is gone, or the request is repeated safely.
-// A request that was sent before Ctrl-C is completed.
+// delete deletes a Job. A request that was sent before Ctrl-C is completed.
 func (w *writer) delete(ctx context.Context, job *batchv1.Job) error {
 	sending, cancel := interrupt.Linger(ctx, interruptedTime, w.After)
 	defer cancel()
 	call := apicall.Call{Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
 	client := jobwrite.Client{Objects: w.jobs.Namespace(job.Namespace), Call: call}
-	remove := func() error {
-		if w.keepPods {
-			return client.DeleteWithoutPods(sending, job.Name, job.UID)
-		}
-		return client.Delete(sending, job.Name, job.UID, "")
+	if w.keepPods {
+		return client.DeleteWithoutPods(sending, job.Name, job.UID)
 	}
-	err := remove()
-	if code, _ := statusOf(err); err == nil || code > 0 && code < http.StatusInternalServerError || sending.Err() != nil {
-		return err
-	}
-	if err = remove(); kube.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
+	return client.Delete(sending, job.Name, job.UID, "")
 }
 
 // statusOf returns the HTTP status code of an error that is an answer, and whether it is one.

@@ -25,6 +25,7 @@ type Writes struct {
 	API  *API
 	Pods *Pods
 
+	objects  *Objects
 	mu       sync.Mutex
 	calls    []string
 	uids     int
@@ -40,7 +41,8 @@ type Writes struct {
 func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
 	t.Helper()
 	f := &Writes{denied: map[string]bool{}}
-	f.API, f.Pods = NewPods(t, jobs...)
+	f.objects = NewObjects(t, jobs...)
+	f.API, f.Pods = f.objects.API, f.objects.Pods
 	f.API.Server.Close()
 	f.API.Server = httptest.NewServer(f)
 	f.API.Address = f.API.Server.Listener.Addr().String()
@@ -91,7 +93,7 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	namespace, rest, ok := jobPath(strings.Trim(r.URL.Path, "/"))
 	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
 	if !ok || namespace == "" || verb == "" {
-		f.API.Serve(w, r)
+		f.objects.ServeHTTP(w, r)
 		return
 	}
 	name, subresource, isSub := strings.Cut(rest, "/")

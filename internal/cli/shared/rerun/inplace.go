@@ -24,8 +24,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// maxConflicts is how many writes in a row may find that the Job has changed since it was read.
-const maxConflicts = 10
+// maxConflicts is how many writes in a row, each of which is repeated, may conflict.
+const maxConflicts = 2
 
 // mutableSince is the first minor version of Kubernetes 1 whose API server lets the resources of a suspended Job change.
 const mutableSince = 36
@@ -86,8 +86,10 @@ func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InP
 	}
 	state := &raising{client: c, job: f.Job, plan: plan}
 	err := state.run(ctx, timing)
-	if ctx.Err() != nil && state.sent {
+	if _, explained := errors.AsType[*cmdutil.UserError](err); err != nil && !explained && state.sent {
 		fmt.Fprintln(c.options.Out, sanitize.Line(state.left()))
+	}
+	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
@@ -173,8 +175,8 @@ func (r *raising) step(ctx context.Context, object *unstructured.Unstructured, j
 		r.plan.Resume = !isSuspended(job)
 		fallthrough
 	case !isSuspended(job):
-		r.sent = true
 		_, err := r.client.write.Patch(ctx, r.job.Name, types.MergePatchType, r.plan.SuspendPatch(r.job.UID))
+		r.sent = r.sent || err == nil || kube.MayBeDone(err)
 		return false, err
 	}
 	r.sent, r.seen = true, true
