@@ -25,10 +25,9 @@ const (
 	statusWidth = len("x Suspended")
 	timeWidth   = 6
 	// leastBar, usualBar and mostBar are widths of bars, which use the width that no column needs.
-	leastBar  = 4
-	usualBar  = 20
-	mostBar   = 40
-	whyHeader = "WHY"
+	leastBar = 4
+	usualBar = 20
+	mostBar  = 40
 )
 
 // columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
@@ -45,11 +44,11 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	bar, why := leastBar, words.WhyWidth
 	columns := []layout.Column[job]{
 		{
-			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
+			Header: section.NamespaceColumn, Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
 			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
 		},
 		{
-			Header: "NAME", Width: f.name, Min: least.name, Middle: true,
+			Header: section.NameColumn, Width: f.name, Min: least.name, Middle: true,
 			Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
 			Cell: func(o *job) layout.Line { return s.nameCell(p, o) },
 		},
@@ -91,7 +90,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
-			Header: whyHeader, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
+			Header: section.WhyColumn, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
 			Cell: func(o *job) layout.Line { return whyCell(p, o, why) },
 		},
 		{
@@ -107,6 +106,14 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	}
 
 	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
+	if s.byOwner {
+		columns = section.WithOwners(columns, func(o *job) *section.Owner {
+			if c := s.cronJobOf(o); c != nil {
+				return &c.row
+			}
+			return nil
+		})
+	}
 	columns = s.table.Marked(p, columns)
 	free := max(0, layout.TableOf(columns, nil).Free(p.Width-widget.CursorWidth))
 	usual := min(usualBar-leastBar, free)
@@ -116,7 +123,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		switch {
 		case columns[i].Sort.Name == progress:
 			columns[i].Width += bar - leastBar
-		case columns[i].Header == whyHeader && reasons > 0:
+		case columns[i].Header == section.WhyColumn && reasons > 0:
 			columns[i].Width, columns[i].Min = why, why
 		}
 	}
