@@ -38,7 +38,7 @@ func All() []Difference {
 		},
 		{
 			Name: "a deleted Job does not start when it is resumed", Where: "docs/controller.md: a suspended Job that is resumed while; JOB-27",
-			Align: alignResumedDeleted,
+			Rule: func(r *model.Rules) *bool { return &r.DeletedIsNotResumed }, Align: alignResumedDeleted,
 		},
 		{
 			Name: "a failed pod waits again when its next pod is removed", Where: "docs/controller.md: an index whose new pod is removed; BLI-07, ADR 0002",
