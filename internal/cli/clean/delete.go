@@ -53,7 +53,7 @@ func (w *writer) deleteAll(ctx context.Context, chosen []*candidate) error {
 		}
 		failed = append(failed, w.explain(c.Job, err))
 		refused[c.Namespace] = cmdutil.IsMissingPermission(err)
-		if _, is := statusOf(err); !is {
+		if !isAnswer(err) {
 			break
 		}
 	}
@@ -89,13 +89,10 @@ func (w *writer) delete(ctx context.Context, job *batchv1.Job) error {
 	return client.Delete(sending, job.Name, job.UID, "")
 }
 
-// statusOf returns the HTTP status code of an error that is an answer, and whether it is one.
-func statusOf(err error) (code int32, is bool) {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return 0, false
-	}
-	return answer.Status().Code, true
+// isAnswer reports whether an error is an answer of the API server.
+func isAnswer(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	return errors.As(err, &answer)
 }
 
 // explain returns the error for a Job that was not deleted.
@@ -109,7 +106,7 @@ func (w *writer) explain(job *batchv1.Job, err error) error {
 	case cmdutil.IsMissingPermission(err):
 		return err
 	}
-	if _, is := statusOf(err); is {
+	if isAnswer(err) {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot delete "+name+": "+cmdutil.ErrorLine(err), "")
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot find out whether "+name+" was deleted: "+cmdutil.ErrorLine(err), "")

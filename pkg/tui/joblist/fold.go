@@ -25,7 +25,7 @@ var (
 type fold struct {
 	of     *snapshot.Jobs
 	hidden map[int32]bool
-	// cronJobs have a row, which is that of their most urgent Job; by the key of the row.
+	// cronJobs have a row in the place of their most urgent Job; by the key of the row.
 	cronJobs map[string]*cronJob
 }
 
@@ -49,7 +49,9 @@ func (s *listScreen) foldCronJobs(jobs *snapshot.Jobs, now time.Time) {
 		}
 	}
 	for _, c := range s.fold.cronJobs {
-		slices.SortStableFunc(c.jobs, func(a, b int32) int { return cmp.Compare(urgencyOf(&jobs.Items[b], now), urgencyOf(&jobs.Items[a], now)) })
+		slices.SortStableFunc(c.jobs, func(a, b int32) int {
+			return cmp.Compare(urgencyOf(&jobs.Items[b], now), urgencyOf(&jobs.Items[a], now))
+		})
 		states := make([]string, len(c.jobs))
 		for i, at := range c.jobs {
 			states[i] = section.RowStatus(&jobs.Items[at])
@@ -98,6 +100,19 @@ func family(o *explain.Outline) string {
 
 // isHidden reports whether a Job of the list has no row.
 func (s *listScreen) isHidden(i int32) bool { return !s.unfolded && s.fold.hidden[i] }
+
+// withCronJobs returns columns that also draw the rows of CronJobs.
+func (s *listScreen) withCronJobs(columns []layout.Column[explain.Outline]) []layout.Column[explain.Outline] {
+	if !s.byOwner {
+		return columns
+	}
+	return section.WithOwners(columns, func(o *explain.Outline) *section.Owner {
+		if c := s.cronJobOf(o); c != nil {
+			return &c.row
+		}
+		return nil
+	})
+}
 
 // hasRow reports whether a Job has a row that the filter shows. That of a CronJob is shown if it would show one of the Jobs.
 func (s *listScreen) hasRow(jobs *snapshot.Jobs, i int32) bool {

@@ -146,11 +146,11 @@ func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
 	s.arrange(jobs, d.Snap.AsOf())
 	s.stats.derive(jobs, p, s.isHidden, func(o *explain.Outline) int { return s.nameCell(p, o).Width() })
 	lines := s.summary(p, jobs)
-	all, what := s.shown(jobs), "Jobs"
+	what := "Jobs"
 	if s.byOwner {
-		all, what = s.rows(jobs), "rows"
+		what = "rows"
 	}
-	if l := s.table.Filter.Line(p, s.table.Len(), all, what); l != nil {
+	if l := s.table.Filter.Line(p, s.table.Len(), s.rows(jobs), what); l != nil {
 		lines = append(lines, l)
 	}
 	if s.table.Len() == 0 {

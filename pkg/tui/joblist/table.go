@@ -106,15 +106,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	}
 
 	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
-	if s.byOwner {
-		columns = section.WithOwners(columns, func(o *job) *section.Owner {
-			if c := s.cronJobOf(o); c != nil {
-				return &c.row
-			}
-			return nil
-		})
-	}
-	columns = s.table.Marked(p, columns)
+	columns = s.table.Marked(p, s.withCronJobs(columns))
 	free := max(0, layout.TableOf(columns, nil).Free(p.Width-widget.CursorWidth))
 	usual := min(usualBar-leastBar, free)
 	reasons := min(words.MostWhy-words.WhyWidth, (free-usual)*2/3)

@@ -156,25 +156,16 @@ func (r *raising) run(ctx context.Context, timing feed.Timing) error {
 // step does the next write that the stored Job is ready for, if any. It reports whether the memory is raised.
 func (r *raising) step(ctx context.Context, object *unstructured.Unstructured, job *batchv1.Job) (done bool, err error) {
 	stored, _ := retry.StoredInPlace(job.Annotations)
-	switch {
-	case job.UID != r.job.UID:
-		return false, r.refused("%s was replaced by another Job of that name, which is left as it is", r.seeIt())
-	case stored == nil && r.seen && r.plan.IsIn(object): // This call, whose answer was lost, or another one has finished it.
+	if stored == nil && r.seen && job.UID == r.job.UID && r.plan.IsIn(object) { // This call, whose answer was lost, or another one has finished it.
 		return true, nil
-	case reconcile.IsFinished(job):
-		return false, r.refused("%s finished before its memory was raised", "leave out --in-place: a new Job runs what is missing")
-	case job.DeletionTimestamp != nil:
-		return false, r.refused("%s is being deleted, with its old memory", "")
-	case stored == nil && r.seen:
-		return false, r.stopped("lost the annotation "+retry.RaiseAnnotation+" before its memory was raised, and %s", job)
-	case stored != nil && !reflect.DeepEqual(stored, r.plan):
-		return false, r.refused("another retry --in-place changes the memory of %s", r.seeIt())
-	case r.seen && !isSuspended(job):
-		return false, r.stopped("was resumed before its memory was raised, and %s", job)
-	case stored == nil:
-		r.plan.Resume = !isSuspended(job)
-		fallthrough
-	case !isSuspended(job):
+	}
+	if err := r.check(job, stored); err != nil {
+		return false, err
+	}
+	if stored == nil || !isSuspended(job) {
+		if stored == nil {
+			r.plan.Resume = !isSuspended(job)
+		}
 		_, err := r.client.write.Patch(ctx, r.job.Name, types.MergePatchType, r.plan.SuspendPatch(r.job.UID))
 		r.sent = r.sent || err == nil || kube.MayBeDone(err)
 		return false, err
@@ -195,10 +186,6 @@ func (r *raising) refused(text, hint string) error {
 	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf(text, "job.batch/"+r.job.Name), hint)
 }
 
-func (r *raising) seeIt() string {
-	return fmt.Sprintf("see it with: kubectl batchjob status %s -n %s", r.job.Name, r.job.Namespace)
-}
-
 // stopped returns the error that a change of the Job by someone else stops this call; why has the place of the Job's state.
 func (r *raising) stopped(why string, job *batchv1.Job) error {
 	stored, _ := retry.StoredInPlace(job.Annotations)
@@ -213,6 +200,26 @@ func (r *raising) stopped(why string, job *batchv1.Job) error {
 }
 
 func isSuspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
+
+// check returns an error if someone else changed what this call relies on.
+func (r *raising) check(job *batchv1.Job, stored *retry.InPlace) error {
+	see := fmt.Sprintf("see it with: kubectl batchjob status %s -n %s", r.job.Name, r.job.Namespace)
+	switch {
+	case job.UID != r.job.UID:
+		return r.refused("%s was replaced by another Job of that name, which is left as it is", see)
+	case reconcile.IsFinished(job):
+		return r.refused("%s finished before its memory was raised", "leave out --in-place: a new Job runs what is missing")
+	case job.DeletionTimestamp != nil:
+		return r.refused("%s is being deleted, with its old memory", "")
+	case stored == nil && r.seen:
+		return r.stopped("lost the annotation "+retry.RaiseAnnotation+" before its memory was raised, and %s", job)
+	case stored != nil && !reflect.DeepEqual(stored, r.plan):
+		return r.refused("another retry --in-place changes the memory of %s", see)
+	case r.seen && !isSuspended(job):
+		return r.stopped("was resumed before its memory was raised, and %s", job)
+	}
+	return nil
+}
 
 // isIdle reports whether the API server lets the resources of the suspended Job change.
 func isIdle(job *batchv1.Job) bool {
