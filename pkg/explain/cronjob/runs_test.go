@@ -99,6 +99,11 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			first:   "CronJob backup starts no Job (Forbid): its Job backup-1 is stalled for 3h: image registry.example/sync:relase-7 of container sync cannot be pulled.",
 			command: "kubectl batchjob why backup-1 -n ns",
 		},
+		"the cause is too long for the sentence": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
+			state: explain.CronJobScheduled, first: "CronJob backup last started backup-1, which failed 8h59m ago.",
+			notes: "Container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
+		},
 		"Jobs pile up": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,
 			jobs:    []run{jobNamed("c", 1*time.Hour, stalled), jobNamed("a", 3*time.Hour, stalled), jobNamed("b", 2*time.Hour, stalled)},

@@ -207,6 +207,12 @@ func refusalSays(p *explain.Problem, _ time.Time) quotation {
 	return plainly(said)
 }
 
+// refusedClauses returns the refusal after these words, and what its message adds to it.
+func refusedClauses(beginning string, r *meaning.Refusal) []string {
+	text, _ := r.Clause()
+	return refusalSays(&explain.Problem{Refusal: r}, time.Time{}).clauses(beginning+text, room(""))
+}
+
 // creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
 func creationsRefusedText(p *explain.Problem, now time.Time) string {
 	r := *p.Refusal
