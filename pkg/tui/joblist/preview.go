@@ -21,7 +21,7 @@ const (
 	besideGap       = 3
 	mostPreview     = 120
 	leastList       = 60
-	leastNamespaces = 70
+	leastNamespaces = 72
 	leastPreview    = 6
 	aboveList       = 7
 )
