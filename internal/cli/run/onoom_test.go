@@ -24,7 +24,7 @@ func (s *server) limitOf(job string) string {
 	return limit
 }
 
-// failAs fails index 1 of a Job, an attempt of the task, which ends that Job. The reason Evicted is that of a disruption.
+// failAs fails index 1 of a Job, an attempt of the task, which ends that Job. With the reason Evicted, it is a disruption.
 func (s *server) failAs(attempt int, job string, code int32, reason string) {
 	pod := ofJob(clitest.TrainPod(fmt.Sprint("x", attempt), 1, 1, corev1.PodFailed, clitest.Exited(code)), job)
 	ended := pod.Status.ContainerStatuses[0].State.Terminated
