@@ -215,8 +215,7 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 			return cmdutil.NewUserError(cmdutil.KindOther, nil, r.label()+" was created again by "+creator(found),
 				"change the manifest where it comes from: what deploys it, such as Argo CD or Helm, creates the Job again")
 		case err == nil && (!asked || found.GetDeletionTimestamp() == nil):
-			err := r.write.DeleteWithPods(ctx, r.old.Name, r.old.UID) // The next look shows what became of it.
-			if err != nil && !kube.IsNotFound(err) && !apierrors.IsConflict(err) && !cmdutil.IsOutage(err) {
+			if err := r.delete(ctx); err != nil {
 				return err
 			}
 			asked = true
@@ -231,6 +230,15 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 		}
 		pause = min(2*pause, timing.Backoff.Max)
 	}
+}
+
+// delete asks for the deletion. The next look at the Job shows what became of it.
+func (r replacement) delete(ctx context.Context) error {
+	err := r.write.DeleteWithPods(ctx, r.old.Name, r.old.UID)
+	if kube.IsNotFound(err) || apierrors.IsConflict(err) || cmdutil.IsOutage(err) {
+		return nil
+	}
+	return err
 }
 
 // creator returns the field manager that created an object.
