@@ -274,7 +274,7 @@ func (o *Options) Run(ctx context.Context) error {
 // runSeveral explains several Jobs, and the CronJobs and JobSets that own them.
 func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	o.explainer.Brief = true
-	if !o.output.IsSet() {
+	if !o.output.IsSet() && len(c.jobs) > cmdutil.ExplainAtOnce {
 		o.explainer.LogLines = 0
 	}
 	reports, err := o.explainer.Reports(ctx, c.jobs, o.progress(len(c.jobs)))

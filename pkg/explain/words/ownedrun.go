@@ -2,6 +2,7 @@ package words
 
 import (
 	"cmp"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -18,13 +19,16 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
 			run.Cause = problemOfSeveral(p, now)
+			if p.Start.Error == nil {
+				run.Cause = wording.Join(": ", run.Cause, p.Run.LastLine)
+			}
 		}
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
 		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
 		if v.Cause != nil {
-			run.Cause = wording.Join("; ", run.Cause, v.Cause.Text)
+			run.Cause = wording.Join("; ", run.Cause, decidingText(r))
 		}
 		run.Cause = cmp.Or(run.Cause, v.Why)
 	case v.Outcome.Succeeds():
@@ -35,6 +39,15 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.State = explain.OwnedStalled
 	}
 	return run
+}
+
+// decidingText returns the cause that decided the end of a Job, with what the program said if its pods failed for no other one.
+func decidingText(r *explain.Report) string {
+	own := slices.DeleteFunc(slices.Clone(r.Causes), func(c explain.Cause) bool { return c.IsStopped() })
+	if len(own) == 1 && own[0].Container == r.Verdict.Cause.Container {
+		return LowerFirst(CauseSentence(&own[0]))
+	}
+	return r.Verdict.Cause.Text
 }
 
 // RunOfOutline returns a Job of a CronJob in short, with the cause that lists have.
