@@ -26,10 +26,14 @@ var empty = lazyregexp.New(`^(?:` + strings.Join([]string{
 	`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, gdb, Rust
 	`Execution halted`, `Calls: `, // R
 	`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `BUILD FAILED in `, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`,
-	`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, // PostgreSQL
-	`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\. Per user-direction`, `\S+ detected that one or more processes exited`,
-	`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
-	`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) |(?:re-?run|run|try|see|visit|get more help)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b))`,
+	`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `PLAY RECAP `, `\S+ +: ok=\d+ `, // PostgreSQL, Ansible
+	`(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
+	`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\. Per user-direction`,
+	`\S+ detected that one or more processes exited`, `the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
+	`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:` + strings.Join([]string{ // hints
+		`for (?:more|further|full) `, `to (?:see|get) (?:the )?(?:full|more) `,
+		`(?:re-?run|run|try|see|visit|get more help)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b)`,
+	}, "|") + `)`,
 }, "|") + `)`)
 
 // LastLine returns the last of the lines of a log that may say why a program failed, "" if there is none.
@@ -41,8 +45,8 @@ func LastLine(lines []string) string {
 }
 
 var (
-	// idle matches lines that report a state or success, and help.
-	idle = lazyregexp.New(`\b(?:unchanged|created|configured|exiting)[.!…]*$|^(?i:usage:|done\b|see .* --help|(?:run|try|use) .*--help)`)
+	// idle matches lines that report a state or success, of level INFO and below, and help.
+	idle = lazyregexp.New(`^(?:\S+ ){0,2}\W*(?:INFO|DEBUG|TRACE)\b|\b(?:unchanged|created|configured|exiting)[.!…]*$|^(?i:usage:|done\b|see .* --help|(?:run|try|use) .*--help)`)
 	// vague matches lines about the end of a program that say nothing about its cause.
 	vague = lazyregexp.New(`^(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
@@ -65,24 +69,20 @@ func telling(lines []string) int {
 		switch isIdle := idle.MatchString(line); {
 		case empty.MatchString(line):
 		case vague.MatchString(line):
-			if last < 0 {
-				last = i
-			}
+			last = max(last, i)
 		case alarm.MatchString(line):
 			return beneath(lines, i)
 		case advised && i >= len(lines)-maxAdviceLines:
 		case advice.MatchString(line) && last < 0:
 			last, advised = i, true
 		case !isIdle && isIndented(raw) && (last < 0 || inBlock):
-			if last < 0 {
-				last, inBlock = i, true // The line that it is a detail of may report the error.
-			}
+			last, inBlock = max(last, i), true // The line that it is a detail of may report the error.
 		case !isIdle && last < 0:
 			return beneath(lines, i)
 		case !isIdle:
 			return last
-		case last < 0:
-			last = i
+		default:
+			last = max(last, i)
 		}
 	}
 	return last
@@ -147,7 +147,7 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 var (
 	// stamp matches a time at the beginning of a line, or the rank of a process whose line mpirun passes on.
-	stamp = lazyregexp.New(`^(?:\[?\d{4}[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+|\[\d+,\d+\]<\w+>:\s*)`)
+	stamp = lazyregexp.New(`^(?:\[?(?:\d\d)?\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d:\d\d\S*\s+|\[\d+,\d+\]<\w+>:\s*)`)
 	// field matches the message and the error of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
@@ -175,7 +175,7 @@ func logged(line string) string {
 	if text := wording.Join(": ", cmp.Or(parts["msg"], parts["message"]), cmp.Or(parts["error"], parts["err"])); text != "" {
 		return strings.Join(strings.Fields(text), " ")
 	}
-	line = strings.TrimPrefix(strings.TrimLeft(line, "│|╷╵ "), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
+	line = strings.TrimPrefix(strings.TrimLeft(line, "│|╷╵ "), "{ ") // a box around an error, as of Terraform; an object of Node.js
 	return strings.TrimPrefix(line, stamp.FindString(line))
 }
 

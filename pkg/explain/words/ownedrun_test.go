@@ -11,9 +11,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
-// What the program said last is a part of the cause, for a failed Job as for one whose container is restarted.
+// The last line of the program is a part of the cause, for a failed Job as for one whose container is restarted.
 // Requirements: CRJ-03, JST-01.
-func TestRunOfAnOwnerHasWhatTheProgramSaid(t *testing.T) {
+func TestRunOfAnOwnerIncludesTheLastLineOfItsProgram(t *testing.T) {
 	var failed, loops explain.Report
 	failed.Verdict.Outcome = reconcile.OutcomeFailed
 	failed.Verdict.Cause = &explain.DecidingCause{Text: "container dump exited with code 1 after 4s", Container: "dump"}
