@@ -26,11 +26,10 @@ const (
 	timeWidth   = 6
 	// barsFrom is the screen width from which there are bars: below, reasons need their columns. leastBar, usualBar and mostBar
 	// are widths of bars, which use the width that no column needs.
-	barsFrom  = 75
-	leastBar  = 4
-	usualBar  = 20
-	mostBar   = 40
-	whyHeader = "WHY"
+	barsFrom = 75
+	leastBar = 4
+	usualBar = 20
+	mostBar  = 40
 )
 
 // columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
@@ -46,11 +45,11 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	bar, why := leastBar, words.WhyWidth
 	columns := []layout.Column[job]{
 		{
-			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
+			Header: section.NamespaceColumn, Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
 			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
 		},
 		{
-			Header: "NAME", Width: f.name, Min: least.name, Middle: true,
+			Header: section.NameColumn, Width: f.name, Min: least.name, Middle: true,
 			Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
 			Cell: func(o *job) layout.Line { return s.nameCell(p, o) },
 		},
@@ -84,7 +83,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
-			Header: whyHeader, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
+			Header: section.WhyColumn, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
 			Cell: func(o *job) layout.Line { return whyCell(p, o, why) },
 		},
 		{
@@ -99,7 +98,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		s.ageColumn(p),
 	}
 
-	columns = s.table.Marked(p, columns)
+	columns = s.table.Marked(p, s.withCronJobs(columns))
 	if p.Width < barsFrom {
 		return columns
 	}
@@ -112,7 +111,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		switch {
 		case columns[i].Sort.Name == progress:
 			columns[i].Width += bar - leastBar
-		case columns[i].Header == whyHeader && reasons > 0:
+		case columns[i].Header == section.WhyColumn && reasons > 0:
 			columns[i].Width, columns[i].Min = why, why
 		}
 	}
