@@ -18,17 +18,11 @@ import (
 // maxClaims is the maximum number of claims that are looked up.
 const maxClaims = 3
 
-// Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound. If it returns an
-// error, the claims read before it are returned too. The warning about a claim is left out if events cannot be read.
-func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*input.Pod) (all []meaning.Claim, err error) {
-	waits := func(u meaning.Unfit) bool {
-		return u.Kind == meaning.UnfitClaimUnbound || u.Kind == meaning.UnfitClaimMissing || u.Kind == meaning.UnfitNoVolume
-	}
-	at := slices.IndexFunc(pods, func(p *input.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
-	if at < 0 || !slices.ContainsFunc(meaning.UnfitsOf(pods[at].Unschedulable), waits) {
-		return nil, nil // Other pods wait for the same reason.
-	}
-	names := input.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
+// Claims looks up the claims of a pod if its scheduler reports that one of them is missing or not bound, or the claim that
+// the kubelet reports as not bound. If it returns an error, the claims read before it are returned too. The warning about a
+// claim is left out if events cannot be read.
+func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods []*input.Pod, events []input.Event) (all []meaning.Claim, err error) {
+	names := awaitedClaims(job, pods, events)
 	for _, name := range names[:min(len(names), maxClaims)] {
 		claim, err := client.CoreV1().PersistentVolumeClaims(job.Namespace).Get(ctx, name, metav1.GetOptions{})
 		switch {
@@ -45,6 +39,25 @@ func Claims(ctx context.Context, client kube.Interface, job *batchv1.Job, pods [
 		all = append(all, c)
 	}
 	return all, nil
+}
+
+// awaitedClaims returns the names of the claims that pods wait for. Other pods wait for the same reason.
+func awaitedClaims(job *batchv1.Job, pods []*input.Pod, events []input.Event) []string {
+	waits := func(u meaning.Unfit) bool {
+		return u.Kind == meaning.UnfitClaimUnbound || u.Kind == meaning.UnfitClaimMissing || u.Kind == meaning.UnfitNoVolume
+	}
+	at := slices.IndexFunc(pods, func(p *input.Pod) bool { return p.Unschedulable != "" && p.Node == "" && p.IsActive() })
+	if at >= 0 && slices.ContainsFunc(meaning.UnfitsOf(pods[at].Unschedulable), waits) {
+		return input.ClaimNames(&job.Spec.Template.Spec, pods[at].Name)
+	}
+	for i := range events { // A pod whose template names the node passes by the scheduler.
+		t := meaning.OfStart(events[i].Reason, events[i].Message)
+		isWaiting := func(p *input.Pod) bool { return p.Name == events[i].Pod && p.IsActive() }
+		if t.IsUnbound() && slices.ContainsFunc(pods, isWaiting) {
+			return []string{t.Name}
+		}
+	}
+	return nil
 }
 
 // warningAboutClaim returns the message of the latest warning about the claim, "" if there is none.

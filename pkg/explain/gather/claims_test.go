@@ -61,4 +61,13 @@ func TestClaimsAreReadOnlyIfAPodWaitsForThem(t *testing.T) {
 	if f := read(t, s, job); len(f.Claims) != 0 || s.requests("persistentvolumeclaims") != 0 {
 		t.Errorf("%+v, %q", f.Claims, s.asked)
 	}
+
+	s.asked, s.pods[0] = nil, pod("train-a", "uid-train", func(*corev1.Pod) {}) // Its template names the node.
+	s.events = append(s.events, corev1.Event{
+		ObjectMeta: metav1.ObjectMeta{Name: "3"}, Type: "Warning", Reason: "FailedMount", Message: "error processing PVC ns/cache: PVC is not bound",
+		LastTimestamp: metav1.NewTime(noon), InvolvedObject: corev1.ObjectReference{Kind: "Pod", Name: "train-a", UID: s.pods[0].UID},
+	})
+	if f := read(t, s, job); !reflect.DeepEqual(f.Claims, want[2:]) {
+		t.Errorf("%+v, %q", f.Claims, s.asked)
+	}
 }

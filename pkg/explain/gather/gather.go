@@ -126,7 +126,7 @@ func (r *Reader) Read(ctx context.Context, job *batchv1.Job, ruleNames []string,
 		_ = findGoneNodes(ctx, r.client, nodesOfGonePods(&in), &in.GoneNodes, func(*corev1.Node) string { return "" })
 	}
 
-	in.Claims, err = Claims(ctx, r.client, job, in.Pods)
+	in.Claims, err = Claims(ctx, r.client, job, in.Pods, in.Events)
 	missing("get", "persistentvolumeclaims", err)
 
 	r.readLogs(ctx, &in)

@@ -80,7 +80,7 @@ var images = []row[TroubleKind]{
 			`(?P<said>filesystem layer verification failed for digest \S+)`, `(?P<said>unexpected end of archive|gzip: invalid (?:checksum|header))`),
 		keepsEnd: true,
 		brief:    "damaged layer",
-		text:     "cannot be pulled: a layer of it arrives incomplete or damaged",
+		text:     "cannot be pulled: a layer of it arrives cut or damaged",
 		advice:   "check the registry, and the proxies and mirrors between it and the node, one of which cuts or changes the download; or pull it on another node: the kubelet retries automatically",
 	},
 	{

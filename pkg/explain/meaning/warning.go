@@ -46,6 +46,11 @@ func (t *Trouble) IsAboutObject() bool {
 	return t != nil && t.Name != "" && (t.Kind == ObjectMissing || t.Kind == KeyMissing)
 }
 
+// IsUnbound reports whether the trouble is a claim that is not bound.
+func (t *Trouble) IsUnbound() bool {
+	return t != nil && t.Kind == ClaimUnusable && t.Said == "is not bound"
+}
+
 // OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not
 // start, from the reason and message of the warning; nil for other reasons.
 func OfStart(reason, message string) *Trouble {

@@ -99,9 +99,16 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 }
 
 func slowStartSays(p *explain.Problem, _ time.Time) quotation {
-	switch {
-	case p.Start.Trouble != nil:
-		return inQuotes(": ", p.Start.Trouble.Quote())
+	switch t := p.Start.Trouble; {
+	case t.IsUnbound(): // The kubelet does not know why.
+		for i := range p.Start.Claims {
+			if c := &p.Start.Claims[i]; c.Name == t.Name {
+				return inQuotes(": ", c.Warning)
+			}
+		}
+		return quotation{}
+	case t != nil:
+		return inQuotes(": ", t.Quote())
 	case p.Start.Reason == "":
 		return quotation{}
 	}

@@ -251,6 +251,8 @@ func startAdvice(p *explain.Problem) string {
 		return p.Run.Ending.Advice("")
 	case p.Start.Reason == explain.InvalidImageName:
 		return words.CorrectImageName
+	case p.Start.Trouble.IsUnbound():
+		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
 		return words.FindOtherUser(p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):

@@ -175,7 +175,8 @@ func addVolume(in *facts.Facts, p *explain.Problem) {
 	}
 	switch v := &all[i]; {
 	case v.PersistentVolumeClaim != nil:
-		p.Start.Claims = []meaning.Claim{{Name: v.PersistentVolumeClaim.ClaimName}}
+		others := func(c meaning.Claim) bool { return c.Name != v.PersistentVolumeClaim.ClaimName }
+		p.Start.Claims = slices.DeleteFunc(claimsOf(in, p.Pods[0]), others)
 	case t.Kind != meaning.KeyMissing:
 	case v.ConfigMap != nil:
 		t.Name = v.ConfigMap.Name
