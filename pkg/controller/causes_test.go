@@ -156,7 +156,7 @@ func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 		}
 		said.want(t, name,
 			"Warning PodFailed: "+test.cause+". First in pod p",
-			"Normal SuccessfulDelete: Deleted pod: p", "Warning BackoffLimitExceeded: Job has reached the specified backoff limit")
+			"Normal SuccessfulDelete: Deleted pod: p", "Warning BackoffLimitExceeded: Job has reached the specified backoff limit; container main of pod p failed with exit code 7")
 	}
 }
 

@@ -1,12 +1,15 @@
 package reconcile
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
@@ -99,7 +102,45 @@ func pastBackoffLimit(job *jobView, pods *podLists, plan *planner) outcome {
 	if !past {
 		return outcome{}
 	}
-	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit}
+	return outcome{condition: batchv1.JobFailureTarget, reason: batchv1.JobReasonBackoffLimitExceeded, message: messageBackoffLimit + lastFailure(pods, f.OnFailure)}
+}
+
+// lastFailure says which pod failed last, and how: Argo CD and kubectl describe show no more of a Job than the message of
+// its condition (JOB-15). If no pod has failed and restarts count, it is a pod with a container that was restarted. It
+// returns "" if no pod shows how it failed.
+func lastFailure(pods *podLists, restartsCount bool) string {
+	candidates := pods.failed
+	if restartsCount {
+		candidates = slices.Concat(slices.SortedFunc(slices.Values(pods.active), compareFailures), candidates)
+	}
+	for _, p := range slices.Backward(candidates) {
+		if how := failureText(p); how != "" {
+			return "; " + how
+		}
+	}
+	return ""
+}
+
+// failureText says how a pod failed: its first container that did, or, if it has not ended, a container before its last
+// restart; otherwise the reason of the pod as a whole. "" if there is none of them.
+func failureText(p *Pod) string {
+	ended := p.Terminated
+	if p.Restarted != nil && !p.IsTerminal() {
+		ended = append(slices.Clip(ended), *p.Restarted)
+	}
+	failed := slices.IndexFunc(ended, func(c failurepolicy.Container) bool { return c.ExitCode != 0 })
+	switch {
+	case failed < 0 && p.Reasons != nil && p.Reasons.Failed != "":
+		return fmt.Sprintf("pod %s failed: %s", p.Name, p.Reasons.Failed)
+	case failed < 0:
+		return ""
+	}
+	c := ended[failed]
+	text := fmt.Sprintf("container %s of pod %s failed with exit code %d", c.Name, p.Name, c.ExitCode)
+	if c.Reason != "" && c.Reason != "Error" {
+		text += " (" + c.Reason + ")"
+	}
+	return text
 }
 
 // pastDeadline fails the Job by spec.activeDeadlineSeconds, which is counted from startTime, but not while the Job is

@@ -304,7 +304,7 @@ func TestDelayedCountsForBackoffLimit(t *testing.T) {
 		with("p0", index(0), failedPod(1, 0)).
 		with("p1", index(1), failedPod(1, 0))
 	plan := o.want(t, `status active 0 terminating 0 succeeded 0 failed 0 completedIndexes "" failedIndexes "" uncounted [] [p0 p1] FailureTarget=True/BackoffLimitExceeded`)
-	equal(t, "message", message(plan, "FailureTarget"), "Job has reached the specified backoff limit")
+	equal(t, "message", message(plan, "FailureTarget"), messageBackoffLimit+"; container main of pod p1 failed with exit code 1")
 	equal(t, "limit", *plan.Findings.BackoffLimit, BackoffLimit{Failures: 2, Limit: 1})
 	backoffLimit(2)(o.Job)
 	plan = o.want(t, "after 10s")

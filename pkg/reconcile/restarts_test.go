@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"strings"
 	"testing"
 	"time"
 
@@ -49,7 +50,7 @@ func TestRestartsReachTheLimit(t *testing.T) {
 		if fails := conditionType == "FailureTarget"; fails != test.fails {
 			t.Errorf("%s: %s %s", name, conditionType, reason)
 		}
-		if test.fails && (reason != "BackoffLimitExceeded" || message != "Job has reached the specified backoff limit") {
+		if test.fails && (reason != "BackoffLimitExceeded" || !strings.HasPrefix(message, messageBackoffLimit)) {
 			t.Errorf("%s: %s, %s", name, reason, message)
 		}
 	}

@@ -52,7 +52,7 @@ type Pod struct {
 	Terminated []failurepolicy.Container
 	Conditions []failurepolicy.Condition
 	// Restarted is a container as it ended before its last restart, preferably one that failed; nil if no container is
-	// known to have restarted. No decision depends on it.
+	// known to have restarted. Only messages depend on it.
 	Restarted *failurepolicy.Container
 	// Unreported reports whether the pod is in phase Failed while a container is still reported as running, or as
 	// waiting to run again: the status does not show yet how the pod ended.

@@ -217,6 +217,24 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 	}
 }
 
+// Requirements: CLI-14
+func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
+	for host, want := range map[string]string{
+		"db": "ClusterFirstWithHostNet", "minio.minio.svc.cluster.local": "ClusterFirstWithHostNet", "db.prod.svc": "ClusterFirstWithHostNet", "s3.example.com": "check host name",
+	} {
+		e := &KnownError{Kind: ErrorNameResolution, Subject: host}
+		if got := e.Advice(Container{HostNetwork: true, NodeDNS: true}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", host, got)
+		}
+		if got := e.Advice(Container{HostNetwork: true}); !strings.Contains(got, "check host name") {
+			t.Errorf("%s with the DNS of the cluster: %s", host, got)
+		}
+	}
+	if got := (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}); !strings.Contains(got, "dnsPolicy ClusterFirst:") {
+		t.Error(got)
+	}
+}
+
 func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 	seen := map[ErrorKind]bool{}
 	for _, r := range slices.Concat(startErrors, setupErrors, programErrors) {

@@ -13,11 +13,10 @@ import (
 
 // Messages of the built-in controller.
 const (
-	completionsReached  = "Reached expected number of succeeded pods"
-	backoffLimitReached = "Job has reached the specified backoff limit"
-	deadlineExceeded    = "Job was active longer than specified deadline"
-	someIndexesFailed   = "Job has failed indexes"
-	tooManyFailed       = "Job has exceeded the specified maximal number of failed indexes"
+	completionsReached = "Reached expected number of succeeded pods"
+	deadlineExceeded   = "Job was active longer than specified deadline"
+	someIndexesFailed  = "Job has failed indexes"
+	tooManyFailed      = "Job has exceeded the specified maximal number of failed indexes"
 )
 
 // ending is the expected status of a finished Job.

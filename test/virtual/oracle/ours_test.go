@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/differences"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/play"
 )
@@ -98,7 +99,7 @@ func (p *player) outcome() model.Outcome {
 		o.Uncounted = len(u.Failed) + len(u.Succeeded)
 	}
 	for _, c := range s.Conditions {
-		o.Conditions = append(o.Conditions, model.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: p.renamed(c.Message)})
+		o.Conditions = append(o.Conditions, model.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: differences.WithoutLastFailure(c.Reason, p.renamed(c.Message))})
 	}
 	slices.SortFunc(o.Conditions, func(a, b model.Condition) int { return cmp.Compare(a.Type, b.Type) })
 	slices.SortFunc(o.Pods, func(a, b model.Made) int { return cmp.Or(cmp.Compare(a.Index, b.Index), cmp.Compare(a.Nth, b.Nth)) })

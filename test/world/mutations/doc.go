@@ -2,6 +2,4 @@
 // these lines; test/cluster/integration compares lint with an API server.
 //
 //	manifests ─► All ─► Mutations: one mistake each, with its kind and line
-//
-//	manifests ─► All ─► Mutations: one mistake each, with its kind and line
 package mutations

@@ -261,7 +261,7 @@ func (p *pair) until(ctx context.Context, what string, reached func() bool) erro
 			return err
 		}
 		if time.Since(begun) > unrest {
-			return &mismatch{fmt.Sprintf("waited %v in vain until %s\n%s", unrest, what, p.report(p.look()))}
+			return fmt.Errorf("waited %v in vain until %s\n%s", unrest, what, p.report(p.look()))
 		}
 		p.c.view.next(ctx)
 	}
@@ -289,7 +289,7 @@ func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
 		}
 	}
 	if refused[0] != refused[1] {
-		return &mismatch{fmt.Sprintf("the API server refuses the edit of one side: %v\n%s", refused, p.report(p.look()))}
+		return fmt.Errorf("the API server refuses the edit of one side: %v\n%s", refused, p.report(p.look()))
 	}
 	if refused[0] {
 		p.did[len(p.did)-1] += ": refused"

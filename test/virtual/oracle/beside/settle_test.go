@@ -4,6 +4,7 @@ package beside
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -23,13 +24,8 @@ const (
 	dueLate = 1500 * time.Millisecond
 )
 
-// mismatch is a difference without a name.
-type mismatch struct{ report string }
-
-func (m *mismatch) Error() string { return m.report }
-
-// settle waits until both Jobs have settled after a step, and returns the differences that explain their states, or a
-// mismatch.
+// settle waits until both Jobs have settled after a step, and returns the differences that explain their states, or an
+// error that reports a difference without a name.
 func (p *pair) settle(ctx context.Context) ([]string, error) {
 	unsettled := p.c.unsettled[p.story.runner]
 	held := false
@@ -62,7 +58,7 @@ func (p *pair) settle(ctx context.Context) ([]string, error) {
 		case same && quiet > calm && answered && !p.isDue():
 			return names, nil
 		case !same && quiet > patience && answered, time.Since(since) > unrest:
-			return nil, &mismatch{p.report(seen)}
+			return nil, errors.New(p.report(seen))
 		}
 		p.c.view.next(ctx)
 	}

@@ -26,6 +26,22 @@ func alignRuleNames(p *Pair) {
 	}
 }
 
+// alignLastFailure removes the last failure from the messages of our conditions.
+func alignLastFailure(p *Pair) {
+	p.Ours = p.Ours.Clone()
+	for i, c := range p.Ours.Conditions {
+		p.Ours.Conditions[i].Message = WithoutLastFailure(c.Reason, c.Message)
+	}
+}
+
+// WithoutLastFailure returns the message of a condition without the last failure, which our message names.
+func WithoutLastFailure(reason, message string) string {
+	if reason == batchv1.JobReasonBackoffLimitExceeded {
+		message, _, _ = strings.Cut(message, "; ")
+	}
+	return message
+}
+
 // alignHeadOfLine accepts whatever follows from the order in which indexes get their places: the Job has a back-off limit
 // per index, fewer places than indexes, and an index that has failed four times and gives up its place. Different orders
 // soon lead to different counts, so nothing else is compared.

@@ -29,6 +29,10 @@ func All() []Difference {
 			Rule: func(r *model.Rules) *bool { return &r.NamedRules }, Align: alignRuleNames,
 		},
 		{
+			Name: "the condition names the last failure", Where: "docs/controller.md: the message of a Job that exceeds backoffLimit; JOB-15",
+			Align: alignLastFailure,
+		},
+		{
 			Name: "an index in a long back-off holds up no other", Where: "docs/controller.md: an index in back-off; BLI-24, D-14",
 			Rule: func(r *model.Rules) *bool { return &r.NoHeadOfLine }, Align: alignHeadOfLine,
 		},
@@ -38,7 +42,7 @@ func All() []Difference {
 		},
 		{
 			Name: "a deleted Job does not start when it is resumed", Where: "docs/controller.md: a suspended Job that is resumed while; JOB-27",
-			Align: alignResumedDeleted,
+			Rule: func(r *model.Rules) *bool { return &r.DeletedIsNotResumed }, Align: alignResumedDeleted,
 		},
 		{
 			Name: "a failed pod waits again when its next pod is removed", Where: "docs/controller.md: an index whose new pod is removed; BLI-07, ADR 0002",

@@ -41,6 +41,12 @@ func after(failures int) func(*State) {
 	return func(s *State) { s.Pods[0].Failures = strconv.Itoa(failures) }
 }
 
+func pastLimit(message string) func(*State) {
+	return func(s *State) {
+		s.Conditions = append(s.Conditions, Condition{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: batchv1.JobReasonBackoffLimitExceeded, Message: message})
+	}
+}
+
 func failedBy(reason string) func(*State) {
 	return func(s *State) {
 		for _, t := range []batchv1.JobConditionType{batchv1.JobFailed, batchv1.JobFailureTarget} {
@@ -110,6 +116,8 @@ func TestOnlyItsOwnDifferenceIsExplained(t *testing.T) {
 		want string
 	}{
 		"rule names":                     {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, "failure rules have names"},
+		"the last failure":               {Pair{Spec: plain, Ours: failed(pastLimit("limit; container main of pod PODNAME failed")), BuiltIn: failed(pastLimit("limit"))}, "the condition names the last failure"},
+		"another message":                {Pair{Spec: plain, Ours: failed(pastLimit("limit; container main of pod PODNAME failed")), BuiltIn: failed(pastLimit("another"))}, ""},
 		"another reason":                 {Pair{Spec: rules, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("BackoffLimitExceeded"))}, ""},
 		"a rule name without rules":      {Pair{Spec: plain, Ours: failed(failedBy("PodFailurePolicy_A")), BuiltIn: failed(failedBy("PodFailurePolicy"))}, ""},
 		"an index is held up":            {Pair{Spec: perIndex, Ours: failed(after(3), active), BuiltIn: failed(after(3))}, "an index in a long back-off holds up no other"},

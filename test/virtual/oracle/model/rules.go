@@ -10,6 +10,8 @@ type Rules struct {
 	// StartTimeAtEnd: a suspended Job that ends gets a startTime, without which the API server rejects its terminal
 	// condition, unless completions are 0 (STV-14, D-39).
 	StartTimeAtEnd bool
+	// DeletedIsNotResumed: a suspended Job that is resumed while it is being deleted gets no startTime (JOB-27).
+	DeletedIsNotResumed bool
 	// ReplacedStays: a failed pod whose replacement is removed at once may continue to wait for another replacement
 	// (BLI-07).
 	ReplacedStays bool

@@ -30,7 +30,8 @@ func (w *world) sync() {
 		return
 	}
 	next, seen := w.job.clone(), w.observe()
-	if next.start == Never && !w.spec.suspend() {
+	stays := w.DeletedIsNotResumed && w.deleting && next.suspended != nil && next.suspended.Status == corev1.ConditionTrue
+	if next.start == Never && !w.spec.suspend() && !stays {
 		next.start = w.second()
 	}
 	w.countIndexes(&next, seen)
