@@ -2,9 +2,11 @@ package jobspec
 
 // Limits of the API server.
 const (
-	// MaxIndexes limits parallelism and maxFailedIndexes of an Indexed Job. MaxOfMany limits them if the Job has backoffLimitPerIndex
-	// and more than ManyCompletions.
-	MaxIndexes, ManyCompletions, MaxOfMany = 100_000, 100_000, 10_000
+	// MaxIndexes limits parallelism and maxFailedIndexes of an Indexed Job.
+	MaxIndexes = 100_000
+	// ManyCompletions is the number of completions above which MaxOfMany limits both, if the Job has backoffLimitPerIndex.
+	ManyCompletions = 100_000
+	MaxOfMany       = 10_000
 	// MaxRules limits the rules of podFailurePolicy, those of successPolicy, and the items of onPodConditions.
 	MaxRules     = 20
 	MaxExitCodes = 255

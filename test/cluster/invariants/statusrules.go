@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
 	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/history"
@@ -24,12 +23,4 @@ func (c *checker) checkStatus(old, job *batchv1.Job) {
 	if complete != nil && at != nil && !history.IsBuiltIn(job) && !at.Equal(&complete.LastTransitionTime) {
 		c.violate(job, "STV-10", "completionTime is not the time of the condition Complete")
 	}
-}
-
-func uncounted(job *batchv1.Job) []types.UID {
-	u := job.Status.UncountedTerminatedPods
-	if u == nil {
-		return nil
-	}
-	return slices.Concat(u.Succeeded, u.Failed)
 }
