@@ -12,43 +12,87 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		lines []string
 		want  string
 	}{
-		"plain":         {[]string{"start", "cannot open data.csv", ""}, "cannot open data.csv"},
-		"a traced exit": {[]string{"+ helm install", "release is in the state failed", "+ exit 1"}, "release is in the state failed"},
-		"make":          {[]string{"no rule to make target x", "exit status 2"}, "no rule to make target x"},
-		"Java":          {[]string{"java.lang.IllegalStateException: no port", "\tat a.b.C(D.java:7)", "\t... 12 more"}, "java.lang.IllegalStateException: no port"},
-		"logfmt":        {[]string{`time="2024-08-20T07:42:07Z" level=fatal msg="cannot uninstall: \"confirm\" is false" error="denied"`}, `cannot uninstall: "confirm" is false: denied`},
-		"JSON":          {[]string{`{"level":"error","ts":1.5,"msg":"no shard","error":"peer 4 is gone"}`}, "no shard: peer 4 is gone"},
-		"a time":        {[]string{"2026-01-02T03:04:05.678Z cannot open data.csv"}, "cannot open data.csv"},
-		"broken JSON":   {[]string{`{"level":`}, `{"level":`},
-		"Japanese":      {[]string{"設定ファイルが見つかりません", "+ exit 1"}, "設定ファイルが見つかりません"},
-		".NET":          {[]string{"Unhandled exception. System.InvalidOperationException: no port", "   at App.Program.Main(String[] args) in /src/Program.cs:line 5"}, "Unhandled exception. System.InvalidOperationException: no port"},
-		"Node.js":       {[]string{"/app/a.js:5", "    throw new Error('no port');", "    ^", "", "Error: no port", "    at Object.<anonymous> (/app/a.js:5:9)", "    at node:internal/main/run_main_module:28:49", "", "Node.js v20.11.1"}, "Error: no port"},
-		"npm":           {[]string{"npm error Missing script: \"migrate\"", "npm error", "npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"}, `npm error Missing script: "migrate"`},
-		"Go":            {[]string{"panic: no port", "", "goroutine 1 [running]:", "main.(*app).run(0xc000012345, {0x1, 0x2})", "\t/src/main.go:12 +0x1d", "main.main()", "\t/src/main.go:7 +0x2b", "exit status 2"}, "panic: no port"},
-		"Rust":          {[]string{"thread 'main' panicked at src/main.rs:2:5:", "no port", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"}, "no port"},
-		"Ruby":          {[]string{"/app/a.rb:3:in `run': no port (RuntimeError)", "\tfrom /app/a.rb:7:in `<main>'"}, "/app/a.rb:3:in `run': no port (RuntimeError)"},
-		"PHP":           {[]string{"PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3", "Stack trace:", "#0 {main}", "  thrown in /app/a.php on line 3"}, "PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3"},
-		"R":             {[]string{"Error in f() : no port", "Calls: f", "Execution halted"}, "Error in f() : no port"},
-		"make's error":  {[]string{"cc: no port", "make: *** [Makefile:3: all] Error 1"}, "cc: no port"},
-		"at a place":    {[]string{"at least one shard is missing"}, "at least one shard is missing"},
-		"exit in words": {[]string{"no port", "exit 42"}, "no port"},
-		"a state":       {[]string{`The Widget "a" is invalid: spec.size: must be 3`, "gadget/b unchanged", "gadget/c configured"}, `The Widget "a" is invalid: spec.size: must be 3`},
-		"only states":   {[]string{"reading", "gadget/b unchanged", "gadget/c created"}, "gadget/c created"},
-		"an old error":  {[]string{"error: no port", "connected", "gadget/c created"}, "gadget/c created"},
-		"a farewell":    {[]string{"Ruby not installed. See https://ruby-lang.org", "Exiting!"}, "Ruby not installed. See https://ruby-lang.org"},
-		"help":          {[]string{"error: unknown flag --x", "Usage: tool [flags]", "See 'tool --help' for usage"}, "error: unknown flag --x"},
-		"a wrapper":     {[]string{"dump: error: server 10.0.0.1 refuses", "dumpall: error: dump failed on database \"a\", exiting"}, "dump: error: server 10.0.0.1 refuses"},
-		"no wrapped":    {[]string{"connecting", "dumpall: error: dump failed on database \"a\", exiting"}, "dumpall: error: dump failed on database \"a\", exiting"},
-		"a box":         {[]string{"Initialized!", "╷", "│ Error: no lock", "│ Error message: taken by another client", "│ Lock Info:", "│   Who: a@b", "│", "│ A lock protects the state. Please resolve the issue above and try", "│ again. You can disable it, but this is not recommended.", "╵"}, "Error message: taken by another client"},
-		"advice":        {[]string{"checking", "unable to create lock: already locked by PID 52 on a", "lock was created at noon", "the `unlock` command can be used to remove stale locks"}, "unable to create lock: already locked by PID 52 on a"},
-		"only advice":   {[]string{"checking", "you should see a doctor"}, "you should see a doctor"},
-		"a vague end":   {[]string{"Not ready: failed calling webhook a.io", "error: timed out waiting for the condition"}, "Not ready: failed calling webhook a.io"},
-		"a vague log":   {[]string{`{"level":"info","msg":"x (legacy): Cannot initialize: Permission denied\n\n"}`, `{"level":"error","msg":"aborting configuration"}`, "Error: exit status 1"}, "x (legacy): Cannot initialize: Permission denied"},
-		"alternatives":  {[]string{"FATAL 2 errors occurred:", "* no socket: stat a: no such file", "* GET b: MANIFEST_UNKNOWN"}, "* GET b: MANIFEST_UNKNOWN"},
-		"nothing":       {[]string{"", "+ exit 1", "---"}, ""},
+		"plain":          {[]string{"start", "cannot open data.csv", ""}, "cannot open data.csv"},
+		"a traced exit":  {[]string{"+ helm install", "release is in the state failed", "+ exit 1"}, "release is in the state failed"},
+		"make":           {[]string{"no rule to make target x", "exit status 2"}, "no rule to make target x"},
+		"Java":           {[]string{"java.lang.IllegalStateException: no port", "\tat a.b.C(D.java:7)", "\t... 12 more"}, "java.lang.IllegalStateException: no port"},
+		"logfmt":         {[]string{`time="2024-08-20T07:42:07Z" level=fatal msg="cannot uninstall: \"confirm\" is false" error="denied"`}, `cannot uninstall: "confirm" is false: denied`},
+		"JSON":           {[]string{`{"level":"error","ts":1.5,"msg":"no shard","error":"peer 4 is gone"}`}, "no shard: peer 4 is gone"},
+		"a time":         {[]string{"2026-01-02T03:04:05.678Z cannot open data.csv"}, "cannot open data.csv"},
+		"broken JSON":    {[]string{`{"level":`}, `{"level":`},
+		"Japanese":       {[]string{"設定ファイルが見つかりません", "+ exit 1"}, "設定ファイルが見つかりません"},
+		".NET":           {[]string{"Unhandled exception. System.InvalidOperationException: no port", "   at App.Program.Main(String[] args) in /src/Program.cs:line 5"}, "Unhandled exception. System.InvalidOperationException: no port"},
+		"Node.js":        {[]string{"/app/a.js:5", "    throw new Error('no port');", "    ^", "", "Error: no port", "    at Object.<anonymous> (/app/a.js:5:9)", "    at node:internal/main/run_main_module:28:49", "", "Node.js v20.11.1"}, "Error: no port"},
+		"npm":            {[]string{"npm error Missing script: \"migrate\"", "npm error", "npm error A complete log of this run can be found in: /root/.npm/_logs/x.log"}, `npm error Missing script: "migrate"`},
+		"Go":             {[]string{"panic: no port", "", "goroutine 1 [running]:", "main.(*app).run(0xc000012345, {0x1, 0x2})", "\t/src/main.go:12 +0x1d", "main.main()", "\t/src/main.go:7 +0x2b", "exit status 2"}, "panic: no port"},
+		"Rust":           {[]string{"thread 'main' panicked at src/main.rs:2:5:", "no port", "note: run with `RUST_BACKTRACE=1` environment variable to display a backtrace"}, "no port"},
+		"Ruby":           {[]string{"/app/a.rb:3:in `run': no port (RuntimeError)", "\tfrom /app/a.rb:7:in `<main>'"}, "/app/a.rb:3:in `run': no port (RuntimeError)"},
+		"PHP":            {[]string{"PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3", "Stack trace:", "#0 {main}", "  thrown in /app/a.php on line 3"}, "PHP Fatal error:  Uncaught Exception: no port in /app/a.php:3"},
+		"R":              {[]string{"Error in f() : no port", "Calls: f", "Execution halted"}, "Error in f() : no port"},
+		"make's error":   {[]string{"cc: no port", "make: *** [Makefile:3: all] Error 1"}, "cc: no port"},
+		"at a place":     {[]string{"at least one shard is missing"}, "at least one shard is missing"},
+		"exit in words":  {[]string{"no port", "exit 42"}, "no port"},
+		"a state":        {[]string{`The Widget "a" is invalid: spec.size: must be 3`, "gadget/b unchanged", "gadget/c configured"}, `The Widget "a" is invalid: spec.size: must be 3`},
+		"only states":    {[]string{"reading", "gadget/b unchanged", "gadget/c created"}, "gadget/c created"},
+		"an old error":   {[]string{"error: no port", "connected", "gadget/c created"}, "gadget/c created"},
+		"a farewell":     {[]string{"Ruby not installed. See https://ruby-lang.org", "Exiting!"}, "Ruby not installed. See https://ruby-lang.org"},
+		"help":           {[]string{"error: unknown flag --x", "Usage: tool [flags]", "See 'tool --help' for usage"}, "error: unknown flag --x"},
+		"a wrapper":      {[]string{"dump: error: server 10.0.0.1 refuses", "dumpall: error: dump failed on database \"a\", exiting"}, "dump: error: server 10.0.0.1 refuses"},
+		"no wrapped":     {[]string{"connecting", "dumpall: error: dump failed on database \"a\", exiting"}, "dumpall: error: dump failed on database \"a\", exiting"},
+		"a box":          {[]string{"Initialized!", "╷", "│ Error: no lock", "│ Error message: taken by another client", "│ Lock Info:", "│   Who: a@b", "│", "│ A lock protects the state. Please resolve the issue above and try", "│ again. You can disable it, but this is not recommended.", "╵"}, "Error message: taken by another client"},
+		"advice":         {[]string{"checking", "unable to create lock: already locked by PID 52 on a", "lock was created at noon", "the `unlock` command can be used to remove stale locks"}, "unable to create lock: already locked by PID 52 on a"},
+		"only advice":    {[]string{"checking", "you should see a doctor"}, "you should see a doctor"},
+		"a vague end":    {[]string{"Not ready: failed calling webhook a.io", "error: timed out waiting for the condition"}, "Not ready: failed calling webhook a.io"},
+		"a vague log":    {[]string{`{"level":"info","msg":"x (legacy): Cannot initialize: Permission denied\n\n"}`, `{"level":"error","msg":"aborting configuration"}`, "Error: exit status 1"}, "x (legacy): Cannot initialize: Permission denied"},
+		"a native stack": {[]string{"ServerError: Syntax error: no such type. Stack trace:", "", "0. DB::Exception::Exception(int, bool) @ 0x000000000bf65fe8", "11. start_thread @ 0x7624", "12. ? @ 0x00000000000d149c", ""}, "ServerError: Syntax error: no such type. Stack trace:"},
+		"a backtrace":    {[]string{"terminate called: no port", "#0  0x00007ffff7a42428 in raise () from /lib/libc.so", "/lib/libc.so(+0x354b0) [0x7ffff7a424b0]", "  4: 0x5581 - core::panicking::panic"}, "terminate called: no port"},
+		"Lua":            {[]string{"Error: no port", "stack traceback:", "\t[C]: in function 'error'", "\t/a/b.lua:67: in function </a/b.lua:63>", "\tinit:54: in main chunk", "", "  Run with --v (verbose) or --vv (debug) for more details"}, "Error: no port"},
+		"rake":           {[]string{"rake aborted!", "StandardError: An error has occurred, all later migrations canceled:", "", "PG::CheckViolation: ERROR:  constraint \"a\" is violated by some row", "/srv/lib/a.rb:343:in `check'", "", "Tasks: TOP => db:migrate", "(See full trace by running task with --trace)"}, "PG::CheckViolation: ERROR:  constraint \"a\" is violated by some row"},
+		"yarn":           {[]string{"no port", "error Command failed with exit code 1.", "info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command."}, "no port"},
+		"pnpm":           {[]string{"no port", " ELIFECYCLE  Command failed with exit code 1."}, "no port"},
+		"Maven":          {[]string{"[ERROR] no port", "[ERROR] ", "[ERROR] To see the full stack trace of the errors, re-run Maven with the -e switch.", "[ERROR] [Help 1] http://cwiki.apache.org/MAVEN/X"}, "[ERROR] no port"},
+		"Gradle":         {[]string{"* What went wrong:", "Execution failed for task ':run'.", "> no port is not found", "* Try:", "> Run with --stacktrace option to get the stack trace.", "> Get more help at https://help.gradle.org.", "BUILD FAILED in 3s"}, "> no port is not found"},
+		"an object":      {[]string{"Error during run:", "{ QueryFailedError: PARSE: no port", "    at new QueryFailedError (/a.js:11:28)", "  message:", "   'PARSE_ERROR: no port',", "  errno: 1064,", "  sql: 'ALTER a' }", "error Command failed with exit code 1."}, "QueryFailedError: PARSE: no port"},
+		"Open MPI":       {[]string{"[1,4]<stdout>:a-1: Test NCCL failure a.cu:44 'unhandled cuda error'", "[1,4]<stdout>: .. a-1 pid 147: Test failure common.cu:393", "-----", "Primary job  terminated normally, but 1 process returned", "a non-zero exit code. Per user-direction, the job has been aborted.", "-----", "mpirun detected that one or more processes exited with non-zero status, thus causing", "the job to be terminated. The first process to do so was:", "", "  Process name: [[33410,1],5]", "  Exit code:    3", "-----"}, "a-1: Test NCCL failure a.cu:44 'unhandled cuda error'"},
+		"Spark":          {[]string{"24/05/22 15:41:20 ERROR SparkContext: Error initializing.", "org.a.SparkException: no port", "\tat org.a.B.c(B.scala:7)", "24/05/22 15:41:21 INFO ShutdownHookManager: Shutdown hook called"}, "org.a.SparkException: no port"},
+		"an INFO alone":  {[]string{"connected", "2024-01-01 12:00:00,123 - INFO - closing"}, "- INFO - closing"},
+		"Ansible":        {[]string{`fatal: [localhost]: FAILED! => {"msg": "no port"}`, "PLAY RECAP *****", "localhost   : ok=1  changed=0  unreachable=0  failed=1  skipped=0"}, `fatal: [localhost]: FAILED! => {"msg": "no port"}`},
+		"Python chain":   {[]string{"KeyError: 'a'", "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", `  File "a.py", line 3, in f`, "    raise AppError from e", "app.AppError: no port"}, "app.AppError: no port"},
+		"a hint alone":   {[]string{"the widget is gone", "Run with -v for more details"}, "the widget is gone"},
+		"a burst":        {[]string{"starting", "psql: error: FATAL:  database \"a\" does not exist", "/d.sh: line 96: / B: syntax error: operand expected", "dumpall: error: dump failed on database \"c\", exiting"}, "psql: error: FATAL:  database \"a\" does not exist"},
+		"alternatives":   {[]string{"FATAL 2 errors occurred:", "* no socket: stat a: no such file", "* GET b: MANIFEST_UNKNOWN"}, "* GET b: MANIFEST_UNKNOWN"},
+		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What tools and runtimes print after an error does not hide it, whatever the error.
+// Requirements: CON-07
+func TestLastLineIsTheSameBeforeTheNoiseOfTools(t *testing.T) {
+	t.Parallel()
+	noise := map[string][]string{
+		"yarn":   {"error Command failed with exit code 1.", "info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command."},
+		"npm":    {"npm ERR! code ELIFECYCLE", "npm ERR! errno 1", "npm ERR! A complete log of this run can be found in:", "npm notice New major version of npm available!"},
+		"pip":    {"[notice] A new release of pip is available: 23.0 -> 24.0", "[notice] To update, run: pip install --upgrade pip"},
+		"make":   {"make[1]: *** [Makefile:3: all] Error 1", "make: *** [Makefile:9: run] Error 2"},
+		"rake":   {"", "Tasks: TOP => db:migrate", "(See full trace by running task with --trace)"},
+		"Gradle": {"", "* Try:", "> Run with --stacktrace option to get the stack trace.", "> Get more help at https://help.gradle.org.", "", "BUILD FAILED in 3s"},
+		"Lua":    {"stack traceback:", "\t[C]: in function 'error'", "\t/a/b.lua:67: in function </a/b.lua:63>"},
+		"Go":     {"", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:7 +0x2b", "exit status 2"},
+		"C++":    {"", "0. a::b(int) @ 0x000000000bf65fe8", "1. ? @ 0x0000000000d149c"},
+		"Ruby":   {"/srv/a.rb:3:in `run'", "\tfrom /srv/b.rb:7:in `<main>'"},
+		"Sentry": {"Sentry is attempting to send 2 pending events", "Waiting up to 2 seconds", "Press Ctrl-C to quit"},
+		"mpirun": {"---", "Primary job  terminated normally, but 1 process returned", "a non-zero exit code. Per user-direction, the job has been aborted.", "---"},
+		"a CI":   {"Process completed with exit code 1.", "ERROR: Job failed: exit code 1"},
+	}
+	for _, last := range []string{"error: no port", "no port", "java.lang.IllegalStateException: no port", "FATAL:  database \"a\" does not exist", "panic: no port", "設定ファイルが見つかりません"} {
+		for tool, lines := range noise {
+			if got := LastLine(append([]string{"starting", last}, lines...)); got != last {
+				t.Errorf("%s after %q: %q", tool, last, got)
+			}
 		}
 	}
 }

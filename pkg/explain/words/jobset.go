@@ -2,7 +2,9 @@ package words
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -16,6 +18,13 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}
+	if r.Held != nil {
+		text, said := r.Held.Hold.Text(strings.TrimSpace(start), r.Held.Queue, now)
+		if utf8.RuneCountInString(text) >= maxSentence {
+			text, _ = r.Held.Hold.Text(strings.TrimSpace(start), "", now)
+		}
+		clauses = plainly(LowerFirst(withoutIDs(said))).clauses(text, room(""))
+	}
 	for _, w := range r.Waits {
 		clause := fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status)
 		if r.State == explain.JobSetStarting {
@@ -23,7 +32,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		}
 		clauses = append(clauses, clause)
 	}
-	if r.Restarts > 0 {
+	if usedUp := r.Reason == "ReachedMaxRestarts" && r.MaxRestarts != nil && r.Restarts == *r.MaxRestarts; r.Restarts > 0 && !usedUp {
 		restarts := "it was restarted " + wording.Plural(r.Restarts, "time", "times")
 		if r.MaxRestarts != nil {
 			restarts += fmt.Sprintf(" (maxRestarts %d)", *r.MaxRestarts)
