@@ -226,10 +226,6 @@ scenarios: ## Rewrite what the scenario files and histories expect; read the dif
 	$(GO) test ./pkg/sim -run TestScenarios -rewrite
 	$(GO) test ./test/virtual/prove -run TestHistories -rewrite
 
-.PHONY: fixtures
-fixtures: build controlplane ## Record the Jobs that the tests of pkg/explain read: a minute
-	$(GO) run ./test/world/record
-
 # A measurement, not a check: cases are here before the plugin can explain them. FIELD is a regular expression for their names.
 .PHONY: field
 field: build controlplane ## Measure explanations with situations from the real world: 2 minutes; FIELD=REGEXP for some of them, CASES=FOLDER for others, RECORD=FOLDER

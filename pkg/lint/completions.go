@@ -4,12 +4,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
-)
-
-const (
-	maxIndexes      = 100_000 // of parallelism and maxFailedIndexes, in an Indexed Job
-	manyCompletions = 100_000 // above, both have the lower limit
-	maxOfMany       = 10_000
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 func checkCompletionsMissing(r *review) {
@@ -41,13 +36,13 @@ func checkParallelism(r *review) {
 	if !r.isIndexed() {
 		return
 	}
-	many := completions != nil && *completions > manyCompletions && *parallelism > maxOfMany
+	many := completions != nil && *completions > jobspec.ManyCompletions && *parallelism > jobspec.MaxOfMany
 	switch {
-	case *parallelism > maxIndexes:
-		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, maxIndexes)
+	case *parallelism > jobspec.MaxIndexes:
+		r.reject("parallelism-too-high", path, "lower parallelism", "parallelism is %d, but an Indexed Job allows at most %d", *parallelism, jobspec.MaxIndexes)
 	case many && r.spec.BackoffLimitPerIndex != nil:
 		r.reject("parallelism-too-high", path, "lower parallelism, or split the Job",
-			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, maxOfMany, manyCompletions)
+			"parallelism is %d, but at most %d is allowed with backoffLimitPerIndex and more than %d completions", *parallelism, jobspec.MaxOfMany, jobspec.ManyCompletions)
 	case many:
 		r.add(Warning, "status-too-large", path, "lower parallelism to 10000, or split the Job",
 			"the list of completed indexes may become too long for the Job's status")
@@ -102,10 +97,10 @@ func checkBackoffLimitPerIndex(r *review) {
 func checkMaxFailedIndexes(r *review) {
 	limit, path := r.spec.MaxFailedIndexes, r.specPath("maxFailedIndexes")
 	completions, known := r.completions()
-	perIndex, many := r.spec.BackoffLimitPerIndex != nil, r.isIndexed() && completions > manyCompletions
+	perIndex, many := r.spec.BackoffLimitPerIndex != nil, r.isIndexed() && completions > jobspec.ManyCompletions
 	if limit == nil {
 		if perIndex && many {
-			r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", manyCompletions)
+			r.reject("max-failed-missing", path, "add maxFailedIndexes", "maxFailedIndexes is required with backoffLimitPerIndex and more than %d completions", jobspec.ManyCompletions)
 		}
 		return
 	}
@@ -114,10 +109,10 @@ func checkMaxFailedIndexes(r *review) {
 		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")
 	case known && *limit > completions:
 		r.reject("max-failed-above-completions", path, "use a value below completions", "maxFailedIndexes is %d, but there are only %d indexes", *limit, completions)
-	case *limit > maxIndexes:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, maxIndexes)
-	case perIndex && many && *limit > maxOfMany:
-		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, maxOfMany, manyCompletions)
+	case *limit > jobspec.MaxIndexes:
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed", *limit, jobspec.MaxIndexes)
+	case perIndex && many && *limit > jobspec.MaxOfMany:
+		r.reject("max-failed-too-high", path, "lower it", "maxFailedIndexes is %d, but at most %d is allowed with more than %d completions", *limit, jobspec.MaxOfMany, jobspec.ManyCompletions)
 	case known && *limit == completions && completions > 0:
 		r.add(Warning, "max-failed-never-exceeded", path, "use a value below completions, or remove it", "at most %d indexes can fail, because there are no more", *limit)
 	}

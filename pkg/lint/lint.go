@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/schema"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -112,7 +111,7 @@ func (r *review) run() {
 			checkNames, checkNamesUsed,
 		)
 	}
-	if len(r.successRules()) <= apirules.MaxSuccessRules {
+	if len(r.successRules()) <= jobspec.MaxRules {
 		all = append(all, checkSuccessRules, checkSuccessRulesCovered)
 	}
 	for _, check := range all {

@@ -8,7 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 func checkOnExitCodes(r *review) {
@@ -102,7 +102,7 @@ func hasExitCodes(rule *batchv1.PodFailurePolicyRule) bool {
 		return false
 	}
 	known := on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn || on.Operator == batchv1.PodFailurePolicyOnExitCodesOpNotIn
-	return known && len(on.Values) > 0 && len(on.Values) <= apirules.MaxExitCodes
+	return known && len(on.Values) > 0 && len(on.Values) <= jobspec.MaxExitCodes
 }
 
 // containerNames returns the valid values of onExitCodes.containerName.

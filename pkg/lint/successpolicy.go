@@ -9,9 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
-
-const maxSucceededText = 64 << 10
 
 func (r *review) successRules() []batchv1.SuccessPolicyRule {
 	if r.spec.SuccessPolicy == nil || !r.isIndexed() {
@@ -35,8 +34,8 @@ func checkSuccessRules(r *review) {
 		if known && rules[i].SucceededIndexes != nil {
 			text, path := *rules[i].SucceededIndexes, r.successPath(i).Child("succeededIndexes")
 			switch _, problem := readIndexes(text, completions); {
-			case len(text) > maxSucceededText:
-				r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, but at most %d are allowed", len(text), maxSucceededText)
+			case len(text) > jobspec.MaxSucceededIndexes:
+				r.reject("indexes-too-long", path, "use intervals, such as 0-99", "%d bytes long, but at most %d are allowed", len(text), jobspec.MaxSucceededIndexes)
 			case problem != "":
 				r.reject("indexes-invalid", path, "use increasing indexes and intervals below completions, such as 0,3-5", "%s", problem)
 			case text == "":

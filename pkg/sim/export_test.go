@@ -2,15 +2,9 @@ package sim
 
 import (
 	"time"
-
-	batchv1 "k8s.io/api/batch/v1"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
 // Internals that only the tests of this package use.
-
-// ValidateStatus returns the errors with which the API server rejects a write to /status.
-func ValidateStatus(old, next *batchv1.Job) field.ErrorList { return validateStatus(old, next) }
 
 // WhyGaveUp returns the reason why the World gave up, or "".
 func WhyGaveUp(w *World) string { return w.gaveUp }

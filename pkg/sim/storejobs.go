@@ -195,7 +195,7 @@ func (s *Store) UpdateJobStatus(job *batchv1.Job) (*batchv1.Job, error) {
 	}
 	next := old.DeepCopy()
 	next.Status = *roundTimes(job.Status.DeepCopy())
-	if list := validateStatus(old, next); len(list) > 0 {
+	if list := ValidateStatus(old, next); len(list) > 0 {
 		return nil, apierrors.NewInvalid(jobKind, job.Name, list)
 	}
 	if reconcile.Same(&old.Status, &next.Status) {

@@ -24,16 +24,6 @@ type specRule struct {
 	broken func(spec *batchv1.JobSpec) bool
 }
 
-// Limits of Indexed Jobs; the limits for many completions apply with backoffLimitPerIndex.
-const (
-	maxParallelism         = 100_000
-	maxFailedIndexes       = 100_000
-	manyCompletions        = 100_000
-	maxParallelismOfMany   = 10_000
-	maxFailedOfMany        = 10_000
-	maxManagedByCharacters = 63
-)
-
 // validateSpec checks a spec (BLI-01, BLI-30, PFP-11, PFP-12, SUC-01, SUC-02, PRP-01).
 func validateSpec(spec *batchv1.JobSpec) field.ErrorList {
 	list := slices.Concat(formatProblems(spec), failurePolicyProblems(spec), successPolicyProblems(spec))
@@ -80,7 +70,7 @@ var specRules = []specRule{
 		selector, err := metav1.LabelSelectorAsSelector(s.Selector)
 		return err == nil && !selector.Matches(labels.Set(s.Template.Labels))
 	}},
-	{"managedBy", tooLong, "too long", func(s *batchv1.JobSpec) bool { return len(ptr.Deref(s.ManagedBy, "")) > maxManagedByCharacters }},
+	{"managedBy", tooLong, "too long", func(s *batchv1.JobSpec) bool { return len(ptr.Deref(s.ManagedBy, "")) > 63 }},
 	{"backoffLimitPerIndex", invalid, "requires Indexed", func(s *batchv1.JobSpec) bool { return s.BackoffLimitPerIndex != nil && isNonIndexed(s) }},
 	{"maxFailedIndexes", invalid, "requires Indexed", func(s *batchv1.JobSpec) bool { return s.MaxFailedIndexes != nil && isNonIndexed(s) }},
 	{"backoffLimitPerIndex", required, "required with maxFailedIndexes", func(s *batchv1.JobSpec) bool {
@@ -90,11 +80,11 @@ var specRules = []specRule{
 		return isIndexed(s) && s.Completions != nil && ptr.Deref(s.MaxFailedIndexes, *s.Completions) > *s.Completions
 	}},
 	{"parallelism", invalid, "too large for an Indexed Job", func(s *batchv1.JobSpec) bool {
-		return isIndexed(s) && *s.Parallelism > maxParallelism || hasMany(s) && *s.Parallelism > maxParallelismOfMany
+		return isIndexed(s) && *s.Parallelism > jobspec.MaxIndexes || hasMany(s) && *s.Parallelism > jobspec.MaxOfMany
 	}},
 	{"maxFailedIndexes", invalid, "too large", func(s *batchv1.JobSpec) bool {
 		n := ptr.Deref(s.MaxFailedIndexes, 0)
-		return isIndexed(s) && n > maxFailedIndexes || hasMany(s) && n > maxFailedOfMany
+		return isIndexed(s) && n > jobspec.MaxIndexes || hasMany(s) && n > jobspec.MaxOfMany
 	}},
 	{"maxFailedIndexes", required, "required with so many completions", func(s *batchv1.JobSpec) bool {
 		return hasMany(s) && s.MaxFailedIndexes == nil
@@ -121,7 +111,7 @@ var specRules = []specRule{
 
 // hasMany reports whether a Job with a limit per index has so many indexes that lower limits apply.
 func hasMany(s *batchv1.JobSpec) bool {
-	return isIndexed(s) && s.BackoffLimitPerIndex != nil && ptr.Deref(s.Completions, 0) > manyCompletions
+	return isIndexed(s) && s.BackoffLimitPerIndex != nil && ptr.Deref(s.Completions, 0) > jobspec.ManyCompletions
 }
 
 func isNonIndexed(s *batchv1.JobSpec) bool {
@@ -145,21 +135,13 @@ func withoutMinCount(s *batchv1.JobSchedulingConfiguration) *batchv1.JobScheduli
 	return s
 }
 
-// Limits of policies.
-const (
-	maxRules            = 20
-	maxPatterns         = 20
-	maxExitCodes        = 255
-	maxSucceededIndexes = 64 << 10
-)
-
 // failurePolicyProblems reports problems of spec.podFailurePolicy (PFP-11, PFP-12).
 func failurePolicyProblems(spec *batchv1.JobSpec) (list field.ErrorList) {
 	if spec.PodFailurePolicy == nil {
 		return nil
 	}
 	rules, path := spec.PodFailurePolicy.Rules, field.NewPath("spec", "podFailurePolicy", "rules")
-	if len(rules) > maxRules {
+	if len(rules) > jobspec.MaxRules {
 		list = append(list, problem(tooMany, path, "too many rules"))
 	}
 	for i := range rules {
@@ -204,7 +186,7 @@ func exitCodeProblems(template *corev1.PodSpec, codes *batchv1.PodFailurePolicyO
 	switch n := len(codes.Values); {
 	case n == 0:
 		list = append(list, problem(invalid, path, "no values"))
-	case n > maxExitCodes:
+	case n > jobspec.MaxExitCodes:
 		list = append(list, problem(tooMany, path, "too many values"))
 	}
 	if !slices.IsSorted(codes.Values) {
@@ -222,7 +204,7 @@ func exitCodeProblems(template *corev1.PodSpec, codes *batchv1.PodFailurePolicyO
 }
 
 func patternProblems(patterns []batchv1.PodFailurePolicyOnPodConditionsPattern, path *field.Path) (list field.ErrorList) {
-	if len(patterns) > maxPatterns {
+	if len(patterns) > jobspec.MaxRules {
 		list = append(list, problem(tooMany, path, "too many patterns"))
 	}
 	for i, p := range patterns {
@@ -242,7 +224,7 @@ func successPolicyProblems(spec *batchv1.JobSpec) (list field.ErrorList) {
 	switch n := len(rules); {
 	case n == 0:
 		list = append(list, problem(required, path, "no rules"))
-	case n > maxRules:
+	case n > jobspec.MaxRules:
 		list = append(list, problem(tooMany, path, "too many rules"))
 	}
 	for i := range rules {
@@ -260,7 +242,7 @@ func successRuleProblems(spec *batchv1.JobSpec, rule *batchv1.SuccessPolicyRule,
 	}
 	most := int(*spec.Completions)
 	if rule.SucceededIndexes != nil {
-		if len(*rule.SucceededIndexes) > maxSucceededIndexes {
+		if len(*rule.SucceededIndexes) > jobspec.MaxSucceededIndexes {
 			list = append(list, problem(tooLong, path.Child("succeededIndexes"), "too long"))
 		}
 		count, valid := countIndexes(*rule.SucceededIndexes, spec.Completions)

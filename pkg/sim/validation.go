@@ -43,12 +43,13 @@ func (v *jobView) finished() bool { return v.complete || v.failed }
 
 func (v *jobView) indexed() bool { return isIndexed(&v.Spec) }
 
-func validateStatus(old, next *batchv1.Job) field.ErrorList {
+// ValidateStatus returns the errors with which the API server rejects a write to /status; the Origin of each is the requirement's id.
+func ValidateStatus(old, next *batchv1.Job) field.ErrorList {
 	list := uncountedProblems(next.Status.UncountedTerminatedPods)
 	before, after := view(old), view(next)
 	for _, rule := range statusRules {
 		if rule.broken(before, after) {
-			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.id+": "+rule.says))
+			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.says).WithOrigin(rule.id))
 		}
 	}
 	return list
@@ -222,7 +223,7 @@ func uncountedProblems(u *batchv1.UncountedTerminatedPods) (list field.ErrorList
 			kind = invalid
 		}
 		if uid == "" || seen[uid] {
-			list = append(list, problem(kind, path.Index(i), "STV-02: an empty or repeated UID"))
+			list = append(list, problem(kind, path.Index(i), "an empty or repeated UID").WithOrigin("STV-02"))
 		}
 		seen[uid] = true
 	}

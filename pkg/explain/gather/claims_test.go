@@ -36,9 +36,9 @@ func TestClaimsAreReadOnlyIfAPodWaitsForThem(t *testing.T) {
 	}
 	s := &server{
 		pods: []corev1.Pod{pod("train-a", "uid-train", waitsFor("0/5 nodes are available: pod has unbound immediate PersistentVolumeClaims."))},
-		claims: map[string]corev1.PersistentVolumeClaim{
-			"data":  {ObjectMeta: metav1.ObjectMeta{Name: "data", Namespace: "ns"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}},
-			"cache": {ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "ns"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("fast")}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}},
+		claims: []corev1.PersistentVolumeClaim{
+			{ObjectMeta: metav1.ObjectMeta{Name: "data", Namespace: "ns"}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimBound}},
+			{ObjectMeta: metav1.ObjectMeta{Name: "cache", Namespace: "ns"}, Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: ptr.To("fast")}, Status: corev1.PersistentVolumeClaimStatus{Phase: corev1.ClaimPending}},
 		},
 		events: []corev1.Event{warning("1", "no such class", "cache"), warning("2", "of another", "other")},
 	}

@@ -210,9 +210,9 @@ func TestMissingPermissionLeavesTheRest(t *testing.T) {
 
 // PRP-23: nodes of pods that should have ended are looked up, five at most.
 func TestNodesOfStuckPodsAreRead(t *testing.T) {
-	s := &server{nodes: map[string]corev1.Node{
-		"node-2": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
-		"node-3": {Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}},
+	s := &server{nodes: []corev1.Node{
+		{ObjectMeta: metav1.ObjectMeta{Name: "node-2"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionUnknown}}}},
+		{ObjectMeta: metav1.ObjectMeta{Name: "node-3"}, Status: corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}},
 	}}
 	for i, since := range []time.Duration{time.Hour, time.Hour, time.Hour, -time.Minute} {
 		s.pods = append(s.pods, pod(fmt.Sprint("train-", i), "uid-train", func(p *corev1.Pod) {

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 )
@@ -15,7 +16,7 @@ import (
 // A JobSet takes one request, and another for its events if it has no Jobs. Without it, its Jobs are explained all the same.
 // Requirements: JST-03, CLI-08, CLI-09.
 func TestJobSetIsReadOnce(t *testing.T) {
-	s := &server{jobSets: map[string]any{"train": map[string]any{"metadata": map[string]any{"name": "train", "uid": "u1"}, "spec": map[string]any{"suspend": true}}}}
+	s := &server{jobSets: []unstructured.Unstructured{{Object: map[string]any{"metadata": map[string]any{"name": "train", "uid": "u1"}, "spec": map[string]any{"suspend": true}}}}}
 	s.events = append(s.events, corev1.Event{InvolvedObject: corev1.ObjectReference{Kind: "JobSet", Name: "train", UID: "u1"}, Reason: "JobCreationFailed", LastTimestamp: ago(time.Minute)})
 	for jobs, requests := range []int{2, 1} {
 		s.asked = nil

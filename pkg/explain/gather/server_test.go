@@ -1,11 +1,10 @@
 package gather_test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
+	"path"
 	"strings"
 	"sync"
 	"testing"
@@ -15,8 +14,8 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/ptr"
@@ -24,6 +23,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/gather"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -38,11 +38,11 @@ type server struct {
 	pods     []corev1.Pod
 	events   []corev1.Event
 	leases   []coordinationv1.Lease
-	nodes    map[string]corev1.Node
-	claims   map[string]corev1.PersistentVolumeClaim
+	nodes    []corev1.Node
+	claims   []corev1.PersistentVolumeClaim
 	// workloads are JSON objects of Kueue, by the version of its API.
-	workloads map[string][]map[string]any
-	jobSets   map[string]any
+	workloads map[string][]unstructured.Unstructured
+	jobSets   []unstructured.Unstructured
 	logs      map[string]string
 	// refuse returns the code and the reason with which a request fails; 0 if it does not.
 	refuse func(r *http.Request) (int, metav1.StatusReason)
@@ -72,129 +72,65 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
-	last := parts[len(parts)-1]
-	switch {
-	case last == "log":
-		text, ok := s.logs[parts[len(parts)-2]]
-		if !ok {
+	p, _ := clitest.ParsePath(r.URL.Path)
+	switch p.Resource {
+	case "pods":
+		if text, ok := s.logs[p.Name]; ok && p.Sub == "log" {
+			_, _ = fmt.Fprint(w, text)
+		} else if p.Sub == "log" {
 			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		} else {
+			clitest.ServeObjects(w, r, p, "Pod", 1, pointers(s.pods), func(pod *corev1.Pod) fields.Set {
+				return fields.Set{"status.phase": string(pod.Status.Phase), "spec.nodeName": pod.Spec.NodeName}
+			})
+		}
+	case "jobs":
+		serve(w, r, p, "Job", s.jobs)
+	case "cronjobs":
+		serve(w, r, p, "CronJob", s.cronJobs)
+	case "events":
+		clitest.ServeObjects(w, r, p, "Event", 1, pointers(s.events), func(e *corev1.Event) fields.Set {
+			o := e.InvolvedObject
+			return fields.Set{"involvedObject.kind": o.Kind, "involvedObject.name": o.Name, "involvedObject.uid": string(o.UID), "type": e.Type}
+		})
+	case "leases":
+		serve(w, r, p, "Lease", s.leases)
+	case "nodes":
+		serve(w, r, p, "Node", s.nodes)
+	case "persistentvolumeclaims":
+		serve(w, r, p, "PersistentVolumeClaim", s.claims)
+	case "jobsets":
+		serve(w, r, p, "JobSet", s.jobSets)
+	case "workloads":
+		if all, served := s.workloads[path.Base(p.GroupVersion)]; served {
+			serve(w, r, p, "Workload", all)
 			return
-		}
-		_, _ = fmt.Fprint(w, text)
-	case last == "jobs":
-		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
-		var found []any
-		for i := range s.jobs {
-			if selector.Matches(labels.Set(s.jobs[i].Labels)) {
-				found = append(found, &s.jobs[i])
-			}
-		}
-		list(w, r, "batch/v1", "JobList", found)
-	case len(parts) > 1 && parts[len(parts)-2] == "jobs":
-		for i := range s.jobs {
-			if s.jobs[i].Name == last {
-				write(w, http.StatusOK, &s.jobs[i])
-				return
-			}
 		}
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-	case len(parts) > 1 && parts[len(parts)-2] == "jobsets" && s.jobSets[last] != nil:
-		write(w, http.StatusOK, s.jobSets[last])
-	case last == "workloads" && s.workloads[parts[2]] != nil:
-		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
-		var found []any
-		for _, w := range s.workloads[parts[2]] {
-			of, _ := w["metadata"].(map[string]any)["labels"].(map[string]string)
-			if selector.Matches(labels.Set(of)) {
-				found = append(found, w)
-			}
-		}
-		list(w, r, "kueue.x-k8s.io/"+parts[2], "WorkloadList", found)
-	case len(parts) > 1 && parts[len(parts)-2] == "cronjobs":
-		for i := range s.cronJobs {
-			if s.cronJobs[i].Name == last {
-				write(w, http.StatusOK, &s.cronJobs[i])
-				return
-			}
-		}
-		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-	case last == "pods":
-		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
-		var found []any
-		for i := range s.pods {
-			if selector.Matches(labels.Set(s.pods[i].Labels)) {
-				found = append(found, &s.pods[i])
-			}
-		}
-		list(w, r, "v1", "PodList", found)
-	case last == "events":
-		selector, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
-		var found []any
-		for i := range s.events {
-			o := s.events[i].InvolvedObject
-			if selector.Matches(fields.Set{"involvedObject.kind": o.Kind, "involvedObject.name": o.Name, "involvedObject.uid": string(o.UID), "type": s.events[i].Type}) {
-				found = append(found, &s.events[i])
-			}
-		}
-		list(w, r, "v1", "EventList", found)
-	case last == "leases":
-		selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
-		var found []any
-		for i := range s.leases {
-			if selector.Matches(labels.Set(s.leases[i].Labels)) {
-				found = append(found, &s.leases[i])
-			}
-		}
-		list(w, r, "coordination.k8s.io/v1", "LeaseList", found)
-	case len(parts) > 1 && parts[len(parts)-2] == "nodes":
-		node, ok := s.nodes[last]
-		if !ok {
-			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-			return
-		}
-		node.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Node"}
-		write(w, http.StatusOK, &node)
-	case len(parts) > 1 && parts[len(parts)-2] == "persistentvolumeclaims":
-		claim, ok := s.claims[last]
-		if !ok {
-			fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
-			return
-		}
-		claim.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "PersistentVolumeClaim"}
-		write(w, http.StatusOK, &claim)
 	default:
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
 	}
 }
 
-// maxPage is the maximum number of objects that the server returns for a request with a limit.
-const maxPage = 2000
-
-// list writes the page that the parameters limit and continue select.
-func list(w http.ResponseWriter, r *http.Request, apiVersion, kind string, all []any) {
-	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	meta := map[string]any{"resourceVersion": "1"}
-	page := all[min(from, len(all)):]
-	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(page) > min(limit, maxPage) {
-		limit = min(limit, maxPage)
-		page = page[:limit]
-		meta["continue"] = strconv.Itoa(from + limit)
-	}
-	if page == nil {
-		page = []any{}
-	}
-	write(w, http.StatusOK, map[string]any{"apiVersion": apiVersion, "kind": kind, "metadata": meta, "items": page})
+func serve[T any, P interface {
+	*T
+	metav1.Object
+}](w http.ResponseWriter, r *http.Request, p clitest.Path, kind string, objects []T) {
+	clitest.ServeObjects(w, r, p, kind, 1, pointers[T, P](objects), nil)
 }
 
-func write(w http.ResponseWriter, code int, object any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(object)
+func pointers[T any, P interface {
+	*T
+	metav1.Object
+}](objects []T) (all []P) {
+	for i := range objects {
+		all = append(all, &objects[i])
+	}
+	return all
 }
 
 func fail(w http.ResponseWriter, code int, reason metav1.StatusReason) {
-	write(w, code, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: int32(code), Reason: reason, Message: "refused by the test"})
+	clitest.WriteJSON(w, code, &metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: "Failure", Code: int32(code), Reason: reason, Message: "refused by the test"})
 }
 
 func (s *server) client(t *testing.T) kube.Interface {

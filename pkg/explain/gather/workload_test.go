@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
@@ -23,23 +24,23 @@ func queued(change func(*batchv1.Job)) *batchv1.Job {
 }
 
 // workload returns a Workload of Kueue with these metadata.
-func workload(name string, metadata map[string]any) map[string]any {
+func workload(name string, metadata map[string]any) unstructured.Unstructured {
 	metadata["name"], metadata["namespace"] = name, "ns"
-	return map[string]any{
+	return unstructured.Unstructured{Object: map[string]any{
 		"metadata": metadata, "spec": map[string]any{"queueName": "team-a", "active": false},
 		"status": map[string]any{
 			"conditions":      []any{map[string]any{"type": "QuotaReserved", "status": "False", "reason": "Pending", "message": "no quota"}},
 			"admissionChecks": []any{map[string]any{"name": "ready", "state": "Ready"}, map[string]any{"name": "nodes", "state": "Pending"}},
 		},
-	}
+	}}
 }
 
 // The Workload of a Job is found by its labels or its owner, in each version of the API, and no other Workload is.
 // Requirements: KUE-01, KUE-03.
 func TestWorkloadOfTheJobIsRead(t *testing.T) {
-	byUID := map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-train"}}
+	byUID := map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-uid": "uid-train"}}
 	byOwner := map[string]any{"ownerReferences": []any{map[string]any{"apiVersion": "batch/v1", "kind": "Job", "name": "train", "uid": "uid-train"}}}
-	other := workload("other", map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": "uid-other", "kueue.x-k8s.io/job-name": "train"}})
+	other := workload("other", map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-uid": "uid-other", "kueue.x-k8s.io/job-name": "train"}})
 	for name, tc := range map[string]struct {
 		version  string
 		metadata map[string]any
@@ -50,11 +51,11 @@ func TestWorkloadOfTheJobIsRead(t *testing.T) {
 		"by label":                {"v1beta2", byUID, nil, 1, true},
 		"by owner":                {"v1beta2", byOwner, nil, 2, true},
 		"of an older Kueue":       {"v1beta1", byUID, nil, 2, true},
-		"by the name of the Job":  {"v1beta2", map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-name": "train"}}, nil, 2, true},
+		"by the name of the Job":  {"v1beta2", map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-name": "train"}}, nil, 2, true},
 		"by the label of the Job": {"v1beta2", map[string]any{}, func(j *batchv1.Job) { j.Labels["kueue.x-k8s.io/prebuilt-workload-name"] = "mine" }, 2, true},
 		"of no Job":               {"v1beta2", map[string]any{}, nil, 2, false},
 	} {
-		s := &server{workloads: map[string][]map[string]any{tc.version: {other, workload("mine", tc.metadata)}}}
+		s := &server{workloads: map[string][]unstructured.Unstructured{tc.version: {other, workload("mine", tc.metadata)}}}
 		in := read(t, s, queued(tc.job))
 		w := in.Workload
 		if found := w != nil && w.Name == "mine"; found != tc.found || s.requests("/workloads") != tc.requests || len(in.Gaps) > 0 {
@@ -105,7 +106,7 @@ func TestWorkloadsOfJobsWithoutAQueueAreReadAtOnce(t *testing.T) {
 		j.OwnerReferences = []metav1.OwnerReference{{APIVersion: "jobset.x-k8s.io/v1alpha2", Kind: "JobSet", Name: "set", UID: "uid-set", Controller: ptr.To(true)}}
 	}
 	byUID := func(uid string) map[string]any {
-		return map[string]any{"labels": map[string]string{"kueue.x-k8s.io/job-uid": uid}}
+		return map[string]any{"labels": map[string]any{"kueue.x-k8s.io/job-uid": uid}}
 	}
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
@@ -116,7 +117,7 @@ func TestWorkloadsOfJobsWithoutAQueueAreReadAtOnce(t *testing.T) {
 		"of the Job": {unlabeled, "uid-train", true, 1}, "of its JobSet": {ofJobSet, "uid-set", true, 1},
 		"of another Job": {ofJobSet, "uid-other", false, 2}, // The Workload of an owner may lack the label.
 	} {
-		s := &server{workloads: map[string][]map[string]any{"v1beta2": {workload("mine", byUID(tc.uid))}}}
+		s := &server{workloads: map[string][]unstructured.Unstructured{"v1beta2": {workload("mine", byUID(tc.uid))}}}
 		if in := read(t, s, queued(tc.change)); (in.Workload != nil) != tc.found || s.requests("/workloads") != tc.reads || len(in.Gaps) > 0 {
 			t.Errorf("%s: %+v after %d requests, %+v", name, in.Workload, s.requests("/workloads"), in.Gaps)
 		}

@@ -9,6 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 )
 
 // CheckJob returns the problems of the spec of a Job, or of a template of Jobs, at this path; nil is the top. content is in JSON,
@@ -35,29 +37,23 @@ var jobPaths = pathsOf(func() []rule {
 		{"spec.completionMode", "completion-mode-unknown", given(allowed("NonIndexed", "Indexed"))},
 		{"spec.podReplacementPolicy", "replacement-unknown", given(allowed("Failed", "TerminatingOrFailed"))},
 		{"spec", "max-failed-without-limit-per-index", needs("maxFailedIndexes", "backoffLimitPerIndex", "add backoffLimitPerIndex")},
-		{rules, "too-many-rules", noMore(20)},
+		{rules, "too-many-rules", noMore(jobspec.MaxRules)},
 		{rules + "[].action", "action-unknown", allowed("FailJob", "FailIndex", "Ignore", "Count")},
 		{rules + "[]", "two-requirements", atMostOne("onExitCodes", "onPodConditions")},
 		{rules + "[]", "no-requirement", anyOf("onExitCodes", "onPodConditions")},
 		{rules + "[].onExitCodes.operator", "operator-unknown", allowed("In", "NotIn")},
 		{rules + "[].onExitCodes.values", "no-exit-codes", required("add an exit code")},
-		{rules + "[].onExitCodes.values", "too-many-exit-codes", noMore(MaxExitCodes)},
-		{rules + "[].onPodConditions", "too-many-conditions", noMore(20)},
+		{rules + "[].onExitCodes.values", "too-many-exit-codes", noMore(jobspec.MaxExitCodes)},
+		{rules + "[].onPodConditions", "too-many-conditions", noMore(jobspec.MaxRules)},
 		{rules + "[].onPodConditions[].type", "condition-type-invalid", required("add it, such as DisruptionTarget")},
 		{rules + "[].onPodConditions[].type", "condition-type-invalid", format(validation.IsQualifiedName, "the type of a condition", "use the type of a pod condition, such as DisruptionTarget")},
 		{rules + "[].onPodConditions[].status", "condition-status-unknown", oneOf("True", "False", "Unknown")},
 		{success, "no-success-rules", required("add a rule, or remove successPolicy")},
-		{success, "too-many-success-rules", noMore(MaxSuccessRules)},
+		{success, "too-many-success-rules", noMore(jobspec.MaxRules)},
 		{success + "[]", "success-rule-empty", anyOf("succeededCount", "succeededIndexes")},
 		{success + "[].succeededCount", "negative", between(0, math.MaxInt64)},
 	}
 })
-
-// MaxExitCodes is the maximum number of values of a rule on exit codes, and MaxSuccessRules that of rules of successPolicy.
-const (
-	MaxExitCodes    = 255
-	MaxSuccessRules = 20
-)
 
 var objectPaths = pathsOf(func() []rule {
 	return []rule{

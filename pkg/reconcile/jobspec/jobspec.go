@@ -1,5 +1,5 @@
-// Package jobspec reads fields of a JobSpec with the API server's defaults. Jobs from the API have these defaults
-// already; manifests may not.
+// Package jobspec reads fields of a JobSpec with the API server's defaults, and has its limits. Jobs from the API have these
+// defaults already; manifests may not.
 package jobspec
 
 import (

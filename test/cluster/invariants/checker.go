@@ -149,9 +149,7 @@ func (c *checker) jobChanged(v history.Version) {
 	l.writes++
 	before := l.known
 	l.known = []*batchv1.Job{v.Job}
-	for _, rule := range BrokenStatusRules(old, v.Job) {
-		c.violate(v.Job, rule.ID, "%s", rule.Says)
-	}
+	c.checkStatus(old, v.Job)
 	c.checkConditions(l, old)
 	c.exactlyOnce(l, old)
 	c.evidence(l, old, before)

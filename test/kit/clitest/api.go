@@ -2,7 +2,6 @@ package clitest
 
 import (
 	"encoding/json"
-	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -13,7 +12,7 @@ import (
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
@@ -216,7 +215,7 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 		WriteJSON(w, http.StatusOK, answer)
 		return
 	}
-	if f.pods != nil && f.pods.serve(w, r, path) {
+	if f.pods != nil && f.pods.serve(w, r) {
 		return
 	}
 	if path == "api/v1/namespaces" {
@@ -225,110 +224,44 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 		}})
 		return
 	}
-	if f.serveCronJob(w, path) || r.URL.Query().Get("watch") != "true" && serveNone(w, path) {
-		return
-	}
-	namespace, name, ok := jobPath(path)
+	watches := r.URL.Query().Get("watch") == "true"
+	p, _ := ParsePath(r.URL.Path)
 	switch {
-	case !ok:
+	case p.GroupVersion == "batch/v1" && p.Resource == "cronjobs" && p.Name != "":
+		ServeObjects(w, r, p, "CronJob", 0, f.CronJobs, nil)
+	case p.GroupVersion == "v1" && p.Resource == "pods" && !watches:
+		ServeObjects(w, r, p, "Pod", 0, []*corev1.Pod{}, nil)
+	case p.GroupVersion == "v1" && p.Resource == "events" && !watches:
+		ServeObjects(w, r, p, "Event", 0, []*corev1.Event{}, nil)
+	case p.GroupVersion != "batch/v1" || p.Resource != "jobs" || p.Sub != "":
 		WriteStatus(w, &Status{404, "NotFound", "the server could not find the requested resource"}, "")
-	case name != "":
-		f.serveGet(w, namespace, name)
-	case r.URL.Query().Get("watch") == "true":
-		f.serveWatch(w, r, namespace)
+	case watches:
+		f.serveWatch(w, r, p.Namespace)
 	default:
-		f.serveList(w, r, namespace)
+		f.serveJobs(w, r, p)
 	}
+}
+
+func (f *API) serveJobs(w http.ResponseWriter, r *http.Request, p Path) {
+	f.Mu.Lock()
+	defer f.Mu.Unlock()
+	var jobs []*unstructured.Unstructured
+	for _, job := range f.Jobs {
+		job = job.DeepCopy()
+		delete(job.Object, "kind") // as the API server does in lists
+		delete(job.Object, "apiVersion")
+		jobs = append(jobs, job)
+	}
+	if p.Name == "" {
+		f.Lists = append(f.Lists, r.URL.RawQuery)
+	}
+	ServeObjects(w, r, p, "Job", f.version, jobs, nil)
 }
 
 // ReadsAllPods reports whether a request lists or watches pods without a selector.
 func ReadsAllPods(r *http.Request) bool {
 	query := r.URL.Query()
 	return r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/pods") && query.Get("labelSelector") == "" && query.Get("fieldSelector") == ""
-}
-
-// serveNone answers with an empty list of pods or events, for fakes that serve neither.
-func serveNone(w http.ResponseWriter, path string) bool {
-	kind := map[string]string{"pods": "PodList", "events": "EventList"}[path[strings.LastIndexByte(path, '/')+1:]]
-	if kind != "" {
-		WriteJSON(w, http.StatusOK, map[string]any{"apiVersion": "v1", "kind": kind, "metadata": map[string]any{}, "items": []any{}})
-	}
-	return kind != ""
-}
-
-func (f *API) serveCronJob(w http.ResponseWriter, path string) bool {
-	_, name, found := strings.Cut(path, "/cronjobs/")
-	at := slices.IndexFunc(f.CronJobs, func(c *batchv1.CronJob) bool { return c.Name == name })
-	switch {
-	case !found:
-		return false
-	case at >= 0:
-		object := f.CronJobs[at].DeepCopy()
-		object.TypeMeta = metav1.TypeMeta{Kind: "CronJob", APIVersion: "batch/v1"}
-		WriteJSON(w, http.StatusOK, object)
-	default:
-		WriteStatus(w, &Status{404, "NotFound", fmt.Sprintf("cronjobs.batch %q not found", name)}, name)
-	}
-	return true
-}
-
-func jobPath(path string) (namespace, name string, ok bool) {
-	rest, ok := strings.CutPrefix(path, "apis/batch/v1/")
-	parts := strings.Split(rest, "/")
-	switch {
-	case !ok:
-	case rest == "jobs":
-		return "", "", true
-	case len(parts) >= 3 && parts[0] == "namespaces" && parts[2] == "jobs":
-		return parts[1], strings.Join(parts[3:], "/"), true
-	}
-	return "", "", false
-}
-
-func (f *API) serveGet(w http.ResponseWriter, namespace, name string) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	for _, job := range f.Jobs {
-		if job.GetNamespace() == namespace && job.GetName() == name {
-			WriteJSON(w, http.StatusOK, job.Object)
-			return
-		}
-	}
-	WriteStatus(w, &Status{404, "NotFound", fmt.Sprintf("jobs.batch %q not found", name)}, name)
-}
-
-func (f *API) serveList(w http.ResponseWriter, r *http.Request, namespace string) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	f.Lists = append(f.Lists, r.URL.RawQuery)
-	query := r.URL.Query()
-	items := []any{}
-	metadataOnly := strings.Contains(r.Header.Get("Accept"), "as=PartialObjectMetadataList")
-	for _, job := range f.Jobs {
-		if !selected(job, namespace, query.Get("labelSelector"), query.Get("fieldSelector")) {
-			continue
-		}
-		if metadataOnly {
-			items = append(items, Partial(job.Object["metadata"]))
-			continue
-		}
-		item := job.DeepCopy().Object
-		delete(item, "kind") // as the API server does in lists
-		delete(item, "apiVersion")
-		items = append(items, item)
-	}
-	listMeta := map[string]any{"resourceVersion": strconv.Itoa(f.version)}
-	from, _ := strconv.Atoi(query.Get("continue"))
-	items = items[from:]
-	if limit, _ := strconv.Atoi(query.Get("limit")); limit > 0 && len(items) > limit {
-		items = items[:limit]
-		listMeta["continue"] = strconv.Itoa(from + limit)
-	}
-	list := map[string]any{"kind": "JobList", "apiVersion": "batch/v1", "metadata": listMeta, "items": items}
-	if metadataOnly {
-		list["kind"], list["apiVersion"] = "PartialObjectMetadataList", "meta.k8s.io/v1"
-	}
-	WriteJSON(w, http.StatusOK, list)
 }
 
 func (f *API) serveWatch(w http.ResponseWriter, r *http.Request, namespace string) {

@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -51,48 +50,29 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.API.Mu.Lock()
 	refuse := o.API.Refuse
 	o.API.Mu.Unlock()
-	kind := map[string]string{"api/v1/namespaces/ns1/events": "EventList", "apis/coordination.k8s.io/v1/leases": "LeaseList"}[strings.Trim(r.URL.Path, "/")]
-	if kind == "" {
-		o.API.Serve(w, r)
-		return
-	}
-	if refuse != nil {
+	p, _ := ParsePath(r.URL.Path)
+	served := p.Name == "" && (p.Resource == "events" && p.Namespace == "ns1" || p.Resource == "leases" && p.Namespace == "")
+	if served && refuse != nil {
 		if status := refuse(r); status != nil {
 			WriteStatus(w, status, "")
 			return
 		}
 	}
-	if r.URL.Query().Get("watch") == "true" {
-		w.Header().Set("Content-Type", "application/json")
-		w.WriteHeader(http.StatusOK)
-		w.(http.Flusher).Flush()
-		<-r.Context().Done()
-		return
+	switch {
+	case !served:
+		o.API.Serve(w, r)
+	case r.URL.Query().Get("watch") == "true":
+		WatchForever(w, r)
+	case p.Resource == "leases":
+		ServeObjects(w, r, p, "Lease", 1, []*unstructured.Unstructured{}, nil)
+	default:
+		o.Mu.Lock()
+		defer o.Mu.Unlock()
+		ServeObjects(w, r, p, "Event", 1, o.Events, func(e *corev1.Event) fields.Set {
+			about := e.InvolvedObject
+			return fields.Set{"involvedObject.kind": about.Kind, "involvedObject.name": about.Name, "involvedObject.uid": string(about.UID), "type": e.Type}
+		})
 	}
-	if kind == "LeaseList" {
-		WriteJSON(w, http.StatusOK, map[string]any{"apiVersion": "coordination.k8s.io/v1", "kind": kind, "metadata": map[string]any{}, "items": []any{}})
-		return
-	}
-	o.serveEvents(w, r)
-}
-
-func (o *Objects) serveEvents(w http.ResponseWriter, r *http.Request) {
-	o.Mu.Lock()
-	defer o.Mu.Unlock()
-	selector, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
-	list := &corev1.EventList{TypeMeta: metav1.TypeMeta{Kind: "EventList", APIVersion: "v1"}}
-	for _, e := range o.Events {
-		about := e.InvolvedObject
-		if selector.Matches(fields.Set{"involvedObject.kind": about.Kind, "involvedObject.name": about.Name, "involvedObject.uid": string(about.UID), "type": e.Type}) {
-			list.Items = append(list.Items, *e)
-		}
-	}
-	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	list.Items = list.Items[min(from, len(list.Items)):]
-	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(list.Items) > limit {
-		list.Items, list.Continue = list.Items[:limit], strconv.Itoa(from+limit)
-	}
-	WriteJSON(w, http.StatusOK, list)
 }
 
 // Methods returns the set of HTTP methods used so far.

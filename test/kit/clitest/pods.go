@@ -16,7 +16,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/fields"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -83,7 +82,7 @@ func (f *Pods) Put(pod *corev1.Pod) {
 	f.Locked(func() {
 		f.version++
 		pod = pod.DeepCopy()
-		pod.ResourceVersion = strconv.Itoa(f.version)
+		pod.Namespace, pod.ResourceVersion = "ns1", strconv.Itoa(f.version)
 		kind := "ADDED"
 		if i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == pod.Name }); i >= 0 {
 			kind, f.Pods[i] = "MODIFIED", pod
@@ -148,59 +147,24 @@ func (f *Pods) Requested() []string {
 	return slices.Clone(f.requests)
 }
 
-func (f *Pods) serve(w http.ResponseWriter, r *http.Request, path string) bool {
-	rest, ok := strings.CutPrefix(path, "api/v1/namespaces/ns1/pods")
-	if !ok {
-		return false
-	}
-	parts := strings.Split(strings.Trim(rest, "/"), "/")
+func (f *Pods) serve(w http.ResponseWriter, r *http.Request) bool {
+	p, _ := ParsePath(r.URL.Path)
 	switch {
-	case len(parts) == 2 && parts[1] == "log":
-		f.serveLog(w, r, parts[0])
-	case parts[0] != "":
-		f.serveGet(w, parts[0])
+	case p.GroupVersion != "v1" || p.Resource != "pods" || p.Namespace != "ns1":
+		return false
+	case p.Sub == "log":
+		f.serveLog(w, r, p.Name)
 	case r.URL.Query().Get("watch") == "true":
 		f.serveWatch(w, r)
 	default:
-		f.serveList(w, r)
+		f.Mu.Lock()
+		defer f.Mu.Unlock()
+		if p.Name == "" {
+			f.Pages++
+		}
+		ServeObjects(w, r, p, "Pod", f.version, f.Pods, func(pod *corev1.Pod) fields.Set { return fields.Set{"status.phase": string(pod.Status.Phase)} })
 	}
 	return true
-}
-
-func (f *Pods) serveGet(w http.ResponseWriter, name string) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	i := slices.IndexFunc(f.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-	if i < 0 {
-		WritePodStatus(w, &Status{404, "NotFound", fmt.Sprintf("pods %q not found", name)}, name)
-		return
-	}
-	pod := f.Pods[i].DeepCopy()
-	pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
-	WriteJSON(w, http.StatusOK, pod)
-}
-
-func (f *Pods) serveList(w http.ResponseWriter, r *http.Request) {
-	f.Mu.Lock()
-	defer f.Mu.Unlock()
-	f.Pages++
-	selector, _ := labels.Parse(r.URL.Query().Get("labelSelector"))
-	list := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
-	list.ResourceVersion = strconv.Itoa(f.version)
-	byField, _ := fields.ParseSelector(r.URL.Query().Get("fieldSelector"))
-	for _, pod := range f.Pods {
-		ofPod := fields.Set{"status.phase": string(pod.Status.Phase), "metadata.name": pod.Name}
-		if selector.Matches(labels.Set(pod.Labels)) && byField.Matches(ofPod) {
-			list.Items = append(list.Items, *pod)
-		}
-	}
-	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
-	list.Items = list.Items[from:]
-	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); limit > 0 && len(list.Items) > limit {
-		list.Items = list.Items[:limit]
-		list.Continue = strconv.Itoa(from + limit)
-	}
-	WriteJSON(w, http.StatusOK, list)
 }
 
 func (f *Pods) serveWatch(w http.ResponseWriter, r *http.Request) {

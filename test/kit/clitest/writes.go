@@ -90,17 +90,13 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		f.serveReview(w, r)
 		return
 	}
-	namespace, rest, ok := jobPath(strings.Trim(r.URL.Path, "/"))
+	p, _ := ParsePath(r.URL.Path)
 	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
-	if !ok || namespace == "" || verb == "" {
+	if p.GroupVersion != "batch/v1" || p.Resource != "jobs" || p.Namespace == "" || verb == "" {
 		f.objects.ServeHTTP(w, r)
 		return
 	}
-	name, subresource, isSub := strings.Cut(rest, "/")
-	call := verb + " jobs"
-	if isSub {
-		call += "/" + subresource
-	}
+	name, call := p.Name, strings.TrimSuffix(verb+" jobs/"+p.Sub, "/")
 	f.mu.Lock()
 	f.calls = append(f.calls, call)
 	denied, around := f.denied[call], f.Around
@@ -110,7 +106,7 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, name)
 		return
 	}
-	serve := func() { f.serveWrite(w, r, body, call, name, subresource) }
+	serve := func() { f.serveWrite(w, r, body, call, name, p.Sub) }
 	switch {
 	case denied:
 		WriteStatus(w, &Status{403, "Forbidden", "jobs.batch is forbidden: User cannot " + call}, name)

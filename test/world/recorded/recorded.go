@@ -1,5 +1,5 @@
-// Package recorded reads the fixtures of pkg/explain/analysis/testdata/recorded for tests: Jobs with their pods, events
-// and leases, as an API server served them.
+// Package recorded reads and writes recordings: Jobs with their pods, events and leases, as an API server served them. Tests read
+// those of test/world/field/recordings, which make field writes, and those of pkg/explain/analysis/testdata/recorded.
 package recorded
 
 import (

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime/pprof"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -87,8 +86,6 @@ func (l *fakeLive) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	switch {
-	case len(path) == 6 && path[4] == "pods":
-		l.servePod(w, last)
 	case last == "leases" && l.lease != nil:
 		clitest.WriteJSON(w, http.StatusOK, coordinationv1.LeaseList{TypeMeta: metav1.TypeMeta{Kind: "LeaseList", APIVersion: "coordination.k8s.io/v1"}, Items: []coordinationv1.Lease{*l.lease}})
 	case last == "node-lost":
@@ -131,19 +128,6 @@ func (l *fakeLive) watching() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return fmt.Sprintf("jobs %d pods %d events %d", l.open["jobs"], l.open["pods"], l.open["events"])
-}
-
-func (l *fakeLive) servePod(w http.ResponseWriter, name string) {
-	l.pods.Mu.Lock()
-	defer l.pods.Mu.Unlock()
-	i := slices.IndexFunc(l.pods.Pods, func(p *corev1.Pod) bool { return p.Name == name })
-	if i < 0 {
-		clitest.WritePodStatus(w, &clitest.Status{Code: 404, Reason: "NotFound", Message: fmt.Sprintf("pods %q not found", name)}, name)
-		return
-	}
-	pod := l.pods.Pods[i].DeepCopy()
-	pod.TypeMeta = metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}
-	clitest.WriteJSON(w, http.StatusOK, pod)
 }
 
 // report adds an event.
