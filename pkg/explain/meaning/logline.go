@@ -1,0 +1,184 @@
+package meaning
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// lineKind is what a line of a log is about, ordered by how likely it says why the program failed.
+type lineKind int
+
+const (
+	lineEmpty   lineKind = iota // a mark, an exit, a traced command, a frame of a stack
+	lineHint                    // what a reader may do or read
+	lineTally                   // a summary that counts
+	lineQuiet                   // a message of a level below an error
+	lineVague                   // the failure of something, without its cause
+	lineMurmur                  // an error in a message of a level below an error
+	linePlain                   // anything else
+	lineAlarm                   // an error
+	lineSuccess                 // earlier errors are overcome
+)
+
+// logLine is a line of a log.
+type logLine struct {
+	// text is the message of a structured line (JSON, logfmt) with its error; of other lines, what follows their time.
+	text string
+	kind lineKind
+	// indented reports whether the line is a detail of one above it.
+	indented bool
+}
+
+// lineRule gives the lines that match a pattern a kind. The first rule that matches a line holds.
+type lineRule struct {
+	kind     lineKind
+	patterns []string
+	pattern  *lazyregexp.Regexp
+}
+
+// lineRules hold at the beginning of a line. Rules about a tool have what it prints after each error; it is the same for each.
+var lineRules = compiled([]lineRule{
+	{kind: lineEmpty, patterns: []string{
+		`[^\pL\pN]*$`, // a ruler, or a mark below a line of code
+		`\++ `,        // a command that a shell traces
+		`[\w ./()-]{1,60}:$|\[\d+\]:$`, `On branch `,
+	}},
+	{kind: lineEmpty, patterns: []string{ // exits
+		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
+		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
+		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
+		`.*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`, `failed \(exitcode: \d+\)`,
+	}},
+	{kind: lineEmpty, patterns: []string{ // stacks
+		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
+		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
+		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
+		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
+		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, // Ruby, PHP, gdb
+		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
+		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<unknown>|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
+		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
+		`Calls: `,
+	}},
+	{kind: lineEmpty, patterns: []string{ // tools
+		`npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
+		`note: run with .RUST_BACKTRACE`, `Execution halted`,
+		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`,
+		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
+		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
+		`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
+		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
+		`Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
+	}},
+	{kind: lineHint, patterns: []string{
+		`\S*[/\\]\S*$`, // a path or URL alone
+		`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) |(?:re-?run|run|try|see|use|visit|get more help|learn more|read|please)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b|\bissues?\b|/\S+/))`,
+		`(?i)usage:|(?:see|run|try|use) .*--help`, `.*\bTo enable traceback see`, `\(Background on this error`, `is (?:there|the) .*\?$|.*\b(?i:need some help|learn more)\b.*https?://`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+	}},
+	{kind: lineTally, patterns: []string{
+		`(?:[^=]*\b\w+ ?= ?\d+\b){4}`, `\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`, `.*\berrors ignored on restore`,
+		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
+	}},
+	{kind: lineVague, patterns: []string{
+		`.*\b(?i:see|check) (?:the )?(?:above|previous|error messages)`, `.*\(see previous errors\)`,
+		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`,
+		`[\w.]+(?:Error|Exception):?$`, `.*\(remaining \d+ argument\(s\) skipped\)$`, `fatal: Could not read from remote repository`,
+		`[^:]*\bis exiting with a non-zero code`,
+	}},
+	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`, `.*\b(?:succeeded|recovered) after\b`}},
+})
+
+func compiled(rules []lineRule) []lineRule {
+	for i := range rules {
+		rules[i].pattern = lazyregexp.New(`^(?:` + strings.Join(rules[i].patterns, "|") + `)`)
+	}
+	return rules
+}
+
+var (
+	// level matches the level of a message.
+	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
+	// alarm matches lines that report an error, and the elements of a list of errors.
+	alarm = lazyregexp.New(`(?i)\b(?:\w*error|\w*exception|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|does not exist|not installed|not found|denied|forbidden|failed|refused|unable to|cannot|can't|could not|couldn't|timed out|panicked at|is missing)\b|^[*•] |^caused by: |\(core dumped\)|Killed +\S`)
+	// advice matches lines that say what a reader may do, and the rest of such a text: they follow an error.
+	advice = lazyregexp.New(`(?i)\b(?:please|not recommended|you (?:can|may|should)|can be used to|try again|for more information)\b`)
+)
+
+// levels below an error
+var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+
+// readLine returns a line of a log with its kind.
+func readLine(raw string) logLine {
+	line := logLine{}
+	var severity string
+	if text, named, is := structured(strings.TrimSpace(raw)); is {
+		line.text, severity = text, strings.ToUpper(named)
+	} else {
+		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
+		boxed := len(text) < len(raw)
+		begin := stamp.FindString(text)
+		text = text[len(begin):]
+		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
+		line.text = strings.TrimSpace(text)
+		severity = level.Group(line.text)
+		if strings.HasPrefix(begin, "I") || strings.HasPrefix(begin, "W") { // klog
+			severity = "INFO"
+		}
+	}
+	line.kind = kindOf(line.text, slices.Contains(quietLevels, severity))
+	return line
+}
+
+func kindOf(text string, quiet bool) lineKind {
+	for i := range lineRules {
+		if lineRules[i].pattern.MatchString(text) {
+			return lineRules[i].kind
+		}
+	}
+	switch isAlarm := alarm.MatchString(text); {
+	case quiet && isAlarm:
+		return lineMurmur
+	case quiet:
+		return lineQuiet
+	case isAlarm:
+		return lineAlarm
+	}
+	return linePlain
+}
+
+var (
+	// stamp matches a time at the beginning of a line, or the rank of a process whose line mpirun passes on.
+	stamp = lazyregexp.New(`^ ?(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\d\d/\d\d/\d\d \d\d:\d\d:\d\d |\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)`)
+	// field matches the message, the error and the level of a line in the format logfmt.
+	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
+)
+
+// structured returns the message of a structured line with its error, and its level.
+func structured(line string) (text, severity string, is bool) {
+	parts := map[string]string{}
+	if strings.HasPrefix(line, "{") {
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) == nil {
+			for name, value := range fields {
+				if text, is := value.(string); is {
+					parts[name] = text
+				}
+			}
+		}
+	} else if strings.Contains(line, "level=") {
+		for _, m := range field.FindAllStringSubmatch(line, -1) {
+			parts[m[1]] = m[2]
+			if text, err := strconv.Unquote(m[2]); err == nil {
+				parts[m[1]] = text
+			}
+		}
+	}
+	text = wording.Join(": ", cmp.Or(parts["msg"], parts["message"]), cmp.Or(parts["error"], parts["err"]))
+	return strings.Join(strings.Fields(text), " "), cmp.Or(parts["level"], parts["severity"]), text != ""
+}
