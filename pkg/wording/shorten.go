@@ -25,7 +25,8 @@ func Shorten(message string, most int) string {
 		}
 	}
 	if first := sentences(text, most); first != "" {
-		if rest := strings.TrimLeft(text[len(first):], ".; "); named.MatchString(rest) && !specific.MatchString(first) && !hint.MatchString(rest) {
+		isGeneral := !specific.MatchString(first) && len(strings.Fields(first)) <= 2
+		if rest := strings.TrimLeft(text[len(first):], ".; "); (isGeneral || named.MatchString(rest) && !specific.MatchString(first)) && !hint.MatchString(rest) {
 			return Shorten(rest, most)
 		}
 		return first

@@ -23,10 +23,7 @@ const maxPlainLines = 6
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why.
 func telling(raw []string) int {
-	lines := make([]logLine, len(raw))
-	for i := range raw {
-		lines[i] = readLine(raw[i])
-	}
+	lines := readLines(raw)
 	last, plain := -1, 0
 	better := func(i int) bool { return last < 0 || lines[i].kind > lines[last].kind }
 	for i, line := range slices.Backward(lines) {
@@ -37,10 +34,7 @@ func telling(raw []string) int {
 		case line.kind == lineSuccess, plain >= maxPlainLines:
 			return last
 		case line.kind == linePlain && advice.MatchString(line.text):
-			if lines[i].kind = lineHint; last >= 0 && lines[last].kind == linePlain {
-				last = -1 // The lines after it belong to the advice.
-			}
-			if better(i) {
+			if better(i) || lines[last].kind == linePlain { // The plain lines after it belong to the advice.
 				last = i
 			}
 		default:
@@ -73,7 +67,7 @@ func beneath(lines []logLine, at int) int {
 	}
 	name := wrapper.Group(lines[at].text)
 	if name == "" {
-		return at
+		return cause(lines, at)
 	}
 	for i, line := range slices.Backward(lines[:at]) {
 		if strings.HasPrefix(line.text, name+": ") {
@@ -86,18 +80,52 @@ func beneath(lines []logLine, at int) int {
 	return at
 }
 
+var (
+	// named matches lines that begin with the name of an error, or with its level.
+	named = lazyregexp.New(`^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
+	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
+)
+
+// cause returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
+// of the error before those of utilities; otherwise the position itself.
+func cause(lines []logLine, at int) int {
+	if named.MatchString(lines[at].text) {
+		return at
+	}
+	follows := utility.MatchString(lines[at].text)
+	for i, line := range slices.Backward(lines[:at]) {
+		switch {
+		case line.kind > lineHint && line.kind != lineAlarm:
+			return at
+		case line.kind == lineAlarm && named.MatchString(line.text), line.kind == lineAlarm && follows && !utility.MatchString(line.text):
+			return i
+		}
+	}
+	return at
+}
+
+// follows reports whether the line of a utility at a position follows from the error before it.
+func follows(raw []string, at int) bool {
+	if !utility.MatchString(readLine(raw[at]).text) {
+		return false
+	}
+	lines := readLines(raw[:at+1])
+	return cause(lines, at) != at
+}
+
 // Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it:
 // an error comes before its stack trace and before help.
 func Tail(lines []string, n int) []string {
-	first := max(0, len(lines)-n)
+	first, last := max(0, len(lines)-n), telling(lines)
 	const anyError = 1 // The exit code is not known here.
-	for _, i := range []int{telling(lines), LineOfError(anyError, lines)} {
+	for _, i := range []int{last, LineOfError(anyError, lines)} {
 		if i >= 0 {
 			first = min(first, i)
 		}
 	}
 	end := min(first+n, len(lines))
-	for end < len(lines) && end > first+1 && telling(lines) >= 0 && telling(lines[:end]) > telling(lines) {
+	for last >= 0 && end < len(lines) && end > first+1 && telling(lines[:end]) > last {
 		end-- // LastLine stays the same without the lines after these.
 	}
 	return lines[first:end]

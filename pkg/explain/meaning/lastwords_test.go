@@ -79,7 +79,7 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 		"a stack trace before the error": {WithoutMarks(python), 3, []string{python[1], python[2], python[4]}},
 		"help after a known error":       {[]string{"start", "dial tcp: lookup db: no such host", "", "* see whether", "  the name is right,", "* or ask"}, 2, []string{"dial tcp: lookup db: no such host", ""}},
 		"all lines":                      {java, 9, java},
-		"no line in the place of it":     {[]string{"error: no lock", "Info:", "a b", "please wait"}, 3, []string{"error: no lock"}},
+		"no line in the place of it":     {[]string{"dump: error: no lock", "start", "error: x", "dumpall: error: dump failed"}, 3, []string{"dump: error: no lock", "start"}},
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},
 	} {

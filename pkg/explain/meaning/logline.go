@@ -53,7 +53,7 @@ var lineRules = compiled([]lineRule{
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
-		`.*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`, `failed \(exitcode: \d+\)`,
+		`.*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`, `.*failed \(exitcode: \d+\)`,
 	}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
@@ -68,7 +68,7 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
 		`npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
-		`note: run with .RUST_BACKTRACE`, `Execution halted`,
+		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
 		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
@@ -112,6 +112,14 @@ var (
 
 // levels below an error
 var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+
+func readLines(raw []string) []logLine {
+	lines := make([]logLine, len(raw))
+	for i := range raw {
+		lines[i] = readLine(raw[i])
+	}
+	return lines
+}
 
 // readLine returns a line of a log with its kind.
 func readLine(raw string) logLine {
@@ -159,7 +167,7 @@ var (
 	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
-// structured returns the message of a structured line with its error, and its level.
+// structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
 func structured(line string) (text, severity string, is bool) {
 	parts := map[string]string{}
 	if strings.HasPrefix(line, "{") {
@@ -171,6 +179,9 @@ func structured(line string) (text, severity string, is bool) {
 				}
 			}
 		}
+	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
+		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
+		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>"), text), severity, is
 	} else if strings.Contains(line, "level=") {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
 			parts[m[1]] = m[2]
