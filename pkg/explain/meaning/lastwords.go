@@ -17,8 +17,12 @@ func LastLine(lines []string) string {
 	return ""
 }
 
-// maxPlainLines is the number of plain lines after an error that may still be about it.
-const maxPlainLines = 6
+const (
+	// maxPlainLines is the number of plain lines after an error that may still be about it.
+	maxPlainLines = 6
+	// maxHeadLines is the number of plain lines between an error and an indented one that may be a detail of it.
+	maxHeadLines = 2
+)
 
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why.
@@ -29,10 +33,14 @@ func telling(raw []string) int {
 	for i, line := range slices.Backward(lines) {
 		switch {
 		case line.kind == lineEmpty:
-		case line.kind == lineAlarm:
-			return beneath(lines, i)
 		case line.kind == lineSuccess, plain >= maxPlainLines:
 			return last
+		case line.kind == lineAlarm && line.indented && !strings.HasPrefix(line.text, "--->"): // An inner exception of .NET says more than the outer one.
+			if better(i) {
+				last, plain = i, maxPlainLines-maxHeadLines
+			}
+		case line.kind == lineAlarm:
+			return beneath(lines, i)
 		case line.kind == linePlain && advice.MatchString(line.text):
 			if better(i) || lines[last].kind == linePlain { // The plain lines after it belong to the advice.
 				last = i
@@ -41,7 +49,7 @@ func telling(raw []string) int {
 			if better(i) {
 				last = i
 			}
-			if line.kind == linePlain && !line.indented {
+			if line.kind == linePlain {
 				plain++
 			}
 		}
@@ -53,18 +61,8 @@ func telling(raw []string) int {
 var wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
-// it names, or the first of the errors directly before it; of a detail, the error above that it belongs to; otherwise, that of
-// the line itself.
+// it names, or the first of the errors directly before it; otherwise, that of its cause.
 func beneath(lines []logLine, at int) int {
-	if lines[at].indented && !strings.HasPrefix(lines[at].text, "--->") { // An inner exception of .NET says more.
-		head := at
-		for head > 0 && (lines[head].indented || lines[head].text == "") {
-			head--
-		}
-		if lines[head].kind == lineAlarm {
-			return head
-		}
-	}
 	name := wrapper.Group(lines[at].text)
 	if name == "" {
 		return cause(lines, at)

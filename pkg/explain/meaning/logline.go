@@ -19,6 +19,7 @@ const (
 	lineHint                    // what a reader may do or read
 	lineTally                   // a summary that counts
 	lineQuiet                   // a message of a level below an error
+	lineDetail                  // an indented line
 	lineVague                   // the failure of something, without its cause
 	lineMurmur                  // an error in a message of a level below an error
 	linePlain                   // anything else
@@ -60,7 +61,7 @@ var lineRules = compiled([]lineRule{
 		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
 		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
 		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
-		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, // Ruby, PHP, gdb
+		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
 		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
 		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<unknown>|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
 		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
@@ -88,8 +89,8 @@ var lineRules = compiled([]lineRule{
 	{kind: lineVague, patterns: []string{
 		`.*\b(?i:see|check) (?:the )?(?:above|previous|error messages)`, `.*\(see previous errors\)`,
 		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`,
-		`[\w.]+(?:Error|Exception):?$`, `.*\(remaining \d+ argument\(s\) skipped\)$`, `fatal: Could not read from remote repository`,
-		`[^:]*\bis exiting with a non-zero code`,
+		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `.*\(remaining \d+ argument\(s\) skipped\)$`, `fatal: Could not read from remote repository`,
+		`[^:]*\bis exiting with a non-zero code`, `.*\b(?:mostly|usually|probably|likely) (?:caused|because|due)\b`,
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`, `.*\b(?:succeeded|recovered) after\b`}},
 })
@@ -105,7 +106,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`(?i)\b(?:\w*error|\w*exception|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|does not exist|not installed|not found|denied|forbidden|failed|refused|unable to|cannot|can't|could not|couldn't|timed out|panicked at|is missing)\b|^[*•] |^caused by: |\(core dumped\)|Killed +\S`)
+	alarm = lazyregexp.New(`(?i)\b(?:\w*error|\w*exception|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|does not exist|not installed|not found|is not (?:an?|configured|set|defined|valid|allowed|supported|available|running)|denied|forbidden|failed|refused|unable to|cannot|can't|could not|couldn't|timed out|panicked at|is missing)\b|^[*•] |^caused by: |^what\(\): |\b(?:error|exception) in \w|(?-i:^[A-Z]\w*(?:::[A-Z]\w+)+: )|\(core dumped\)|Killed +\S`)
 	// advice matches lines that say what a reader may do, and the rest of such a text: they follow an error.
 	advice = lazyregexp.New(`(?i)\b(?:please|not recommended|you (?:can|may|should)|can be used to|try again|for more information)\b`)
 )
@@ -139,7 +140,9 @@ func readLine(raw string) logLine {
 			severity = "INFO"
 		}
 	}
-	line.kind = kindOf(line.text, slices.Contains(quietLevels, severity))
+	if line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); line.kind == linePlain && line.indented {
+		line.kind = lineDetail
+	}
 	return line
 }
 
