@@ -39,6 +39,8 @@ func telling(raw []string) int {
 			if better(i) {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
+		case line.kind == lineAlarm && strings.HasSuffix(line.text, ":") && last >= 0 && lines[last].kind == lineAlarm:
+			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
 		case line.kind == linePlain && advice.MatchString(line.text):
@@ -88,7 +90,7 @@ var (
 // cause returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
 // of the error before those of utilities; otherwise the position itself.
 func cause(lines []logLine, at int) int {
-	if named.MatchString(lines[at].text) {
+	if named.MatchString(lines[at].text) || element.MatchString(lines[at].text) {
 		return at
 	}
 	follows := utility.MatchString(lines[at].text)
