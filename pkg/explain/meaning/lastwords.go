@@ -27,29 +27,26 @@ const (
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why.
 func telling(raw []string) int {
-	lines := readLines(raw)
-	last, plain := -1, 0
-	better := func(i int) bool { return last < 0 || lines[i].kind > lines[last].kind }
-	for i, line := range slices.Backward(lines) {
+	lines, last, plain := linesOf(raw), -1, 0
+	kept := func() *logLine { return lines.at(last) }
+	for i := len(raw) - 1; i >= 0; i-- {
+		line := lines.at(i)
+		better := last < 0 || line.kind > kept().kind
 		switch {
 		case line.kind == lineEmpty:
 		case line.kind == lineSuccess, plain >= maxPlainLines:
 			return last
 		case line.kind == lineAlarm && line.indented && !strings.HasPrefix(line.text, "--->"): // An inner exception of .NET says more than the outer one.
-			if better(i) {
+			if better {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
-		case line.kind == lineAlarm && strings.HasSuffix(line.text, ":") && last >= 0 && lines[last].kind == lineAlarm:
+		case line.kind == lineAlarm && !better && strings.HasSuffix(line.text, ":"):
 			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
-		case line.kind == linePlain && advice.MatchString(line.text):
-			if better(i) || lines[last].kind == linePlain { // The plain lines after it belong to the advice.
-				last = i
-			}
 		default:
-			if better(i) {
-				last = i
+			if better || line.kind == linePlain && kept().kind == linePlain && hasAny(strings.ToLower(line.text), advices) {
+				last = i // The plain lines after advice belong to it.
 			}
 			if line.kind == linePlain {
 				plain++
@@ -64,17 +61,17 @@ var wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
 // it names, or the first of the errors directly before it; otherwise, that of its cause.
-func beneath(lines []logLine, at int) int {
-	name := wrapper.Group(lines[at].text)
+func beneath(lines *logLines, at int) int {
+	name := wrapper.Group(lines.at(at).text)
 	if name == "" {
 		return cause(lines, at)
 	}
-	for i, line := range slices.Backward(lines[:at]) {
-		if strings.HasPrefix(line.text, name+": ") {
+	for i := at - 1; i >= 0; i-- {
+		if strings.HasPrefix(lines.at(i).text, name+": ") {
 			return i
 		}
 	}
-	for at > 0 && lines[at-1].kind == lineAlarm {
+	for at > 0 && lines.at(at-1).kind == lineAlarm {
 		at--
 	}
 	return at
@@ -89,16 +86,16 @@ var (
 
 // cause returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
 // of the error before those of utilities; otherwise the position itself.
-func cause(lines []logLine, at int) int {
-	if named.MatchString(lines[at].text) || element.MatchString(lines[at].text) {
+func cause(lines *logLines, at int) int {
+	text := lines.at(at).text
+	if named.MatchString(text) || element.MatchString(text) {
 		return at
 	}
-	follows := utility.MatchString(lines[at].text)
-	for i, line := range slices.Backward(lines[:at]) {
-		switch {
+	for i := at - 1; i >= 0; i-- {
+		switch line := lines.at(i); {
 		case line.kind > lineHint && line.kind != lineAlarm:
 			return at
-		case line.kind == lineAlarm && named.MatchString(line.text), line.kind == lineAlarm && follows && !utility.MatchString(line.text):
+		case line.kind == lineAlarm && (named.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
 			return i
 		}
 	}
@@ -107,11 +104,7 @@ func cause(lines []logLine, at int) int {
 
 // follows reports whether the line of a utility at a position follows from the error before it.
 func follows(raw []string, at int) bool {
-	if !utility.MatchString(readLine(raw[at]).text) {
-		return false
-	}
-	lines := readLines(raw[:at+1])
-	return cause(lines, at) != at
+	return utility.MatchString(readLine(raw[at]).text) && cause(linesOf(raw[:at+1]), at) != at
 }
 
 // Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it:

@@ -1,7 +1,10 @@
 package meaning
 
 import (
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -85,6 +88,23 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 	} {
 		if got := Tail(c.lines, c.n); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+func BenchmarkLastLine(b *testing.B) {
+	paths, _ := filepath.Glob("testdata/logs/*.txt")
+	logs := make([][]string, len(paths))
+	for i, path := range paths {
+		data, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		logs[i] = strings.Split(string(data), "\n")
+	}
+	for b.Loop() {
+		for _, lines := range logs {
+			LastLine(lines)
 		}
 	}
 }

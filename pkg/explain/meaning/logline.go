@@ -36,14 +36,16 @@ type logLine struct {
 	indented bool
 }
 
-// lineRule gives the lines that match a pattern a kind. The first rule that matches a line holds.
+// lineRule gives a kind to the lines that begin with a match of one of its patterns, or have one of its phrases, in lower case. The
+// first rule that holds for a line counts.
 type lineRule struct {
 	kind     lineKind
 	patterns []string
+	phrases  []string
 	pattern  *lazyregexp.Regexp
 }
 
-// lineRules hold at the beginning of a line. Rules about a tool have what it prints after each error; it is the same for each.
+// lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
 	{kind: lineEmpty, patterns: []string{
 		`[^\pL\pN]*$`, // a ruler, or a mark below a line of code
@@ -54,8 +56,8 @@ var lineRules = compiled([]lineRule{
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
-		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`, `.*failed \(exitcode: \d+\)`,
-	}},
+		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
+	}, phrases: []string{"(exitcode: 1)"}},
 	{kind: lineEmpty, patterns: []string{ // stacks
 		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
 		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
@@ -80,19 +82,19 @@ var lineRules = compiled([]lineRule{
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
 		`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) |(?:re-?run|run|try|see|use|visit|get more help|learn more|read|please)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b|\bissues?\b|/\S+/))`,
-		`(?i)usage:|(?:see|run|try|use) .*--help`, `.*\bTo enable traceback see`, `\(Background on this error`, `is (?:there|the) .*\?$|.*\b(?i:need some help|learn more)\b.*https?://`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
-	}},
+		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
-		`(?:[^=]*\b\w+ ?= ?\d+\b){4}`, `\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`, `.*\berrors ignored on restore`,
+		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
-	}},
+	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`.*\b(?i:see|check) (?:the )?(?:above|previous|error messages)`, `.*\(see previous errors\)`,
 		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`,
-		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `.*\(remaining \d+ argument\(s\) skipped\)$`, `fatal: Could not read from remote repository`,
-		`[^:]*\bis exiting with a non-zero code`, `.*\b(?:mostly|usually|probably|likely) (?:caused|because|due)\b`,
+		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
+	}, phrases: []string{
+		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by",
 	}},
-	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`, `.*\b(?:succeeded|recovered) after\b`}},
+	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
 
 func compiled(rules []lineRule) []lineRule {
@@ -106,25 +108,44 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`(?i)\b(?:\w*error|\w*exception|fatal|panic)(?:[:\]]|\b.*:)|\b(?:is invalid|does not exist|not installed|not found|is not (?:an?|configured|set|defined|valid|allowed|supported|available|running)|denied|forbidden|failed|refused|unable to|cannot|can't|could not|couldn't|timed out|panicked at|is missing)\b|^[*•] |^caused by: |^what\(\): |\b(?:error|exception) in \w|(?-i:^[A-Z]\w*(?:::[A-Z]\w+)+: )|\(core dumped\)|Killed +\S`)
-	// advice matches lines that say what a reader may do, and the rest of such a text: they follow an error.
-	advice = lazyregexp.New(`(?i)\b(?:please|not recommended|you (?:can|may|should)|can be used to|try again|for more information)\b`)
+	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S`)
+	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
+	errorWord  = lazyregexp.New(`(?i)(?:error|exception|\bfatal|\bpanic)(?:[:\]]|\b.*:|\b in \w)`)
+	errorWords = []string{"error", "exception", "fatal", "panic"}
+	// failures are phrases of errors.
+	failures = []string{
+		"is invalid", "does not exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "refused", "unable to", "cannot", "can't",
+		"could not", "couldn't", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported",
+	}
+	// advices are phrases that say what a reader may do: they follow an error.
+	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
 )
+
+func hasAny(lower string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(lower, phrase) })
+}
 
 // levels below an error
 var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
 
-func readLines(raw []string) []logLine {
-	lines := make([]logLine, len(raw))
-	for i := range raw {
-		lines[i] = readLine(raw[i])
+// logLines are the lines of a log; each is read when it is first needed.
+type logLines struct {
+	raw  []string
+	read []*logLine
+}
+
+func linesOf(raw []string) *logLines { return &logLines{raw: raw, read: make([]*logLine, len(raw))} }
+
+func (l *logLines) at(i int) *logLine {
+	if l.read[i] == nil {
+		l.read[i] = readLine(l.raw[i])
 	}
-	return lines
+	return l.read[i]
 }
 
 // readLine returns a line of a log with its kind.
-func readLine(raw string) logLine {
-	line := logLine{}
+func readLine(raw string) *logLine {
+	line := &logLine{}
 	var severity string
 	if text, named, is := structured(strings.TrimSpace(raw)); is {
 		line.text, severity = text, strings.ToUpper(named)
@@ -140,19 +161,23 @@ func readLine(raw string) logLine {
 			severity = "INFO"
 		}
 	}
-	if line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); line.kind == linePlain && line.indented {
+	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
+	case line.kind == linePlain && severity != "":
+		line.kind = lineAlarm
+	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
 	}
 	return line
 }
 
 func kindOf(text string, quiet bool) lineKind {
+	lower := strings.ToLower(text)
 	for i := range lineRules {
-		if lineRules[i].pattern.MatchString(text) {
+		if lineRules[i].pattern.MatchString(text) || hasAny(lower, lineRules[i].phrases) {
 			return lineRules[i].kind
 		}
 	}
-	switch isAlarm := alarm.MatchString(text); {
+	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
 	case quiet && isAlarm:
 		return lineMurmur
 	case quiet:
