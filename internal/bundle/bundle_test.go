@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"html"
 	"io"
 	"regexp"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/text"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
@@ -98,6 +100,7 @@ func TestReportsSurviveABundle(t *testing.T) {
 				t.Errorf("%s: %s", c.Name, d)
 			}
 			checkRecording(t, &c.Inputs[i], archive)
+			checkAnswer(t, analysis.Explain(input, explain.Options{MaxPods: -1}), unpacked(t, archive)[reportHTML])
 		}
 	}
 }
@@ -114,6 +117,20 @@ func difference(want, got string) string {
 		return "some lines are gone"
 	}
 	return ""
+}
+
+// checkAnswer compares the first lines of report.html with the output of why.
+func checkAnswer(t *testing.T, report explain.Report, page string) {
+	t.Helper()
+	var printed strings.Builder
+	if err := text.Short(&printed, report, text.Options{Width: textWidth}); err != nil {
+		t.Fatal(err)
+	}
+	_, answer, _ := strings.Cut(page, `<pre class="answer">`)
+	answer, _, _ = strings.Cut(answer, "</pre>")
+	if d := difference(strings.Replace(printed.String(), "--full: ", reportText+": ", 1), html.UnescapeString(answer)); d != "" {
+		t.Errorf("%s: %s", report.Job.Name, d)
+	}
 }
 
 // checkRecording plays the recording in a bundle.

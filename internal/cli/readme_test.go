@@ -13,19 +13,26 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-// shown matches a block of README.md with the output of a command: the text before the output, and the command's arguments.
-var shown = regexp.MustCompile("(?s)(<!-- output of: ([^\n]*) -->\n```\n\\$ kubectl batchjob [^\n]*\n).*?```\n")
+// shown matches a block with the output of a command about a file in examples: the text before the output, and the command's
+// arguments.
+var shown = regexp.MustCompile("(?s)(<!-- output of: ([^\n]* --from examples/[^\n]*) -->\n```\n\\$ kubectl batchjob [^\n]*\n).*?```\n")
 
-// README.md shows what the plugin prints about a file in examples, on a terminal of 80 columns; -rewrite updates it.
-func TestREADMEShowsWhatIsPrinted(t *testing.T) {
+// The documentation shows what the plugin prints about a file in examples, on a terminal of 80 columns; -rewrite updates it.
+func TestDocumentationShowsWhatIsPrinted(t *testing.T) {
 	t.Setenv("NO_COLOR", "1")
 	t.Setenv("LC_ALL", "C.UTF-8")
-	readme, err := os.ReadFile("../../README.md")
+	for _, page := range []string{"README.md", "docs/explain.md"} {
+		t.Run(page, func(t *testing.T) { wantOutputsIn(t, page) })
+	}
+}
+
+func wantOutputsIn(t *testing.T, page string) {
+	before, err := os.ReadFile("../../" + page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	blocks := 0
-	text := shown.ReplaceAllStringFunc(string(readme), func(block string) string {
+	text := shown.ReplaceAllStringFunc(string(before), func(block string) string {
 		blocks++
 		m := shown.FindStringSubmatch(block)
 		var out bytes.Buffer
@@ -41,5 +48,5 @@ func TestREADMEShowsWhatIsPrinted(t *testing.T) {
 	if blocks == 0 {
 		t.Error("no output was found")
 	}
-	clitest.Golden(t, "../../../README.md", text)
+	clitest.Golden(t, "../../../"+page, text)
 }

@@ -53,7 +53,7 @@ func IsBatch(object *Object) bool {
 	switch {
 	case kind == "":
 		return false
-	case kind != "JobSet" && (group == "apps" || group == "extensions"):
+	case strings.EqualFold(group, batchv1.GroupName), kind != "JobSet" && (group == "apps" || group == "extensions"):
 		return true
 	}
 	served, _, _ := strings.Cut(servedVersion(object, kind), "/")

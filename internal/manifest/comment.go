@@ -2,7 +2,9 @@ package manifest
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // Comment is a comment of a manifest in YAML.
@@ -38,6 +40,9 @@ func (o *Object) Source() string {
 	return ""
 }
 
+// commentStart matches the start of a line with a comment alone, or the space and the "#" that start one.
+var commentStart = regexp.MustCompile(`(?:^|[ \t])#`)
+
 func (d *document) readComments() []Comment {
 	if d.isJSON {
 		return nil
@@ -47,16 +52,15 @@ func (d *document) readComments() []Comment {
 	for line := range bytes.Lines(d.text) {
 		number++
 		text := strings.TrimRight(string(line), " \t\r\n")
-		at := findComment(text)
-		before := text
-		if at >= 0 {
-			before = text[:at]
+		at, end := commentStart.FindStringIndex(text), len(text)
+		if at != nil {
+			end = at[1] - 1
 		}
-		alone := strings.TrimSpace(strings.TrimPrefix(before, "---")) == "" // "--- # comment" is at the head
+		alone := strings.TrimSpace(strings.TrimPrefix(text[:end], "---")) == "" // "--- # comment" is at the head
 		head = head && alone
-		if at >= 0 {
-			c := Comment{Position: Position{File: d.file, Line: number, Column: len([]rune(before)) + 1}, Content: strings.TrimSpace(text[at+1:]), Head: head}
-			comments = append(comments, c)
+		if at != nil {
+			position := Position{File: d.file, Line: number, Column: utf8.RuneCountInString(text[:end]) + 1}
+			comments = append(comments, Comment{Position: position, Content: strings.TrimSpace(text[at[1]:]), Head: head})
 			waiting++
 		}
 		if !alone {
@@ -67,14 +71,4 @@ func (d *document) readComments() []Comment {
 		}
 	}
 	return comments
-}
-
-// findComment returns the index of the "#" that starts a comment, which is at the start of the line or after a space, or -1.
-func findComment(line string) int {
-	for i := range len(line) {
-		if line[i] == '#' && (i == 0 || line[i-1] == ' ' || line[i-1] == '\t') {
-			return i
-		}
-	}
-	return -1
 }

@@ -74,22 +74,17 @@ func splitYAML(file string, data []byte) []*document {
 		documents = append(documents, &document{file: file, text: data[begin:end], line: line, column: 1})
 		begin, line = next, number
 	}
-	for offset := 0; offset < len(data); {
-		length := bytes.IndexByte(data[offset:], '\n') + 1
-		if length == 0 {
-			length = len(data) - offset
-		}
-		text := data[offset : offset+length]
+	offset := 0
+	for text := range bytes.Lines(data) {
 		number++
 		switch {
 		case isMarker(text, "---"):
 			cut(offset, offset)
 		case isMarker(text, "..."):
-			number++
-			cut(offset, offset+length)
-			number--
+			cut(offset, offset+len(text))
+			line++
 		}
-		offset += length
+		offset += len(text)
 	}
 	cut(len(data), len(data))
 	return documents

@@ -2,6 +2,7 @@ package manifest
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -75,19 +76,34 @@ func (f *finder) findIndentation(lines []int) *mistake {
 	return best
 }
 
+// steps yields by how many columns each line, with line changed replaced by text, is indented more than the one before it, and
+// whether it is an item.
+func (f *finder) steps(changed int, text string) iter.Seq2[int, bool] {
+	return func(yield func(int, bool) bool) {
+		last := 0
+		for i, line := range f.lines {
+			if i == changed {
+				line = text
+			}
+			if isBlank(line) {
+				continue
+			}
+			all := levels(line)
+			if !yield(all[0]-last, len(all) > 1) {
+				return
+			}
+			last = all[len(all)-1]
+		}
+	}
+}
+
 // indentUnit returns the most frequent number of spaces per level.
 func (f *finder) indentUnit() int {
 	times, unit := map[int]int{}, 2
-	last := 0
-	for _, line := range f.lines {
-		if isBlank(line) {
-			continue
-		}
-		all := levels(line)
-		if by := all[0] - last; by > 0 {
+	for by := range f.steps(-1, "") {
+		if by > 0 {
 			times[by]++
 		}
-		last = all[len(all)-1]
 	}
 	for by, n := range times {
 		if n > times[unit] || n == times[unit] && by < unit {
@@ -100,27 +116,18 @@ func (f *finder) indentUnit() int {
 // disorder returns how often the indentation changes, with line changed replaced by text. Changes to a deeper level by a
 // number of spaces other than unit count more.
 func (f *finder) disorder(changed int, text string, unit int) int {
-	n, last := 0, 0
+	n := 0
 	var lists [2]int // the number of lists that are indented like their field, and more than it
-	for i, line := range f.lines {
-		if i == changed {
-			line = text
-		}
-		if isBlank(line) {
-			continue
-		}
-		all := levels(line)
-		by := all[0] - last
+	for by, isItem := range f.steps(changed, text) {
 		if by != 0 {
 			n++
 		}
 		if by > 0 && by != unit {
 			n += 3
 		}
-		if len(all) > 1 && by >= 0 {
+		if isItem && by >= 0 {
 			lists[min(by, 1)]++
 		}
-		last = all[len(all)-1]
 	}
 	return n + min(lists[0], lists[1])
 }

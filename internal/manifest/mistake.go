@@ -139,10 +139,9 @@ func (f *finder) replaceLine(i int, text string) []byte {
 	if *f.budget <= 0 {
 		return nil
 	}
-	was := f.lines[i]
-	f.lines[i] = text
-	data := []byte(strings.Join(f.lines, "\n"))
-	f.lines[i] = was
+	lines := slices.Clone(f.lines)
+	lines[i] = text
+	data := []byte(strings.Join(lines, "\n"))
 	*f.budget -= len(data) + parserCost
 	return data
 }
@@ -172,13 +171,12 @@ func (f *finder) parse(i int, text string) *yaml.Node {
 }
 
 // emptyFields returns the number of fields with nothing after the colon.
-func emptyFields(n *yaml.Node) int {
+func emptyFields(root *yaml.Node) int {
 	empty := 0
-	if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 {
-		empty++
-	}
-	for _, c := range n.Content {
-		empty += emptyFields(c)
+	for n := range nodesIn(root) {
+		if n.Kind == yaml.ScalarNode && n.Value == "" && n.Style == 0 {
+			empty++
+		}
 	}
 	return empty
 }

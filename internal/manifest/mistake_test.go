@@ -94,6 +94,9 @@ func TestSyntaxErrorsInJSONNameTheLineOfTheMistake(t *testing.T) {
 		{"no brace", `"labels": {`, `"labels": `, "5:13: a bracket is missing after the colon"},
 		{"no bracket", `"spec": [`, `"spec": `, "9:9: a bracket is missing after the colon"},
 		{"not closed", "    }\n", "", "5:15: '{' is not closed"},
+		{"not closed at the end", "\n}\n", "\n", "1:1: '{' is not closed"},
+		{"other kind", "\n  ]\n", "\n  }\n", "9:11: '[' is not closed"},
+		{"not closed in its line", `"b"`, `["b"`, "6:15: a bracket is not closed, or is of the other kind"},
 	} {
 		_, problems := Parse("f", []byte(strings.Replace(written, c.was, c.is, 1)))
 		if want := "f:" + strings.Replace(c.want, ": ", ": not readable as JSON: ", 1); len(problems) != 1 || problems[0].Error() != want {
@@ -116,5 +119,13 @@ func TestMistakesInLargeFilesAreBounded(t *testing.T) {
 	})
 	if len(problems) != 1 || !strings.HasPrefix(problems[0].Error(), "f:60005: ") {
 		t.Errorf("%q", problems)
+	}
+}
+
+// Requirements: CLI-05
+func TestABracketIsMissingInJSONWithoutIndentation(t *testing.T) {
+	const want = "f:4:1: not readable as JSON: a bracket is not closed, or is of the other kind"
+	if _, problems := Parse("f", []byte("{\n\"a\": {\n\"b\": [\n1\n}\n}\n")); len(problems) != 1 || problems[0].Error() != want {
+		t.Errorf("\n got %q\nwant %q", problems, want)
 	}
 }

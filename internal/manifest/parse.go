@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"regexp"
 	"runtime"
 	"slices"
@@ -79,9 +80,9 @@ func (d *document) parse() (map[string]any, error) {
 	case root != nil && !isNull(root):
 		d.root = root
 		// The size with all aliases expanded is limited before they are expanded.
-		s := sizer{limit: int64(len(d.text)) + maxAliased, sizes: map[*yaml.Node]int64{}}
-		if _, err := s.size(root); err != nil {
-			return nil, &Error{Position: d.positionOf(s.at), Problem: err.Error()}
+		budget := len(d.text) + maxAliased
+		if err := d.checkSize(root, map[*yaml.Node]bool{}, &budget); err != nil {
+			return nil, err
 		}
 		if err := d.checkKeys(root); err != nil {
 			return nil, err
@@ -175,23 +176,21 @@ func (d *document) reportRest(root *yaml.Node) {
 func isNull(node *yaml.Node) bool { return node.Kind == yaml.ScalarNode && node.ShortTag() == "!!null" }
 
 // findInvalid returns the error for the first node that YAML allows and JSON cannot represent, or nil if there is none.
-func (d *document) findInvalid(n *yaml.Node) *Error {
+func (d *document) findInvalid(root *yaml.Node) *Error {
 	const quoteFix = "put it in quotes if it is text"
-	switch n.Kind {
-	case yaml.ScalarNode:
+	for n := range nodesIn(root) {
 		isValid := func() bool { // on its own
 			_, err := sigsyaml.YAMLToJSON([]byte(n.Tag + " " + strconv.Quote(n.Value)))
 			return err == nil
 		}
 		switch number := strings.ToLower(n.Value); {
+		case n.Kind != yaml.ScalarNode:
 		case n.ShortTag() == "!!float" && (strings.HasSuffix(number, ".inf") || number == ".nan"):
 			return &Error{Position: d.positionOf(n), Problem: n.Value + " is a number in YAML that JSON and Kubernetes do not have", Fix: quoteFix}
 		case n.Style&yaml.TaggedStyle != 0 && !isValid():
 			return &Error{Position: d.positionOf(n), Problem: fmt.Sprintf("%q is not a value of the type %s", n.Value, n.ShortTag()), Fix: "correct it, or remove the type"}
 		}
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key, value := n.Content[i], n.Content[i+1]
+		for key, value := range fieldsIn(n) {
 			isObject := func(source *yaml.Node) bool {
 				source = resolve(source)
 				return source != nil && source.Kind == yaml.MappingNode
@@ -204,59 +203,59 @@ func (d *document) findInvalid(n *yaml.Node) *Error {
 			}
 		}
 	}
+	return nil
+}
+
+// checkSize subtracts the size of a node in bytes, with all aliases expanded, from the budget, and returns an error if that is
+// spent. inside are the anchors around the node.
+func (d *document) checkSize(n *yaml.Node, inside map[*yaml.Node]bool, budget *int) error {
+	if n.Kind == yaml.AliasNode {
+		if inside[n.Alias] {
+			return &Error{Position: d.positionOf(n), Problem: fmt.Sprintf("the anchor %q contains itself", n.Value)}
+		}
+		inside[n.Alias] = true
+		defer delete(inside, n.Alias)
+		return d.checkSize(n.Alias, inside, budget)
+	}
+	if *budget -= 1 + len(n.Value); *budget < 0 {
+		return &Error{Position: d.positionOf(n), Problem: "aliases (*name) expand it too far"}
+	}
 	for _, c := range n.Content {
-		if problem := d.findInvalid(c); problem != nil {
-			return problem
+		if err := d.checkSize(c, inside, budget); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// sizer computes the sizes of nodes in bytes, with all aliases expanded.
-type sizer struct {
-	limit int64
-	sizes map[*yaml.Node]int64 // of nodes with an anchor; -1 while it is computed
-	at    *yaml.Node           // where the limit was exceeded
+// nodesIn yields a node and all nodes in it, without the ones that aliases refer to.
+func nodesIn(n *yaml.Node) iter.Seq[*yaml.Node] {
+	return func(yield func(*yaml.Node) bool) { yieldNodes(n, yield) }
 }
 
-func (s *sizer) size(n *yaml.Node) (total int64, err error) {
-	if n.Kind == yaml.AliasNode {
-		switch size, known := s.sizes[n.Alias]; {
-		case size < 0:
-			s.at = n
-			return 0, fmt.Errorf("the anchor %q contains itself", n.Value)
-		case known:
-			return size, nil
-		}
-		return s.size(n.Alias)
-	}
-	if n.Anchor != "" {
-		s.sizes[n] = -1
-		defer func() { s.sizes[n] = total }()
-	}
-	total = int64(len(n.Value))
-	for _, c := range n.Content {
-		size, err := s.size(c)
-		if err != nil {
-			return 0, err
-		}
-		if total += size; total > s.limit {
-			s.at = n
-			return 0, errors.New("aliases (*name) expand it too far")
+func yieldNodes(n *yaml.Node, yield func(*yaml.Node) bool) bool {
+	return yield(n) && !slices.ContainsFunc(n.Content, func(c *yaml.Node) bool { return !yieldNodes(c, yield) })
+}
+
+// fieldsIn yields the keys and values of a mapping.
+func fieldsIn(n *yaml.Node) iter.Seq2[*yaml.Node, *yaml.Node] {
+	return func(yield func(key, value *yaml.Node) bool) {
+		for i := 0; n.Kind == yaml.MappingNode && i+1 < len(n.Content); i += 2 {
+			if !yield(n.Content[i], n.Content[i+1]) {
+				return
+			}
 		}
 	}
-	return total, nil
 }
 
 // checkKeys finds duplicate fields, of which only the last one would be used. It returns an error if the reason is another
 // mistake.
-func (d *document) checkKeys(n *yaml.Node) error {
-	if n.Kind == yaml.MappingNode {
-		lines := make(map[string]int, len(n.Content)/2)
+func (d *document) checkKeys(root *yaml.Node) error {
+	for n := range nodesIn(root) {
+		lines := map[string]int{}
 		var empty *yaml.Node // the last field without a value
-		for i := 0; i+1 < len(n.Content); i += 2 {
-			key := n.Content[i]
-			if isNull(n.Content[i+1]) && n.Content[i+1].Value == "" {
+		for key, value := range fieldsIn(n) {
+			if isNull(value) && value.Value == "" {
 				empty = key
 			}
 			if key.Kind != yaml.ScalarNode || isMerge(key) {
@@ -272,11 +271,6 @@ func (d *document) checkKeys(n *yaml.Node) error {
 				}
 			}
 			lines[key.Value] = d.positionOf(key).Line
-		}
-	}
-	for _, c := range n.Content {
-		if err := d.checkKeys(c); err != nil {
-			return err
 		}
 	}
 	return nil

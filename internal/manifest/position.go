@@ -2,8 +2,9 @@ package manifest
 
 import (
 	"bytes"
+	"fmt"
+	"regexp"
 	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"go.yaml.in/yaml/v3"
@@ -20,16 +21,13 @@ type Position struct {
 
 // String returns file:line:column without unknown parts, in the format of compilers.
 func (p Position) String() string {
-	var b strings.Builder
-	b.WriteString(p.File)
-	for _, n := range [...]int{p.Line, p.Column} {
-		if n <= 0 {
-			break
-		}
-		b.WriteByte(':')
-		b.WriteString(strconv.Itoa(n))
+	switch {
+	case p.Line <= 0:
+		return p.File
+	case p.Column <= 0:
+		return fmt.Sprintf("%s:%d", p.File, p.Line)
 	}
-	return b.String()
+	return fmt.Sprintf("%s:%d:%d", p.File, p.Line, p.Column)
 }
 
 // Error is a problem in the input.
@@ -110,24 +108,13 @@ func (o *Object) Written(path string) string {
 	return ""
 }
 
-// splitPath splits a path. Text in brackets is one step, whatever characters it contains.
+// pathStep matches a step of a path. Text in brackets is one step, whatever characters it contains.
+var pathStep = regexp.MustCompile(`\[([^\]]*)\]?|([^.\[]+)`)
+
 func splitPath(path string) []string {
 	var all []string
-	for path != "" {
-		if path[0] == '.' {
-			path = path[1:]
-			continue
-		}
-		if path[0] == '[' {
-			step, rest, _ := strings.Cut(path[1:], "]")
-			all, path = append(all, step), rest
-			continue
-		}
-		end := strings.IndexAny(path, ".[")
-		if end < 0 {
-			end = len(path)
-		}
-		all, path = append(all, path[:end]), path[end:]
+	for _, step := range pathStep.FindAllStringSubmatch(path, -1) {
+		all = append(all, step[1]+step[2])
 	}
 	return all
 }

@@ -32,7 +32,8 @@ func (d *document) explain(err error, budget *int) error {
 		return problem
 	}
 	line, problem := locate(d.text, bad.err)
-	found := &mistake{line: line, problem: plainWords(problem)}
+	words, _ := plainWords(problem)
+	found := &mistake{line: line, problem: words}
 	if *budget > 0 {
 		found = cmp.Or(findMistake(d.text, line, budget), found)
 	}
@@ -76,24 +77,36 @@ var tokenError = regexp.MustCompile(`^(did not find expected|found duplicate %|f
 // unknownAnchor matches the error about an alias without an anchor, which has no line.
 var unknownAnchor = regexp.MustCompile(`^unknown anchor '(.*)' referenced`)
 
-// plainWords translates a message of the parser for authors of manifests.
-func plainWords(problem string) string {
-	for _, w := range [...]struct{ parser, plain string }{
-		{"did not find expected key", "this line does not fit the lines before it; check its indentation, and the quotes and brackets before it"},
-		{"did not find expected '-' indicator", "this line does not fit the list before it; check its indentation"},
-		{"mapping values are not allowed in this context", "there is a colon where no field can be; check the indentation, the colon of the line before, and whether the value needs quotes"},
-		{"could not find expected ':'", "there is no colon after the name of a field, here or in the lines before"},
-		{"found character that cannot start any token", "a value cannot start with this character; put it in quotes"},
-		{"found unexpected end of stream", "a quote is not closed"},
-		{"did not find expected ',' or ']'", "a list in brackets has no comma here, or is not closed"},
-		{"did not find expected ',' or '}'", "an object in braces has no comma here, or is not closed"},
-		{"did not find expected node content", "there is no value here; check the brackets and commas"},
-	} {
+// parserWords are messages of the parsers of YAML and JSON, and words for authors of manifests. isBefore is set if the mistake is
+// where the value or name before it ends.
+var parserWords = [...]struct {
+	parser, plain string
+	isBefore      bool
+}{
+	{"did not find expected key", "this line does not fit the lines before it; check its indentation, and the quotes and brackets before it", false},
+	{"did not find expected '-' indicator", "this line does not fit the list before it; check its indentation", false},
+	{"mapping values are not allowed in this context", "there is a colon where no field can be; check the indentation, the colon of the line before, and whether the value needs quotes", false},
+	{"could not find expected ':'", "there is no colon after the name of a field, here or in the lines before", false},
+	{"found character that cannot start any token", "a value cannot start with this character; put it in quotes", false},
+	{"found unexpected end of stream", "a quote is not closed", false},
+	{"did not find expected ',' or ']'", "a list in brackets has no comma here, or is not closed", false},
+	{"did not find expected ',' or '}'", "an object in braces has no comma here, or is not closed", false},
+	{"did not find expected node content", "there is no value here; check the brackets and commas", false},
+	{"after object key:value pair", "a comma is missing", true},
+	{"after array element", "a comma is missing", true},
+	{"after object key", "a colon is missing after the name", true},
+	{"in string literal", "a quote is not closed", false},
+	{"beginning of object key string", "a name must be in double quotes", false},
+}
+
+// plainWords translates a message of a parser.
+func plainWords(problem string) (words string, isBefore bool) {
+	for _, w := range parserWords {
 		if strings.Contains(problem, w.parser) {
-			return w.plain
+			return w.plain, w.isBefore
 		}
 	}
-	return problem
+	return problem, false
 }
 
 // jsonStart matches the start of JSON that is unusual in YAML.
@@ -116,8 +129,11 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 	before := max(len(bytes.TrimRight(text[:at], " \t\r\n"))-1, 0)
 	noticed := text[min(at, len(text)-1)]
 	if strings.Contains(problem, "unexpected end") || strings.Contains(problem, "after ") && strings.IndexByte("]}:", noticed) >= 0 {
-		if bracket, where := findBracket(text); bracket != "" {
+		switch bracket, where := findBracket(text); {
+		case bracket != "":
 			return bracket, where
+		case noticed != ':':
+			return "a bracket is not closed, or is of the other kind", before
 		}
 	}
 	if text[before] == ',' && before < at {
@@ -128,93 +144,43 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 			return "there are two commas", at
 		}
 	}
-	return jsonWords(problem, before, at)
-}
-
-// jsonWords translates a message of the parser; before is the offset at which the value or name before the mistake ends.
-func jsonWords(problem string, before, at int) (string, int) {
-	for _, w := range [...]struct {
-		parser, plain string
-		at            int
-	}{
-		{"after object key:value pair", "a comma is missing", before},
-		{"after array element", "a comma is missing", before},
-		{"after object key", "a colon is missing after the name", before},
-		{"in string literal", "a quote is not closed", at},
-		{"beginning of object key string", "a name must be in double quotes", at},
-	} {
-		if strings.Contains(problem, w.parser) {
-			return w.plain, w.at
-		}
+	words, isBefore := plainWords(problem)
+	if isBefore {
+		at = before
 	}
-	return problem, at
+	return words, at
 }
 
-// bracket is a bracket of JSON outside of text, with the start and the indentation of its line.
-type bracket struct{ at, start, indentation int }
-
-// brackets returns all brackets. Text ends with its line at the latest, as a quote may be missing.
-func brackets(text []byte) []bracket {
-	var all []bracket
-	quoted, start, indentation := false, 0, 0
-	for i := 0; i < len(text); i++ {
-		switch c := text[i]; {
-		case c == '\n':
-			quoted, start = false, i+1
-			indentation = len(text[start:]) - len(bytes.TrimLeft(text[start:], " \t"))
-		case quoted && c == '\\':
-			i++
-		case c == '"':
-			quoted = !quoted
-		case !quoted && strings.IndexByte("{}[]", c) >= 0:
-			all = append(all, bracket{i, start, indentation})
-		}
-	}
-	return all
-}
-
-// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines that start with a
-// closing bracket; "" if there is none.
+// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines: the next line that
+// is not indented more than a line with an opening bracket at its end starts with the closing one. "" if there is none.
 func findBracket(text []byte) (problem string, at int) {
-	var open []bracket
-	for _, b := range brackets(text) {
-		if text[b.at] == '{' || text[b.at] == '[' {
-			open = append(open, b)
-			continue
-		}
-		isFirst := b.at == b.start+b.indentation
-		if len(open) == 0 || isFirst && b.indentation > open[len(open)-1].indentation {
-			if colon := lastColon(text[:b.start], b.indentation); colon >= 0 {
-				return "a bracket is missing after the colon", colon
+	type line struct {
+		width, end int
+		last       byte
+	}
+	var open []line // the lines that the current one is in, and the one before it
+	offset := 0
+	for written := range strings.Lines(string(text) + "\n-") { // the end of the text closes nothing
+		spaces, rest := indent(strings.TrimRight(written, " \t\r\n"))
+		for n := 0; rest != "" && len(open) > 0 && open[len(open)-1].width >= len(spaces); n++ {
+			before := open[len(open)-1]
+			closes := before.width == len(spaces) && strings.IndexByte("]}", rest[0]) >= 0
+			opens := before.last == '{' || before.last == '['
+			switch {
+			case before.last == ':' && closes:
+				return "a bracket is missing after the colon", before.end
+			case opens && !closes && n == 0: // what is in the bracket is not indented
+				return "", 0
+			case opens && (!closes || rest[0] != before.last+2): // '{'+2 is '}', '['+2 is ']'
+				return fmt.Sprintf("%q is not closed", before.last), before.end
 			}
+			open = open[:len(open)-1]
 		}
-		if len(open) == 0 {
-			return "", 0
+		if rest != "" {
+			end := len(spaces) + len(rest) - 1
+			open = append(open, line{len(spaces), offset + end, rest[len(rest)-1]})
 		}
-		last := open[len(open)-1]
-		if text[b.at] != text[last.at]+2 || isFirst && b.indentation < last.indentation { // '{'+2 is '}', '['+2 is ']'
-			break
-		}
-		open = open[:len(open)-1]
+		offset += len(written)
 	}
-	if len(open) == 0 {
-		return "", 0
-	}
-	last := open[len(open)-1].at
-	return fmt.Sprintf("%q is not closed", text[last]), last
-}
-
-// lastColon returns the offset of the colon at the end of the last line that is indented no more than this, if it is indented as
-// much; otherwise -1.
-func lastColon(text []byte, indentation int) int {
-	for end := len(text); end > 0; {
-		text = bytes.TrimRight(text[:end], " \t\r\n")
-		end = bytes.LastIndexByte(text, '\n') + 1
-		if has := len(text[end:]) - len(bytes.TrimLeft(text[end:], " \t")); has < indentation || has == indentation && !bytes.HasSuffix(text, []byte(":")) {
-			return -1
-		} else if has == indentation {
-			return len(text) - 1
-		}
-	}
-	return -1
+	return "", 0
 }

@@ -46,6 +46,8 @@ type End struct {
 	NeverStarted *Problem `json:"neverStarted,omitempty"`
 	// Outlived is a pod that only some of its containers kept running until the deadline.
 	Outlived *Outlived `json:"outlived,omitempty"`
+	// CutShort is the container that had run longest at the deadline, if no other field explains it, and events show it.
+	CutShort *CutShort `json:"cutShort,omitempty"`
 	// Looped is the container that failed and was restarted again and again until the deadline.
 	// LoopedExit is how it ended before a restart, nil if that is unknown; LoopedGone is set if its pod no longer exists.
 	Looped     string      `json:"looped,omitempty"`
@@ -87,6 +89,13 @@ type Outlived struct {
 	Exit  *cause.Exit `json:"exit,omitempty"`
 	// Running are the names of the other containers.
 	Running []string `json:"running"`
+}
+
+// CutShort is a container that ran when its Job passed its deadline.
+type CutShort struct {
+	Pod        string `json:"pod"`
+	Container  string `json:"container"`
+	RanSeconds int64  `json:"ranSeconds"`
 }
 
 // IndexRule is a rule of the podFailurePolicy that fails an index without a retry.

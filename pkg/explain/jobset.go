@@ -49,6 +49,8 @@ type JobSetReport struct {
 	SuccessPolicy []string `json:"successPolicy,omitempty"`
 	// Job is the Job that decided the state, or is stalled; nil if none is known.
 	Job *OwnedRun `json:"job,omitempty"`
+	// Held is what keeps Kueue from admitting the JobSet (Suspended), nil if that is unknown.
+	Held *Suspension `json:"held,omitempty"`
 	// Waits lists replicatedJobs that have not started, with the replicatedJobs that they wait for.
 	Waits []ReplicatedWait `json:"waits,omitempty"`
 	// Refused is the name of the Job that cannot be created; "" if another object cannot be. Refusal is the reason.

@@ -32,7 +32,7 @@ const (
 	ProblemInitRunning       ProblemKind = "InitRunning"       // an init container has been running for long
 	ProblemSidecarNotStarted ProblemKind = "SidecarNotStarted" // the containers after it do not start
 	ProblemPodPending        ProblemKind = "PodPending"        // a pod does not start, for another reason
-	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded
+	ProblemProcessOOMKilled  ProblemKind = "ProcessOOMKilled"  // in a pod that nevertheless succeeded, or that it holds up
 	ProblemContainerRetried  ProblemKind = "ContainerRetried"  // an init container or sidecar was restarted, in a pod that succeeded
 	ProblemContainerFailed   ProblemKind = "ContainerFailed"   // another container of the pod is still running
 	ProblemContainerEnded    ProblemKind = "ContainerEnded"    // exit code 0, and another container of the pod is still running

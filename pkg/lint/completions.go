@@ -109,9 +109,6 @@ func checkMaxFailedIndexes(r *review) {
 		}
 		return
 	}
-	if !perIndex {
-		r.reject("max-failed-without-limit-per-index", r.specPath("backoffLimitPerIndex"), "add backoffLimitPerIndex", "maxFailedIndexes needs backoffLimitPerIndex")
-	}
 	switch {
 	case !r.isIndexed():
 		r.reject("max-failed-without-indexes", path, "set completionMode: Indexed, or remove maxFailedIndexes", "maxFailedIndexes needs an Indexed Job")

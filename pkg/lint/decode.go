@@ -31,8 +31,8 @@ type decoder struct {
 	checked   schema.Result
 }
 
-// newDecoder returns nil, and a review with the reason, for an object that is not a Job or CronJob.
-func newDecoder(in Input) (*decoder, *review) {
+// newDecoder returns nil for an object that is not a Job or CronJob.
+func newDecoder(in Input) *decoder {
 	d := &decoder{Input: in, content: runtime.DeepCopyJSON(in.Object)}
 	version, _ := in.Object["apiVersion"].(string)
 	kind, _ := in.Object["kind"].(string)
@@ -41,26 +41,15 @@ func newDecoder(in Input) (*decoder, *review) {
 	_, ofCronJob := spec["jobTemplate"].(map[string]any)
 	_, hasTemplate := spec["template"]
 	switch {
-	case version == batchv1.SchemeGroupVersion.String() && kind == "Job" && ofCronJob && !hasTemplate:
-		d.content["kind"], of, d.cronJob, d.kindWrong = "CronJob", cronJobSchema, true, true
-	case version == batchv1.SchemeGroupVersion.String() && kind == "Job":
-	case version == batchv1.SchemeGroupVersion.String() && kind == "CronJob":
+	case version != batchv1.SchemeGroupVersion.String() || kind != "Job" && kind != "CronJob":
+		return nil
+	case kind == "CronJob":
 		of, d.cronJob = cronJobSchema, true
-	default:
-		r := d.review()
-		r.reject("not-readable", nil, "provide a Job or CronJob", "not a batch/v1 Job or CronJob")
-		return nil, r
+	case ofCronJob && !hasTemplate:
+		d.content["kind"], of, d.cronJob, d.kindWrong = "CronJob", cronJobSchema, true, true
 	}
 	d.checked = schema.Check(schema.Input{Schema: of(), Content: d.content, Prefix: in.Path, Written: in.Written})
-	return d, nil
-}
-
-func (d *decoder) review() *review {
-	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes, rendered: d.Rendered}
-	if d.Path != "" {
-		r.path = field.NewPath(d.Path)
-	}
-	return r
+	return d
 }
 
 // problems returns the findings about names and types.
@@ -101,7 +90,10 @@ func (d *decoder) findings() []Finding {
 }
 
 func (d *decoder) run() []Finding {
-	r := d.review()
+	r := &review{names: d.Names, incomplete: d.Incomplete, volumes: d.Volumes, rendered: d.Rendered}
+	if d.Path != "" {
+		r.path = field.NewPath(d.Path)
+	}
 	var into any
 	if d.cronJob {
 		r.cronJob, r.path = &batchv1.CronJob{}, field.NewPath("spec", "jobTemplate")

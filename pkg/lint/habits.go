@@ -25,15 +25,15 @@ func (r *review) eachContainer(check func(list string, i int, c *corev1.Containe
 // checkShellSyntax finds commands in the syntax of a shell that no shell reads.
 func checkShellSyntax(r *review) {
 	r.eachContainer(func(list string, i int, c *corev1.Container) {
-		place, what := command.ShellSyntax(c)
+		place, found := command.ShellSyntax(c)
 		fix, message := `use command: ["sh", "-c"], and write all of it as one item of args`, "no shell reads this command, so %q is an argument like any other"
 		switch {
-		case what == "":
+		case !found:
 			return
-		case place == command.Place{Field: "command"}:
+		case place.Field == "command" && place.Index == 0:
 			fix, message = "write each word as an item of its own", "no shell reads this command, so the container looks for a program whose name is %q"
 		}
-		r.add(Warning, "shell-syntax-without-shell", r.specPath("template", "spec", list).Index(i).Child(place.Field).Index(place.Index), fix, message, shorten(what))
+		r.add(Warning, "shell-syntax-without-shell", r.specPath("template", "spec", list).Index(i).Child(place.Field).Index(place.Index), fix, message, shorten(place.Text))
 	})
 }
 

@@ -70,9 +70,9 @@ const MaxFindings = schema.MaxProblems
 // Check returns the findings: first the ones about names and types, then the others in the order of the checks. If there are
 // MaxFindings, there may be more.
 func Check(in Input) []Finding {
-	d, unknown := newDecoder(in)
-	if unknown != nil {
-		return unknown.findings
+	d := newDecoder(in)
+	if d == nil {
+		return []Finding{{ID: "not-readable", Severity: Error, Rejected: true, Message: "not a batch/v1 Job or CronJob", Fix: "provide a Job or CronJob"}}
 	}
 	found := d.problems()
 	if len(found) < MaxFindings {
@@ -83,11 +83,10 @@ func Check(in Input) []Finding {
 
 // CheckNames returns only the findings about names and types, none for an object that is not a batch/v1 Job or CronJob.
 func CheckNames(in Input) []Finding {
-	d, unknown := newDecoder(in)
-	if unknown != nil {
-		return nil
+	if d := newDecoder(in); d != nil {
+		return d.placeholders(d.problems())
 	}
-	return d.placeholders(d.problems())
+	return nil
 }
 
 // run runs all checks on a decoded object, in the order of fields: metadata, counts, limits, policies, pods. Each finds one
@@ -147,9 +146,6 @@ func (r *review) specPath(name string, more ...string) *field.Path {
 
 // jobPath returns the path of a field of the Job.
 func (r *review) jobPath(name string, more ...string) *field.Path {
-	if r.path == nil {
-		return field.NewPath(name, more...)
-	}
 	return r.path.Child(name, more...)
 }
 
@@ -169,13 +165,16 @@ func (r *review) add(severity Severity, id string, path *field.Path, fix, messag
 func (r *review) reject(id string, path *field.Path, fix, message string, args ...any) {
 	before := len(r.findings)
 	r.add(Error, id, path, fix, message, args...)
-	for i := range r.findings[before:] {
-		r.findings[before+i].Rejected = true
+	if len(r.findings) > before {
+		r.findings[before].Rejected = true
 	}
 }
 
 // isIndexed reports whether the Job has indexes.
 func (r *review) isIndexed() bool { return jobspec.IsIndexed(r.spec) }
+
+// inJobSet reports whether the Job is a template in a JobSet.
+func (r *review) inJobSet() bool { return r.path != nil && r.cronJob == nil }
 
 // completions returns the number of indexes; false if it is unknown or invalid.
 func (r *review) completions() (int32, bool) {

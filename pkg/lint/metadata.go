@@ -39,7 +39,7 @@ func checkName(r *review) {
 		return
 	}
 	whose := "the name"
-	if r.path != nil && r.cronJob == nil {
+	if r.inJobSet() {
 		whose = "the Job's name " + name
 	}
 	switch n := len(name); {

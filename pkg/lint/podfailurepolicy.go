@@ -9,10 +9,7 @@ import (
 )
 
 func checkPodFailurePolicy(r *review) {
-	if r.spec.PodFailurePolicy == nil {
-		return
-	}
-	if len(r.rules()) == 0 {
+	if r.spec.PodFailurePolicy != nil && len(r.rules()) == 0 {
 		r.add(Info, "no-rules", r.specPath("podFailurePolicy", "rules"), "add rules, or remove podFailurePolicy",
 			"without rules, podFailurePolicy has only one effect: a pod is replaced when it has failed, not when it starts to terminate")
 	}
@@ -27,17 +24,6 @@ func checkFailIndex(r *review) {
 	}
 }
 
-// requirementsOf returns the requirements of a rule, by the names of their fields. The API server allows only one.
-func requirementsOf(rule *batchv1.PodFailurePolicyRule) (fields []string) {
-	if rule.OnExitCodes != nil {
-		fields = append(fields, "onExitCodes")
-	}
-	if len(rule.OnPodConditions) > 0 {
-		fields = append(fields, "onPodConditions")
-	}
-	return fields
-}
-
 // checkIgnoreForever finds rules that may ignore failures forever: they count toward no limit, so that only a deadline
 // ends a Job whose pods keep failing like that. Disruptions are exempt: they do not last.
 func checkIgnoreForever(r *review) {
@@ -46,7 +32,7 @@ func checkIgnoreForever(r *review) {
 	}
 	rules := r.rules()
 	for i := range rules {
-		transient := len(requirementsOf(&rules[i])) == 1 && len(rules[i].OnPodConditions) > 0 && !slices.ContainsFunc(rules[i].OnPodConditions,
+		transient := rules[i].OnExitCodes == nil && len(rules[i].OnPodConditions) > 0 && !slices.ContainsFunc(rules[i].OnPodConditions,
 			func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type != corev1.DisruptionTarget })
 		if rules[i].Action == batchv1.PodFailurePolicyActionIgnore && !transient {
 			r.add(Info, "ignored-for-ever", r.rulePath(i), "add activeDeadlineSeconds, or use the action Count",
@@ -80,7 +66,7 @@ func checkConditionsCovered(r *review) {
 			}
 			first[key] = i
 		}
-		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && len(requirementsOf(&rules[i])) == 1 && earlier != i {
+		if n := len(rules[i].OnPodConditions); n > 0 && covered == n && rules[i].OnExitCodes == nil && earlier != i {
 			r.addNeverMatches(i, fmt.Sprintf("rule %d", earlier))
 		}
 	}

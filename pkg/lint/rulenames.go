@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -17,7 +18,7 @@ func (r *review) annotationPath() *field.Path {
 // checkNames checks the names of rules as written: in the rules, in the annotation, or in both (PFN-16 to PFN-22).
 func checkNames(r *review) {
 	for _, v := range rulename.Validate(r.names) {
-		r.add(Error, "rule-name-invalid", r.rulePath(v.Rule).Child("name"), fixOf(v), "%s", v)
+		r.add(Error, "rule-name-invalid", r.rulePath(v.Rule).Child("name"), cmp.Or(nameFixes[v.Kind], "use letters and digits in CamelCase, such as OutOfMemory"), "%s", v)
 	}
 	value := r.meta.Annotations[annotation]
 	if value == "" {
@@ -38,21 +39,10 @@ func checkNames(r *review) {
 	}
 }
 
-// fixOf returns the suggested correction of an invalid name.
-func fixOf(v rulename.Violation) string {
-	switch v.Kind {
-	case rulename.DuplicateName:
-		return "give each rule its own name"
-	case rulename.IndexOfOther:
-		return "use a name that is not a number, such as OutOfMemory"
-	case rulename.BadEnd:
-		return "leave out the last character"
-	case rulename.TooLong:
-		return "choose a shorter name"
-	case rulename.ReservedReason:
-		return "choose another name"
-	}
-	return "use letters and digits in CamelCase, such as OutOfMemory"
+// nameFixes are the suggested corrections of invalid names.
+var nameFixes = map[rulename.Kind]string{
+	rulename.DuplicateName: "give each rule its own name", rulename.IndexOfOther: "use a name that is not a number, such as OutOfMemory",
+	rulename.BadEnd: "leave out the last character", rulename.TooLong: "choose a shorter name", rulename.ReservedReason: "choose another name",
 }
 
 // checkNamesUsed checks valid names: whether they follow the convention, and whether the controller
@@ -64,16 +54,12 @@ func checkNamesUsed(r *review) {
 		names, _ = rulename.Parse(r.meta.Annotations[annotation], len(rules))
 		path = func(int) *field.Path { return r.annotationPath() }
 	}
-	illegal := map[int]bool{} // already reported
-	for _, v := range rulename.Validate(names) {
-		illegal[v.Rule] = true
-	}
-	unused := false
+	reported, unused := rulename.Validate(names), false
 	for i, name := range names {
 		if name == "" || i >= len(rules) {
 			continue
 		}
-		if problem := rulename.Lint(name); problem != "" && !illegal[i] {
+		if problem := rulename.Lint(name); problem != "" && !slices.ContainsFunc(reported, func(v rulename.Violation) bool { return v.Rule == i }) {
 			r.add(Warning, "rule-name-not-camel-case", path(i), "start with an uppercase letter, and use only letters and digits", "%s", problem)
 		}
 		switch {

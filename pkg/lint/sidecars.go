@@ -7,6 +7,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
@@ -46,9 +47,9 @@ func checkSidecarsMatch(r *review) {
 // sidecars have ended (KEP-753).
 func checkNeverEnds(r *review) {
 	containers := r.spec.Template.Spec.Containers
-	sharedProcesses := r.spec.Template.Spec.ShareProcessNamespace
+	sharedProcesses := ptr.Deref(r.spec.Template.Spec.ShareProcessNamespace, false)
 	stops := func(c corev1.Container) bool {
-		return command.StopsServers(&c, sharedProcesses != nil && *sharedProcesses)
+		return command.StopsServers(&c, sharedProcesses)
 	}
 	for i := range containers {
 		container, path := &containers[i], r.specPath("template", "spec", "containers").Index(i)

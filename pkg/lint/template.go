@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/apirules"
 )
@@ -19,7 +18,7 @@ func checkRestartPolicy(r *review) {
 		allowed += ", or OnFailure to restart containers in their pod"
 	}
 	change := "change it to " + allowed
-	if r.path != nil && r.cronJob == nil { // JobSet's default is OnFailure
+	if r.inJobSet() { // JobSet's default is OnFailure
 		change = "use restartPolicy: " + allowed
 	}
 	switch {
@@ -38,42 +37,41 @@ func checkRestartPolicy(r *review) {
 // containers itself. In a JobSet, OnFailure is the default for templates without a restartPolicy, so it is not
 // reported.
 func checkLogLost(r *review) {
-	inJobSet := r.path != nil && r.cronJob == nil
-	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy == nil && !inJobSet {
+	if r.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && r.spec.PodFailurePolicy == nil && !r.inJobSet() {
 		r.add(Info, "log-lost-at-limit", r.specPath("template", "spec", "restartPolicy"), "use restartPolicy: Never to keep failed pods and their logs",
 			"with restartPolicy OnFailure, the pod is deleted when the Job reaches its backoffLimit, and its log with it")
 	}
 }
 
-// checkAPIRules reports problems for which the API server rejects the object.
-func checkAPIRules(r *review) {
-	for _, p := range append(apirules.CheckObject(r.content), apirules.CheckJob(r.job, r.path)...) {
+func (r *review) rejectAll(problems []apirules.Problem) {
+	for _, p := range problems {
 		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
 	}
+}
+
+// checkAPIRules reports problems for which the API server rejects the object.
+func checkAPIRules(r *review) {
+	r.rejectAll(apirules.CheckObject(r.content))
+	r.rejectAll(apirules.CheckJob(r.job, r.path))
 }
 
 // checkTemplate reports problems for which the API server rejects the pod template in any object.
 func checkTemplate(r *review) {
 	spec, _ := r.job["spec"].(map[string]any)
 	template, _ := spec["template"].(map[string]any)
-	for _, p := range apirules.Check(&r.spec.Template, template, r.specPath("template"), r.volumes) {
-		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
-	}
+	r.rejectAll(apirules.Check(&r.spec.Template, template, r.specPath("template"), r.volumes))
 }
 
 // checkMetadata checks labels and annotations of the object, and of the Jobs of a CronJob, which the API server accepts
 // until the CronJob creates a Job.
 func checkMetadata(r *review) {
+	ofJob := apirules.CheckMetadata(r.meta, r.jobPath("metadata"))
 	if r.cronJob == nil {
-		for _, p := range apirules.CheckMetadata(r.meta, r.jobPath("metadata")) {
-			r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
-		}
+		r.rejectAll(ofJob)
 		return
 	}
-	for _, p := range apirules.CheckMetadata(&r.cronJob.ObjectMeta, field.NewPath("metadata")) {
-		r.reject(p.ID, p.Path, p.Fix, "%s", p.Message)
-	}
-	for _, p := range apirules.CheckMetadata(r.meta, r.jobPath("metadata")) {
+	r.rejectAll(apirules.CheckMetadata(&r.cronJob.ObjectMeta, metadata))
+	for _, p := range ofJob {
 		r.add(Error, p.ID, p.Path, p.Fix, "%s: no Job of this CronJob can be created", p.Message)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
@@ -24,6 +25,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
 // gives returns the name of the type of a command's message; "" for no command.
@@ -665,6 +667,29 @@ func TestExplanationStaysWhole(t *testing.T) {
 			}
 		}
 	}
+}
+
+// The key e shows what why prints, word for word.
+// Requirements: VIE-02
+func TestTheViewAnswersInTheWordsOfWhy(t *testing.T) {
+	files, err := recorded.Files(filepath.Join("..", "explain", "analysis", "testdata", "recorded"))
+	if err != nil || len(files) < 10 {
+		t.Fatal(files, err)
+	}
+	for _, path := range files {
+		s := load(t, strings.TrimSuffix(filepath.Base(path), ".yaml"))
+		b := open(t, s, size{160, 100}, nil)
+		b.press("e")
+		want := strings.Replace(explanationOf(s.Job.Report, 160), "--full: ", "key a: ", 1)
+		if got := ansi.Strip(b.View().Content); !strings.Contains(withoutSpace(got), withoutSpace(want)) {
+			t.Errorf("%s:\n%s\nhas not\n%s", path, got, want)
+		}
+	}
+}
+
+// withoutSpace returns the text without spaces at the ends of lines.
+func withoutSpace(text string) string {
+	return regexp.MustCompile(`(?m) +$`).ReplaceAllString(text, "")
 }
 
 // explanationOf returns the output of why.

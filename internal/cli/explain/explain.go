@@ -271,10 +271,13 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.runSeveral(ctx, &c)
 }
 
+// mostLogs is the maximum number of an owner's Jobs whose logs are read.
+const mostLogs = 10
+
 // runSeveral explains several Jobs, and the CronJobs and JobSets that own them.
 func (o *Options) runSeveral(ctx context.Context, c *chosen) error {
 	o.explainer.Brief = true
-	if !o.output.IsSet() {
+	if !o.output.IsSet() && (len(o.owners) == 0 || len(c.jobs) > mostLogs) {
 		o.explainer.LogLines = 0
 	}
 	reports, err := o.explainer.Reports(ctx, c.jobs, o.progress(len(c.jobs)))

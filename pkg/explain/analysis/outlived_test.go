@@ -43,3 +43,47 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 	})))
 	wantFirst(t, there, "container main of pod a had exited with code 0, and container cloudsql-proxy kept the pod running")
 }
+
+// How long the container ran tells a slow program from a slow start.
+//
+// Requirements: CON-06
+func TestDeadlineHasTheRunOfTheContainer(t *testing.T) {
+	job := jobWith(func(j *batchv1.Job) {
+		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
+		j.Spec.Template.Spec.InitContainers = []corev1.Container{{Name: "fetch"}, {Name: "logs", RestartPolicy: ptr.To(corev1.ContainerRestartPolicyAlways)}}
+		ended(j, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
+	})
+	end := job.Status.Conditions[0].LastTransitionTime.Time
+	of := func(pod, container, reason, message string, before time.Duration) input.Event {
+		at := end.Add(-before)
+		return input.Event{Pod: pod, Container: container, Type: "Normal", Source: "kubelet", Reason: reason, Message: message, Count: 1, First: at, Last: at}
+	}
+	start := func(pod, container string, before time.Duration) input.Event {
+		return of(pod, container, "Started", "Container started", before)
+	}
+	stop := func(pod, container string) input.Event {
+		return of(pod, container, "Killing", "Stopping container "+container, 0)
+	}
+	for name, c := range map[string]struct {
+		events []input.Event
+		want   string // "" if it is not known
+	}{
+		"one pod":                {[]input.Event{start("a", "main", 50*time.Second), stop("a", "main")}, "container main had run for 50s when it was stopped"},
+		"a restarted container":  {[]input.Event{start("a", "main", 50*time.Second), start("a", "main", 20*time.Second), stop("a", "main")}, "container main had run for 50s"},
+		"two pods":               {[]input.Event{start("a", "main", 5*time.Second), start("b", "main", 55*time.Second), stop("a", "main"), stop("b", "main")}, "container main had run for 55s"},
+		"an init container":      {[]input.Event{start("a", "fetch", 58*time.Second), stop("a", "fetch")}, "container fetch had run for 58s"},
+		"an injected proxy":      {[]input.Event{start("a", "istio-proxy", 58*time.Second), stop("a", "istio-proxy"), start("a", "main", 30*time.Second), stop("a", "main")}, "container main had run for 30s"},
+		"a native sidecar":       {[]input.Event{start("a", "logs", 58*time.Second), stop("a", "logs"), start("a", "main", 30*time.Second), stop("a", "main")}, "container main had run for 30s"},
+		"the start is not known": {[]input.Event{stop("a", "main")}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := factsOf(job)
+			in.PodsRead, in.EventsRead, in.Events = true, true, c.events
+			if c.want == "" {
+				wantUnsaid(t, report(in), "when it was stopped")
+				return
+			}
+			wantFirst(t, in, c.want)
+		})
+	}
+}

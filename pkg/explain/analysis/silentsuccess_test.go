@@ -46,6 +46,39 @@ func TestFailuresBeforeASuccessAreNamed(t *testing.T) {
 	}
 }
 
+// The kubelet takes an init container that lost a process for a failure, and its exit code 0 for a success.
+// Requirements: FCT-09
+func TestInitContainerThatLostAProcessHoldsUpItsPod(t *testing.T) {
+	pod := func(next corev1.ContainerState, ended time.Duration) *input.Pod {
+		return podOf("train-x", func(p *corev1.Pod) {
+			p.Status.Phase = corev1.PodPending
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{
+				Name: "fetch", State: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: cause.OOMKilled, FinishedAt: ago(ended)}},
+			}, {Name: "unpack", State: next}}
+		})
+	}
+	waiting := corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "PodInitializing"}}
+	job := func(policy corev1.RestartPolicy) *batchv1.Job {
+		return jobWith(func(j *batchv1.Job) {
+			j.Spec.Completions, j.Spec.Parallelism, j.Status.Active = ptr.To[int32](1), ptr.To[int32](1), 1
+			j.Spec.Template.Spec.RestartPolicy, j.Spec.Template.Spec.InitContainers = policy, []corev1.Container{{Name: "fetch"}, {Name: "unpack"}}
+		})
+	}
+	r := report(factsOf(job(corev1.RestartPolicyNever), pod(waiting, time.Minute)))
+	wantSentence(t, r, "The Job is stalled: init container fetch exited with code 0, but the kernel killed a process in it for lack of memory (OOMKilled); "+
+		"the kubelet does not start container main then, and the Job waits forever.")
+	wantSaid(t, r, "kubectl delete pod train-x -n ns")
+	for name, f := range map[string]input.Input{
+		"it is restarted":        factsOf(job(corev1.RestartPolicyOnFailure), pod(waiting, time.Minute)),
+		"it has just ended":      factsOf(job(corev1.RestartPolicyNever), pod(waiting, time.Second)),
+		"the next one has begun": factsOf(job(corev1.RestartPolicyNever), pod(corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: ago(time.Second)}}, time.Minute)),
+	} {
+		if r := report(f); len(r.Problems) > 0 && r.Problems[0].Kind == explain.ProblemProcessOOMKilled {
+			t.Errorf("%s: %+v", name, r.Problems)
+		}
+	}
+}
+
 // Requirements: CLI-14
 func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) {

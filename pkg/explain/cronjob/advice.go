@@ -75,10 +75,14 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 }
 
 func onOverlap(r *explain.CronJobReport) (out []explain.Advice) {
-	if len(r.Active) > 0 {
+	stalled := r.Oldest != nil && r.Oldest.State == explain.OwnedStalled
+	switch {
+	case stalled && r.Oldest.Outdated:
+		return one(words.DeleteOutdated, kubectl(r, "delete job %s", explain.ShellWord(r.Oldest.Name)))
+	case len(r.Active) > 0:
 		out = one(words.CheckOverlappingJob, kubectl(r, "batchjob why %s", explain.ShellWord(r.Active[0])))
 	}
-	if r.Oldest != nil && r.Oldest.State == explain.OwnedStalled {
+	if stalled {
 		out = append(out, one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", explain.ShellWord(r.Name)))...)
 	}
 	return append(out, one(words.AllowReplacement, patch(r, `{"spec":{"concurrencyPolicy":"Replace"}}`))...)

@@ -101,16 +101,21 @@ func decide(r *explain.CronJobReport, in *input.CronJob, plan plan) {
 // countedFrom returns the time after which the controller counts starts: the last one, or else the creation of the CronJob.
 // A change of the spec since then may have moved starts, or resumed the CronJob, so only later ones are certain.
 func countedFrom(cj *batchv1.CronJob) time.Time {
-	from, created := timeOf(cj.Status.LastScheduleTime), cj.CreationTimestamp.Time
+	from := timeOf(cj.Status.LastScheduleTime)
 	if from.IsZero() {
-		from = created
+		from = cj.CreationTimestamp.Time
 	}
+	return laterOf(from, changedAt(cj))
+}
+
+// changedAt returns when the CronJob was last changed, except for its status; zero if it has not been since its creation.
+func changedAt(cj *batchv1.CronJob) (last time.Time) {
 	for i := range cj.ManagedFields {
-		if m := &cj.ManagedFields[i]; m.Subresource == "" && timeOf(m.Time).After(created.Add(time.Second)) {
-			from = laterOf(from, m.Time.Time)
+		if m := &cj.ManagedFields[i]; m.Subresource == "" && timeOf(m.Time).After(cj.CreationTimestamp.Add(time.Second)) {
+			last = laterOf(last, m.Time.Time)
 		}
 	}
-	return from
+	return last
 }
 
 func startingDeadline(cj *batchv1.CronJob) time.Duration {

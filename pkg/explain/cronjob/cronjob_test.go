@@ -69,7 +69,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		},
 		"refused by a quota": {
 			events: []input.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
-			says:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted (requested: count/jobs.batch=1, used: count/jobs.batch=1, limited… It started the last one at 03:00:00 UTC (9h ago).",
+			says:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted. Requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1. It started the last one at 03:00:00 UTC (9h ago).",
 			command: "kubectl describe resourcequota job-quota -n ns",
 		},
 		"refused by a webhook": {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -60,6 +61,7 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 		if isNewest {
 			r.Last = run
 		}
+		run.Outdated = isOutdated(in.CronJob, job)
 		if !ended {
 			unfinished = append(unfinished, created{job.Created, *run})
 		}
@@ -69,6 +71,12 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	if start := in.CronJob.Status.LastScheduleTime; start != nil && newest.Created.Before(start.Time) {
 		r.Last = removedRun(in.CronJob, in.Events)
 	}
+}
+
+// isOutdated reports whether the pod template of the CronJob has been changed since it created the Job. A webhook may make them
+// differ, too, but then the CronJob has not been changed.
+func isOutdated(cj *batchv1.CronJob, job *input.OwnedJob) bool {
+	return job.Spec != nil && changedAt(cj).After(job.Created) && !equality.Semantic.DeepEqual(job.Spec, &cj.Spec.JobTemplate.Spec.Template.Spec)
 }
 
 // runOf returns the run of a Job, nil if it is unknown.

@@ -51,6 +51,38 @@ func ended(outcome reconcile.Outcome, cause string) func(*run) {
 
 func byHand(r *run) { r.Manual = true }
 
+// A Job that blocks the next one has to go if the template has been corrected since.
+// Requirements: CRJ-01, CRJ-02
+func TestBlockingJobWithAnEarlierTemplateIsToBeDeleted(t *testing.T) {
+	template := corev1.PodSpec{Containers: []corev1.Container{{Name: "sync", Image: "sync:good"}}}
+	cronJob := func(changed time.Duration) input.CronJob {
+		return given(func(cj *batchv1.CronJob) {
+			cj.Spec.ConcurrencyPolicy, cj.Spec.JobTemplate.Spec.Template.Spec = batchv1.ForbidConcurrent, template
+			cj.Status.Active = []corev1.ObjectReference{{Name: "backup-1"}}
+			cj.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl-edit", Time: ago(changed)}, {Manager: "kube-controller-manager", Subresource: "status", Time: ago(0)}}
+		})
+	}
+	for name, tc := range map[string]struct {
+		changed  time.Duration
+		image    string
+		outdated bool
+	}{
+		"corrected since":        {time.Hour, "sync:bad", true},
+		"changed before":         {4 * time.Hour, "sync:bad", false},
+		"changed, but not there": {time.Hour, "sync:good", false},
+	} {
+		job := jobNamed("backup-1", 3*time.Hour, stalled)
+		job.Spec = &corev1.PodSpec{Containers: []corev1.Container{{Name: "sync", Image: tc.image}}}
+		in := cronJob(tc.changed)
+		in.Jobs, in.Events = []input.OwnedJob{job.OwnedJob}, []input.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)}
+		r := cronjob.Explain(in, []explain.OwnedRun{words.RunOf(&job.report, noon)})
+		deletes := r.Advice[0].Command == "kubectl delete job backup-1 -n ns"
+		if said := strings.Contains(textOf(&r), "before its last change"); said != tc.outdated || deletes != tc.outdated {
+			t.Errorf("%s: %s %+v", name, textOf(&r), r.Advice)
+		}
+	}
+}
+
 // What the Jobs of a CronJob do is in the first sentence: the last outcome, what blocks the next start, what piles up.
 // Requirements: CRJ-01, CRJ-03, CRJ-06, CRJ-07.
 func TestFirstSentenceHasTheJobs(t *testing.T) {
@@ -98,6 +130,11 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			change: active(batchv1.ForbidConcurrent, "backup-1"), jobs: []run{jobNamed("backup-1", 3*time.Hour, stalled)}, state: explain.CronJobOverlap,
 			first:   "CronJob backup starts no Job (Forbid): its Job backup-1 is stalled for 3h: image registry.example/sync:relase-7 of container sync cannot be pulled.",
 			command: "kubectl batchjob why backup-1 -n ns",
+		},
+		"the cause is too long for the sentence": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
+			state: explain.CronJobScheduled, first: "CronJob backup last started backup-1, which failed 8h59m ago.",
+			notes: "Container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
 		},
 		"Jobs pile up": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,

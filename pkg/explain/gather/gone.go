@@ -1,6 +1,7 @@
 package gather
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,10 +29,9 @@ func Traces(ctx context.Context, client kube.Interface, namespace, name string, 
 		t.Events = events.Items
 	}
 	t.NamespaceDeleted = isDeleted(ctx, client, namespace)
-	if cronJob := gone.CronJobOf(name); cronJob != "" {
-		if _, err := client.BatchV1().CronJobs(namespace).Get(ctx, cronJob, metav1.GetOptions{}); err == nil {
-			t.CronJob = cronJob
-		}
+	cronJob := cmp.Or(gone.CronJobOf(name), name)
+	if _, err := client.BatchV1().CronJobs(namespace).Get(ctx, cronJob, metav1.GetOptions{}); err == nil {
+		t.CronJob = cronJob
 	}
 	if len(t.Pods)+len(t.Events) > 0 || t.NamespaceDeleted || t.CronJob != "" {
 		return t

@@ -28,7 +28,7 @@ type Traces struct {
 	Events []corev1.Event
 	// PodOf is the Job of the pod that has the Name; "" if there is no such pod.
 	PodOf string
-	// CronJob is the existing CronJob that gives such names to its Jobs; Jobs are the names of the Jobs that exist.
+	// CronJob is the existing CronJob that has the Name, or gives such names to its Jobs; Jobs are the names of the Jobs that exist.
 	CronJob string
 	Jobs    []string
 }
@@ -71,10 +71,14 @@ func (t *Traces) Explain() (what, hint string) {
 }
 
 func (t *Traces) cronJobHint() string {
-	if t.CronJob == "" {
+	what := "its CronJob exists"
+	switch t.CronJob {
+	case "":
 		return ""
+	case t.Name:
+		what = "it is a CronJob"
 	}
-	return "its CronJob exists: kubectl batchjob why cronjob/" + t.CronJob + " -n " + t.Namespace
+	return what + ": kubectl batchjob why cronjob/" + t.CronJob + " -n " + t.Namespace
 }
 
 // last returns the event that says most about the end of the Job: the last one about its end, or else the last one; nil if

@@ -65,6 +65,7 @@ func TestJobThatIsGoneIsExplainedByItsTraces(t *testing.T) {
 			gone.Traces{NamespaceDeleted: true}, "the namespace is being deleted, so no Job can be created in it",
 			"see what it waits for: kubectl describe namespace ml",
 		},
+		"it is a CronJob":      {gone.Traces{CronJob: "exti1"}, "", "it is a CronJob: kubectl batchjob why cronjob/exti1 -n ml"},
 		"its CronJob is there": {gone.Traces{CronJob: "nightly"}, "", "its CronJob exists: kubectl batchjob why cronjob/nightly -n ml"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // ManualAnnotation is on Jobs that a user created from a CronJob, with kubectl create job --from.
@@ -28,4 +29,6 @@ type OwnedJob struct {
 	Created time.Time
 	// Manual is set if a user created the Job from the template, see ManualAnnotation.
 	Manual bool
+	// Spec is the spec of its pods, nil if it is unknown.
+	Spec *corev1.PodSpec
 }

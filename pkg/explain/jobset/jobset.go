@@ -37,7 +37,11 @@ func Explain(in input.JobSet, reports []explain.Report) explain.JobSetReport {
 		r.State = explain.JobSetGone
 	default:
 		copyFields(&r, in.JobSet)
-		decide(&r, &in, ownRuns(&in, reports))
+		own := ownReports(&in, reports)
+		decide(&r, &in, runsOf(own, in.Now))
+		if r.State == explain.JobSetSuspended {
+			r.Held = heldBy(own)
+		}
 	}
 	r.Sentence, r.Notes = words.JobSetText(&r, in.Now)
 	r.Advice = adviceOn(&r)
@@ -65,14 +69,34 @@ func copyFields(r *explain.JobSetReport, set *input.JobSetObject) {
 	}
 }
 
-// ownRuns returns the Jobs of the JobSet in short.
-func ownRuns(in *input.JobSet, reports []explain.Report) (runs []explain.OwnedRun) {
+// ownReports returns the reports on the Jobs of the JobSet.
+func ownReports(in *input.JobSet, reports []explain.Report) (own []*explain.Report) {
 	for i := range reports {
 		if o := reports[i].Job.Owner; o != nil && o.Kind == "JobSet" && o.Name == in.Name && reports[i].Job.Namespace == in.Namespace {
-			runs = append(runs, words.RunOf(&reports[i], in.Now))
+			own = append(own, &reports[i])
 		}
 	}
+	return own
+}
+
+// runsOf returns the Jobs in short.
+func runsOf(reports []*explain.Report, now time.Time) (runs []explain.OwnedRun) {
+	for _, r := range reports {
+		runs = append(runs, words.RunOf(r, now))
+	}
 	return runs
+}
+
+// heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together; nil if that is unknown.
+func heldBy(reports []*explain.Report) *explain.Suspension {
+	for _, r := range reports {
+		for i := range r.Problems {
+			if s := &r.Problems[i].Suspension; s.Hold != nil {
+				return s
+			}
+		}
+	}
+	return nil
 }
 
 // decide finds the state in the conditions, then in the spec, the events and the Jobs.
@@ -199,6 +223,8 @@ func waitsOf(set *input.JobSetObject) (waits []explain.ReplicatedWait) {
 func adviceOn(r *explain.JobSetReport) []explain.Advice {
 	name := explain.ShellWord(r.Name)
 	switch {
+	case r.Held != nil: // The advice on its Jobs is about Kueue.
+		return nil
 	case r.State == explain.JobSetSuspended:
 		return one(words.ResumeJobSet, kubectl(r, `patch jobset %s --type merge -p '{"spec":{"suspend":false}}'`, name))
 	case r.State == explain.JobSetJobsSuspended:

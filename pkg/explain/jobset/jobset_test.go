@@ -13,6 +13,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/jobset"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -42,6 +43,11 @@ func suspended(r *explain.Report) {
 	r.Problems = []explain.Problem{{Kind: explain.ProblemSuspended, Suspension: explain.Suspension{Owner: r.Job.Owner}}}
 }
 
+func held(r *explain.Report) {
+	suspended(r)
+	r.Problems[0].Suspension = explain.Suspension{Queue: "ml", Hold: &kueue.Hold{Kind: kueue.NoResource, Resource: "cpu"}}
+}
+
 // A JobSet is explained by its conditions, the Job that decided and the policy; without Jobs, by its events.
 // Requirements: JST-01, JST-02.
 func TestJobSetIsExplained(t *testing.T) {
@@ -51,6 +57,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		event        *input.Event
 		state        explain.JobSetState
 		first, notes string
+		unsaid       string
 		command      string
 	}{
 		"a failed Job, no policy": {
@@ -64,7 +71,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		"restarts used up": {
 			spec: `"failurePolicy": {"maxRestarts": 3}`, status: strings.Replace(failed, "%", "ReachedMaxRestarts", 1), state: explain.JobSetFailed,
 			jobs:  []explain.Report{job("train-leader-0", exited)},
-			notes: "Its failurePolicy allows no more restarts (maxRestarts 3). It was restarted 3 times (maxRestarts 3).",
+			notes: "Its failurePolicy allows no more restarts (maxRestarts 3).", unsaid: "was restarted",
 		},
 		"a rule fails it, and the Job is gone": {
 			spec: `"failurePolicy": {"maxRestarts": 3, "rules": [{"name": "bad", "action": "FailJobSet"}]}`, status: strings.Replace(failed, "%", "FailJobSetFailurePolicyAction", 1),
@@ -81,7 +88,11 @@ func TestJobSetIsExplained(t *testing.T) {
 			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
 			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Ready (startupPolicy InOrder); it was restarted 3 times.",
 		},
-		"suspended":       {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
+		"suspended": {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
+		"Kueue has no room": {
+			spec: `"suspend": true`, jobs: []explain.Report{job("train-a-0", held)}, state: explain.JobSetSuspended, unsaid: "spec.suspend",
+			first: "Kueue keeps JobSet train suspended: the ClusterQueue of queue ml has no quota for cpu",
+		},
 		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; it was restarted 3 times.", command: "kubectl batchjob why train-a-0 -n ns"},
 		"running":         {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; it was restarted 3 times."},
 		"no Jobs, no one": {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
@@ -109,7 +120,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		if len(r.Advice) > 0 {
 			command = r.Advice[0].Command
 		}
-		if r.State != tc.state || !strings.HasPrefix(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command {
+		if r.State != tc.state || !strings.HasPrefix(r.Sentence, tc.first) || !strings.Contains(strings.Join(r.Notes, " "), tc.notes) || command != tc.command || tc.unsaid != "" && strings.Contains(r.Sentence+strings.Join(r.Notes, " "), tc.unsaid) {
 			t.Errorf("%s: %s, %q %q, %s", name, r.State, r.Sentence, r.Notes, command)
 		}
 		if utf8.RuneCountInString(r.Sentence) > 160 {

@@ -65,7 +65,7 @@ type holdRow struct {
 }
 
 const (
-	suspended    = "Kueue keeps the Job suspended"
+	suspended    = "Kueue keeps {it} suspended"
 	askQueue     = "wait for other Jobs of the queue to end, request less, or have the quota raised; the queue shows what is in use"
 	requestLess  = "waiting does not help: {recreate} with smaller requests or less parallelism, or have the quota of the ClusterQueue raised"
 	readWorkload = "read the conditions and events of its Workload"
@@ -119,17 +119,17 @@ var holds = []holdRow{
 		text:    suspended + ": {kind} {name} is stopped",
 		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
 	},
-	{kind: Deactivated, text: "Kueue has deactivated the Job and does not try to start it again{(queue)}", quotes: true, advice: readWorkload},
+	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}", quotes: true, advice: readWorkload},
 	{
-		kind: AdmissionChecks, text: "Kueue has reserved quota for the Job{(queue)} and waits for {checks}",
+		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
 		advice: "find out what the admission check waits for",
 	},
 	{
-		kind: NotResumed, text: "Kueue admitted the Job{(queue)} {since}, and has not resumed it",
+		kind: NotResumed, text: "Kueue admitted {it}{(queue)} {since}, and has not resumed it",
 		advice: "find the reason in the log of Kueue's controller, which resumes a Job that it has admitted",
 	},
 	{
-		kind: NotRequeued, text: "Kueue evicted the Job{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
+		kind: NotRequeued, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
 		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
 	},
 	{kind: Other, text: suspended + "{(queue)}", quotes: true, advice: readWorkload},
@@ -149,8 +149,8 @@ var evictions = map[string]string{
 	"NodeFailures": "its nodes failed",
 }
 
-// Text explains why Kueue does not admit a Job of the queue, which may be "", and returns the part of the message to add.
-func (h *Hold) Text(queue string, now time.Time) (text, said string) {
+// Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
+func (h *Hold) Text(it, queue string, now time.Time) (text, said string) {
 	named, inQueue := "its queue", ""
 	if queue != "" {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
@@ -169,7 +169,7 @@ func (h *Hold) Text(queue string, now time.Time) (text, said string) {
 	if row.quotes && evictions[h.Reason] == "" {
 		said = h.Message
 	}
-	return strings.NewReplacer("{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
+	return strings.NewReplacer("{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
 		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), said
 }
 

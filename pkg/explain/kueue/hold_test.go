@@ -13,7 +13,7 @@ func TestEveryHoldHasWords(t *testing.T) {
 	}
 	for _, kind := range kinds {
 		h := Hold{Kind: kind}
-		text, _ := h.Text("", time.Time{})
+		text, _ := h.Text("the Job", "", time.Time{})
 		if h.row().kind != kind || h.Advice() == "" || text == "" || strings.ContainsAny(text+strings.ReplaceAll(h.Advice(), "{recreate}", ""), "{}") {
 			t.Errorf("%s: %q, %q", kind, text, h.Advice())
 		}

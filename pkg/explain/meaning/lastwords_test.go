@@ -57,6 +57,10 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"Gradle":         {[]string{"* What went wrong:", "Execution failed for task ':run'.", "> no port is not found", "* Try:", "> Run with --stacktrace option to get the stack trace.", "> Get more help at https://help.gradle.org.", "BUILD FAILED in 3s"}, "> no port is not found"},
 		"an object":      {[]string{"Error during run:", "{ QueryFailedError: PARSE: no port", "    at new QueryFailedError (/a.js:11:28)", "  message:", "   'PARSE_ERROR: no port',", "  errno: 1064,", "  sql: 'ALTER a' }", "error Command failed with exit code 1."}, "QueryFailedError: PARSE: no port"},
 		"Open MPI":       {[]string{"[1,4]<stdout>:a-1: Test NCCL failure a.cu:44 'unhandled cuda error'", "[1,4]<stdout>: .. a-1 pid 147: Test failure common.cu:393", "-----", "Primary job  terminated normally, but 1 process returned", "a non-zero exit code. Per user-direction, the job has been aborted.", "-----", "mpirun detected that one or more processes exited with non-zero status, thus causing", "the job to be terminated. The first process to do so was:", "", "  Process name: [[33410,1],5]", "  Exit code:    3", "-----"}, "a-1: Test NCCL failure a.cu:44 'unhandled cuda error'"},
+		"Spark":          {[]string{"24/05/22 15:41:20 ERROR SparkContext: Error initializing.", "org.a.SparkException: no port", "\tat org.a.B.c(B.scala:7)", "24/05/22 15:41:21 INFO ShutdownHookManager: Shutdown hook called"}, "org.a.SparkException: no port"},
+		"an INFO alone":  {[]string{"connected", "2024-01-01 12:00:00,123 - INFO - closing"}, "- INFO - closing"},
+		"Ansible":        {[]string{`fatal: [localhost]: FAILED! => {"msg": "no port"}`, "PLAY RECAP *****", "localhost   : ok=1  changed=0  unreachable=0  failed=1  skipped=0"}, "fatal: [localhost]: FAILED: no port"},
+		"Python chain":   {[]string{"KeyError: 'a'", "", "During handling of the above exception, another exception occurred:", "", "Traceback (most recent call last):", `  File "a.py", line 3, in f`, "    raise AppError from e", "app.AppError: no port"}, "app.AppError: no port"},
 		"a hint alone":   {[]string{"the widget is gone", "Run with -v for more details"}, "the widget is gone"},
 		"a burst":        {[]string{"starting", "psql: error: FATAL:  database \"a\" does not exist", "/d.sh: line 96: / B: syntax error: operand expected", "dumpall: error: dump failed on database \"c\", exiting"}, "psql: error: FATAL:  database \"a\" does not exist"},
 		"alternatives":   {[]string{"FATAL 2 errors occurred:", "* no socket: stat a: no such file", "* GET b: MANIFEST_UNKNOWN"}, "* GET b: MANIFEST_UNKNOWN"},
@@ -64,6 +68,34 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 	} {
 		if got := LastLine(c.lines); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What tools and runtimes print after an error does not hide it, whatever the error.
+// Requirements: CON-07
+func TestLastLineIsTheSameBeforeTheNoiseOfTools(t *testing.T) {
+	t.Parallel()
+	noise := map[string][]string{
+		"yarn":   {"error Command failed with exit code 1.", "info Visit https://yarnpkg.com/en/docs/cli/run for documentation about this command."},
+		"npm":    {"npm ERR! code ELIFECYCLE", "npm ERR! errno 1", "npm ERR! A complete log of this run can be found in:", "npm notice New major version of npm available!"},
+		"pip":    {"[notice] A new release of pip is available: 23.0 -> 24.0", "[notice] To update, run: pip install --upgrade pip"},
+		"make":   {"make[1]: *** [Makefile:3: all] Error 1", "make: *** [Makefile:9: run] Error 2"},
+		"rake":   {"", "Tasks: TOP => db:migrate", "(See full trace by running task with --trace)"},
+		"Gradle": {"", "* Try:", "> Run with --stacktrace option to get the stack trace.", "> Get more help at https://help.gradle.org.", "", "BUILD FAILED in 3s"},
+		"Lua":    {"stack traceback:", "\t[C]: in function 'error'", "\t/a/b.lua:67: in function </a/b.lua:63>"},
+		"Go":     {"", "goroutine 1 [running]:", "main.main()", "\t/src/main.go:7 +0x2b", "exit status 2"},
+		"C++":    {"", "0. a::b(int) @ 0x000000000bf65fe8", "1. ? @ 0x0000000000d149c"},
+		"Ruby":   {"/srv/a.rb:3:in `run'", "\tfrom /srv/b.rb:7:in `<main>'"},
+		"Sentry": {"Sentry is attempting to send 2 pending events", "Waiting up to 2 seconds", "Press Ctrl-C to quit"},
+		"mpirun": {"---", "Primary job  terminated normally, but 1 process returned", "a non-zero exit code. Per user-direction, the job has been aborted.", "---"},
+		"a CI":   {"Process completed with exit code 1.", "ERROR: Job failed: exit code 1"},
+	}
+	for _, last := range []string{"error: no port", "no port", "java.lang.IllegalStateException: no port", "FATAL:  database \"a\" does not exist", "panic: no port", "設定ファイルが見つかりません"} {
+		for tool, lines := range noise {
+			if got := LastLine(append([]string{"starting", last}, lines...)); got != last {
+				t.Errorf("%s after %q: %q", tool, last, got)
+			}
 		}
 	}
 }

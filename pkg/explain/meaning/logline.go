@@ -77,6 +77,7 @@ var lineRules = compiled([]lineRule{
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
 		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
+		`PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
 		`Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
 	}},
 	{kind: lineHint, patterns: []string{
@@ -190,7 +191,7 @@ func kindOf(text string, quiet bool) lineKind {
 
 var (
 	// stamp matches a time at the beginning of a line, or the rank of a process whose line mpirun passes on.
-	stamp = lazyregexp.New(`^ ?(?:\[?\d{4}[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\d\d/\d\d/\d\d \d\d:\d\d:\d\d |\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)`)
+	stamp = lazyregexp.New(`^ ?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)`)
 	// field matches the message, the error and the level of a line in the format logfmt.
 	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
@@ -209,7 +210,7 @@ func structured(line string) (text, severity string, is bool) {
 		}
 	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
 		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
-		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>"), text), severity, is
+		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>!"), text), severity, is
 	} else if strings.Contains(line, "level=") {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
 			parts[m[1]] = m[2]

@@ -60,6 +60,8 @@ type Container struct {
 	Name, Image string
 	// ReadOnlyRoot reports whether the container has readOnlyRootFilesystem, SharedMemory whether it has a volume at /dev/shm.
 	ReadOnlyRoot, SharedMemory bool
+	// HostNetwork and NodeDNS report whether the pod is on the host network, and whether it uses the DNS of its node.
+	HostNetwork, NodeDNS bool
 	// MemoryLimit is the memory limit of the container, "" for none.
 	MemoryLimit string
 	// Secrets are the names of the Secrets that the container uses.
@@ -333,10 +335,21 @@ func (e *KnownError) Text() string {
 // Advice returns advice on the error.
 func (e *KnownError) Advice(c Container) string {
 	r := e.row()
-	if r.advise != nil {
+	switch {
+	case r.advise != nil:
 		return r.advise(e, c)
+	case r.kind == ErrorNameResolution && c.NodeDNS && e.isOfCluster():
+		if c.HostNetwork {
+			return "{recreate} with dnsPolicy ClusterFirstWithHostNet: pods on the host network use the DNS of their node, which has no names of Services"
+		}
+		return "{recreate} with dnsPolicy ClusterFirst: its pods use the DNS of their node, which has no names of Services"
 	}
 	return e.choose(r.namedAdvice, r.advice)
+}
+
+// isOfCluster reports whether the subject may be the name of a Service.
+func (e *KnownError) isOfCluster() bool {
+	return e.Subject != "" && (!strings.Contains(e.Subject, ".") || strings.Contains(e.Subject+".", ".svc."))
 }
 
 // choose returns named with the subject if there are both, otherwise bare.

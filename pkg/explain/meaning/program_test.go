@@ -73,6 +73,7 @@ func TestMessagesOfProgramsAndRuntimesHaveMeanings(t *testing.T) {
 		{1, "dial tcp 10.0.0.7:5432: connect: connection refused", ErrorConnectionRefused, "10.0.0.7:5432"},
 		{2, "psql: error: connection to server at \"db\" (10.0.0.7), port 5432 failed: Connection refused\n\tIs the server running on that host and accepting TCP/IP connections?", ErrorConnectionRefused, "db:5432"},
 		{7, "curl: (7) Failed to connect to api port 80 after 2 ms: Connection refused", ErrorConnectionRefused, "api:80"},
+		{7, "curl: (7) Failed to connect to api port 80 after 5022 ms: Couldn't connect to server", ErrorTimeout, "api:80"},
 		{1, "Error: connect ECONNREFUSED 10.0.0.7:6379", ErrorConnectionRefused, "10.0.0.7:6379"},
 		{1, "org.postgresql.util.PSQLException: Connection to db:5432 refused.\nCaused by: java.net.ConnectException: Connection refused", ErrorConnectionRefused, ""},
 		{1, "ConnectionRefusedError: [Errno 111] Connection refused", ErrorConnectionRefused, ""},
@@ -292,6 +293,24 @@ func TestErrorsHaveAMeaningAndAdvice(t *testing.T) {
 				t.Errorf("%s without a subject: %q", tc.kind, text)
 			}
 		}
+	}
+}
+
+// Requirements: CLI-14
+func TestNameOfAServiceNeedsTheDNSOfTheCluster(t *testing.T) {
+	for host, want := range map[string]string{
+		"db": "ClusterFirstWithHostNet", "minio.minio.svc.cluster.local": "ClusterFirstWithHostNet", "db.prod.svc": "ClusterFirstWithHostNet", "s3.example.com": "check host name",
+	} {
+		e := &KnownError{Kind: ErrorNameResolution, Subject: host}
+		if got := e.Advice(Container{HostNetwork: true, NodeDNS: true}); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", host, got)
+		}
+		if got := e.Advice(Container{HostNetwork: true}); !strings.Contains(got, "check host name") {
+			t.Errorf("%s with the DNS of the cluster: %s", host, got)
+		}
+	}
+	if got := (&KnownError{Kind: ErrorNameResolution, Subject: "db"}).Advice(Container{NodeDNS: true}); !strings.Contains(got, "dnsPolicy ClusterFirst:") {
+		t.Error(got)
 	}
 }
 

@@ -42,8 +42,8 @@ var networkErrors = []errorRow{
 			{"connection refused", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?,? (?:and accepting\b.*)?port (\d+) failed: connection refused`), nil},
 			{"connection refused", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)|\bhost (\S+) port (\d+): connection refused|connection refused.* for "([^"]+)" port (\d+)`), nil},
 			{"connection refused", lazyregexp.New(`(?i)\bserver on '([^']+)' \([^)]*connection refused|\bremote host \(([^)]+)\): connection refused`), nil},
-			// After more time, the client has given up.
-			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,4} ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
+			// A refusal takes no second; after more time, the client has given up.
+			{"connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{1,3} ms)?: (?:connection refused|could ?n[o']t connect to server)`), nil},
 			{"connection refused", lazyregexp.New(`(?i)connection refused`), nil},
 			{"econnrefused", lazyregexp.New(`\bECONNREFUSED(?: ([^\s:,]+):(\d+))?`), nil},
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(111\)`), nil},
@@ -64,7 +64,7 @@ var networkErrors = []errorRow{
 			{"deadline", lazyregexp.New(`"https?://([^/"]+)[^"]*": context deadline exceeded|\bcode = DeadlineExceeded\b`), nil},
 			{"handshake timeout", lazyregexp.New(`"https?://([^/"]+)[^"]*": net/http: TLS handshake timeout`), nil},
 			{"connection to server", lazyregexp.New(`(?i)connection to server (?:at|on) "([^"]+)"(?: \([^)]*\))?, port (\d+) failed: (?:connection timed out|timeout expired)`), nil},
-			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{5,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
+			{"failed to connect to", lazyregexp.New(`(?i)failed to connect to (\S+) port (\d+)(?: after \d{4,} ms|(?: after \d+ ms)?: (?:connection )?timed out)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bhost='([^']+)', port=(\d+)\).*timed out|\bhost (\S+) port (\d+): (?:connection|operation) timed out|timed out after \w+ while trying to connect to \((\S+), (\d+)\)`), nil},
 			{"timed out", lazyregexp.New(`(?i)\bserver on '([^']+)' \(timed out|\bremote host \(([^)]+)\): connection timed out|connecting to (\S+) .*failed: connection timed out`), nil},
 			{"timed out", lazyregexp.New(`(?i)connection timed out|\b(?:operation|download|connect|read) timed out`), nil},
@@ -72,7 +72,7 @@ var networkErrors = []errorRow{
 			{"mysql server on", lazyregexp.New(`MySQL server on '([^']+)' \(110\)`), nil},
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
-		yieldsTo:    []ErrorKind{ErrorNameResolution},
+		yieldsTo:    []ErrorKind{ErrorNameResolution, ErrorNoRoute},
 		subject:     addressInLine,
 		brief:       "no answer in time",
 		named:       "%s did not answer in time",

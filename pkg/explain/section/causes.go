@@ -20,30 +20,17 @@ const (
 	podExamples  = 3
 )
 
-// Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause. At
-// most the given number of causes is shown unless f.Full; 0 means all.
-func Causes(f *Frame, r *explain.Report, most int) Section {
+// Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause.
+func Causes(f *Frame, r *explain.Report) Section {
 	s, total := Section{Title: "Causes", Note: FailuresNote(r)}, FailureTotals(r).All
 	type row struct {
 		count int32
 		style layout.Style
 		text  []layout.Line
 	}
-	all := OwnCauses(r)
-	shown := all
-	if most > 0 && len(shown) > most && !f.Full {
-		shown = shown[:most]
-	}
-	rows := make([]row, 0, len(shown)+2)
-	for i := range shown {
-		rows = append(rows, row{shown[i].Count, layout.Bad | layout.Bold, causeLines(f, &shown[i])})
-	}
-	if rest := all[len(shown):]; len(rest) > 0 {
-		text := wording.Plural(len(rest), "other cause", "other causes")
-		if f.Printed {
-			text += ", see --full"
-		}
-		rows = append(rows, row{countOf(rest), layout.Muted, []layout.Line{cell(layout.Muted, text)}})
+	var rows []row
+	for _, cause := range OwnCauses(r) {
+		rows = append(rows, row{cause.Count, layout.Bad | layout.Bold, causeLines(f, &cause)})
 	}
 	if n := r.FailuresWithoutPod; n > 0 {
 		rows = append(rows, row{n, layout.Muted, []layout.Line{cell(layout.Muted, wording.Sentence(WhyUnknown(r)))}})

@@ -68,8 +68,11 @@ func momentLines(f *Frame, m *explain.Moment, l layout.Line, what int, end strin
 	if what > 0 {
 		l = append(append(l, cell(layout.Muted, m.What).Fit(what, f.Glyphs.Ellipsis)...), layout.Blank(2))
 	}
-	hang := l.Width()
-	l = append(l, layout.Text(style, wording.Sentence(m.Text)))
+	hang, text := l.Width(), m.Text
+	if word := statusWord(m.Condition); word != m.Condition && !f.Full { // the names of conditions are for full explanations
+		text = word + wording.InBrackets(m.Reason)
+	}
+	l = append(l, layout.Text(style, wording.Sentence(text)))
 	switch {
 	case m.Similar:
 		l = append(l, layout.Textf(layout.Muted, " (%s similar)", wording.Thousands(m.Count)))

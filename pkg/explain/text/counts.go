@@ -91,7 +91,7 @@ func (v *view) accounting() []string {
 	if c.AwaitReplacement > 0 {
 		notes = append(notes, wording.Plural(c.AwaitReplacement, "failed pod is", "failed pods are")+" in the status only once the index has its next pod")
 	}
-	if c.Pods != nil && !v.brief {
+	if c.Pods != nil {
 		// Running pods normally have the tracking finalizer: whether a controller should have removed it by now.
 		stuck := slices.ContainsFunc(v.report.Problems, func(p explain.Problem) bool {
 			return p.Kind == explain.ProblemFinalizerStuck || p.Kind == explain.ProblemControllerGone && p.Count > 0
@@ -127,7 +127,7 @@ func podsThere(c *explain.Counts, stuck bool) string {
 // reconciler writes which controller runs the Job, and whether the controller is running.
 func (v *view) reconciler() {
 	r := &v.report.Reconciler
-	if v.brief || (r.Text == "" && r.ManagedBy == "") {
+	if r.Text == "" && r.ManagedBy == "" {
 		return
 	}
 	v.page.Title("Run by", controllerName(r))

@@ -12,14 +12,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// causesLimit, rowsLimit and historiesLimit are the numbers of causes, of rows of indexes and pods, and of histories of
-// failed indexes that are shown without Full.
-const (
-	causesLimit    = 10
-	rowsLimit      = 10
-	historiesLimit = 5
-)
-
 // Indents of text below a title, and of commands below an advice.
 const (
 	indentSection = 2
@@ -32,32 +24,30 @@ type view struct {
 	frame  *section.Frame
 	report *explain.Report
 	pods   section.PodCounts
-	// brief leaves out details that do not matter for a complete Job.
-	brief bool
 }
 
-// Explanation writes all of the Report in reading order: what happened, why, what to do, and then the details.
+// Explanation writes all of the Report in reading order: what happened, why, what to do, and then the details, without
+// truncation.
 func Explanation(w io.Writer, r explain.Report, o Options) error {
-	v := newView(&r, o)
-	v.explanation()
-	return v.page.writeTo(w)
+	return explanation(&r, o).writeTo(w)
 }
 
-func (v *view) explanation() {
-	f, r := v.frame, v.report
+// ExplanationLines returns the lines of Explanation, for callers that draw them themselves.
+func ExplanationLines(r explain.Report, o Options) []layout.Line { return explanation(&r, o).Lines() }
+
+func explanation(r *explain.Report, o Options) *page {
+	o.Full = true
+	v := newView(r, o)
+	f := v.frame
 	v.head()
-	if !v.brief {
-		v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
-		v.page.section(section.Why(f, r))
-	}
+	v.page.Para(0, 0, layout.Text(layout.Muted, wording.Join("; ", v.mode(), v.times())))
+	v.page.section(section.Why(f, r))
 	v.page.advice(sharedAdvice(r.Advice), 1)
-	v.page.section(section.Family(f, r, historiesLimit))
+	v.page.section(section.Family(f, r, 0))
 	v.page.section(section.Problems(f, r))
-	v.page.section(section.Causes(f, r, causesLimit))
+	v.page.section(section.Causes(f, r))
 	v.page.section(section.Disruptions(f, r))
-	if !v.brief {
-		v.page.section(section.FailurePolicy(f, r.FailurePolicy, false))
-	}
+	v.page.section(section.FailurePolicy(f, r.FailurePolicy, false))
 	if v.hasSuccess() {
 		v.page.section(section.Success(f, r, v.pods))
 	}
@@ -68,28 +58,19 @@ func (v *view) explanation() {
 	v.page.section(section.Next(f, r))
 	v.podTable()
 	v.page.gaps(sharedGaps(r.Gaps), 1)
+	return v.page
 }
 
 // hasSuccess reports whether the progress of a Job is of interest: not if it failed without a success.
 func (v *view) hasSuccess() bool {
 	done, _ := v.pods.Done(v.report)
 	hopeless := done == 0 && v.report.Verdict.Outcome == reconcile.OutcomeFailed
-	return v.report.SuccessPolicy != nil || !v.brief && !hopeless
-}
-
-// ExplanationLines returns the lines of Explanation, for callers that draw them themselves.
-func ExplanationLines(r explain.Report, o Options) []layout.Line {
-	v := newView(&r, o)
-	v.explanation()
-	return v.page.Lines()
+	return v.report.SuccessPolicy != nil || !hopeless
 }
 
 func newView(r *explain.Report, o Options) *view {
 	p := newPage(o)
-	return &view{
-		page: p, frame: p.frame(r.ObservedAt.Time), report: r, pods: section.CountPods(r),
-		brief: r.Verdict.Outcome == reconcile.OutcomeComplete && len(r.Problems) == 0 && !o.Full,
-	}
+	return &view{page: p, frame: p.frame(r.ObservedAt.Time), report: r, pods: section.CountPods(r)}
 }
 
 // head writes "✗ Failed job ml/train, after 3m4s", and the verdict.
@@ -113,25 +94,13 @@ func (v *view) head() {
 	v.page.Para(0, 0, layout.Text(layout.Bold, v.report.Verdict.Sentence))
 }
 
-const (
-	timelineHead = 4
-	timelineTail = 11
-)
-
 // timeline writes the moments of the timeline, relative to the start of the Job.
 func (v *view) timeline() {
-	if v.brief {
-		return
-	}
 	var moments []*explain.Moment
 	for i := range v.report.Timeline {
 		moments = append(moments, &v.report.Timeline[i])
 	}
 	all := section.Moments(v.frame, v.report, moments)
-	if skipped := len(all) - timelineHead - timelineTail; skipped > 1 && !v.page.opts.Full {
-		more := layout.Textf(layout.Muted, "%s %s, see --full", v.page.Glyphs.More, wording.Count(skipped, "more"))
-		all = slices.Replace(all, timelineHead, timelineHead+skipped, []layout.Line{layout.Of(more)})
-	}
 	since := "since " + v.frame.Clock(section.Start(v.report))
 	v.page.section(section.Section{Title: "Timeline", Note: since, Lines: slices.Concat(all...)})
 }

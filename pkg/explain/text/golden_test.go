@@ -118,17 +118,13 @@ func TestNoNoise(t *testing.T) {
 	}
 }
 
-// The output of status JOB fits a screen of 24 lines with the prompt, and the explanation of a complete Job is short.
+// The output of status JOB fits a screen of 24 lines with the prompt.
 func TestSummaryFitsOneScreen(t *testing.T) {
 	for name, r := range fixtures() {
 		got := render(t, func(w io.Writer) error { return Summary(w, r, Options{Width: 80}) })
 		if n := strings.Count(got, "\n"); n > 24 {
 			t.Errorf("the summary of %s has %d lines", name, n)
 		}
-	}
-	got := render(t, func(w io.Writer) error { return Explanation(w, complete(), Options{Width: 80}) })
-	if n := strings.Count(got, "\n"); n > 10 {
-		t.Errorf("a complete Job takes %d lines", n)
 	}
 }
 

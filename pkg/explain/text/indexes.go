@@ -15,7 +15,7 @@ const indexesLimit = 50
 // indexes writes the lists by state, and the details of indexes with failures.
 func (v *view) indexes() {
 	x := v.report.Indexes
-	if x == nil || v.brief {
+	if x == nil {
 		return
 	}
 	v.page.Title("Indexes", wording.Count(x.Total, "total"))
@@ -26,12 +26,7 @@ func (v *view) indexes() {
 		{Wrap: true, Min: proseWidth, Text: func(s *section.IndexState) string { return v.frame.Crop(s.List, indexesLimit) }},
 	}, states))
 
-	shown, omitted := x.Details, x.DetailsOmitted
-	if !v.page.opts.Full && len(shown) > rowsLimit {
-		omitted += int32(len(shown) - rowsLimit)
-		shown = shown[:rowsLimit]
-	}
-	if len(shown) == 0 {
+	if len(x.Details) == 0 {
 		return
 	}
 	styles := map[string]layout.Style{explain.IndexFailed: layout.Bad, explain.IndexBackingOff: layout.Warn}
@@ -39,6 +34,6 @@ func (v *view) indexes() {
 		return cell(styles[info.State], wording.Sentence(section.IndexWord(x, info)))
 	}
 	v.page.Blank()
-	v.page.Place(indentSection, section.FailedIndexes(v.frame, shown, state)...)
-	v.page.omitted(int64(omitted), "index with failures", "indexes with failures")
+	v.page.Place(indentSection, section.FailedIndexes(v.frame, x.Details, state)...)
+	v.page.omitted(int64(x.DetailsOmitted), "index with failures", "indexes with failures")
 }

@@ -100,11 +100,7 @@ func (p *page) omitted(n int64, one, many string) {
 	if n == 0 {
 		return
 	}
-	more := p.Glyphs.More + " " + wording.Plural(n, "more "+one, "more "+many)
-	if !p.opts.Full {
-		more += ", see --full"
-	}
-	p.Para(indentSection, indentSection, layout.Text(layout.Muted, more))
+	p.Para(indentSection, indentSection, layout.Text(layout.Muted, p.Glyphs.More+" "+wording.Plural(n, "more "+one, "more "+many)))
 }
 
 func plain(text string) layout.Span { return layout.Text(layout.Plain, text) }

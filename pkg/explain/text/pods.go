@@ -9,13 +9,8 @@ import (
 
 // podTable writes the most informative pods.
 func (v *view) podTable() {
-	all, omitted := v.report.Pods, int64(v.report.PodsOmitted)
-	if len(all) == 0 || v.brief {
+	if len(v.report.Pods) == 0 {
 		return
-	}
-	if !v.page.opts.Full && len(all) > rowsLimit {
-		omitted += int64(len(all) - rowsLimit)
-		all = all[:rowsLimit]
 	}
 	v.page.Title("Pods", "")
 	type pod = explain.PodInfo
@@ -33,8 +28,8 @@ func (v *view) podTable() {
 		{Header: "NODE", Min: 12, Middle: true, Drop: 5, Text: func(p *pod) string { return p.Node }},
 		{Header: "COUNTED", Drop: 6, Text: section.PodCounted},
 		{Header: "CAUSE", Wrap: true, Min: 20, Drop: 1, Text: func(p *pod) string { return p.Cause }},
-	}, all))
-	v.page.omitted(omitted, "pod", "pods")
+	}, v.report.Pods))
+	v.page.omitted(int64(v.report.PodsOmitted), "pod", "pods")
 }
 
 // ran returns the run time of the pod since its first container started, or since its creation if that start is unknown.

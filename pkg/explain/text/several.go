@@ -38,7 +38,7 @@ func Explanations(w io.Writer, l explain.ReportList, o Options) error {
 	p.Blank()
 	p.jobTable(l.Items)
 	all := together(l)
-	p.section(section.Causes(p.frame(all.ObservedAt.Time), all, causesLimit))
+	p.section(section.Causes(p.frame(all.ObservedAt.Time), all))
 	if !grouped {
 		p.advice(share(l.Items, func(r *explain.Report) []shared { return sharedAdvice(r.Advice) }), len(l.Items))
 	}

@@ -24,7 +24,6 @@ const (
 // Summary writes the state of the Job, its limits, and its problems on one screen (CLI-01 to 03).
 func Summary(w io.Writer, r explain.Report, o Options) error {
 	v := newView(&r, o)
-	v.brief = false
 	v.head()
 	v.page.Blank()
 	pods, ran := v.countsLine(), ""

@@ -83,6 +83,9 @@ func FixContainerConfig(container string) string {
 	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
 }
 
+// DeleteHeld is advice on a pod that neither goes on nor ends.
+const DeleteHeld = "delete the pod, which then counts as failed, so that another one is created"
+
 // FailIfKilled returns advice on a container that exited with 0 although one of its processes was killed.
 func FailIfKilled(container string) string {
 	return fmt.Sprintf("make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails", container)

@@ -31,7 +31,11 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
-	clauses := []string{"CronJob " + r.Name + " " + cronJobWhat(r, now)}
+	what, why := cronJobWhat(r, now)
+	clauses := withCause("CronJob "+r.Name+" "+what, why)
+	if r.State == explain.CronJobCreationRefused {
+		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
+	}
 	switch r.State {
 	case explain.CronJobScheduled:
 		clauses = append(clauses, cleanedUpText(r), nextStartText(r, now), manualText(r))
@@ -44,43 +48,42 @@ func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, note
 	case explain.CronJobMissedStart:
 		clauses = append(clauses, nextStartText(r, now))
 	case explain.CronJobGone, explain.CronJobUnread, explain.CronJobDeleting:
+	case explain.CronJobOverlap:
+		clauses = append(clauses, outdatedText(r.Oldest), lastStartText(r, now))
 	default:
 		clauses = append(clauses, lastStartText(r, now))
 	}
 	return firstSentence(append(clauses, shortDeadlineText(r)))
 }
 
-// cronJobWhat returns the first clause, which follows the name.
-func cronJobWhat(r *explain.CronJobReport, now time.Time) string {
+// cronJobWhat returns the first clause, which follows the name, and the cause of what it says.
+func cronJobWhat(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch r.State {
 	case explain.CronJobSuspended:
-		return "is suspended (spec.suspend), so it starts no Jobs"
+		return "is suspended (spec.suspend), so it starts no Jobs", ""
 	case explain.CronJobDeleting:
-		return "was deleted" + ago(r.Since, now) + " and is not gone yet, so it starts no more Jobs"
+		return "was deleted" + ago(r.Since, now) + " and is not gone yet, so it starts no more Jobs", ""
 	case explain.CronJobGone:
-		return "no longer exists, so it starts no more Jobs"
+		return "no longer exists, so it starts no more Jobs", ""
 	case explain.CronJobUnread:
-		return "could not be read"
-	case explain.CronJobCreationRefused:
-		const text = "cannot create its Jobs: "
-		return text + causeWithin(r.Refusal.Text(), maxSentence-len("CronJob "+r.Name+" "+text)-1)
+		return "could not be read", ""
 	case explain.CronJobOverlap:
 		return overlapText(r, now)
 	case explain.CronJobPileUp:
 		return pileUpText(r, now)
 	case explain.CronJobManualJobs:
 		return fmt.Sprintf("has %s by hand; concurrencyPolicy %s covers only Jobs that it starts on its schedule",
-			wording.Plural(r.Manual, "running Job that was created", "running Jobs that were created"), r.ConcurrencyPolicy)
+			wording.Plural(r.Manual, "running Job that was created", "running Jobs that were created"), r.ConcurrencyPolicy), ""
 	case explain.CronJobCannotReplace:
-		return "cannot replace the Job that is still running (concurrencyPolicy Replace): " + detail(r)
+		return "cannot replace the Job that is still running (concurrencyPolicy Replace)", detail(r)
 	case explain.CronJobUnknownZone:
-		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not know the time zone %q", cmp.Or(r.Rejected, r.TimeZone))
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not know the time zone %q", cmp.Or(r.Rejected, r.TimeZone)), ""
 	case explain.CronJobBadSchedule:
-		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not accept the schedule %q", cmp.Or(r.Rejected, r.Schedule))
+		return fmt.Sprintf("starts no Jobs: kube-controller-manager does not accept the schedule %q", cmp.Or(r.Rejected, r.Schedule)), ""
 	case explain.CronJobOverdue:
-		return fmt.Sprintf("should have started a Job at %s, and no event shows why it has not", moment(r.Missed, now))
+		return fmt.Sprintf("should have started a Job at %s, and no event shows why it has not", moment(r.Missed, now)), ""
 	case explain.CronJobMissedStart, explain.CronJobManyMissed:
-		return missedText(r, now)
+		return missedText(r, now), ""
 	}
 	return scheduledText(r, now)
 }
@@ -108,29 +111,27 @@ func missedText(r *explain.CronJobReport, now time.Time) string {
 }
 
 // scheduledText describes a CronJob that nothing keeps from its next start.
-func scheduledText(r *explain.CronJobReport, now time.Time) string {
+func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	switch {
 	case r.LastSchedule == nil && r.Jobs == 0:
-		return "has not started a Job yet"
+		return "has not started a Job yet", ""
 	case r.LastSchedule == nil:
-		return "has not started a Job on its schedule yet"
+		return "has not started a Job on its schedule yet", ""
 	case r.Jobs == 0 && (r.Last == nil || r.Last.State == explain.OwnedUnknown):
-		return fmt.Sprintf("has no Jobs now; it started the last one at %s", moment(r.LastSchedule, now))
+		return fmt.Sprintf("has no Jobs now; it started the last one at %s", moment(r.LastSchedule, now)), ""
 	case r.Jobs == 0:
-		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last))
+		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last)), ""
 	}
 	starts := "starts its Jobs (schedule " + wording.Cut(r.Schedule, maxSchedule) + "); the last, "
 	switch run := r.Last; {
 	case run == nil: // The Jobs could not be read.
-		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now))
+		return fmt.Sprintf("started its last Job at %s", moment(r.LastSchedule, now)), ""
 	case run.Name == "":
-		return fmt.Sprintf("%sof %s, no longer exists and %s", starts, moment(r.LastSchedule, now), removedText(run))
+		return fmt.Sprintf("%sof %s, no longer exists and %s", starts, moment(r.LastSchedule, now), removedText(run)), ""
 	case run.Cause != "":
-		text := "last started " + run.Name + ", which "
-		return text + runText(run, now, len("CronJob "+r.Name+" "+text))
+		return "last started " + run.Name + ", which " + runText(run, now), run.Cause
 	default:
-		starts += run.Name + ", "
-		return starts + runText(run, now, len("CronJob "+r.Name+" "+starts))
+		return starts + run.Name + ", " + runText(run, now), ""
 	}
 }
 
@@ -148,30 +149,35 @@ func removedText(run *explain.OwnedRun) string {
 	return "has no recorded success"
 }
 
-func overlapText(r *explain.CronJobReport, now time.Time) string {
+func overlapText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	run := r.Oldest
 	if run == nil || len(r.Active) > 1 {
 		running := "a Job is"
 		if n := len(r.Active); n > 0 {
 			running = wording.Enumerate(r.Active, "and") + wording.Form(n, " is", " are")
 		}
-		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)"
+		return "starts no Job while " + running + " still running (concurrencyPolicy Forbid)", ""
 	}
-	text := "starts no Job (Forbid): its Job " + run.Name + " "
-	return text + runText(run, now, len("CronJob "+r.Name+" "+text))
+	return "starts no Job (Forbid): its Job " + run.Name + " " + runText(run, now), run.Cause
 }
 
-func pileUpText(r *explain.CronJobReport, now time.Time) string {
+// outdatedText says that a Job has an earlier template, "" for others.
+func outdatedText(run *explain.OwnedRun) string {
+	if run == nil || !run.Outdated {
+		return ""
+	}
+	return "this Job has the pod template that the CronJob had before its last change"
+}
+
+func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	text := "has " + wording.Count(r.Running, "Jobs")
 	switch r.Stalled {
 	case 0:
-		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now)))
+		return text + " running at once, the oldest for " + wording.Age(now.Sub(timeOrNow(r.Oldest, now))), ""
 	case r.Running:
-		text += " at once, all stalled: "
-	default:
-		text += fmt.Sprintf(" at once, %d of them stalled: ", r.Stalled)
+		return text + " at once, all stalled", r.Oldest.Cause
 	}
-	return text + causeWithin(r.Oldest.Cause, maxSentence-len("CronJob "+r.Name+" "+text)-2)
+	return fmt.Sprintf("%s at once, %d of them stalled", text, r.Stalled), r.Oldest.Cause
 }
 
 // pileUpNotes says why the Jobs of a CronJob pile up.
@@ -182,7 +188,7 @@ func pileUpNotes(r *explain.CronJobReport, now time.Time) []string {
 	}
 	if run := r.Oldest; r.Stalled > 0 && run != nil {
 		more = wording.Join(", and ", more, "history limits remove only finished Jobs")
-		return []string{more, fmt.Sprintf("the oldest of them, %s, %s", run.Name, runText(&explain.OwnedRun{State: run.State, Since: run.Since}, now, 0)), nextStartText(r, now)}
+		return []string{more, fmt.Sprintf("the oldest of them, %s, %s", run.Name, runText(run, now)), nextStartText(r, now)}
 	}
 	return []string{more, nextStartText(r, now)}
 }
@@ -286,6 +292,7 @@ func detail(r *explain.CronJobReport) string {
 const (
 	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
 	CheckOverlappingJob = "find out what the Job that is still running does"
+	DeleteOutdated      = "delete this Job: the next one has the current template"
 	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
 	StartMissedNow      = "start the missed Job now, if it is still needed"
 	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"

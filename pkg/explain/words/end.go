@@ -169,6 +169,8 @@ func deadlineHeadline(e *explain.End) []string {
 	switch {
 	case e.Outlived != nil:
 		until = outlivedText(e.Outlived)
+	case e.CutShort != nil:
+		until = fmt.Sprintf("container %s had run for %s when it was stopped", e.CutShort.Container, wording.Seconds(e.CutShort.RanSeconds))
 	case e.Looped != "":
 		return loopedText(e, value)
 	}

@@ -2,7 +2,9 @@ package words
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -11,7 +13,18 @@ import (
 // JobSetText describes the state of a JobSet: the answer, and what adds to it.
 func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes []string) {
 	start := "JobSet " + r.Name + " "
-	clauses := []string{start + jobSetWhat(r, now, len(start)), decidedText(r)}
+	what, why := jobSetWhat(r, now)
+	clauses := append(withCause(start+what, why), decidedText(r))
+	if r.State == explain.JobSetCreationRefused && why == "" {
+		clauses = refusedClauses(start+what+": ", r.Refusal)
+	}
+	if r.Held != nil {
+		text, said := r.Held.Hold.Text(strings.TrimSpace(start), r.Held.Queue, now)
+		if utf8.RuneCountInString(text) >= maxSentence {
+			text, _ = r.Held.Hold.Text(strings.TrimSpace(start), "", now)
+		}
+		clauses = plainly(LowerFirst(withoutIDs(said))).clauses(text, room(""))
+	}
 	for _, w := range r.Waits {
 		clause := fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status)
 		if r.State == explain.JobSetStarting {
@@ -19,7 +32,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		}
 		clauses = append(clauses, clause)
 	}
-	if r.Restarts > 0 {
+	if usedUp := r.Reason == "ReachedMaxRestarts" && r.MaxRestarts != nil && r.Restarts == *r.MaxRestarts; r.Restarts > 0 && !usedUp {
 		restarts := "it was restarted " + wording.Plural(r.Restarts, "time", "times")
 		if r.MaxRestarts != nil {
 			restarts += fmt.Sprintf(" (maxRestarts %d)", *r.MaxRestarts)
@@ -29,60 +42,55 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 	return firstSentence(clauses)
 }
 
-// jobSetWhat returns the first clause, which follows the name and so many other characters.
-func jobSetWhat(r *explain.JobSetReport, now time.Time, used int) string {
+// jobSetWhat returns the first clause, which follows the name, and the cause of what it says.
+func jobSetWhat(r *explain.JobSetReport, now time.Time) (what, why string) {
 	switch r.State {
 	case explain.JobSetCompleted:
-		return "completed" + ago(r.Since, now)
+		return "completed" + ago(r.Since, now), ""
 	case explain.JobSetSuspended:
-		return "is suspended (spec.suspend), so its Jobs do not run"
+		return "is suspended (spec.suspend), so its Jobs do not run", ""
 	case explain.JobSetGone:
-		return "no longer exists"
+		return "no longer exists", ""
 	case explain.JobSetUnread:
-		return "could not be read"
+		return "could not be read", ""
 	case explain.JobSetNoJobs:
-		return "was created" + ago(r.Since, now) + " and has no Jobs, and no event says why"
+		return "was created" + ago(r.Since, now) + " and has no Jobs, and no event says why", ""
 	case explain.JobSetCreationRefused:
-		text := "cannot create its Jobs: "
+		text := "cannot create its Jobs"
 		if r.Refused != "" {
-			text = "cannot create its Job " + r.Refused + ": "
+			text = "cannot create its Job " + r.Refused
 		}
 		if len(r.Unlimited) > 0 {
 			u := &r.Unlimited[0]
-			return text + fmt.Sprintf("container %s requests %s without equal limits", u.Container, u.Resource)
+			return text, fmt.Sprintf("container %s requests %s without equal limits", u.Container, u.Resource)
 		}
-		return text + causeWithin(r.Refusal.Text(), maxSentence-used-len(text)-1)
+		return text, ""
 	case explain.JobSetJobsSuspended:
-		text := "is not suspended, but its Job " + r.Job.Name + " "
-		return text + runText(r.Job, now, used+len(text))
+		return "is not suspended, but its Job " + r.Job.Name + " " + runText(r.Job, now), r.Job.Cause
 	case explain.JobSetStarting:
 		if r.Job == nil {
-			return "starts its Jobs in the order of its startupPolicy"
+			return "starts its Jobs in the order of its startupPolicy", ""
 		}
-		text := "waits for its Job " + r.Job.Name + ", which "
-		return text + runText(r.Job, now, used+len(text))
+		return "waits for its Job " + r.Job.Name + ", which " + runText(r.Job, now), r.Job.Cause
 	}
-	return jobSetOutcome(r, now, used)
+	return jobSetOutcome(r, now)
 }
 
 // jobSetOutcome returns the first clause about a JobSet that runs or has failed.
-func jobSetOutcome(r *explain.JobSetReport, now time.Time, used int) string {
+func jobSetOutcome(r *explain.JobSetReport, now time.Time) (what, why string) {
 	text := map[explain.JobSetState]string{
 		explain.JobSetFailed:  "failed" + ago(r.Since, now),
 		explain.JobSetRunning: fmt.Sprintf("is running: %d of its %s succeeded", r.Succeeded, wording.Plural(r.Wanted, "Job", "Jobs")),
 	}[r.State]
 	switch {
 	case r.Job != nil && r.State == explain.JobSetFailed:
-		text += ": its Job " + r.Job.Name + " "
-		return text + runText(&explain.OwnedRun{State: r.Job.State, Cause: r.Job.Cause}, now, used+len(text))
+		return text + ": its Job " + r.Job.Name + " " + runText(&explain.OwnedRun{State: r.Job.State}, now), r.Job.Cause
 	case r.Job != nil:
-		text += "; its Job " + r.Job.Name + " "
-	case r.State == explain.JobSetFailed && r.Message != "":
-		return text + ": " + causeWithin(r.Message, maxSentence-used-len(text)-2)
-	default:
-		return text
+		return text + "; its Job " + r.Job.Name + " " + runText(r.Job, now), r.Job.Cause
+	case r.State == explain.JobSetFailed:
+		return text, r.Message
 	}
-	return text + runText(r.Job, now, used+len(text))
+	return text, ""
 }
 
 // decidedText says which policy decided that the JobSet failed, "" for other states.

@@ -2,7 +2,9 @@ package words
 
 import (
 	"cmp"
+	"slices"
 	"time"
+	"unicode/utf8"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -17,16 +19,13 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		p := &r.Problems[*at]
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
-			run.Cause = problemOfSeveral(p, now)
+			run.Cause = ProblemWhat(p, now)
 		}
 	}
 	switch v := &r.Verdict; {
 	case v.Outcome.Fails():
 		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
-		if v.Cause != nil {
-			run.Cause = wording.Join("; ", run.Cause, v.Cause.Text)
-		}
-		run.Cause = cmp.Or(run.Cause, v.Why)
+		run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
 	case v.Outcome.Succeeds():
 		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
 	case r.Job.Suspend:
@@ -55,15 +54,28 @@ func RunOfOutline(o *explain.Outline, now time.Time) explain.OwnedRun {
 	return run
 }
 
-// runText says what became of a Job: "is stalled for 3h: container main …"; the cause is shortened to fit into the rest
-// of a sentence that is so long already.
-func runText(run *explain.OwnedRun, now time.Time, used int) string {
+// decidingText returns the failure that decided the Job's end, "" if none is known.
+func decidingText(r *explain.Report) string {
+	c := r.Verdict.Cause
+	if c == nil {
+		return ""
+	}
+	for i := range r.Causes {
+		if own := &r.Causes[i]; own.Container == c.Container && slices.Contains(own.Pods, c.Pod) {
+			return LowerFirst(CauseSentence(own))
+		}
+	}
+	return c.Text
+}
+
+// runText says what became of a Job: "is stalled for 3h".
+func runText(run *explain.OwnedRun, now time.Time) string {
 	since, ago := "", ""
 	if run.Since != nil {
 		age := wording.Age(now.Sub(run.Since.Time))
 		since, ago = " for "+age, " "+age+" ago"
 	}
-	text := map[explain.OwnedState]string{
+	return map[explain.OwnedState]string{
 		explain.OwnedRunning:   "has been running" + since,
 		explain.OwnedStalled:   "is stalled" + since,
 		explain.OwnedSuspended: "is suspended" + since,
@@ -71,14 +83,13 @@ func runText(run *explain.OwnedRun, now time.Time, used int) string {
 		explain.OwnedFailed:    "failed" + ago,
 		explain.OwnedUnknown:   "no longer exists",
 	}[run.State]
-	if run.Cause == "" {
-		return text
-	}
-	return text + ": " + causeWithin(run.Cause, maxSentence-used-len(text)-3)
 }
 
-// causeWithin returns the cause in at most so many characters, and no fewer than say anything.
-func causeWithin(cause string, most int) string {
-	const least = 40
-	return wording.Shorten(OneLine([]string{cause}), max(most, least))
+// withCause returns a clause with its cause after a colon, or as a clause of its own if that makes the sentence too long.
+func withCause(text, cause string) []string {
+	cause = wording.Shorten(OneLine([]string{cause}), maxSentence-1)
+	if long := wording.Join(": ", text, cause); utf8.RuneCountInString(long) < maxSentence {
+		return []string{long}
+	}
+	return []string{text, cause}
 }

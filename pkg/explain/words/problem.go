@@ -75,14 +75,14 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
-		advice: "delete the pod, which then counts as failed, so that another one is created; if it keeps terminating, restart the container runtime and the kubelet of its node",
+		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
 	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
 		what: sidecarNotStartedText, says: sidecarSays, note: restartsNote, brief: sidecarNotStartedBriefly,
 	},
 	explain.ProblemPodPending:       {what: slowStartText, says: slowStartSays, note: slowStartNote, advice: "find out what the pod is waiting for"},
-	explain.ProblemProcessOOMKilled: {what: processOOMKilledText},
+	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemContainerFailed: {
 		what: containerEndedText, note: containerFailedNote, group: containersFailedText, brief: containerFailedBriefly,
@@ -207,6 +207,12 @@ func refusalSays(p *explain.Problem, _ time.Time) quotation {
 	return plainly(said)
 }
 
+// refusedClauses returns the refusal after these words, and what its message adds to it.
+func refusedClauses(beginning string, r *meaning.Refusal) []string {
+	text, _ := r.Clause()
+	return refusalSays(&explain.Problem{Refusal: r}, time.Time{}).clauses(beginning+text, room(""))
+}
+
 // creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
 func creationsRefusedText(p *explain.Problem, now time.Time) string {
 	r := *p.Refusal
@@ -299,7 +305,10 @@ func processOOMKilledText(p *explain.Problem, _ time.Time) string {
 	if p.Run.MemoryLimit != nil {
 		limit = ", " + LimitText(p.Run.MemoryLimit)
 	}
-	if p.Count > 1 {
+	switch {
+	case p.Count > 1 && p.Blocks:
+		pods = " in " + wording.Count(p.Count, "pods")
+	case p.Count > 1:
 		pods = " in " + wording.Count(p.Count, "pods that succeeded")
 	}
 	if p.Run.Exit.ExitCode != 0 {
@@ -310,8 +319,20 @@ func processOOMKilledText(p *explain.Problem, _ time.Time) string {
 		return fmt.Sprintf("%s %s exited with code %d for lack of memory (%s%s)%s%s: what it was doing may be incomplete",
 			kind, p.Container, p.Run.Exit.ExitCode, p.Run.Exit.Reason, limit, pods, restarted)
 	}
-	return fmt.Sprintf("%s %s exited with code 0%s, but the kernel killed a process in it for lack of memory (%s%s): its result may be incomplete",
-		kind, p.Container, pods, p.Run.Exit.Reason, limit)
+	consequence := ": its result may be incomplete"
+	if p.Blocks {
+		consequence = "" // The note has it.
+	}
+	return fmt.Sprintf("%s %s exited with code 0%s, but the kernel killed a process in it for lack of memory (%s%s)%s",
+		kind, p.Container, pods, p.Run.Exit.Reason, limit, consequence)
+}
+
+// heldNote says what waits for a container that holds up its pod.
+func heldNote(p *explain.Problem, _ time.Time) string {
+	if !p.Blocks {
+		return ""
+	}
+	return wording.Join(", and ", "the kubelet does not start "+ContainersText(p.Role.Later)+" then", endlessNote(p, time.Time{}))
 }
 
 // containerRetriedText describes a container that failed before its pod succeeded.

@@ -14,7 +14,7 @@ func suspendedText(p *explain.Problem, now time.Time) string {
 	case p.Suspension.Raising:
 		return "the Job is suspended until its memory is raised (retry --in-place)"
 	case p.Suspension.Hold != nil:
-		text, _ := p.Suspension.Hold.Text(p.Suspension.Queue, now)
+		text, _ := p.Suspension.Hold.Text("the Job", p.Suspension.Queue, now)
 		return text
 	case p.Suspension.Queue != "":
 		return fmt.Sprintf("Kueue keeps the Job suspended (queue %s)", p.Suspension.Queue)
@@ -43,7 +43,7 @@ func suspendedSays(p *explain.Problem, now time.Time) quotation {
 	said := ""
 	switch {
 	case p.Suspension.Hold != nil:
-		_, said = p.Suspension.Hold.Text(p.Suspension.Queue, now)
+		_, said = p.Suspension.Hold.Text("the Job", p.Suspension.Queue, now)
 	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
 		said = p.Details[0]
 	}

@@ -19,6 +19,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -39,7 +40,7 @@ type Problem struct {
 func Check(template *corev1.PodTemplateSpec, content map[string]any, path *field.Path, volumes []string) []Problem {
 	spec, at := &template.Spec, path.Child("spec")
 	found := &problems{}
-	checkMetadata(found, &template.ObjectMeta, path.Child("metadata"))
+	*found = append(*found, CheckMetadata(&template.ObjectMeta, path.Child("metadata"))...)
 	inner, _ := content["spec"].(map[string]any)
 	apply(found, podPaths(), inner, "the template", at)
 	checkContainers(found, spec, at, volumes)
@@ -64,11 +65,6 @@ const maxAnnotations = 256 << 10
 // CheckMetadata returns the problems of the labels and annotations of any object.
 func CheckMetadata(meta *metav1.ObjectMeta, path *field.Path) []Problem {
 	found := &problems{}
-	checkMetadata(found, meta, path)
-	return *found
-}
-
-func checkMetadata(found *problems, meta *metav1.ObjectMeta, path *field.Path) {
 	checkLabels(found, "label-invalid", meta.Labels, path.Child("labels"))
 	size, annotations := 0, path.Child("annotations")
 	for _, key := range slices.Sorted(maps.Keys(meta.Annotations)) {
@@ -81,6 +77,7 @@ func checkMetadata(found *problems, meta *metav1.ObjectMeta, path *field.Path) {
 	if size > maxAnnotations {
 		found.add("annotation-invalid", annotations, "keep large values in a ConfigMap", "the annotations have %d bytes, but at most %d are allowed", size, maxAnnotations)
 	}
+	return *found
 }
 
 // checkLabels checks labels, or other maps with the same format.
@@ -100,13 +97,13 @@ func checkPod(found *problems, spec *corev1.PodSpec, path *field.Path) {
 	if spec.DNSPolicy == corev1.DNSNone && (spec.DNSConfig == nil || len(spec.DNSConfig.Nameservers) == 0) {
 		found.add("dns-without-servers", path.Child("dnsConfig"), "add dnsConfig.nameservers", "dnsPolicy None needs at least one nameserver in dnsConfig")
 	}
-	if isTrue(spec.ShareProcessNamespace) && spec.HostPID {
+	if ptr.Deref(spec.ShareProcessNamespace, false) && spec.HostPID {
 		found.add("process-namespaces", path.Child("shareProcessNamespace"), "remove one of them", "a pod cannot have both shareProcessNamespace and hostPID")
 	}
 	if spec.HostUsers != nil && !*spec.HostUsers && (spec.HostNetwork || spec.HostPID || spec.HostIPC) {
 		found.add("process-namespaces", path.Child("hostUsers"), "remove one of them", "a pod with hostUsers: false cannot have hostNetwork, hostPID or hostIPC")
 	}
-	if spec.HostnameOverride != nil && (spec.HostNetwork || isTrue(spec.SetHostnameAsFQDN) || len(*spec.HostnameOverride) > 64) {
+	if spec.HostnameOverride != nil && (spec.HostNetwork || ptr.Deref(spec.SetHostnameAsFQDN, false) || len(*spec.HostnameOverride) > 64) {
 		found.add("hostname-invalid", path.Child("hostnameOverride"), "remove it, or the other field", "hostnameOverride must have at most 64 characters, and cannot be used with hostNetwork or setHostnameAsFQDN")
 	}
 	checkVolumeClaims(found, spec, path)
@@ -121,12 +118,10 @@ func checkVolumeClaims(found *problems, spec *corev1.PodSpec, path *field.Path) 
 		}
 		if of := spec.Volumes[i].Ephemeral; of != nil && of.VolumeClaimTemplate != nil {
 			claim, in := of.VolumeClaimTemplate, at.Child("ephemeral", "volumeClaimTemplate")
-			checkMetadata(found, &claim.ObjectMeta, in.Child("metadata"))
+			*found = append(*found, CheckMetadata(&claim.ObjectMeta, in.Child("metadata"))...)
 			if storage, set := claim.Spec.Resources.Requests[corev1.ResourceStorage]; !set || storage.Sign() <= 0 {
 				found.add("resource-negative", in.Child("spec", "resources", "requests").Key("storage"), "use more than 0", "the storage is %s", &storage)
 			}
 		}
 	}
 }
-
-func isTrue(value *bool) bool { return value != nil && *value }

@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 )
 
 // checkContainers checks conditions between fields of containers, and between containers: they must not share names.
@@ -45,14 +46,14 @@ func checkContainer(found *problems, spec *corev1.PodSpec, container *corev1.Con
 	}
 	checkMounts(found, spec, container, path, added)
 	checkResources(found, spec, &container.Resources, path.Child("resources"))
-	if context := container.SecurityContext; context != nil && isTrue(context.Privileged) && context.AllowPrivilegeEscalation != nil && !*context.AllowPrivilegeEscalation {
+	if context := container.SecurityContext; context != nil && ptr.Deref(context.Privileged, false) && context.AllowPrivilegeEscalation != nil && !*context.AllowPrivilegeEscalation {
 		found.add("privileged-without-escalation", path.Child("securityContext", "allowPrivilegeEscalation"), "remove one of them", "a privileged container cannot have allowPrivilegeEscalation: false")
 	}
 }
 
 // checkMounts checks the volumes that a container uses.
 func checkMounts(found *problems, spec *corev1.PodSpec, container *corev1.Container, path *field.Path, added []string) {
-	privileged := container.SecurityContext != nil && isTrue(container.SecurityContext.Privileged)
+	privileged := container.SecurityContext != nil && ptr.Deref(container.SecurityContext.Privileged, false)
 	for i := range container.VolumeMounts {
 		mount, at := &container.VolumeMounts[i], path.Child("volumeMounts").Index(i)
 		checkVolumeRef(found, mount.Name, at.Child("name"), spec, added)

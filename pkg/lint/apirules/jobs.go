@@ -34,6 +34,7 @@ var jobPaths = pathsOf(func() []rule {
 		{"spec.activeDeadlineSeconds", "negative", between(0, math.MaxInt64)},
 		{"spec.completionMode", "completion-mode-unknown", given(allowed("NonIndexed", "Indexed"))},
 		{"spec.podReplacementPolicy", "replacement-unknown", given(allowed("Failed", "TerminatingOrFailed"))},
+		{"spec", "max-failed-without-limit-per-index", needs("maxFailedIndexes", "backoffLimitPerIndex", "add backoffLimitPerIndex")},
 		{rules, "too-many-rules", noMore(20)},
 		{rules + "[].action", "action-unknown", allowed("FailJob", "FailIndex", "Ignore", "Count")},
 		{rules + "[]", "two-requirements", atMostOne("onExitCodes", "onPodConditions")},

@@ -29,7 +29,11 @@ func checkResources(found *problems, spec *corev1.PodSpec, r *corev1.ResourceReq
 			found.add("request-above-limit", at, "lower the request, or raise the limit", "the request of %s, %s, is above the limit, %s", shorten(string(name)), &request, &limit)
 		}
 	}
-	checkClaims(found, spec, r.Claims, path.Child("claims"))
+	for i, claim := range r.Claims {
+		if !slices.ContainsFunc(spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claim.Name }) {
+			found.add("claim-unknown", path.Child("claims").Index(i).Child("name"), "add it to resourceClaims of the pod template", "the pod template has no resource claim %q", shorten(claim.Name))
+		}
+	}
 }
 
 // checkPodResources checks the resources of the pod itself, which are for all of its containers together.
@@ -105,13 +109,4 @@ func isResource(name corev1.ResourceName) bool {
 		return isNative(name) || !strings.HasPrefix(string(name), corev1.DefaultResourceRequestsPrefix)
 	}
 	return name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage || isHugePages(name)
-}
-
-// checkClaims checks that the pod has the resource claims that a container names.
-func checkClaims(found *problems, spec *corev1.PodSpec, claims []corev1.ResourceClaim, path *field.Path) {
-	for i := range claims {
-		if !slices.ContainsFunc(spec.ResourceClaims, func(of corev1.PodResourceClaim) bool { return of.Name == claims[i].Name }) {
-			found.add("claim-unknown", path.Index(i).Child("name"), "add it to resourceClaims of the pod template", "the pod template has no resource claim %q", shorten(claims[i].Name))
-		}
-	}
 }

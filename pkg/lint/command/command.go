@@ -15,18 +15,19 @@ import (
 
 // Place is the position of an item in a container's command, args or env.
 type Place struct {
-	// Field is command, args or env.
+	// Field is command, args or env, and Text is the item.
 	Field string
 	Index int
+	Text  string
 }
 
 // find returns the first item of command and args that matches.
 func find(c *corev1.Container, matches func(string) bool) (Place, bool) {
 	if i := slices.IndexFunc(c.Command, matches); i >= 0 {
-		return Place{"command", i}, true
+		return Place{"command", i, c.Command[i]}, true
 	}
 	if i := slices.IndexFunc(c.Args, matches); i >= 0 {
-		return Place{"args", i}, true
+		return Place{"args", i, c.Args[i]}, true
 	}
 	return Place{}, false
 }
@@ -149,23 +150,16 @@ var (
 	operator  = regexp.MustCompile(`^(?:&&|\|\|?|;|&|[12]?>>?|2>&1|<)$`)
 )
 
-// ShellSyntax returns the position and the text of an operator of a shell in a command that runs no shell, or of a program's
-// name that contains its arguments; "" if there is none.
-func ShellSyntax(c *corev1.Container) (Place, string) {
+// ShellSyntax returns the position of an operator of a shell in a command that runs no shell, or of a program's name that
+// contains its arguments.
+func ShellSyntax(c *corev1.Container) (Place, bool) {
 	if len(c.Command) == 0 || runsShell.MatchString(commandLine(c)) {
-		return Place{}, ""
+		return Place{}, false
 	}
 	if strings.Contains(c.Command[0], " ") {
-		return Place{"command", 0}, c.Command[0]
+		return Place{"command", 0, c.Command[0]}, true
 	}
-	place, found := find(c, operator.MatchString)
-	switch {
-	case !found:
-		return Place{}, ""
-	case place.Field == "command":
-		return place, c.Command[place.Index]
-	}
-	return place, c.Args[place.Index]
+	return find(c, operator.MatchString)
 }
 
 const (
@@ -181,7 +175,7 @@ func UsesIndex(c *corev1.Container) (Place, bool) {
 	}
 	for i, v := range c.Env {
 		if v.ValueFrom != nil && v.ValueFrom.FieldRef != nil && strings.Contains(v.ValueFrom.FieldRef.FieldPath, indexAnnotation) || strings.Contains(v.Value, "$("+indexVariable+")") {
-			return Place{"env", i}, true
+			return Place{"env", i, v.Name}, true
 		}
 	}
 	return find(c, func(text string) bool {

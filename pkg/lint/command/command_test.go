@@ -34,7 +34,7 @@ func TestLoopsThatWaitForever(t *testing.T) {
 		"echo 'wait until it is done'": false,
 	} {
 		c := &corev1.Container{Command: []string{"sh", "-c", script}}
-		if place, got := WaitsForever(c); got != want || got && place != (Place{"command", 2}) {
+		if place, got := WaitsForever(c); got != want || got && place != (Place{"command", 2, script}) {
 			t.Errorf("%s: %v at %v", script, got, place)
 		}
 	}
@@ -85,10 +85,10 @@ func TestServersAreKnownByImageOrName(t *testing.T) {
 // Requirements: LNT-03
 func TestUsesOfTheIndex(t *testing.T) {
 	for text, want := range map[string]Place{
-		"args: [--shard, $(JOB_COMPLETION_INDEX)]":                                                                                   {"args", 1},
-		"command: [sh, -c, 'process $JOB_COMPLETION_INDEX']":                                                                         {"command", 2},
-		"env: [{name: SHARD, value: part-$(JOB_COMPLETION_INDEX)}]":                                                                  {"env", 0},
-		"env: [{name: A, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['batch.kubernetes.io/job-completion-index']\"}}}]": {"env", 0},
+		"args: [--shard, $(JOB_COMPLETION_INDEX)]":                                                                                   {"args", 1, "$(JOB_COMPLETION_INDEX)"},
+		"command: [sh, -c, 'process $JOB_COMPLETION_INDEX']":                                                                         {"command", 2, "process $JOB_COMPLETION_INDEX"},
+		"env: [{name: SHARD, value: part-$(JOB_COMPLETION_INDEX)}]":                                                                  {"env", 0, "SHARD"},
+		"env: [{name: A, valueFrom: {fieldRef: {fieldPath: \"metadata.annotations['batch.kubernetes.io/job-completion-index']\"}}}]": {"env", 0, "A"},
 		"{args: [$(JOB_COMPLETION_INDEX)], env: [{name: JOB_COMPLETION_INDEX, value: '0'}]}":                                         {},
 		"command: [sh, -c, 'process ${JOB_COMPLETION_INDEX:-0}']":                                                                    {},
 		"command: [process]": {},

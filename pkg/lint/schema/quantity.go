@@ -27,13 +27,7 @@ func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
 	if !isText {
 		literal = scalar(given, w.written())
 	}
-	switch {
-	case err != nil:
-		w.report(Problem{
-			ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.isBytes()),
-			Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
-		})
-	default:
+	if isTiny {
 		// The unit is probably wrong: m is a thousandth.
 		digits := strings.TrimRight(literal, "m")
 		message := w.subject() + " is " + literal + ", less than a kibibyte"
@@ -43,6 +37,10 @@ func (w *walk) checkQuantity(s *Schema, value any) (any, bool) {
 		w.report(Problem{ID: "quantity-tiny", Path: w.path(), Fix: "write " + digits + "M or " + digits + "Mi for megabytes", Message: message, Accepted: true})
 		return value, true
 	}
+	w.report(Problem{
+		ID: "quantity-invalid", Path: w.path(), Fix: quantityFix(literal, w.isBytes()),
+		Message: fmt.Sprintf("%s is %s, which is not a quantity", w.subject(), quoted(literal)),
+	})
 	w.remove()
 	return nil, false
 }

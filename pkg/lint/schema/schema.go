@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"cmp"
 	"maps"
 	"reflect"
 	"slices"
@@ -129,26 +130,11 @@ func (c compiler) fields(t reflect.Type) map[string]*Schema {
 }
 
 // String returns the kind of value in words for users.
-func (s *Schema) String() string {
-	switch s.kind {
-	case object, dictionary:
-		return "an object"
-	case list:
-		return "a list"
-	case integer:
-		return "an integer"
-	case number:
-		return "a number"
-	case boolean:
-		return "true or false"
-	case quantity:
-		return "a quantity, such as 500m or 2Gi"
-	case intOrText:
-		return "an integer or text"
-	case moment:
-		return `a time, such as "2026-01-31T15:04:05Z"`
-	}
-	return "text"
+func (s *Schema) String() string { return cmp.Or(kindWords[s.kind], "text") }
+
+var kindWords = map[kind]string{
+	object: "an object", dictionary: "an object", list: "a list", integer: "an integer", number: "a number", boolean: "true or false",
+	quantity: "a quantity, such as 500m or 2Gi", intOrText: "an integer or text", moment: `a time, such as "2026-01-31T15:04:05Z"`,
 }
 
 // enum has the values of a text, and the ID of the finding about another one.

@@ -37,9 +37,7 @@ func (w *walk) checkUnknown(s *Schema, content map[string]any, name string) {
 		return
 	}
 	here := place{schema: s, content: content, steps: slices.Clone(w.steps)}
-	w.steps = append(w.steps, step{name: name, schema: s, object: content})
-	path := w.path()
-	w.steps = w.steps[:len(w.steps)-1]
+	path := pathOf(w.Prefix, append(slices.Clone(w.steps), step{name: name}))
 	problem := Problem{ID: "unknown-field", Path: path, Message: "batch/v1 has no field " + path, Fix: "correct the name, or remove it"}
 	if len(w.result.Problems) > searchedAtMost {
 		w.report(problem)
@@ -241,7 +239,7 @@ func findNearest(around []place, lower string) (found place, name string) {
 			break
 		}
 		i := slices.Index(p.schema.lower, lower)
-		isInside := p.content != nil && len(p.steps) == len(around[0].steps)+1 || p.distance == 1 && p.isMetadata()
+		isInside := p.content != nil && len(p.steps) == len(around[0].steps)+1 || p.distance == 1 && p.field() == "metadata"
 		switch {
 		case i < 0, p.distance > 0 && slices.Contains(generic, p.schema.names[i]) && !isInside:
 		case name == "" || p.fits(lower) > found.fits(lower):
@@ -256,8 +254,12 @@ func findNearest(around []place, lower string) (found place, name string) {
 	return found, name
 }
 
-func (p place) isMetadata() bool {
-	return len(p.steps) > 0 && p.steps[len(p.steps)-1].name == "metadata"
+// field returns the name of the field that has the object; "" if none has.
+func (p place) field() string {
+	if len(p.steps) == 0 {
+		return ""
+	}
+	return p.steps[len(p.steps)-1].name
 }
 
 // fits returns 2 for an object without the field, 1 for one that already has it, and 0 for one that is missing.
@@ -277,35 +279,17 @@ const maxDistance = 6
 
 // around returns the objects around this one, nearest first: the enclosing objects, and the objects in these.
 func (p place) around() []place {
-	var all []place
 	seen := map[string]bool{}
-	for up := 0; ; up++ {
-		outer, found := p.enclosing(up)
-		if !found {
-			break
+	all := p.appendInside(nil, seen)
+	distance := 0
+	for i, s := range slices.Backward(p.steps) {
+		if s.schema.kind == object {
+			distance++
+			all = place{schema: s.schema, content: s.object, steps: p.steps[:i], distance: distance}.appendInside(all, seen)
 		}
-		outer.distance = up
-		all = outer.appendInside(all, seen)
 	}
 	slices.SortStableFunc(all, func(a, b place) int { return a.distance - b.distance })
 	return all
-}
-
-// enclosing returns the enclosing object that is up objects further out.
-func (p place) enclosing(up int) (place, bool) {
-	if up == 0 {
-		return p, true
-	}
-	for i := len(p.steps) - 1; i >= 0; i-- {
-		s := p.steps[i]
-		if s.schema.kind != object {
-			continue
-		}
-		if up--; up == 0 {
-			return place{schema: s.schema, content: s.object, steps: p.steps[:i]}, true
-		}
-	}
-	return place{}, false
 }
 
 // appendInside adds an object, and the objects in it. A list is followed only if it has a single item.
@@ -340,10 +324,7 @@ func (p place) appendInside(all []place, seen map[string]bool) []place {
 
 // isLikely reports whether the object exists, or is one that every Job should have.
 func (p place) isLikely() bool {
-	if p.content != nil || len(p.steps) == 0 {
-		return true
-	}
-	return slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.steps[len(p.steps)-1].name)
+	return p.content != nil || len(p.steps) == 0 || slices.Contains([]string{"spec", "template", "jobTemplate", "metadata"}, p.field())
 }
 
 // findSimilar returns the field with the most similar name, in the same object or in one around it: a guess. There is none

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	tea "charm.land/bubbletea/v2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -141,6 +142,7 @@ func textOptions(p *widget.Paint) text.Options {
 func Answer(p *widget.Paint, j *screen.Job, staleSince *time.Time, keys ...widget.Binding) []layout.Line {
 	var lines []layout.Line
 	report := *j.Report
+	report.ObservedAt = metav1.NewTime(p.Now) // as in the header
 	switch {
 	case j.Gone && report.Job.UID == "":
 		return p.Wrap(layout.Of(layout.Text(layout.Bold, "The Job "+j.GoneWords(p)+".")), 0)

@@ -11,15 +11,17 @@ import (
 )
 
 // A terminal of 100x30 has room for a preview below the list, and one of 140 columns beside it, with two thirds of the
-// columns, at most mostPreview, so that reasons have room; a list with namespaces keeps leastNamespaces. On a smaller terminal, the preview has the lines that the list
-// leaves, if these are leastPreview; aboveList is the maximum number of lines above the rows.
+// columns, at most mostPreview; the list keeps leastList, or leastNamespaces, so that reasons have room. On a smaller terminal,
+// the preview has the lines that the list leaves, if these are leastPreview; aboveList is the maximum number of lines above the
+// rows.
 const (
 	previewWidth    = 100
 	previewHeight   = 30 - 2
 	besideWidth     = 140
 	besideGap       = 3
 	mostPreview     = 120
-	leastNamespaces = 70
+	leastList       = 60
+	leastNamespaces = 72
 	leastPreview    = 6
 	aboveList       = 7
 )
@@ -29,7 +31,7 @@ func isBeside(d *screen.Data) bool { return d.Width >= besideWidth && d.Height >
 
 // besideList returns the width of a list with a preview beside it.
 func besideList(width int, jobs []explain.Outline) int {
-	least := max((width-besideGap)/3, width-besideGap-mostPreview)
+	least := max((width-besideGap)/3, width-besideGap-mostPreview, leastList)
 	if len(jobs) > 0 && jobs[0].Namespace != jobs[len(jobs)-1].Namespace {
 		return max(least, leastNamespaces)
 	}

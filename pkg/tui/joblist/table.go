@@ -24,7 +24,9 @@ const (
 	// statusWidth is the width of a mark and the usual statuses, and timeWidth the width of a duration in two units.
 	statusWidth = len("x Suspended")
 	timeWidth   = 6
-	// leastBar, usualBar and mostBar are widths of bars, which use the width that no column needs.
+	// barsFrom is the screen width from which there are bars: below, reasons need their columns. leastBar, usualBar and mostBar
+	// are widths of bars, which use the width that no column needs.
+	barsFrom  = 75
 	leastBar  = 4
 	usualBar  = 20
 	mostBar   = 40
@@ -43,6 +45,10 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 	managed := min(f.managedBy, least.managedBy)
 	const progress = "progress"
 	bar, why := leastBar, words.WhyWidth
+	isNarrow, doneWidth := p.Width < barsFrom, min(f.completions, widestCell)
+	if !isNarrow {
+		doneWidth += leastBar + 1
+	}
 	columns := []layout.Column[job]{
 		{
 			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
@@ -62,10 +68,13 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			},
 		},
 		{
-			Header: "DONE", Width: leastBar + 1 + min(f.completions, widestCell), Right: true,
+			Header: "DONE", Width: doneWidth, Right: true,
 			Sort: layout.Sort[job]{Turn: 6, Name: progress, Value: progressOf},
 			Cell: func(o *job) layout.Line {
 				completions := layout.Plainly(section.Completions(o))
+				if isNarrow {
+					return completions
+				}
 				gap := layout.Blank(1 + max(0, f.completions-completions.Width()))
 				return append(append(section.ProgressOf(o).Bar(&p.Frame, bar), gap), completions...)
 			},
@@ -79,7 +88,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Cell: func(o *job) layout.Line { return countCell(o.Terminating, layout.Special) },
 		},
 		{
-			Header: "FAILED", Right: true, Drop: 3,
+			Header: "FAILED", Right: true, Drop: 3, Hidden: p.Width < 80, // WHY has numbers, too
 			Sort: layout.Sort[job]{Turn: 5, Name: "failed pods", Descending: true, Value: failedPodsOf},
 			Cell: func(o *job) layout.Line {
 				n := o.Failures()
@@ -106,8 +115,11 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		s.ageColumn(p),
 	}
 
-	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
 	columns = s.table.Marked(p, columns)
+	if isNarrow {
+		return columns
+	}
+	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
 	free := max(0, layout.TableOf(columns, nil).Free(p.Width-widget.CursorWidth))
 	usual := min(usualBar-leastBar, free)
 	reasons := min(words.MostWhy-words.WhyWidth, (free-usual)*2/3)
@@ -132,7 +144,7 @@ const fullWhyFrom = 100
 func leastWidthsFor(p *widget.Paint) leastWidths {
 	switch {
 	case p.Width < 80:
-		return leastWidths{name: 16, status: 10, why: 10, managedBy: 10}
+		return leastWidths{name: 12, status: 10, why: 10, managedBy: 10}
 	case p.Width < fullWhyFrom:
 		return leastWidths{name: 12, status: 10, why: 18, managedBy: 10}
 	case p.Width < 140:
@@ -156,12 +168,15 @@ func headerFor(p *widget.Paint, status, short string) string {
 // last week's.
 func (s *listScreen) ageColumn(p *widget.Paint) layout.Column[explain.Outline] {
 	c := layout.Column[explain.Outline]{
-		Header: "AGE", Width: timeWidth, Right: true, Drop: 2, Sort: layout.Sort[explain.Outline]{Turn: 3, Name: "age", Value: ageOf},
+		Header: "AGE", Width: timeWidth, Right: true, Drop: 2, Hidden: p.Width < barsFrom && !p.Absolute, Sort: layout.Sort[explain.Outline]{Turn: 3, Name: "age", Value: ageOf},
 		Cell: func(o *explain.Outline) layout.Line { return ageCell(p, o.Created) },
 	}
 	switch {
 	case p.Absolute:
 		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // The user asked for absolute times.
+		if s.stats.namespaces && p.Width < leastNamespaces { // there is no room for them
+			c.Drop = 1
+		}
 	case p.Width < 100:
 		c.Width = 0
 	}

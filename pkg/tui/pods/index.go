@@ -52,7 +52,7 @@ func knownWithoutPods(p *widget.Paint, r *explain.Report, index *int32, pod stri
 		return out
 	}
 	out = append(out, layout.Of(layout.Text(layout.Bold, "Part of these failures")))
-	return append(out, section.Causes(&p.Frame, &among, 0).Lines...)
+	return append(out, section.Causes(&p.Frame, &among).Lines...)
 }
 
 // listHas reports whether an index is in a list of intervals.

@@ -20,7 +20,7 @@ const (
 	// defaultWidth is the width of a terminal that does not report its own, and minWidth the least width that layouts
 	// can use.
 	defaultWidth = 80
-	minWidth     = 60
+	minWidth     = 40
 )
 
 // ColorFlag is --color. The flag wins over NO_COLOR, as in other tools: only auto considers NO_COLOR and the

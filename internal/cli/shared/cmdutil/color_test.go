@@ -47,7 +47,7 @@ func TestDisplayWidth(t *testing.T) {
 		{"nobody knows", true, 0, nil, 80},
 		{"nonsense", true, 0, map[string]string{"COLUMNS": "wide"}, 80},
 		{"negative nonsense", true, 0, map[string]string{"COLUMNS": "-5"}, 80},
-		{"not below 60", true, 20, nil, 60},
+		{"not below 40", true, 20, nil, 40},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			c := ColorFlag{when: colorAuto}

@@ -88,7 +88,7 @@ func (p *TablePrinter) Rows(jobs []*unstructured.Unstructured, deleted bool) err
 	return p.write(lines)
 }
 
-// showWholeIndexes does not crop lists of indexes if the terminal has room for them.
+// showWholeIndexes does not crop lists of indexes if the terminal has room for them, beside whole reasons.
 func (p *TablePrinter) showWholeIndexes(rows []Row) {
 	if p.Follow || p.table.custom != nil || p.display.Width == 0 || p.fullIndexes {
 		return
@@ -97,7 +97,7 @@ func (p *TablePrinter) showWholeIndexes(rows []Row) {
 	for i := range whole {
 		whole[i].fullIndexes = true
 	}
-	p.table.whyWidth = 0
+	p.table.whyWidth = words.MostWhy
 	if layout.TableOf(p.table.columns(false), whole).Free(p.display.Width) > 0 {
 		copy(rows, whole)
 	}

@@ -84,6 +84,9 @@ const (
 	whyColumn       = "WHY"
 )
 
+// leastNarrowWhy is the least width of WHY on a narrow terminal.
+const leastNarrowWhy = 16
+
 // NarrowBelow is the least width in characters of a terminal that shows all columns of the table that is not wide.
 const NarrowBelow = 100
 
@@ -97,7 +100,14 @@ func (t *Table) columns(follow bool) []column {
 	if follow {
 		statusWidth, whyWidth = len("Terminating"), words.WhyWidth
 	}
-	why := max(words.WhyWidth, t.whyWidth)
+	why, leastWhy := max(words.WhyWidth, t.whyWidth), words.WhyWidth
+	if t.Narrow {
+		leastWhy = leastNarrowWhy
+	}
+	order := 1 // in which columns are dropped so that WHY fits; a wide table has all of them
+	if t.Wide {
+		order = 0
+	}
 	columns := []column{
 		{Header: namespaceColumn, Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
 		{Header: nameColumn, Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
@@ -108,20 +118,20 @@ func (t *Table) columns(follow bool) []column {
 		}},
 		{Header: "DONE", Text: (*Row).Completions},
 		{Header: "ACTIVE(READY)", Hidden: !t.Wide, Text: func(v *Row) string { return section.Active(v.outline()) }},
-		{Header: "FAILED", Cell: func(v *Row) layout.Line {
+		{Header: "FAILED", Drop: order, Cell: func(v *Row) layout.Line {
 			o, style := v.outline(), layout.Plain
 			if o.Failures() > 0 {
 				style = section.FailureStyle(o.Outcome)
 			}
 			return layout.Of(layout.Text(style, wording.Thousands(o.Failures())))
 		}},
-		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Text: failedIndexesCell},
-		{Header: "TERMINATING", Hidden: t.Narrow, Text: terminatingCell},
+		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Drop: 2 * order, Text: failedIndexesCell},
+		{Header: "TERMINATING", Hidden: t.Narrow, Drop: 3 * order, Text: terminatingCell},
 		// In a signature, which has no time, WHY omits the next retry.
-		{Header: whyColumn, Width: whyWidth, Min: 16, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
+		{Header: whyColumn, Width: whyWidth, Min: leastWhy, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
 		{Header: "RUN BY", Hidden: !t.Wide, Text: (*Row).ManagedBy},
 		{Header: "DURATION", Hidden: !t.Wide, Text: (*Row).Duration},
-		{Header: "AGE", Text: ageCell},
+		{Header: "AGE", Drop: order, Text: ageCell},
 		{Header: "REASON", Hidden: !t.Wide, Text: reasonCell},
 		{Header: "MODE", Hidden: !t.Wide, Text: modeCell},
 		{Header: "COMPLETED INDEXES", Hidden: !t.Wide, Text: completedIndexesCell},

@@ -8,9 +8,11 @@ import (
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
@@ -65,7 +67,7 @@ func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name st
 	owned := make([]input.OwnedJob, len(jobs))
 	for i, job := range jobs {
 		_, manual := job.GetAnnotations()[input.ManualAnnotation]
-		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: manual}
+		owned[i] = input.OwnedJob{Name: job.GetName(), Created: job.GetCreationTimestamp().Time, Manual: manual, Spec: podSpecOf(job)}
 	}
 	in, err := e.CronJob(ctx, set.Namespace, name, owned)
 	switch {
@@ -80,6 +82,16 @@ func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name st
 		hint += " for lack of a permission: " + command
 	}
 	return in, Owner{"CronJob", name}.noJobs(set, hint)
+}
+
+// podSpecOf returns the spec of a Job's pods, nil if it cannot be read.
+func podSpecOf(job *unstructured.Unstructured) *corev1.PodSpec {
+	spec := &corev1.PodSpec{}
+	fields, _, _ := unstructured.NestedMap(job.Object, "spec", "template", "spec")
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, spec) != nil {
+		return nil
+	}
+	return spec
 }
 
 // WhyNoJobs returns the error for an owner without Jobs whose kind this program has no client for.

@@ -97,7 +97,10 @@ func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explai
 		limit = *p.Run.MemoryLimit
 	}
 	out := advise(words.MemoryAdvice(p.Container, limit, p.Image != ""), "")
-	if p.Run.Exit.ExitCode == 0 {
+	switch {
+	case p.Blocks:
+		return append(out, advise(words.DeleteHeld, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0])))...)
+	case p.Run.Exit.ExitCode == 0:
 		out = append(out, advise(words.FailIfKilled(p.Container), "")...)
 	}
 	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)

@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -58,22 +57,17 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *explain.Outlived {
 		return nil
 	}
 
-	// The containers that kubelets stopped at the deadline of the Job, by pod, and the pods in the order of time. Native sidecars
-	// are left out, as they keep no pod running.
+	// The stopped containers by pod, and the pods in the order of time. Native sidecars are left out, as they keep no pod running.
 	stopped := map[string][]string{}
 	var pods []string
-	for i := range in.Events {
-		e := &in.Events[i]
-		container, is := strings.CutPrefix(e.Message, "Stopping container ")
-		isSidecar := func(c corev1.Container) bool { return c.Name == container }
-		if !is || e.Reason != "Killing" || known[e.Pod] || in.StopReason(e.Last) != explain.StoppedAtDeadline ||
-			slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, isSidecar) {
+	for _, e := range stoppedAtDeadline(in) {
+		if known[e.Pod] || in.IsInit(stoppedContainer(e)) {
 			continue
 		}
 		if stopped[e.Pod] == nil {
 			pods = append(pods, e.Pod)
 		}
-		stopped[e.Pod] = append(stopped[e.Pod], container)
+		stopped[e.Pod] = append(stopped[e.Pod], stoppedContainer(e))
 	}
 	for _, pod := range pods {
 		for i := range in.Spec.Template.Spec.Containers {
@@ -83,4 +77,44 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *explain.Outlived {
 		}
 	}
 	return nil
+}
+
+const stopping = "Stopping container "
+
+// stoppedContainer returns the container that a kubelet stopped.
+func stoppedContainer(e *input.Event) string { return strings.TrimPrefix(e.Message, stopping) }
+
+// stoppedAtDeadline returns the events of kubelets that stopped containers at the deadline of the Job, in the order of time.
+func stoppedAtDeadline(in *facts.Facts) (all []*input.Event) {
+	for i := range in.Events {
+		e := &in.Events[i]
+		if e.Reason == "Killing" && strings.HasPrefix(e.Message, stopping) && in.StopReason(e.Last) == explain.StoppedAtDeadline {
+			all = append(all, e)
+		}
+	}
+	return all
+}
+
+// FindCutShort returns the container of the Job's template that had run longest when it was stopped at the deadline of the
+// Job, as events show; nil if they do not.
+func FindCutShort(in *facts.Facts) (longest *explain.CutShort) {
+	if in.Decision.EndedBy != explain.EndedByDeadline {
+		return nil
+	}
+	for _, e := range stoppedAtDeadline(in) {
+		name := stoppedContainer(e)
+		if in.OnlyServes(name) || in.IsSidecar(&input.Container{Name: name, Init: in.IsInit(name)}) {
+			continue
+		}
+		for i := range in.Events {
+			start := &in.Events[i]
+			if start.Reason != "Started" || start.Pod != e.Pod || start.Container != name || start.Last.After(e.Last) {
+				continue
+			}
+			if ran := int64(e.Last.Sub(start.Last).Seconds()); longest == nil || ran > longest.RanSeconds {
+				longest = &explain.CutShort{Pod: e.Pod, Container: name, RanSeconds: ran}
+			}
+		}
+	}
+	return longest
 }

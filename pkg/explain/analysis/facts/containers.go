@@ -25,6 +25,11 @@ func (in *Facts) OnlyServes(container string) bool {
 	return in.IsInjected(container) || slices.Contains(proxies, container)
 }
 
+// IsInit reports whether a container of the Job's template is an init container or a native sidecar.
+func (in *Facts) IsInit(container string) bool {
+	return slices.ContainsFunc(in.Spec.Template.Spec.InitContainers, func(c corev1.Container) bool { return c.Name == container })
+}
+
 // MainContainers returns the names of the containers in the Job's template that start after the init containers.
 func (in *Facts) MainContainers() []string {
 	names := make([]string, len(in.Spec.Template.Spec.Containers))

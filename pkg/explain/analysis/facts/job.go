@@ -89,6 +89,12 @@ func (in *Facts) HasReadOnlyRoot(name string) bool {
 	return c != nil && c.SecurityContext != nil && ptr.Deref(c.SecurityContext.ReadOnlyRootFilesystem, false)
 }
 
+// UsesNodeDNS reports whether the pods use the DNS of their node, not that of the cluster.
+func (in *Facts) UsesNodeDNS() bool {
+	spec := &in.Spec.Template.Spec
+	return spec.DNSPolicy == corev1.DNSDefault || spec.HostNetwork && spec.DNSPolicy != corev1.DNSClusterFirstWithHostNet && spec.DNSPolicy != corev1.DNSNone
+}
+
 // Secrets returns the names of the Secrets that a container of the Job's template reads, in its environment or from volumes.
 func (in *Facts) Secrets(name string) (names []string) {
 	c := in.templateContainer(name)

@@ -43,7 +43,9 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 		if n := failed.NeverStarted; n != nil {
 			e.EndedBy, e.NeverStarted, e.Outlived = explain.EndedByNeverStarting, &n.Problem, nil
 		} else if e.Outlived == nil {
-			setLooped(in, failed, &e)
+			if setLooped(in, failed, &e); e.Looped == "" {
+				e.CutShort = endings.FindCutShort(in)
+			}
 		}
 	case explain.EndedByMaxFailedIndexes, explain.EndedByFailedIndexes:
 		set, limit := in.Plan.Findings.FailedIndexes, in.Spec.MaxFailedIndexes

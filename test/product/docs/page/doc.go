@@ -11,6 +11,6 @@
 //	<!-- run: as written with the archives of make snapshot -->
 //	                                    downloads of a release come from dist
 //	<!-- file: NAME -->                 of any other block: commands find it as this file
-//	<!-- output of: ARGUMENTS -->       hack/explaindoc.sh writes the block, or in README.md a test of internal/cli; its
-//	                                    first line is run
+//	<!-- output of: ARGUMENTS -->       hack/explaindoc.sh writes the block, or, for a file in examples, a test of
+//	                                    internal/cli; its first line is run
 package page

@@ -113,20 +113,41 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 		if i < 0 {
 			continue
 		}
-		c := &pod.Containers[i]
-		exit, limit := cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}, in.MemoryLimit(c)
-		p := explain.Problem{
-			Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Run: explain.Run{Exit: &exit}, Image: in.Image(c), Role: explain.Role{Sidecar: c.Init},
-		}
-		if c.Before {
-			p.Run.Restarts = c.Restarts
-		}
-		if limit.Value != "" {
-			p.Run.MemoryLimit = &limit
-		}
-		found.add(key{exit, limit}, pod.Name, &p)
+		p := processOOMKilled(in, &pod.Containers[i])
+		found.add(key{*p.Run.Exit, in.MemoryLimit(&pod.Containers[i])}, pod.Name, &p)
 	}
 	return found.mostFrequentFirst()
+}
+
+func processOOMKilled(in *facts.Facts, c *input.Container) explain.Problem {
+	p := explain.Problem{
+		Kind: explain.ProblemProcessOOMKilled, Since: explain.TimeOf(c.EndedAt), Container: c.Name, Image: in.Image(c), Role: explain.Role{Sidecar: c.Init},
+		Run: explain.Run{Exit: &cause.Exit{Container: c.Name, ExitCode: c.ExitCode, Reason: c.Reason}},
+	}
+	if c.Before {
+		p.Run.Restarts = c.Restarts
+	}
+	if limit := in.MemoryLimit(c); limit.Value != "" {
+		p.Run.MemoryLimit = &limit
+	}
+	return p
+}
+
+// heldByOOM returns the problem of a pending pod whose init container ended with 0 although the kernel killed a process in it; else
+// nil. The kubelet takes that for a failure and starts no other container, and its exit code for a success and does not end the pod.
+func heldByOOM(in *facts.Facts, pod *input.Pod) *explain.Problem {
+	if pod.Phase != corev1.PodPending || in.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
+		return nil
+	}
+	i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
+		return c.Init && c.Ended && !c.Before && c.ExitCode == 0 && c.Reason == cause.OOMKilled && !c.EndedAt.IsZero() && in.Now.Sub(c.EndedAt) >= endSlack
+	})
+	if i < 0 || slices.ContainsFunc(pod.Lineup, func(m input.Member) bool { return m.Running && !m.Sidecar }) {
+		return nil
+	}
+	p := processOOMKilled(in, &pod.Containers[i])
+	p.Blocks, p.Role.Later = true, in.MainContainers()
+	return &p
 }
 
 // ContainersRetried finds init containers and sidecars that failed and were restarted in pods that succeeded, which the

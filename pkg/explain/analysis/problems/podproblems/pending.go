@@ -73,7 +73,7 @@ func triesInVain(pod *input.Pod, warning func(pod string) *input.Event) bool {
 func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input.Event) (explain.Problem, bool) {
 	p := explain.Problem{Blocks: true, Since: explain.TimeOf(pod.CreatedAt)}
 	image, config, loop := pod.WaitingFor(imagePull...), pod.WaitingFor(containerConfig...), in.CrashLoop(pod)
-	before, restarted := beforeMain(in, pod), in.Restarted(pod)
+	before, held, restarted := beforeMain(in, pod), heldByOOM(in, pod), in.Restarted(pod)
 	switch {
 	case len(pod.Gates) > 0:
 		p.Kind, p.Scheduling.Gates, p.MayContinue = explain.ProblemSchedulingGated, pod.Gates, true
@@ -86,6 +86,8 @@ func pendingPod(in *facts.Facts, pod *input.Pod, warning func(pod string) *input
 		p.Kind = explain.ProblemContainerConfig
 		waitsForContainer(&p, config)
 		p.Start.Error, p.Start.Trouble = meaning.StartErrorIn(config.WaitingMessage), meaning.OfContainer(config.WaitingMessage)
+	case held != nil:
+		p = *held
 	case before != nil:
 		p = *before
 	case loop != nil:
