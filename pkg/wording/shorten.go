@@ -25,15 +25,7 @@ func Shorten(message string, most int) string {
 		}
 	}
 	if first := sentences(text, most); first != "" {
-		rest := strings.TrimLeft(text[len(first):], ".; ")
-		switch isGeneral := !specific.MatchString(first); {
-		case rest == "", hint.MatchString(rest):
-		case isGeneral && (named.MatchString(rest) || len(strings.Fields(first)) <= 2):
-			return Shorten(rest, most)
-		case outcome.MatchString(first):
-			return ending(first, Shorten(rest, most), most)
-		}
-		return first
+		return general(first, strings.TrimLeft(text[len(first):], ".; "), most)
 	}
 	if m := rejected.FindStringSubmatch(text); m != nil {
 		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
@@ -44,6 +36,23 @@ func Shorten(message string, most int) string {
 			return ending(first, Shorten(rest, most), most)
 		}
 	}
+	return clauses(text, most)
+}
+
+// general returns the first sentences of a message, or what follows them if they are general, or say what failed and not why.
+func general(first, rest string, most int) string {
+	switch isGeneral := !specific.MatchString(first); {
+	case rest == "", hint.MatchString(rest):
+	case isGeneral && (named.MatchString(rest) || len(strings.Fields(first)) <= 2):
+		return Shorten(rest, most)
+	case outcome.MatchString(first):
+		return ending(first, Shorten(rest, most), most)
+	}
+	return first
+}
+
+// clauses returns the last clauses of a message that fit, and of its beginning as much as there is room for.
+func clauses(text string, most int) string {
 	end := LastClauses(text, most)
 	if !fits(end, most) {
 		text, end = invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2")

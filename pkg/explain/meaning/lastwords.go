@@ -28,25 +28,24 @@ const (
 // there is none, that of the last of the lines that most likely say why.
 func telling(raw []string) int {
 	lines, last, plain := linesOf(raw), -1, 0
-	kept := func() *logLine { return lines.at(last) }
 	for i := len(raw) - 1; i >= 0; i-- {
 		line := lines.at(i)
-		better := last < 0 || line.kind > kept().kind
-		switch {
-		case line.kind == lineEmpty:
-		case line.kind == lineSuccess, plain >= maxPlainLines:
+		if line.kind == lineSuccess || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
-		case line.kind == lineAlarm && line.indented && !strings.HasPrefix(line.text, "--->"): // An inner exception of .NET says more than the outer one.
-			if better {
+		}
+		isBetter := lines.isBetter(i, last)
+		switch {
+		case line.kind == lineAlarm && line.isDetail():
+			if isBetter {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
-		case line.kind == lineAlarm && !better && strings.HasSuffix(line.text, ":"):
+		case line.kind == lineAlarm && !isBetter && strings.HasSuffix(line.text, ":"):
 			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
 		default:
-			if better || line.kind == linePlain && kept().kind == linePlain && hasAny(strings.ToLower(line.text), advices) {
-				last = i // The plain lines after advice belong to it.
+			if isBetter {
+				last = i
 			}
 			if line.kind == linePlain {
 				plain++
@@ -55,6 +54,22 @@ func telling(raw []string) int {
 	}
 	return last
 }
+
+// isBetter reports whether the line at a position says more than the one at the position last after it, or is advice that the
+// latter belongs to; last is -1 if there is none.
+func (l *logLines) isBetter(at, last int) bool {
+	line := l.at(at)
+	switch {
+	case line.kind == lineEmpty:
+		return false
+	case last < 0 || line.kind > l.at(last).kind:
+		return true
+	}
+	return line.kind == linePlain && l.at(last).kind == linePlain && hasAny(strings.ToLower(line.text), advices)
+}
+
+// isDetail reports whether the line is a detail of an error; an inner exception of .NET says more than the outer one.
+func (l *logLine) isDetail() bool { return l.indented && !strings.HasPrefix(l.text, "--->") }
 
 // wrapper matches the line of a program that reports the failure of another one.
 var wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
@@ -79,7 +94,7 @@ func beneath(lines *logLines, at int) int {
 
 var (
 	// named matches lines that begin with the name of an error, or with its level.
-	named = lazyregexp.New(`^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	named = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
 	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
 	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
 )

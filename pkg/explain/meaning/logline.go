@@ -115,7 +115,7 @@ var (
 	errorWords = []string{"error", "exception", "fatal", "panic"}
 	// failures are phrases of errors.
 	failures = []string{
-		"is invalid", "does not exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "refused", "unable to", "cannot", "can't",
+		"is invalid", "does not exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
 		"could not", "couldn't", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported",
 	}
 	// advices are phrases that say what a reader may do: they follow an error.
