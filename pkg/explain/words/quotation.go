@@ -60,10 +60,10 @@ func (q quotation) clauses(text string, room int) []string {
 		return []string{text + q.before + message + q.after}
 	}
 	if !q.whole && left >= leastQuoted {
-		if strings.Contains(message, "…") {
-			message = q.message // The end of a text that is cut twice is lost.
-		}
 		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
+		if once := wording.Shorten(q.message, left); !strings.HasSuffix(once, "…") {
+			short = once // A text that is shortened twice may lose its end.
+		}
 		initial, _ := utf8.DecodeRuneInString(wording.Sentence(own))
 		begins := q.after == "”" || unicode.IsUpper(initial) // The name of a field keeps its case.
 		if strings.HasSuffix(own, "…") || !begins || !strings.HasSuffix(short, "…") {
