@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 )
@@ -66,8 +67,19 @@ func (p *InPlace) SuspendPatch(uid types.UID) []byte {
 	})
 }
 
+// IsIn reports whether the Job has the memory.
+func (p *InPlace) IsIn(job *unstructured.Unstructured) bool {
+	for name, memory := range p.Memory {
+		_, container := containerAt(job, name)
+		if limit, found := memoryIn(container, "limits"); !found || limit.Cmp(resource.MustParse(memory.Limit)) != 0 {
+			return false
+		}
+	}
+	return true
+}
+
 // FinishPatch returns the JSON patch that raises the memory of the Job, resumes it, and removes the InPlace, all at once. It fails
-// for another Job, if the InPlace is no longer stored, or if the Job was resumed.
+// for another Job, if the InPlace is no longer stored, or if the Job was resumed or has other resources by then.
 func (p *InPlace) FinishPatch(job *unstructured.Unstructured) ([]byte, error) {
 	patch := p.tests(job)
 	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
@@ -85,7 +97,7 @@ func (p *InPlace) FinishPatch(job *unstructured.Unstructured) ([]byte, error) {
 		if memory.Request != "" {
 			setMemory(owner, "requests", quantityOf(memory.Request))
 		}
-		patch = append(patch, jsonOperation{"test", path + "/name", name}, jsonOperation{"add", path + "/resources", owner["resources"]})
+		patch = append(patch, jsonOperation{"add", path + "/resources", owner["resources"]})
 	}
 	return mustMarshal(append(patch, p.end()...)), nil
 }
@@ -105,10 +117,22 @@ type jsonOperation struct {
 // raisePath is the path of RaiseAnnotation, escaped by RFC 6901.
 var raisePath = "/metadata/annotations/" + strings.ReplaceAll(RaiseAnnotation, "/", "~1")
 
+// tests are the operations that fail if the Job has changed in what the InPlace relies on.
 func (p *InPlace) tests(job *unstructured.Unstructured) []jsonOperation {
-	return []jsonOperation{
+	all := []jsonOperation{
 		{"test", "/metadata/uid", job.GetUID()}, {"test", raisePath, job.GetAnnotations()[RaiseAnnotation]}, {"test", "/spec/suspend", true},
 	}
+	for _, name := range slices.Sorted(maps.Keys(p.Memory)) {
+		path, container := containerAt(job, name)
+		if container == nil {
+			continue
+		}
+		all = append(all, jsonOperation{"test", path + "/name", name})
+		if resources := container["resources"]; resources != nil {
+			all = append(all, jsonOperation{"test", path + "/resources", resources})
+		}
+	}
+	return all
 }
 
 func (p *InPlace) end() []jsonOperation {

@@ -1,6 +1,7 @@
 package tui
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -93,6 +94,50 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	hides(b, "↻2")
 	b.press("F")
 	shows(b, "2 Jobs")
+}
+
+// o folds the Jobs of a CronJob into the row that status --by-owner has for them; forms about a Job do not open from it.
+// Requirements: VIE-08, CRJ-16
+func TestJobsOfACronJobAreFolded(t *testing.T) {
+	run := func(o explain.Outline) explain.Outline {
+		o.Owner = &explain.Owner{APIVersion: "batch/v1", Kind: "CronJob", Name: "nightly"}
+		return o
+	}
+	complete := explain.Outline{Namespace: "default", Name: "nightly-1", UID: "uid-1", Status: "Complete", Outcome: reconcile.OutcomeComplete, Completions: ptr.To[int32](1)}
+	running := explain.Outline{Namespace: "default", Name: "nightly-3", UID: "uid-3", Status: "Running", Completions: ptr.To[int32](1)}
+	s := jobsSnapshot(run(complete), run(failedJob("nightly-2", time.Hour)), run(running), failedJob("other", time.Minute))
+	b := open(t, s, size{80, 24}, func(o *Options) { startJobs(o); o.Changer = &fakeChanger{} })
+	hides(b, "cronjob/nightly")
+	b.press("o")
+	shows(b, "4 Jobs in", "✗ 2 failed", "cronjob/nightly", "3 Jobs: 1 Failed,", "CronJobs are folded")
+	if got := strings.Join(b.names(), " "); got != "other cronjob/nightly" {
+		t.Errorf("the rows are %s", got)
+	}
+	for _, at := range []size{{80, 24}, {160, 50}} {
+		b.send(windowSize(at.width, at.height))
+		checkFrame(t, b, at)
+		golden(t, fmt.Sprintf("jobs.byowner.%dx%d", at.width, at.height), b.picture())
+	}
+	b.send(windowSize(80, 24))
+	b.press("G")
+	for _, key := range []string{"Z", "ctrl+d", "l", "O", "y"} {
+		b.press(key)
+		shows(b, "4 Jobs in", "no key "+key+" here")
+	}
+	b.press("enter")
+	if want := (types.NamespacedName{Namespace: "default", Name: "nightly"}); b.focus.looked.CronJob != want {
+		t.Errorf("the row opens %v", b.focus.looked.CronJob)
+	}
+	b.press("q", "/")
+	b.write("nightly-2")
+	b.press("enter") // A filter finds the Jobs below the row.
+	if got := strings.Join(b.names(), " "); got != "cronjob/nightly" {
+		t.Errorf("the filter shows %s", got)
+	}
+	b.press("esc", "o")
+	if got := strings.Join(b.names(), " "); got != "other nightly-2 nightly-3 nightly-1" {
+		t.Errorf("the rows are %s", got)
+	}
 }
 
 // l shows the most informative pod log of the Job under the cursor, or of the open Job.

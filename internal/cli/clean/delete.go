@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -54,7 +53,7 @@ func (w *writer) deleteAll(ctx context.Context, chosen []*candidate) error {
 		}
 		failed = append(failed, w.explain(c.Job, err))
 		refused[c.Namespace] = cmdutil.IsMissingPermission(err)
-		if _, is := statusOf(err); !is {
+		if !isAnswer(err) {
 			break
 		}
 	}
@@ -78,36 +77,22 @@ func (w *writer) printDeleted(ctx context.Context, deleted []*candidate, all int
 	fmt.Fprintln(w.ErrOut, text+".")
 }
 
-// delete deletes a Job once more if the answer was lost: then the Job with this UID is gone, or the request is repeated safely.
-// A request that was sent before Ctrl-C is completed.
+// delete deletes a Job. A request that was sent before Ctrl-C is completed.
 func (w *writer) delete(ctx context.Context, job *batchv1.Job) error {
 	sending, cancel := interrupt.Linger(ctx, interruptedTime, w.After)
 	defer cancel()
 	call := apicall.Call{Group: batchv1.GroupName, Resource: "jobs", Namespace: job.Namespace}
 	client := jobwrite.Client{Objects: w.jobs.Namespace(job.Namespace), Call: call}
-	remove := func() error {
-		if w.keepPods {
-			return client.DeleteWithoutPods(sending, job.Name, job.UID)
-		}
-		return client.Delete(sending, job.Name, job.UID, "")
+	if w.keepPods {
+		return client.DeleteWithoutPods(sending, job.Name, job.UID)
 	}
-	err := remove()
-	if code, _ := statusOf(err); err == nil || code > 0 && code < http.StatusInternalServerError || sending.Err() != nil {
-		return err
-	}
-	if err = remove(); kube.IsNotFound(err) || apierrors.IsConflict(err) {
-		return nil
-	}
-	return err
+	return client.Delete(sending, job.Name, job.UID, "")
 }
 
-// statusOf returns the HTTP status code of an error that is an answer, and whether it is one.
-func statusOf(err error) (code int32, is bool) {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return 0, false
-	}
-	return answer.Status().Code, true
+// isAnswer reports whether an error is an answer of the API server.
+func isAnswer(err error) bool {
+	answer := apierrors.APIStatus(nil)
+	return errors.As(err, &answer)
 }
 
 // explain returns the error for a Job that was not deleted.
@@ -121,7 +106,7 @@ func (w *writer) explain(job *batchv1.Job, err error) error {
 	case cmdutil.IsMissingPermission(err):
 		return err
 	}
-	if _, is := statusOf(err); is {
+	if isAnswer(err) {
 		return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot delete "+name+": "+cmdutil.ErrorLine(err), "")
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "cannot find out whether "+name+" was deleted: "+cmdutil.ErrorLine(err), "")

@@ -150,7 +150,7 @@ func (o *Options) Run(ctx context.Context) error {
 func (o *Options) createAll(ctx context.Context, ready []*manifest.Object) (problems []error) {
 	for i, object := range ready {
 		created, err := &unstructured.Unstructured{Object: object.Content}, ctx.Err()
-		if o.creator != nil {
+		if err == nil && o.creator != nil {
 			created, err = o.creator.Create(ctx, created)
 		}
 		if err == nil {

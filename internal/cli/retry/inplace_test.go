@@ -3,9 +3,9 @@ package retry
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
@@ -54,11 +54,14 @@ func (p *inPlace) controller() {
 	}
 }
 
-// state returns the memory of the Job, whether it is suspended, and whether a raise is stored.
+// state returns the memory of the Job, a CPU limit, whether it is suspended, and whether a raise is stored.
 func (p *inPlace) state() string {
 	job := p.Job("a")
 	_, stored := job.GetAnnotations()[retry.RaiseAnnotation]
 	text := at(job.Object, "spec.template.spec.containers.0.resources.limits.memory") + " " + at(job.Object, "spec.template.spec.containers.0.resources.requests.memory")
+	if cpu := at(job.Object, "spec.template.spec.containers.0.resources.limits.cpu"); cpu != "null" {
+		text += " " + cpu + " CPUs"
+	}
 	if at(job.Object, "spec.suspend") == "true" {
 		text += " suspended"
 	}
@@ -137,70 +140,105 @@ func denied(p *inPlace) *inPlace {
 	return p
 }
 
-// An answer that is lost, or a conflict, at any write changes nothing about the result.
+func conflicts(string, *http.Request) *clitest.Status {
+	return &clitest.Status{Code: 409, Reason: "Conflict", Message: "the object has been modified"}
+}
+
+// If someone else changes the Job before a write, an error has its state and the next command, or the change is kept.
 //
 // Requirements: RTY-47
-func TestRaiseInPlaceWithFaults(t *testing.T) {
-	faults := map[string]func(serve func()){
-		"lost request": func(func()) { panic(http.ErrAbortHandler) },
-		"lost answer": func(serve func()) {
-			serve()
-			panic(http.ErrAbortHandler)
-		},
+func TestRaiseInPlaceMeetsOthers(t *testing.T) {
+	const next, see = "; continue with: kubectl batchjob retry a --in-place -n ns1\n", "; see it with: kubectl batchjob status a -n ns1\n"
+	annotate := func(text string) func(*unstructured.Unstructured) {
+		return func(job *unstructured.Unstructured) {
+			if job.SetAnnotations(nil); text != "" {
+				job.SetAnnotations(map[string]string{retry.RaiseAnnotation: text})
+			}
+		}
 	}
-	for name, fault := range faults {
-		for n := 1; n <= 3; n++ {
+	resumed := set(false, "spec", "suspend")
+	for name, c := range map[string]struct {
+		at          []int // the writes before which it happens, 0 for before the Job is read
+		change      func(*unstructured.Unstructured)
+		says, state string // says is "" if the memory is raised
+	}{
+		"suspended": {[]int{0}, set(true, "spec", "suspend"), "", "2Gi 1Gi suspended"},
+		"resumed":   {[]int{2, 3}, resumed, "job.batch/a was resumed before its memory was raised, and runs with its old memory" + next, "1Gi 512Mi raising"},
+		"forgotten": {
+			[]int{2, 3}, annotate(""), "job.batch/a lost the annotation batchjob.dev/raise-memory before its memory was raised, and is suspended, with its old memory; " +
+				`resume it with: kubectl patch job a -n ns1 --type merge -p '{"spec":{"suspend":false}}'` + "\n", "1Gi 512Mi suspended",
+		},
+		"forgotten and resumed": {
+			[]int{2, 3}, func(job *unstructured.Unstructured) { annotate("")(job); resumed(job) },
+			"job.batch/a lost the annotation batchjob.dev/raise-memory before its memory was raised, and runs with its old memory; try again\n", "1Gi 512Mi",
+		},
+		"another call": {[]int{2, 3}, annotate(`{"memory":{"main":{"limit":"4Gi"}}}`), "another retry --in-place changes the memory of job.batch/a" + see, "1Gi 512Mi suspended raising"},
+		"replaced":     {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { job.SetUID("other") }, "job.batch/a was replaced by another Job of that name, which is left as it is" + see, ""},
+		"deleted":      {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { deleting(job); resumed(job) }, "job.batch/a is being deleted, with its old memory\n", ""},
+		"more CPU":     {[]int{3}, moreCPU, "", "2Gi 1Gi 4 CPUs"},
+	} {
+		for _, n := range c.at {
 			p := newInPlace(t)
+			change := func() {
+				job := p.Job("a")
+				c.change(job)
+				p.API.Put(job)
+			}
+			p.API.SetRefuse(func(r *http.Request) *clitest.Status {
+				if n == 0 && r.URL.Path == "/version" {
+					change()
+				}
+				return nil
+			})
 			p.around = func(at int, _ string, _ *http.Request, serve func()) {
 				if at == n {
-					defer p.controller()
-					fault(serve)
+					change()
 				}
 				serve()
 			}
-			wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
-			if got := p.state(); got != "2Gi 1Gi" {
-				t.Errorf("%s at %d: %s", name, n, got)
+			code := cmdutil.ExitError
+			if c.says == "" {
+				code, c.says = cmdutil.ExitDone, raised
 			}
+			t.Run(fmt.Sprint(name, " at ", n), func(t *testing.T) {
+				wantRun(t, program.Run(t, p.API, raise...), code, c.says)
+				if got := p.state(); c.state != "" && got != c.state {
+					t.Errorf("%s, want %s", got, c.state)
+				}
+			})
 		}
 	}
 }
 
-// Ctrl-C before or after any write leaves a Job that the next call finishes, and a line that says so.
+// moreCPU sets the CPU limit of container main.
+func moreCPU(job *unstructured.Unstructured) {
+	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
+	_ = unstructured.SetNestedField(containers[0].(map[string]any), "4", "resources", "limits", "cpu")
+	_ = unstructured.SetNestedSlice(job.Object, containers, "spec", "template", "spec", "containers")
+}
+
+func deleting(job *unstructured.Unstructured) {
+	job.SetDeletionTimestamp(&metav1.Time{Time: clitest.Now()})
+}
+
+// Conflicts that do not end are an error after a few requests, with the state of the Job.
 //
-// Requirements: RTY-48
-func TestCtrlCDuringRaiseInPlace(t *testing.T) {
-	for n := 1; n <= 3; n++ {
-		for _, after := range []bool{false, true} {
-			p := newInPlace(t)
-			interrupt := make(chan struct{})
-			p.around = func(at int, _ string, r *http.Request, serve func()) {
-				if at != n {
-					serve()
-					return
-				}
-				if after {
-					serve()
-				}
-				close(interrupt)
-				<-r.Context().Done()
+// Requirements: RTY-47
+func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
+	for n, says := range map[int]string{
+		1: "job.batch/a changes all the time, and runs with its old memory; try again\n",
+		2: "job.batch/a changes all the time, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
+	} {
+		p := newInPlace(t)
+		p.Reject = func(_ string, r *http.Request) *clitest.Status {
+			if p.writes < n {
+				return nil
 			}
-			session := program.Start(t, p.API, clitest.NewEnv(), raise...)
-			<-interrupt
-			session.Interrupt()
-			if code := session.End(); code != cmdutil.ExitInterrupted || !strings.Contains(session.ErrOut.String(), "kubectl batchjob retry a --in-place -n ns1") {
-				t.Errorf("%d, after %v: exit %d, %s", n, after, code, session.ErrOut.String())
-			}
-			p.around = nil
-			p.controller()
-			switch state := p.state(); state {
-			case "2Gi 1Gi":
-			case "1Gi 512Mi":
-				wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
-			default: // The pods are gone by now, and the annotation has the memory.
-				wantRun(t, program.Run(t, p.API, "retry", "a", "--in-place"), cmdutil.ExitDone, raised)
-			}
-			p.want(t, "2Gi 1Gi")
+			return conflicts("", r)
+		}
+		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, says)
+		if p.writes > 20 {
+			t.Errorf("%d writes", p.writes)
 		}
 	}
 }
@@ -210,21 +248,12 @@ func TestCtrlCDuringRaiseInPlace(t *testing.T) {
 // Requirements: RTY-47
 func TestRefusedRaiseResumesTheJob(t *testing.T) {
 	p := newInPlace(t)
-	p.Invalid = func(r *http.Request) bool { return r.URL.Query().Get("dryRun") != "" }
+	p.Reject = func(_ string, r *http.Request) *clitest.Status {
+		if r.URL.Query().Get("dryRun") == "" {
+			return nil
+		}
+		return &clitest.Status{Code: 422, Reason: "Invalid", Message: "field is immutable"}
+	}
 	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "the API server refused more memory, and job.batch/a continues as it was")
 	p.want(t, "1Gi 512Mi")
-}
-
-// Without permission at any write, the error says so, and the next call continues.
-//
-// Requirements: RTY-47, RTY-48
-func TestRaiseInPlaceIsForbiddenLater(t *testing.T) {
-	p := newInPlace(t)
-	p.around = func(n int, _ string, _ *http.Request, serve func()) {
-		if serve(); n == 1 {
-			p.Deny("patch jobs")
-		}
-	}
-	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, "cannot patch jobs")
-	p.want(t, "1Gi 512Mi suspended raising")
 }

@@ -24,11 +24,14 @@ func (s *server) limitOf(job string) string {
 	return limit
 }
 
-// failAs fails index 1 of a Job, an attempt of the task, which ends that Job.
+// failAs fails index 1 of a Job, an attempt of the task, which ends that Job. With the reason Evicted, it is a disruption.
 func (s *server) failAs(attempt int, job string, code int32, reason string) {
 	pod := ofJob(clitest.TrainPod(fmt.Sprint("x", attempt), 1, 1, corev1.PodFailed, clitest.Exited(code)), job)
 	ended := pod.Status.ContainerStatuses[0].State.Terminated
-	ended.Reason = reason
+	if ended.Reason = reason; reason == "Evicted" {
+		ended.Reason = "Error"
+		pod.Status.Conditions = append(pod.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+	}
 	ended.StartedAt.Time, ended.FinishedAt.Time = clitest.Now(), clitest.Now().Add(time.Duration(attempt)*time.Second)
 	pod.Spec.NodeName = "n1"
 	pod.Spec.Containers = []corev1.Container{{Name: "main", Resources: corev1.ResourceRequirements{
@@ -38,7 +41,8 @@ func (s *server) failAs(attempt int, job string, code int32, reason string) {
 	s.finish(job, "Failed", "FailedIndexes", map[string]any{"failed": int64(1), "succeeded": int64(2), "completedIndexes": "0,2", "failedIndexes": "1"})
 }
 
-// What ran out of memory is retried with more, by a counter of its own; another failure is retried with the same memory.
+// What ran out of memory is retried with more, by a counter of its own; another failure, such as a
+// disruption, is retried with the same memory.
 //
 // Requirements: RUN-20
 func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
@@ -47,7 +51,7 @@ func TestMemoryGrowsUntilTheJobCompletes(t *testing.T) {
 	s.WaitErr("train  Running")
 	server.failAs(1, "train", 137, "OOMKilled")
 	s.WaitErr("train-retry-1 created (retry 1 of 2 with more memory). It runs index 1; the other 2 indexes count as done.\nContainer main gets 512Mi of memory instead of 256Mi; the cap is 1Gi.\n")
-	server.failAs(2, "train-retry-1", 3, "Error")
+	server.failAs(2, "train-retry-1", 137, "Evicted")
 	s.WaitErr("train-retry-2 created (retry 1 of 2). It runs index 1;")
 	server.failAs(3, "train-retry-2", 1, "OOMKilled")
 	s.WaitErr("train-retry-3 created (retry 2 of 2 with more memory).")

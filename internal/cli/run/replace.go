@@ -232,8 +232,7 @@ func (o *Options) untilGone(ctx context.Context, r replacement) error {
 	}
 }
 
-// delete asks for the deletion. An answer that is lost, or about another Job of that name, is no error: the next look at the Job
-// shows what became of it.
+// delete asks for the deletion. The next look at the Job shows what became of it.
 func (r replacement) delete(ctx context.Context) error {
 	err := r.write.DeleteWithPods(ctx, r.old.Name, r.old.UID)
 	if kube.IsNotFound(err) || apierrors.IsConflict(err) || cmdutil.IsOutage(err) {

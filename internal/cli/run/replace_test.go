@@ -118,29 +118,6 @@ func TestAJobThatIsCreatedAgainIsAnError(t *testing.T) {
 }
 
 // Requirements: RUN-19
-func TestADeletionWithoutAnAnswerIsRepeatedUnlessItIsDone(t *testing.T) {
-	for what, isDone := range map[string]bool{"lost request": false, "lost answer": true} {
-		server, asked := newServer(t), 0
-		withOld(server, "Complete")
-		server.deletes = func(_ http.ResponseWriter, job *unstructured.Unstructured) bool {
-			if asked++; asked > 1 {
-				return false
-			}
-			if isDone {
-				server.API.Remove(job)
-			}
-			panic(http.ErrAbortHandler)
-		}
-		s := replaced(server)
-		s.WaitErr("train  Running")
-		server.finish("train", "Complete", "", nil)
-		if code := s.End(); code != cmdutil.ExitDone || isDone != (asked == 1) {
-			t.Errorf("%s: exit %d, %d requests, %q", what, code, asked, s.ErrOut.String())
-		}
-	}
-}
-
-// Requirements: RUN-19
 func TestAFinalizerThatHoldsTheOldJobIsNamedAndCtrlCLeavesIt(t *testing.T) {
 	server := newServer(t)
 	withOld(server, "Complete")

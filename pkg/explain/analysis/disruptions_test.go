@@ -12,6 +12,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // ignoringEvictions makes rule 0 ignore disruptions.
@@ -63,6 +64,51 @@ func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
 	// Advice that the Job follows is not repeated.
 	f.Job.Spec.Template.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
 	wantUnsaid(t, report(f), "do-not-disrupt")
+}
+
+// The eviction API leaves no event. A pod that is gone, that the kubelet stopped, and that neither the Job's controller deleted nor
+// the status counts, was ignored; who took it is unknown.
+//
+// Requirements: CLI-80
+func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
+	const stopping = "Stopping container main"
+	with := func(change func(*batchv1.Job), events ...[]input.Event) input.Input {
+		f := factsOf(indexedJob(4, change), podOf("train-2-bbbbb", onIndex(2, 1, nil)))
+		for _, e := range events {
+			f.Events = append(f.Events, e...)
+		}
+		return f
+	}
+	drained := func(pod string) []input.Event { return took(pod, "kubelet", "Killing", stopping, 30*time.Minute) }
+	r := report(with(ignoringEvictions, drained("train-2-ccccc"), drained("train-1-ddddd")))
+	d := r.Disruptions
+	if d == nil || d.Pods != 2 || d.LostSeconds != 20*60 || len(d.By) != 1 || d.By[0].Kind != "" || d.By[0].Indexes != "1,2" || len(d.By[0].Rulings) != 1 || d.By[0].Rulings[0].Pods != 2 {
+		t.Fatalf("%+v", d)
+	}
+	if text := words.DisruptionsText(d); text != "2 pods (20m of pod time) deleted or evicted, by whom is not recorded" {
+		t.Error(text)
+	}
+
+	recorded := failedEvent(cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 143}}, "train-2-ccccc", 1, 30*time.Minute)
+	for name, f := range map[string]input.Input{
+		"without a rule that ignores":   with(nil, drained("train-2-ccccc")),
+		"recorded by our controller":    with(ignoringEvictions, drained("train-2-ccccc"), []input.Event{recorded}),
+		"it exists":                     with(ignoringEvictions, drained("train-2-bbbbb")),
+		"deleted by the controller":     with(ignoringEvictions, drained("train-2-ccccc"), []input.Event{{Reason: "SuccessfulDelete", Message: "Deleted pod: train-2-ccccc", First: ago(30 * time.Minute).Time}}),
+		"an injected or native sidecar": with(ignoringEvictions, took("train-2-ccccc", "kubelet", "Killing", "Stopping container proxy", 30*time.Minute)),
+		"suspended": with(func(j *batchv1.Job) {
+			ignoringEvictions(j)
+			j.Spec.Suspend = ptr.To(true)
+		}, drained("train-2-ccccc")),
+		"counted in the status": with(func(j *batchv1.Job) {
+			ignoringEvictions(j)
+			j.Status.Failed = 1
+		}, drained("train-2-ccccc")),
+	} {
+		if d := report(f).Disruptions; d != nil {
+			t.Errorf("%s: %+v", name, d)
+		}
+	}
 }
 
 // A pod that exists, that an event counts, and that another event shows, is one pod.

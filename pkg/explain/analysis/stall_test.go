@@ -20,8 +20,8 @@ func TestRefusedCreationIsExplained(t *testing.T) {
 	const restricted = `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
 		`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`
 	for _, tc := range []struct{ message, says string }{
-		{`pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "a pod asks for more than ResourceQuota compute has in all (requested: pods=1, used: pods=0, limited: pods=0)"},
-		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "a pod asks for more than ResourceQuota compute has in all (requested: pods=1, used: pods=0, limited: pods=0)"},
+		{`pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
+		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`,
 			"ResourceQuota compute rejects the pod template: must specify limits.cpu for: main; requests.memory for: main"},
 		{`pods "train-x" is forbidden: insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]`, "insufficient quota to match these scopes: [{PriorityClass In [system-node-critical]}]"},

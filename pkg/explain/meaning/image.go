@@ -22,6 +22,7 @@ const (
 	RegistryTLS        TroubleKind = "RegistryTLS"        // the registry's certificate is not accepted
 	RegistryFails      TroubleKind = "RegistryFails"      // the registry responds with an internal error
 	Signature          TroubleKind = "Signature"          // the signature of the image is missing or invalid
+	LayerDamaged       TroubleKind = "LayerDamaged"       // a layer arrives incomplete, or is not the one of the manifest
 	NoDiskSpace        TroubleKind = "NoDiskSpace"        // the node has no disk space for the image
 	PullsThrottled     TroubleKind = "PullsThrottled"     // the kubelet limits the rate of pulls
 	Image              TroubleKind = "Image"              // other trouble with an image
@@ -72,6 +73,15 @@ var images = []row[TroubleKind]{
 		brief:    "no disk space",
 		text:     "cannot be pulled: the node has no disk space left for it",
 		advice:   "free disk space on the node, or have the pod run on another one",
+	},
+	{
+		kind: LayerDamaged,
+		patterns: re(`failed size validation: (?P<said>\d+ != \d+)`, `(?P<said>unexpected commit digest \S+ expected \S+):`,
+			`(?P<said>filesystem layer verification failed for digest \S+)`, `(?P<said>unexpected end of archive|gzip: invalid (?:checksum|header))`),
+		keepsEnd: true,
+		brief:    "damaged layer",
+		text:     "cannot be pulled: a layer of it arrives incomplete or damaged",
+		advice:   "check the registry, and the proxies and mirrors between it and the node, one of which cuts or changes the download; or pull it on another node: the kubelet retries automatically",
 	},
 	{
 		kind:     RegistryTLS,

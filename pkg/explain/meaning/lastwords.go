@@ -93,8 +93,8 @@ func beneath(lines *logLines, at int) int {
 }
 
 var (
-	// named matches lines that begin with the name of an error, or with its level.
-	named = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	// errorName matches lines that begin with the name of an error, or with its level.
+	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
 	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
 	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
 )
@@ -103,14 +103,14 @@ var (
 // of the error before those of utilities; otherwise the position itself.
 func cause(lines *logLines, at int) int {
 	text := lines.at(at).text
-	if named.MatchString(text) || element.MatchString(text) {
+	if errorName.MatchString(text) || element.MatchString(text) {
 		return at
 	}
 	for i := at - 1; i >= 0; i-- {
 		switch line := lines.at(i); {
 		case line.kind > lineHint && line.kind != lineAlarm:
 			return at
-		case line.kind == lineAlarm && (named.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
+		case line.kind == lineAlarm && (errorName.MatchString(line.text) || utility.MatchString(text) && !utility.MatchString(line.text)):
 			return i
 		}
 	}

@@ -25,6 +25,8 @@ type Refusal struct {
 	Lacks []string `json:"lacks,omitempty"`
 	// Fields are the fields of the pod template that OpenShift does not allow, such as runAsUser.
 	Fields []string `json:"fields,omitempty"`
+	// Injected are the containers that the refusal is about if none of them is in the pod template.
+	Injected []string `json:"injected,omitempty"`
 	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
 	Webhook *Trouble `json:"webhook,omitempty"`
 }
@@ -290,6 +292,27 @@ func (r *Refusal) row() *row[RefusalKind] { return rowIn(refusals, r.Kind) }
 // Brief returns the refusal in a few words for a column.
 func (r *Refusal) Brief() string { return r.fill(r.row().brief) }
 
+// named matches the containers that a policy or a quota names.
+var named = lazyregexp.New(`(?i)\bcontainers? (?:"[^"]+"(?:, "[^"]+")*|<[^>]+>)|\bfor: [-a-z0-9]+(?:,[-a-z0-9]+)*`)
+
+// NoteInjected sets Injected; inTemplate reports whether a container is in the pod template.
+func (r *Refusal) NoteInjected(inTemplate func(container string) bool) {
+	var all []string
+	for _, at := range named.FindAllStringIndex(r.Message, -1) {
+		_, list, _ := strings.Cut(r.Message[at[0]:at[1]], " ")
+		for name := range strings.SplitSeq(list, ",") {
+			name = strings.Trim(name, `"<> `)
+			if inTemplate(name) {
+				return
+			}
+			if !slices.Contains(all, name) {
+				all = append(all, name)
+			}
+		}
+	}
+	r.Injected = all
+}
+
 // Text returns the refusal as a clause, with the part of the message that says why; "them" are the refused objects.
 func (r *Refusal) Text() string {
 	text, said := r.Clause()
@@ -306,10 +329,19 @@ func (r *Refusal) Text() string {
 func (r *Refusal) Clause() (text, said string) {
 	row := r.row()
 	text = r.fill(row.text)
+	if len(r.Injected) > 0 {
+		of, isOfTemplate := strings.CutSuffix(text, " the pod template")
+		if !isOfTemplate {
+			of += " because of"
+		}
+		text = of + wording.Form(len(r.Injected), " container ", " containers ") + wording.Enumerate(r.Injected, "and") + " (not in the pod template)"
+	}
 	switch {
 	case r.Webhook != nil:
 		return "admission webhook " + r.By + " " + r.Webhook.Text(""), r.Webhook.Quote()
-	case r.neverFits():
+	case r.neverFits() == "pods":
+		return "ResourceQuota " + r.By + " allows no such pods", r.shortMessage()
+	case r.neverFits() != "":
 		return "a pod asks for more than ResourceQuota " + r.By + " has in all", r.shortMessage()
 	case r.Kind == RefusalQuota:
 		return text, r.shortMessage()
@@ -335,30 +367,34 @@ func (r *Refusal) IsWhole() bool { return r.row().whole }
 // is a word of the command.
 func (r *Refusal) Advice(namespace string) (text, command string) {
 	text = r.fill(r.row().advice)
-	if r.neverFits() {
-		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
-	}
-	if r.Webhook != nil {
+	switch {
+	case r.Webhook != nil:
 		text = r.Webhook.Advice("")
+	case len(r.Injected) > 0:
+		return "find the webhook that adds " + wording.Enumerate(r.Injected, "and") + " to pods, and have it leave out these pods, or add what is allowed" + thenRetried, webhookCommand
+	case r.neverFits() == "pods":
+		text = "see which pods the quota is about (its scopes; BestEffort: pods without requests and limits), and {recreate} with pods that it is not about, or have it raised"
+	case r.neverFits() != "":
+		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
 	return text, strings.NewReplacer("{namespace}", namespace, "{name}", r.By).Replace(r.row().command)
 }
 
-// neverFits reports whether a quota would refuse the object even if nothing else existed: it asks for more of a resource than the
-// whole quota has.
-func (r *Refusal) neverFits() bool {
+// neverFits returns the resource because of which a quota would refuse the object even if nothing else existed: it asks for more
+// of it than the whole quota has; "" if there is none.
+func (r *Refusal) neverFits() string {
 	if r.Kind != RefusalQuota {
-		return false
+		return ""
 	}
 	asked, all, _ := strings.Cut(r.Message, ", used: ")
 	_, all, _ = strings.Cut(all, "limited: ")
 	limits := quantities(all)
 	for name, quantity := range quantities(strings.TrimPrefix(asked, "requested: ")) {
 		if limit, known := limits[name]; known && quantity.Cmp(limit) > 0 {
-			return true
+			return strings.TrimPrefix(name, "count/")
 		}
 	}
-	return false
+	return ""
 }
 
 // quantities parses "pods=1,requests.cpu=2", and leaves out what it cannot parse.
@@ -377,7 +413,7 @@ func quantities(list string) map[string]resource.Quantity {
 func (r *Refusal) IsOfQuota() bool { return r.Kind == RefusalQuota || r.Kind == RefusalQuotaNeeds }
 
 // IsOfTemplate reports whether the pod template has to change.
-func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate }
+func (r *Refusal) IsOfTemplate() bool { return r.row().ofTemplate && len(r.Injected) == 0 }
 
 // maxWhole limits a message that is not cut, as it may come from a forged event.
 const maxWhole = 800

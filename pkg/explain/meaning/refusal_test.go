@@ -53,6 +53,30 @@ func refusalCases() map[string]refusalCase {
 }
 
 // Requirements: PND-06, CRJ-01
+// A container that a policy names, and the template does not have, comes from a webhook.
+// Requirements: PND-06
+// Requirements: STL-03
+func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
+	const creating = `Error creating: pods "a" is forbidden: `
+	for message, want := range map[string]string{
+		creating + `violates PodSecurity "restricted:latest": seccompProfile (pod or container "agent" must set securityContext.seccompProfile.type)`:              "does not allow container agent (not in the pod template): seccompProfile",
+		creating + `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or containers "agent", "main" must set securityContext.runAsNonRoot=true)`: "does not allow the pod template",
+		creating + "failed quota: q: must specify limits.cpu for: agent,proxy; limits.memory for: agent":                                                           "ResourceQuota q rejects containers agent and proxy (not in the pod template)",
+		creating + "failed quota: q: must specify limits.cpu for: agent,main":                                                                                      "rejects the pod template",
+		`admission webhook "v.gatekeeper.sh" denied the request: [limits] container <agent> has no memory limit`:                                                   "denies them because of container agent (not in the pod template)",
+		creating + `violates PodSecurity "baseline:latest": hostNetwork=true`:                                                                                      "does not allow the pod template",
+	} {
+		r := OfRefusal(message)
+		r.NoteInjected(func(container string) bool { return container == "main" })
+		if got := r.Text(); !strings.Contains(got, want) {
+			t.Errorf("%s: %s", message, got)
+		}
+		if advice, _ := r.Advice("ns"); strings.Contains(advice, "find the webhook") != (len(r.Injected) > 0) {
+			t.Errorf("%s: %s", message, advice)
+		}
+	}
+}
+
 func TestRefusalNamesItsComponentAndWhy(t *testing.T) {
 	for message, want := range refusalCases() {
 		if r := OfRefusal(message); r.Kind != want.kind || r.By != want.by || !strings.Contains(r.Text(), want.text) {

@@ -23,7 +23,7 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 		case len(notes) == 0 && utf8.RuneCountInString(longer) < maxSentence:
 			sentence = longer
 		default:
-			notes = append(notes, wording.Sentence(clause)+".")
+			notes = append(notes, FullStop(wording.Sentence(clause)))
 		}
 	}
 	return FullStop(sentence), notes

@@ -13,6 +13,9 @@ import (
 
 // DisruptionText says what happened to the pods, without a subject: "evicted by Karpenter: Underutilized".
 func DisruptionText(d *explain.Disruption) string {
+	if d.Kind == "" {
+		return "deleted or evicted, by whom is not recorded"
+	}
 	text := LowerFirst(d.Text())
 	for _, subject := range []string{"pod was ", "pod is "} {
 		text = strings.TrimPrefix(text, subject)

@@ -61,8 +61,8 @@ func (q quotation) clauses(text string, room int) []string {
 	}
 	if !q.whole && left >= leastQuoted {
 		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
-		if once := wording.Shorten(q.message, left); !strings.HasSuffix(once, "…") {
-			short = once // A text that is shortened twice may lose its end.
+		if strings.Count(short, "…") > 1 {
+			short = wording.Shorten(q.message, left) // A text that is shortened twice loses what is between.
 		}
 		initial, _ := utf8.DecodeRuneInString(wording.Sentence(own))
 		begins := q.after == "”" || unicode.IsUpper(initial) // The name of a field keeps its case.

@@ -1,28 +1,75 @@
 package joblist
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
 )
 
-// keyFold shows all Jobs of a retry family, or only its latest retry.
-var keyFold = widget.Bind("F", "fold/unfold retries", "F")
+var (
+	// keyFold shows all Jobs of a retry family, or only its latest retry.
+	keyFold = widget.Bind("F", "fold/unfold retries", "F")
+	// keyByOwner shows the Jobs of a CronJob, or a row for all of them.
+	keyByOwner = widget.Bind("o", "fold/unfold CronJobs", "o")
+)
 
-// fold holds the Jobs without a row of their own, because a later retry of the same family has one.
+// fold holds the Jobs without a row of their own, because a later retry of the same family has one, or their CronJob.
 type fold struct {
 	of     *snapshot.Jobs
 	hidden map[int32]bool
+	// cronJobs have a row in the place of their most urgent Job; by the key of the row.
+	cronJobs map[string]*cronJob
 }
 
-// derive finds these Jobs, unless it has done so for this list.
-func (f *fold) derive(jobs *snapshot.Jobs) {
-	if f.of == jobs {
-		return
+// cronJob is a CronJob with its row, as status --by-owner has it, and its Jobs, the most urgent one first.
+type cronJob struct {
+	row  section.Owner
+	jobs []int32
+}
+
+// foldCronJobs folds the Jobs of CronJobs into a row for each, if the user has chosen that.
+func (s *listScreen) foldCronJobs(jobs *snapshot.Jobs, now time.Time) {
+	s.fold.cronJobs = map[string]*cronJob{}
+	for i := range jobs.Items {
+		if o := &jobs.Items[i]; s.byOwner && cronjob.IsOwner(o.Owner) {
+			c := s.fold.cronJobs[s.keyOf(o)]
+			if c == nil {
+				c = &cronJob{row: section.Owner{Namespace: o.Namespace, Name: "cronjob/" + o.Owner.Name}}
+				s.fold.cronJobs[s.keyOf(o)] = c
+			}
+			c.jobs = append(c.jobs, int32(i)) // a list of Jobs is not that long
+		}
 	}
+	for _, c := range s.fold.cronJobs {
+		slices.SortStableFunc(c.jobs, func(a, b int32) int {
+			return cmp.Compare(urgencyOf(&jobs.Items[b], now), urgencyOf(&jobs.Items[a], now))
+		})
+		states := make([]string, len(c.jobs))
+		for i, at := range c.jobs {
+			states[i] = section.RowStatus(&jobs.Items[at])
+		}
+		c.row.Jobs = section.JobCounts(states)
+	}
+}
+
+// cronJobOf returns the CronJob in whose row a Job is folded, nil for a Job with a row of its own.
+func (s *listScreen) cronJobOf(o *explain.Outline) *cronJob {
+	if !s.byOwner || !cronjob.IsOwner(o.Owner) {
+		return nil
+	}
+	return s.fold.cronJobs[s.keyOf(o)]
+}
+
+// derive finds the Jobs that a later retry hides.
+func (f *fold) derive(jobs *snapshot.Jobs) {
 	f.of, f.hidden = jobs, nil
 	latest := map[string]int32{}
 	for i := range jobs.Items {
@@ -54,8 +101,35 @@ func family(o *explain.Outline) string {
 // isHidden reports whether a Job of the list has no row.
 func (s *listScreen) isHidden(i int32) bool { return !s.unfolded && s.fold.hidden[i] }
 
-// nameCell returns the name; for a family, the name of the first Job and the number of its retries: "sweep ↻2".
+// withCronJobs returns columns that also draw the rows of CronJobs.
+func (s *listScreen) withCronJobs(columns []layout.Column[explain.Outline]) []layout.Column[explain.Outline] {
+	if !s.byOwner {
+		return columns
+	}
+	return section.WithOwners(columns, func(o *explain.Outline) *section.Owner {
+		if c := s.cronJobOf(o); c != nil {
+			return &c.row
+		}
+		return nil
+	})
+}
+
+// hasRow reports whether a Job has a row that the filter shows. That of a CronJob is shown if it would show one of the Jobs.
+func (s *listScreen) hasRow(jobs *snapshot.Jobs, i int32) bool {
+	of := []int32{i}
+	if c := s.cronJobOf(&jobs.Items[i]); c != nil {
+		of = c.jobs
+	}
+	return of[0] == i && slices.ContainsFunc(of, func(at int32) bool {
+		return !s.isHidden(at) && (!s.table.Filter.IsSet() || matchesFilter(&s.table.Filter, &jobs.Items[at]))
+	})
+}
+
+// nameCell returns the name, or that of the CronJob; for a family, the name of the first Job and the number of its retries: "sweep ↻2".
 func (s *listScreen) nameCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	if c := s.cronJobOf(o); c != nil {
+		return layout.Plainly(c.row.Name)
+	}
 	if s.unfolded || o.Retry == nil {
 		return layout.Plainly(o.Name)
 	}

@@ -16,10 +16,11 @@ const resortEvery = 5 * time.Second
 
 // arrange filters and sorts the Jobs.
 func (s *listScreen) arrange(jobs *snapshot.Jobs, now time.Time) {
-	s.fold.derive(jobs)
-	s.table.Arrange(jobs, jobs.Items, now, func(i int32) bool {
-		return !s.isHidden(i) && (!s.table.Filter.IsSet() || matchesFilter(&s.table.Filter, &jobs.Items[i]))
-	})
+	if s.fold.of != jobs {
+		s.fold.derive(jobs)
+		s.foldCronJobs(jobs, now)
+	}
+	s.table.Arrange(jobs, jobs.Items, now, func(i int32) bool { return s.hasRow(jobs, i) })
 }
 
 // filterProblem is a filter word that matches Jobs that failed, will fail, or are stalled.

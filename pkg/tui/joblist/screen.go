@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
@@ -28,6 +29,8 @@ type listScreen struct {
 	fold  fold
 	// unfolded shows all Jobs of a family as separate rows.
 	unfolded bool
+	// byOwner folds the Jobs of a CronJob into one row.
+	byOwner bool
 }
 
 // Options configure a list.
@@ -43,16 +46,21 @@ type Options struct {
 // New returns a screen that lists the Jobs of a Snapshot.
 func New(o Options) screen.Screen {
 	s := &listScreen{o: o}
-	s.table = widget.NewTable(keyOf, s.columns(&widget.Paint{}))
+	s.table = widget.NewTable(s.keyOf, s.columns(&widget.Paint{}))
 	s.table.KeepFor = resortEvery
 	if o.Select.Name != "" {
-		s.table.Select(keyOf(&explain.Outline{Namespace: o.Select.Namespace, Name: o.Select.Name}))
+		s.table.Select(s.keyOf(&explain.Outline{Namespace: o.Select.Namespace, Name: o.Select.Name}))
 	}
 	return s
 }
 
-// keyOf returns the key of a row.
-func keyOf(o *explain.Outline) string { return o.Namespace + "/" + o.Name }
+// keyOf returns the key of the row of a Job, or of its CronJob.
+func (s *listScreen) keyOf(o *explain.Outline) string {
+	if s.byOwner && cronjob.IsOwner(o.Owner) {
+		return o.Namespace + "/cronjob/" + o.Owner.Name
+	}
+	return o.Namespace + "/" + o.Name
+}
 
 func (s *listScreen) Focus() snapshot.Focus {
 	return snapshot.Focus{Job: s.preview, Preview: s.preview.Name != ""}
@@ -64,12 +72,18 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	if q, known := s.table.Key(k); known {
 		return screen.Action{Ask: q}, true
 	}
-	if widget.Matches(k, keyFold) {
-		s.unfolded, s.stats.of = !s.unfolded, nil
-		s.table.Reset()
-		return screen.Action{Notice: map[bool]string{true: "all Jobs", false: "retries are folded under their Job"}[s.unfolded]}, true
+	switch {
+	case widget.Matches(k, keyFold):
+		s.unfolded = !s.unfolded
+		return s.refold(map[bool]string{true: "all Jobs", false: "retries are folded under their Job"}[s.unfolded])
+	case widget.Matches(k, keyByOwner):
+		s.byOwner = !s.byOwner
+		return s.refold(map[bool]string{true: "CronJobs are folded", false: "all Jobs of CronJobs"}[s.byOwner])
 	}
 	chosen := s.Chosen(d)
+	if row := s.table.Chosen(); chosen == nil && row != nil && widget.Matches(k, widget.KeyOpen) {
+		return screen.Action{Open: job.NewCronJob(types.NamespacedName{Namespace: row.Namespace, Name: row.Owner.Name})}, true
+	}
 	if chosen == nil {
 		return screen.Action{}, false
 	}
@@ -87,23 +101,33 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	return screen.Action{}, false
 }
 
+// refold has the list drawn anew.
+func (s *listScreen) refold(notice string) (screen.Action, bool) {
+	s.fold.of, s.stats.of = nil, nil
+	s.table.Reset()
+	return screen.Action{Notice: notice}, true
+}
+
 func (s *listScreen) Wheel(lines int, _ *screen.Data) { s.table.Wheel(lines) }
 
 func (s *listScreen) Keys() []widget.KeyGroup {
 	return []widget.KeyGroup{
 		{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain, widget.KeyLogs)},
-		{Bindings: []widget.Binding{keyFold}, HelpOnly: true},
+		{Bindings: []widget.Binding{keyFold, keyByOwner}, HelpOnly: true},
 	}
 }
 
-// Chosen returns the Job under the cursor, or nil if there is none.
+// Chosen returns the Job under the cursor, or nil if there is none, or a CronJob.
 func (s *listScreen) Chosen(d *screen.Data) *explain.Outline {
 	jobs := d.Snap.Jobs
 	if jobs == nil {
 		return nil
 	}
 	s.arrange(jobs, d.Snap.AsOf())
-	return s.table.Chosen()
+	if o := s.table.Chosen(); o != nil && s.cronJobOf(o) == nil {
+		return o
+	}
+	return nil
 }
 
 func (s *listScreen) Body(p *widget.Paint, d *screen.Data) []layout.Line {
@@ -122,7 +146,11 @@ func (s *listScreen) list(p *widget.Paint, d *screen.Data) []layout.Line {
 	s.arrange(jobs, d.Snap.AsOf())
 	s.stats.derive(jobs, p, s.isHidden, func(o *explain.Outline) int { return s.nameCell(p, o).Width() })
 	lines := s.summary(p, jobs)
-	if l := s.table.Filter.Line(p, s.table.Len(), s.shown(jobs), "Jobs"); l != nil {
+	what := "Jobs"
+	if s.byOwner {
+		what = "rows"
+	}
+	if l := s.table.Filter.Line(p, s.table.Len(), s.rows(jobs), what); l != nil {
 		lines = append(lines, l)
 	}
 	if s.table.Len() == 0 {
@@ -137,6 +165,15 @@ func (s *listScreen) shown(jobs *snapshot.Jobs) int {
 		return len(jobs.Items)
 	}
 	return len(jobs.Items) - len(s.fold.hidden)
+}
+
+// rows returns the number of rows if no filter is set.
+func (s *listScreen) rows(jobs *snapshot.Jobs) int {
+	n := s.shown(jobs)
+	for _, c := range s.fold.cronJobs {
+		n -= len(c.jobs) - 1
+	}
+	return n
 }
 
 // empty says why the list is empty, and what the user can do.

@@ -26,11 +26,10 @@ const (
 	timeWidth   = 6
 	// barsFrom is the screen width from which there are bars: below, reasons need their columns. leastBar, usualBar and mostBar
 	// are widths of bars, which use the width that no column needs.
-	barsFrom  = 75
-	leastBar  = 4
-	usualBar  = 20
-	mostBar   = 40
-	whyHeader = "WHY"
+	barsFrom = 75
+	leastBar = 4
+	usualBar = 20
+	mostBar  = 40
 )
 
 // columns returns the columns for the width of the screen. They do not depend on data that changes while Jobs run, so they
@@ -43,19 +42,14 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		least.name = min(least.name, 16) // The namespace and the name together identify the Job.
 	}
 	managed := min(f.managedBy, least.managedBy)
-	const progress = "progress"
 	bar, why := leastBar, words.WhyWidth
-	isNarrow, doneWidth := p.Width < barsFrom, min(f.completions, widestCell)
-	if !isNarrow {
-		doneWidth += leastBar + 1
-	}
 	columns := []layout.Column[job]{
 		{
-			Header: "NAMESPACE", Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
+			Header: section.NamespaceColumn, Width: min(f.namespace, widestCell), Fixed: true, Min: 9, Hidden: !f.namespaces,
 			Style: layout.Muted, Text: func(o *job) string { return o.Namespace },
 		},
 		{
-			Header: "NAME", Width: f.name, Min: least.name, Middle: true,
+			Header: section.NameColumn, Width: f.name, Min: least.name, Middle: true,
 			Sort: layout.Sort[job]{Turn: 2, Name: "name"}, // The Jobs are sorted by name.
 			Cell: func(o *job) layout.Line { return s.nameCell(p, o) },
 		},
@@ -67,18 +61,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 				return layout.Of(layout.Text(style, mark+" "+section.RowStatus(o)))
 			},
 		},
-		{
-			Header: "DONE", Width: doneWidth, Right: true,
-			Sort: layout.Sort[job]{Turn: 6, Name: progress, Value: progressOf},
-			Cell: func(o *job) layout.Line {
-				completions := layout.Plainly(section.Completions(o))
-				if isNarrow {
-					return completions
-				}
-				gap := layout.Blank(1 + max(0, f.completions-completions.Width()))
-				return append(append(section.ProgressOf(o).Bar(&p.Frame, bar), gap), completions...)
-			},
-		},
+		s.doneColumn(p, &bar),
 		{
 			Header: headerFor(p, "ACTIVE(READY)", "ACTIVE"), Width: f.active, Right: true, Drop: 6, Hidden: p.Width < 140,
 			Text: section.Active,
@@ -100,7 +83,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 			Width: max(10, p.Width/12), Fixed: true, Min: 10, Drop: 4, Style: layout.Bad, Text: func(o *job) string { return failedIndexesOf(p, o) },
 		},
 		{
-			Header: whyHeader, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
+			Header: section.WhyColumn, Width: words.WhyWidth, Fixed: true, Min: least.why, Drop: 1,
 			Cell: func(o *job) layout.Line { return whyCell(p, o, why) },
 		},
 		{
@@ -115,8 +98,8 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		s.ageColumn(p),
 	}
 
-	columns = s.table.Marked(p, columns)
-	if isNarrow {
+	columns = s.table.Marked(p, s.withCronJobs(columns))
+	if p.Width < barsFrom {
 		return columns
 	}
 	// Bars and reasons use the width that no column needs: first bars up to a usual size, then reasons, then bars.
@@ -128,7 +111,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		switch {
 		case columns[i].Sort.Name == progress:
 			columns[i].Width += bar - leastBar
-		case columns[i].Header == whyHeader && reasons > 0:
+		case columns[i].Header == section.WhyColumn && reasons > 0:
 			columns[i].Width, columns[i].Min = why, why
 		}
 	}
@@ -164,6 +147,28 @@ func headerFor(p *widget.Paint, status, short string) string {
 	return status
 }
 
+// progress is the name of the order by progress.
+const progress = "progress"
+
+// doneColumn returns the column of completions, with bars of this width unless the screen is narrow.
+func (s *listScreen) doneColumn(p *widget.Paint, bar *int) layout.Column[explain.Outline] {
+	c := layout.Column[explain.Outline]{
+		Header: "DONE", Width: min(s.stats.completions, widestCell), Right: true,
+		Sort: layout.Sort[explain.Outline]{Turn: 6, Name: progress, Value: progressOf},
+		Cell: func(o *explain.Outline) layout.Line { return layout.Plainly(section.Completions(o)) },
+	}
+	if p.Width < barsFrom {
+		return c
+	}
+	c.Width += leastBar + 1
+	c.Cell = func(o *explain.Outline) layout.Line {
+		completions := layout.Plainly(section.Completions(o))
+		gap := layout.Blank(1 + max(0, s.stats.completions-completions.Width()))
+		return append(append(section.ProgressOf(o).Bar(&p.Frame, *bar), gap), completions...)
+	}
+	return c
+}
+
 // ageColumn returns the column of ages. It is dropped later than most columns, because ages distinguish tonight's Jobs from
 // last week's.
 func (s *listScreen) ageColumn(p *widget.Paint) layout.Column[explain.Outline] {
@@ -174,8 +179,8 @@ func (s *listScreen) ageColumn(p *widget.Paint) layout.Column[explain.Outline] {
 	switch {
 	case p.Absolute:
 		c.Header, c.Width, c.Drop = "CREATED", len(p.Clock(s.stats.earliest)), 0 // The user asked for absolute times.
-		if s.stats.namespaces && p.Width < leastNamespaces { // there is no room for them
-			c.Drop = 1
+		if s.stats.namespaces && p.Width < leastNamespaces {
+			c.Drop = 1 // There is no room for them.
 		}
 	case p.Width < 100:
 		c.Width = 0

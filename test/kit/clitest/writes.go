@@ -25,6 +25,7 @@ type Writes struct {
 	API  *API
 	Pods *Pods
 
+	objects  *Objects
 	mu       sync.Mutex
 	calls    []string
 	uids     int
@@ -32,15 +33,16 @@ type Writes struct {
 	policies []metav1.DeletionPropagation // of the deletions so far
 	// Around serves each write, named as in "patch jobs/status"; nil serves it at once.
 	Around func(call string, r *http.Request, serve func())
-	// Invalid reports whether a write is rejected as invalid; nil rejects none.
-	Invalid func(r *http.Request) bool
+	// Reject returns the error of a write that would be stored, nil to store it.
+	Reject func(call string, r *http.Request) *Status
 }
 
 // NewWrites starts an API with these Jobs that also serves pods and allows all calls.
 func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
 	t.Helper()
 	f := &Writes{denied: map[string]bool{}}
-	f.API, f.Pods = NewPods(t, jobs...)
+	f.objects = NewObjects(t, jobs...)
+	f.API, f.Pods = f.objects.API, f.objects.Pods
 	f.API.Server.Close()
 	f.API.Server = httptest.NewServer(f)
 	f.API.Address = f.API.Server.Listener.Addr().String()
@@ -91,7 +93,7 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	namespace, rest, ok := jobPath(strings.Trim(r.URL.Path, "/"))
 	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
 	if !ok || namespace == "" || verb == "" {
-		f.API.Serve(w, r)
+		f.objects.ServeHTTP(w, r)
 		return
 	}
 	name, subresource, isSub := strings.Cut(rest, "/")
@@ -108,7 +110,7 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, name)
 		return
 	}
-	serve := func() { f.serveWrite(w, r, body, verb, name, subresource) }
+	serve := func() { f.serveWrite(w, r, body, call, name, subresource) }
 	switch {
 	case denied:
 		WriteStatus(w, &Status{403, "Forbidden", "jobs.batch is forbidden: User cannot " + call}, name)
@@ -143,7 +145,8 @@ func (f *Writes) serveReview(w http.ResponseWriter, r *http.Request) {
 	})
 }
 
-func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, verb, name, subresource string) {
+func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte, call, name, subresource string) {
+	verb, _, _ := strings.Cut(call, " ")
 	f.mu.Lock() // One write at a time, as in etcd.
 	defer f.mu.Unlock()
 	var job *unstructured.Unstructured
@@ -157,8 +160,8 @@ func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte,
 	} else {
 		job, refused = patched(job, types.PatchType(r.Header.Get("Content-Type")), body, subresource)
 	}
-	if refused == nil && f.Invalid != nil && f.Invalid(r) {
-		refused = &Status{422, "Invalid", "field is immutable"}
+	if refused == nil && f.Reject != nil {
+		refused = f.Reject(call, r)
 	}
 	if refused != nil {
 		WriteStatus(w, refused, name)

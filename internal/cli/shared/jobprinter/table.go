@@ -45,8 +45,8 @@ type Row struct {
 
 	outlined *explain.Outline // cached result of outline
 
-	owner   *ownerRow // set for the row of an owner, which has no Job
-	isOwned bool      // the row is below that of its owner
+	owner  *section.Owner // set for the row of an owner, which has no Job
+	indent string         // of the name of a Job below the row of its owner
 }
 
 // outline returns the Job's outline, from which other views of Jobs make their rows, too.
@@ -77,13 +77,6 @@ type Table struct {
 	whyWidth     int      // the maximum width of WHY, 0 for the usual one
 }
 
-// Columns that the row of an owner has, too.
-const (
-	namespaceColumn = "NAMESPACE"
-	nameColumn      = "NAME"
-	whyColumn       = "WHY"
-)
-
 // leastNarrowWhy is the least width of WHY on a narrow terminal.
 const leastNarrowWhy = 16
 
@@ -109,8 +102,8 @@ func (t *Table) columns(follow bool) []column {
 		order = 0
 	}
 	columns := []column{
-		{Header: namespaceColumn, Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
-		{Header: nameColumn, Min: 12, Middle: true, Text: func(v *Row) string { return v.Job.Name }},
+		{Header: section.NamespaceColumn, Hidden: !t.Namespaces, Min: 9, Middle: true, Text: func(v *Row) string { return v.Job.Namespace }},
+		{Header: section.NameColumn, Min: 12, Middle: true, Text: func(v *Row) string { return v.indent + v.Job.Name }},
 		{Header: "STATUS", Width: statusWidth, Cell: func(v *Row) layout.Line {
 			o := v.outline()
 			_, style := section.JobMark(&layout.Glyphs{}, o.Outcome, o.Stalled != nil, o.Status == string(batchv1.JobSuspended))
@@ -128,7 +121,7 @@ func (t *Table) columns(follow bool) []column {
 		{Header: "FAILED INDEXES", Hidden: t.Narrow, Min: 14, Drop: 2 * order, Text: failedIndexesCell},
 		{Header: "TERMINATING", Hidden: t.Narrow, Drop: 3 * order, Text: terminatingCell},
 		// In a signature, which has no time, WHY omits the next retry.
-		{Header: whyColumn, Width: whyWidth, Min: leastWhy, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
+		{Header: section.WhyColumn, Width: whyWidth, Min: leastWhy, Text: func(v *Row) string { return OrNone(words.Why(v.outline(), v.Now, why)) }},
 		{Header: "RUN BY", Hidden: !t.Wide, Text: (*Row).ManagedBy},
 		{Header: "DURATION", Hidden: !t.Wide, Text: (*Row).Duration},
 		{Header: "AGE", Drop: order, Text: ageCell},
@@ -154,7 +147,7 @@ func (t *Table) columns(follow bool) []column {
 	})
 	columns = slices.DeleteFunc(columns, func(c column) bool { return c.Hidden })
 	if t.ByOwner {
-		return withOwners(columns)
+		return section.WithOwners(columns, func(v *Row) *section.Owner { return v.owner })
 	}
 	return columns
 }

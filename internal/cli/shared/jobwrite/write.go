@@ -1,5 +1,6 @@
 // Package jobwrite has every write to a Job that verbs make: they create, suspend, resume, change and delete Jobs with its Client.
-// A write to an existing Job has its UID as a precondition, so that another Job of the same name stays as it is.
+// A write to an existing Job has its UID as a precondition, so that another Job of the same name stays as it is. After a conflict,
+// such as one about a quota, a write is repeated a few times: the API server decides anew by what the write tests.
 package jobwrite
 
 import (
@@ -7,12 +8,15 @@ import (
 	"fmt"
 	"strings"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/dynamic"
+	clientretry "k8s.io/client-go/util/retry"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
@@ -43,7 +47,7 @@ func (c Client) call(verb, name string) apicall.Call {
 
 // Create sends an object once, and returns it as stored.
 func (c Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	created, err := c.Objects.Create(ctx, object, c.Options)
+	created, err := repeat(func() (*unstructured.Unstructured, error) { return c.Objects.Create(ctx, object, c.Options) })
 	return created, c.call("create", object.GetName()).Wrap(err)
 }
 
@@ -61,7 +65,9 @@ func (c Client) Patch(
 	call := c.call("patch", name)
 	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
 	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager, DryRun: c.patchDryRun}
-	patched, err := c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
+	patched, err := repeat(func() (*unstructured.Unstructured, error) {
+		return c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
+	})
 	return patched, call.Wrap(err)
 }
 
@@ -91,7 +97,27 @@ func (c Client) DeleteWithoutPods(ctx context.Context, name string, uid types.UI
 	return c.delete(ctx, name, metav1.Preconditions{UID: &uid}, metav1.DeletePropagationOrphan)
 }
 
+// delete repeats a deletion whose answer was lost. Then, the object is gone if it is not found, or if another one has its name.
 func (c Client) delete(ctx context.Context, name string, preconditions metav1.Preconditions, policy metav1.DeletionPropagation) error {
 	options := metav1.DeleteOptions{Preconditions: &preconditions, PropagationPolicy: &policy}
-	return c.call("delete", name).Wrap(c.Objects.Delete(ctx, name, options))
+	remove := func() error { return c.Objects.Delete(ctx, name, options) }
+	if preconditions.ResourceVersion != nil { // A conflict has to be read by the caller.
+		return c.call("delete", name).Wrap(remove())
+	}
+	_, err := repeat(func() (any, error) { return nil, remove() })
+	if kube.MayBeDone(err) && ctx.Err() == nil {
+		if err = remove(); apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil
+		}
+	}
+	return c.call("delete", name).Wrap(err)
+}
+
+// repeat sends a request again after a conflict.
+func repeat[T any](send func() (T, error)) (answer T, err error) {
+	err = clientretry.RetryOnConflict(clientretry.DefaultRetry, func() error {
+		answer, err = send()
+		return err
+	})
+	return answer, err
 }

@@ -157,7 +157,7 @@ func locateOther(object *manifest.Object, err error) []error {
 
 // MayExist returns an error if the object may be stored although its creation failed, nil if it is not.
 func MayExist(object *manifest.Object, err error) error {
-	if !kube.MayBeDone(err) || errors.Is(err, context.Canceled) || meta.IsNoMatchError(err) {
+	if !kube.MayBeDone(err) || meta.IsNoMatchError(err) {
 		return nil
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",

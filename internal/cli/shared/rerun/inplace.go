@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
+
+// maxConflicts is how many writes in a row, each of which is repeated, may conflict.
+const maxConflicts = 2
 
 // mutableSince is the first minor version of Kubernetes 1 whose API server lets the resources of a suspended Job change.
 const mutableSince = 36
@@ -73,16 +77,19 @@ func (c *Client) PlanInPlace(ctx context.Context, f *Candidate, which ByFailure,
 	return retry.NewInPlace(changed, raised.memory), raised, nil
 }
 
-// RaiseInPlace suspends the Job, waits until no pod is active, and then raises its memory and resumes it in one write. It looks at
-// the stored Job before each write, so a lost answer, a conflict or a call that was interrupted needs nothing special.
+// RaiseInPlace suspends the Job, waits until no pod is active, and then raises its memory and resumes it in one write. It reads the
+// stored Job before each write, so a lost answer, a conflict or an interrupted call needs nothing special. If someone else changed
+// what it relies on, the error has the state of the Job.
 func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InPlace, timing feed.Timing) error {
 	if err := c.checkInPlace(ctx); err != nil {
 		return err
 	}
 	state := &raising{client: c, job: f.Job, plan: plan}
 	err := state.run(ctx, timing)
-	if ctx.Err() != nil && state.sent {
+	if _, explained := errors.AsType[*cmdutil.UserError](err); err != nil && !explained && state.sent {
 		fmt.Fprintln(c.options.Out, sanitize.Line(state.left()))
+	}
+	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
@@ -114,18 +121,30 @@ type raising struct {
 	// sent reports whether a write may have suspended the Job; seen, whether the stored Job had the plan.
 	sent, seen bool
 	waits      int64
+	conflicts  int
 }
 
 func (r *raising) run(ctx context.Context, timing feed.Timing) error {
 	for pause := timing.Backoff.First; ; pause = min(2*pause, timing.Backoff.Max) {
 		object, err := r.client.jobs.Get(ctx, r.job.Name)
+		var job *batchv1.Job
+		if err == nil {
+			job, err = cmdutil.ToJob(object)
+		}
 		if err == nil {
 			var done bool
-			if done, err = r.step(ctx, object); done {
+			if done, err = r.step(ctx, object, job); done {
 				return nil
 			}
 		}
-		if err != nil && !cmdutil.IsOutage(err) && !apierrors.IsConflict(err) {
+		switch {
+		case err == nil:
+			r.conflicts = 0
+		case apierrors.IsConflict(err) && r.conflicts < maxConflicts:
+			r.conflicts++
+		case apierrors.IsConflict(err):
+			return r.stopped("changes all the time, and %s", job)
+		case !cmdutil.IsOutage(err):
 			return err
 		}
 		if err := timing.Pause(ctx, pause, nil); err != nil {
@@ -135,37 +154,71 @@ func (r *raising) run(ctx context.Context, timing feed.Timing) error {
 }
 
 // step does the next write that the stored Job is ready for, if any. It reports whether the memory is raised.
-func (r *raising) step(ctx context.Context, object *unstructured.Unstructured) (done bool, err error) {
-	job, err := cmdutil.ToJob(object)
-	if err != nil {
-		return false, err
-	}
-	name := "job.batch/" + r.job.Name
+func (r *raising) step(ctx context.Context, object *unstructured.Unstructured, job *batchv1.Job) (done bool, err error) {
 	stored, _ := retry.StoredInPlace(job.Annotations)
-	suspended := job.Spec.Suspend != nil && *job.Spec.Suspend
-	switch {
-	case job.UID != r.job.UID:
-		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" was replaced by another Job of that name", "")
-	case stored == nil && r.seen: // This call, whose answer was lost, or another one has finished it.
+	if stored == nil && r.seen && job.UID == r.job.UID && r.plan.IsIn(object) { // This call, whose answer was lost, or another one has finished it.
 		return true, nil
-	case reconcile.IsFinished(job):
-		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" finished before its memory was raised", "leave out --in-place: a new Job runs what is missing")
-	case r.seen && !suspended:
-		return false, cmdutil.NewUserError(cmdutil.KindOther, nil, name+" was resumed before its memory was raised", "try again")
-	case stored == nil || !suspended:
-		r.sent = true
-		_, err := r.client.write.Patch(ctx, r.job.Name, types.MergePatchType, r.plan.SuspendPatch(r.job.UID))
+	}
+	if err := r.check(job, stored); err != nil {
 		return false, err
 	}
-	r.sent, r.seen, r.plan = true, true, stored
+	if stored == nil || !isSuspended(job) {
+		if stored == nil {
+			r.plan.Resume = !isSuspended(job)
+		}
+		_, err := r.client.write.Patch(ctx, r.job.Name, types.MergePatchType, r.plan.SuspendPatch(r.job.UID))
+		r.sent = r.sent || err == nil || kube.MayBeDone(err)
+		return false, err
+	}
+	r.sent, r.seen = true, true
 	if !isIdle(job) {
 		if n := int64(job.Status.Active); n != r.waits && n > 0 {
 			r.waits = n
-			fmt.Fprintf(r.client.options.Out, "Waiting for %s of %s to end\n", wording.Plural(n, "pod", "pods"), sanitize.Line(name))
+			fmt.Fprintf(r.client.options.Out, "Waiting for %s of %s to end\n", wording.Plural(n, "pod", "pods"), sanitize.Line("job.batch/"+r.job.Name))
 		}
 		return false, nil
 	}
 	return r.finish(ctx, object)
+}
+
+// refused returns the error that nothing more is done; the text has the place of the Job's name.
+func (r *raising) refused(text, hint string) error {
+	return cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf(text, "job.batch/"+r.job.Name), hint)
+}
+
+// stopped returns the error that a change of the Job by someone else stops this call; why has the place of the Job's state.
+func (r *raising) stopped(why string, job *batchv1.Job) error {
+	stored, _ := retry.StoredInPlace(job.Annotations)
+	state, next := "runs with its old memory", "try again"
+	if isSuspended(job) {
+		state, next = "is suspended, with its old memory", fmt.Sprintf(`resume it with: kubectl patch job %s -n %s --type merge -p '{"spec":{"suspend":false}}'`, r.job.Name, r.job.Namespace)
+	}
+	if stored != nil {
+		next = "continue with: " + r.again()
+	}
+	return r.refused("%s "+fmt.Sprintf(why, state), next)
+}
+
+func isSuspended(job *batchv1.Job) bool { return job.Spec.Suspend != nil && *job.Spec.Suspend }
+
+// check returns an error if someone else changed what this call relies on.
+func (r *raising) check(job *batchv1.Job, stored *retry.InPlace) error {
+	see := fmt.Sprintf("see it with: kubectl batchjob status %s -n %s", r.job.Name, r.job.Namespace)
+	switch {
+	case job.UID != r.job.UID:
+		return r.refused("%s was replaced by another Job of that name, which is left as it is", see)
+	case reconcile.IsFinished(job):
+		return r.refused("%s finished before its memory was raised", "leave out --in-place: a new Job runs what is missing")
+	case job.DeletionTimestamp != nil:
+		return r.refused("%s is being deleted, with its old memory", "")
+	case stored == nil && r.seen:
+		return r.stopped("lost the annotation "+retry.RaiseAnnotation+" before its memory was raised, and %s", job)
+	case stored != nil && !reflect.DeepEqual(stored, r.plan):
+		return r.refused("another retry --in-place changes the memory of %s", see)
+	case r.seen && !isSuspended(job):
+		return r.stopped("was resumed before its memory was raised, and %s", job)
+	}
+	return nil
 }
 
 // isIdle reports whether the API server lets the resources of the suspended Job change.
@@ -190,7 +243,7 @@ func (r *raising) finish(ctx context.Context, object *unstructured.Unstructured)
 	// A test of the patch fails with the same reason if the Job has changed since.
 	if _, failed := r.client.write.Patch(ctx, r.job.Name, types.JSONPatchType, r.plan.AbandonPatch(object)); failed != nil {
 		if apierrors.IsInvalid(failed) {
-			return false, nil
+			failed = apierrors.NewConflict(batchv1.Resource("jobs"), r.job.Name, failed)
 		}
 		return false, failed
 	}
@@ -200,5 +253,9 @@ func (r *raising) finish(ctx context.Context, object *unstructured.Unstructured)
 
 // left says what an interrupted call may have left.
 func (r *raising) left() string {
-	return fmt.Sprintf("job.batch/%s may be suspended, with its old memory; continue with: kubectl batchjob retry %s --in-place -n %s", r.job.Name, r.job.Name, r.job.Namespace)
+	return fmt.Sprintf("job.batch/%s may be suspended, with its old memory; continue with: %s", r.job.Name, r.again())
+}
+
+func (r *raising) again() string {
+	return fmt.Sprintf("kubectl batchjob retry %s --in-place -n %s", r.job.Name, r.job.Namespace)
 }

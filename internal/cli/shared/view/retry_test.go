@@ -34,10 +34,6 @@ type writable struct {
 	forbidden string
 	// hangs is the method whose requests get no response.
 	hangs string
-	// loses is set if creations are stored, but get no response.
-	loses bool
-	// refusal is the response to creations, nil to store them.
-	refusal *clitest.Status
 
 	mu      sync.Mutex
 	reviews []string
@@ -71,14 +67,6 @@ func (w *writable) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	if r.Method == w.hangs {
 		<-r.Context().Done()
 		return
-	}
-	if w.refusal != nil && r.Method == http.MethodPost {
-		clitest.WriteStatus(out, w.refusal, "")
-		return
-	}
-	if w.loses && r.Method == http.MethodPost {
-		w.write(httptest.NewRecorder(), r, strings.Split(path, "/"), body)
-		panic(http.ErrAbortHandler)
 	}
 	w.write(out, r, strings.Split(path, "/"), body)
 }

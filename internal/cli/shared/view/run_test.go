@@ -16,6 +16,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
@@ -83,54 +84,69 @@ func TestViewRunsACronJob(t *testing.T) {
 	}
 }
 
-// A creation is made once although its response is lost, and an error or an interruption before it is reported.
-// Requirements: CRJ-15.
-func TestRunOfACronJobIsCreatedOnce(t *testing.T) {
-	refuse := func(status *clitest.Status) func(*writable) { return func(w *writable) { w.refusal = status } }
-	for name, tc := range map[string]struct {
-		change   func(*writable)
-		canceled bool
-		err      string
-		jobs     int
-	}{
-		"created":       {jobs: 1},
-		"lost response": {change: func(w *writable) { w.loses = true }, jobs: 1},
-		"forbidden":     {change: refuse(&clitest.Status{Code: 403, Reason: "Forbidden", Message: "no RBAC rule"}), err: "you may not create jobs"},
-		"refused":       {change: refuse(&clitest.Status{Code: 409, Reason: "AlreadyExists", Message: "it exists"}), err: "exist"},
-		"interrupted":   {canceled: true, err: context.Canceled.Error()},
+// The forms are tried with lost answers, conflicts, without permission, and with an end of the view, at each of their writes.
+//
+// Requirements: CLI-81, CRJ-15, RTY-30, RTY-33, RTY-45
+func TestFaultsAtEachWriteOfAForm(t *testing.T) {
+	sweep := failedSweep()
+	sweep.Object["spec"].(map[string]any)["template"] = map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{
+		map[string]any{"name": "main", "image": "i", "resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}},
+	}}}
+	for name, path := range map[string]clitest.WritingPath{
+		"memory": {Names: "sweep-retry-1", Fails: "lost request at create jobs|lost (request|answer) at patch jobs/status|lost request at patch jobs", New: func(t *testing.T) *clitest.Writes {
+			api, pod := clitest.NewWrites(t, sweep), clitest.EndedPod(sweep, "sweep-3", 137, "")
+			pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "sweep"}
+			pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "3"}
+			pod.Status.ContainerStatuses[0].State.Terminated.Reason = "OOMKilled"
+			pod.Spec.Containers = []corev1.Container{{Name: "main"}}
+			api.Pods.Put(pod)
+			return api
+		}, Run: form(func(t *testing.T, r *retrier) (*screen.RetryPlan, error) {
+			found, err := r.Find(t.Context(), types.NamespacedName{Namespace: "ns1", Name: "sweep"})
+			if err != nil {
+				return nil, err
+			}
+			return found.PlanMemory(nil, "x2")
+		})},
+		"CronJob": {Names: "nightly-", Fails: "lost request at create jobs", New: func(t *testing.T) *clitest.Writes {
+			cronJob, _ := nightly()
+			api := clitest.NewWrites(t)
+			api.API.CronJobs = []*batchv1.CronJob{cronJob}
+			return api
+		}, Run: form(func(t *testing.T, r *retrier) (*screen.RetryPlan, error) {
+			found, err := runner{r}.Find(t.Context(), nightlyKey)
+			if err != nil {
+				return nil, err
+			}
+			plan, err := found.Plan(nil)
+			if err == nil && (len(plan.Warnings) != 1 || !strings.HasPrefix(plan.Name, "nightly-")) {
+				t.Errorf("%+v", plan)
+			}
+			return plan, err
+		})},
 	} {
-		cronJob, _ := nightly()
-		api := newWritable(t)
-		api.api.CronJobs = append(api.api.CronJobs, cronJob)
-		if tc.change != nil {
-			tc.change(api)
-		}
+		t.Run(name, path.Try)
+	}
+}
+
+// form returns a function that plans a form and creates its Job.
+func form(plan func(*testing.T, *retrier) (*screen.RetryPlan, error)) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+	return func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 		kube := cmdutil.NewKubeFlags()
-		kube.Kubeconfig = clitest.WriteKubeconfig(t, api.api.URL())
+		kube.Kubeconfig = clitest.WriteKubeconfig(t, api.API.URL())
 		config, err := cmdutil.RESTConfig(kube, io.Discard)
 		if err != nil {
 			t.Fatal(err)
 		}
-		found, err := runner{&retrier{config: config, out: io.Discard}}.Find(t.Context(), nightlyKey)
+		var out strings.Builder
+		planned, err := plan(t, &retrier{config: config, out: &out, now: clitest.Now})
+		if err == nil {
+			err = planned.Create(ctx)
+		}
 		if err != nil {
-			t.Fatal(err)
+			return out.String() + err.Error(), errors.Join(err, ctx.Err())
 		}
-		plan, err := found.Plan(nil)
-		if err != nil || len(plan.Warnings) != 1 || !strings.HasPrefix(plan.Name, "nightly-") {
-			t.Fatalf("%s: %+v, %v", name, plan, err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		if tc.canceled {
-			cancel()
-		}
-		err = plan.Create(ctx)
-		cancel()
-		api.api.Mu.Lock()
-		jobs := len(api.api.Jobs)
-		api.api.Mu.Unlock()
-		if (err == nil) != (tc.err == "") || err != nil && !strings.Contains(err.Error(), tc.err) || tc.canceled != errors.Is(err, context.Canceled) || jobs != tc.jobs {
-			t.Errorf("%s: %v, %d Jobs", name, err, jobs)
-		}
+		return out.String(), nil
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,11 +34,11 @@ type taken struct {
 }
 
 // Disruptions counts the pods that were taken from the Job: pods that exist, pods that the controller's events count, and pods
-// that only the events of others show. It returns nil if no pod was taken.
+// that only the events of others, or of the kubelet that stopped them, show. It returns nil if no pod was taken.
 func Disruptions(in *facts.Facts, fs *failures.Failures, a *Accounting, o explain.Options) *explain.Disruptions {
 	known := takenPods(in, fs, o)
 	if !o.IsNarrow() {
-		known = append(known, a.countedGone(in, known)...)
+		known = append(append(known, a.countedGone(in, known)...), a.unrecorded(in, fs)...)
 	}
 	if len(known) == 0 {
 		return nil
@@ -167,7 +168,7 @@ func (a *Accounting) countedGone(in *facts.Facts, known []taken) (more []taken) 
 			}
 		}
 	}
-	if rule := onlyIgnoring(in); rule != nil {
+	if rule, _ := onlyIgnoring(in); rule != nil {
 		for _, gone := range byKind {
 			for _, pod := range gone {
 				pod.ruling = rule
@@ -177,25 +178,58 @@ func (a *Accounting) countedGone(in *facts.Facts, known []taken) (more []taken) 
 	return more
 }
 
-// onlyIgnoring returns the only rule with action Ignore, nil if there is none or several.
-func onlyIgnoring(in *facts.Facts) (only *explain.Ruling) {
+// unrecorded returns pods that are gone, that a kubelet stopped, and that neither the Job's controller deleted nor the causes count: a rule
+// ignored that they were deleted, or evicted by the Eviction API, of which no event remains. Our controller records all failures.
+func (a *Accounting) unrecorded(in *facts.Facts, fs *failures.Failures) (all []taken) {
+	rule, ignores := onlyIgnoring(in)
+	if !ignores || slices.ContainsFunc(in.Events, func(e input.Event) bool { return e.Failed != nil }) {
+		return nil
+	}
+	counted := int(a.Unexplained)
+	for i := range a.Causes {
+		if c := &a.Causes[i]; c.Source != explain.SourcePods && c.Ending == nil && !c.IsStopped() {
+			counted += int(c.Count)
+		}
+	}
+	began, _, nodes := podTimes(in)
+	gone := killedPods(in, fs.EventEnds, 0)
+	for i := range in.Events {
+		e := &in.Events[i]
+		container, stopped := strings.CutPrefix(e.Message, stoppingContainer)
+		at := slices.Index(gone, e.Pod)
+		if at < 0 || !stopped || fs.EventEnds[e.Pod].Kind != "" || in.StopReason(e.First) != explain.StoppedExcess ||
+			!slices.ContainsFunc(in.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }) {
+			continue
+		}
+		gone = slices.Delete(gone, at, at+1)
+		pod := taken{gone: true, index: reconcile.NoIndex, node: nodes[e.Pod], began: began[e.Pod], ended: e.First, ruling: rule}
+		if index, isOurs := input.IndexInName(in.Job, e.Pod); isOurs {
+			pod.index = index
+		}
+		all = append(all, pod)
+	}
+	return all[min(counted, len(all)):]
+}
+
+// onlyIgnoring returns the only rule with action Ignore, nil if there are several, and whether there is one.
+func onlyIgnoring(in *facts.Facts) (only *explain.Ruling, ignores bool) {
 	policy := in.Spec.PodFailurePolicy
 	if policy == nil || !in.PodsRead {
-		return nil
+		return nil, false
 	}
 	for i := range policy.Rules {
 		if policy.Rules[i].Action != batchv1.PodFailurePolicyActionIgnore {
 			continue
 		}
-		if only != nil {
-			return nil
+		if ignores {
+			return nil, true
 		}
-		only = &explain.Ruling{Rule: ptr.To(int32(i)), Action: string(batchv1.PodFailurePolicyActionIgnore)}
+		only, ignores = &explain.Ruling{Rule: ptr.To(int32(i)), Action: string(batchv1.PodFailurePolicyActionIgnore)}, true
 		if i < len(in.Names) {
 			only.RuleName = in.Names[i]
 		}
 	}
-	return only
+	return only, ignores
 }
 
 // key identifies an actor and a reason; of causes, also what a rule decided.

@@ -45,7 +45,7 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 	if in.Decision.Failing() || in.Job.Status.Failed > 0 || len(failed.All) > 0 && !in.Finished() {
 		out = appendNew(out, onFailures(in, failed, v, options))
 		if !options.IsNarrow() {
-			out = appendNew(out, onLimit(in, failed, v.End))
+			out = appendNew(out, onLimit(in, failed, v))
 		}
 	}
 	if in.Finished() {

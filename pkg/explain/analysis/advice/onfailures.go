@@ -190,8 +190,8 @@ func onRestarts(in *facts.Facts, r *failures.Restarts) []explain.Advice {
 }
 
 // onLimit returns advice on the limit that ended the Job.
-func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []explain.Advice {
-	switch end.EndedBy {
+func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Advice {
+	switch end := v.End; end.EndedBy {
 	case explain.EndedByNeverStarting:
 		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 	case explain.EndedByDeadline:
@@ -213,6 +213,10 @@ func onLimit(in *facts.Facts, failed *failures.Failures, end *explain.End) []exp
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
+		stopped := slices.ContainsFunc(v.Accounting.Causes, func(c explain.Cause) bool { return c.IsStopped() })
+		if stopped && in.Indexed() && !in.PerIndex() && takesFailurePolicy(in) {
+			return proposeFix(in, words.LimitEachIndex, nil)
+		}
 		if failed.Example != nil && retriesInVain(in, failed.Example) {
 			return propose(in, words.FailAtOnce, failingAtOnce(in, failed.Example))
 		}

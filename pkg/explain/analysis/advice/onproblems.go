@@ -90,7 +90,7 @@ func hasSource(in *facts.Facts) bool { return facts.ToolOf(in.Job) != nil || in.
 
 // onSource returns the advice to change the source of the Job if a tool or an owner creates it.
 func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
-	if !slices.Contains(ofTemplate, p.Kind) {
+	if !slices.Contains(ofTemplate, p.Kind) || p.Refusal != nil && len(p.Refusal.Injected) > 0 {
 		return nil
 	}
 	var skip []explain.Advice
