@@ -25,17 +25,34 @@ func Shorten(message string, most int) string {
 		}
 	}
 	if first := sentences(text, most); first != "" {
-		if rest := strings.TrimLeft(text[len(first):], ".; "); named.MatchString(rest) && !specific.MatchString(first) && !hint.MatchString(rest) {
-			return Shorten(rest, most)
-		}
-		return first
+		return general(first, strings.TrimLeft(text[len(first):], ".; "), most)
 	}
 	if m := rejected.FindStringSubmatch(text); m != nil {
 		return Cut(m[1]+" is invalid: "+invalid.ReplaceAllString(m[2], "$3: "), most)
 	}
 	if end := sentence.FindStringIndex(text); end != nil {
-		text = text[:end[1]-len(". ")]
+		first, rest := text[:end[1]-len(". ")], text[end[1]:]
+		if text = first; outcome.MatchString(first) && !hint.MatchString(rest) {
+			return ending(first, Shorten(rest, most), most)
+		}
 	}
+	return clauses(text, most)
+}
+
+// general returns the first sentences of a message, or what follows them if they are general, or say what failed and not why.
+func general(first, rest string, most int) string {
+	switch isGeneral := !specific.MatchString(first); {
+	case rest == "", hint.MatchString(rest):
+	case isGeneral && (named.MatchString(rest) || len(strings.Fields(first)) <= 2):
+		return Shorten(rest, most)
+	case outcome.MatchString(first):
+		return ending(first, Shorten(rest, most), most)
+	}
+	return first
+}
+
+// clauses returns the last clauses of a message that fit, and of its beginning as much as there is room for.
+func clauses(text string, most int) string {
 	end := LastClauses(text, most)
 	if !fits(end, most) {
 		text, end = invalid.ReplaceAllString(text, "$2"), invalid.ReplaceAllString(end, "$2")
@@ -44,11 +61,16 @@ func Shorten(message string, most int) string {
 		text, end = strings.TrimSuffix(text, "]"), strings.TrimSuffix(end, "]")
 	}
 	start := strings.TrimSuffix(text, end)
-	const least = 15 // characters of a beginning that say something
-	switch head := words(start, most-utf8.RuneCountInString("… "+end)); {
-	case !fits(end, most) && fits(start, most/2):
+	if !fits(end, most) && fits(start, most/2) {
 		return Cut(text, most)
-	case !fits(head, least-1):
+	}
+	return ending(start, end, most)
+}
+
+// ending returns the end of a text, with as much of what is before it as there is room for.
+func ending(start, end string, most int) string {
+	const least = 15 // characters of a beginning that say something
+	if head := words(start, most-utf8.RuneCountInString("… "+end)); !fits(head, least-1) {
 		return head + "… " + end
 	}
 	return Cut(end, most)
@@ -58,8 +80,10 @@ func fits(text string, most int) bool { return utf8.RuneCountInString(text) <= m
 
 var (
 	// dump matches a value of Go, or an object of JSON, without others in it. dumped matches it as the value of a field.
-	dump   = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
-	dumped = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
+	dump = lazyregexp.New(`(?:\[\]|\bmap\[|[*&]|\b[a-z]\w*\.\w)[\w\[\]*.]*\{[^{}]*\}|\{"[^{}]*\}`)
+	// wrapped matches the name of an error in another one, as SQLAlchemy writes it.
+	wrapped = lazyregexp.New(`\((?:\w+\.)+\w*(?:Error|Exception)\) `)
+	dumped  = lazyregexp.New(`(?:Invalid value: )?…(?:: |$)`)
 	// invalid matches a field with a value that is not allowed; a long path to it is a group of its own, and so is its name.
 	invalid = lazyregexp.New(`((?:[\w\[\]-]*\.){2,})?(([\w.\[\]-]+): Invalid value: (?:"[^"]*"|[^\s:]+): )`)
 	// rejected matches kubectl's message about an object that the API server does not accept.
@@ -71,6 +95,8 @@ var (
 	specific = lazyregexp.New(`["\d/=']`)
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
 	hint     = lazyregexp.New(`^(?i:hint|did|try|use|see|run|please|retry|check)`)
+	// outcome matches a sentence that says what failed, and not why.
+	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*)?$|\b(?:error|exception) (?:has )?occurred\b[^:]*$`)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )
@@ -105,7 +131,7 @@ func Unwrapped(message string) string {
 // withoutNoise removes what says nothing about an error: the code of a call, the fields of a value, and the errors of a list
 // that repeat another one.
 func withoutNoise(text string) string {
-	text = Unwrapped(text)
+	text = wrapped.ReplaceAllString(Unwrapped(text), "")
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}
@@ -160,7 +186,7 @@ func LastClauses(message string, most int) string {
 		case '(', '{':
 			depth--
 		case ':':
-			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") {
+			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") && strings.HasSuffix(message, "]") {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]

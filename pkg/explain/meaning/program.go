@@ -236,7 +236,7 @@ func locate(code int32, all []string) (*KnownError, int) {
 			known = knownError(code, line, programErrors)
 		}
 		switch {
-		case known == nil, known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
+		case known == nil, follows(all, at), known.row().casual && (after >= maxCasualLines || isAlternative(all, at)):
 		case !known.row().isLate:
 			known.addAnswer(all[at+1:])
 			known.addAccess(all)

@@ -61,6 +61,9 @@ func (q quotation) clauses(text string, room int) []string {
 	}
 	if !q.whole && left >= leastQuoted {
 		short, own := wording.Shorten(message, left), wording.Shorten(q.message, maxQuoted)
+		if strings.Count(short, "…") > 1 {
+			short = wording.Shorten(q.message, left) // A text that is shortened twice loses what is between.
+		}
 		initial, _ := utf8.DecodeRuneInString(wording.Sentence(own))
 		begins := q.after == "”" || unicode.IsUpper(initial) // The name of a field keeps its case.
 		if strings.HasSuffix(own, "…") || !begins || !strings.HasSuffix(short, "…") {

@@ -1,0 +1,224 @@
+package meaning
+
+import (
+	"cmp"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
+)
+
+// lineKind is what a line of a log is about, ordered by how likely it says why the program failed.
+type lineKind int
+
+const (
+	lineEmpty   lineKind = iota // a mark, an exit, a traced command, a frame of a stack
+	lineHint                    // what a reader may do or read
+	lineTally                   // a summary that counts
+	lineQuiet                   // a message of a level below an error
+	lineDetail                  // an indented line
+	lineVague                   // the failure of something, without its cause
+	lineMurmur                  // an error in a message of a level below an error
+	linePlain                   // anything else
+	lineAlarm                   // an error
+	lineSuccess                 // earlier errors are overcome
+)
+
+// logLine is a line of a log.
+type logLine struct {
+	// text is the message of a structured line (JSON, logfmt) with its error; of other lines, what follows their time.
+	text string
+	kind lineKind
+	// indented reports whether the line is a detail of one above it.
+	indented bool
+}
+
+// lineRule gives a kind to the lines that begin with a match of one of its patterns, or have one of its phrases, in lower case. The
+// first rule that holds for a line counts.
+type lineRule struct {
+	kind     lineKind
+	patterns []string
+	phrases  []string
+	pattern  *lazyregexp.Regexp
+}
+
+// lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
+var lineRules = compiled([]lineRule{
+	{kind: lineEmpty, patterns: []string{
+		`[^\pL\pN]*$`, // a ruler, or a mark below a line of code
+		`\++ `,        // a command that a shell traces
+		`[\w ./()-]{1,60}:$|\[\d+\]:$`, `On branch `,
+	}},
+	{kind: lineEmpty, patterns: []string{ // exits
+		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
+		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
+		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
+		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
+	}, phrases: []string{"(exitcode: 1)"}},
+	{kind: lineEmpty, patterns: []string{ // stacks
+		`(?i:traceback \(|(?:stack|back|exception) ?trace(?:back)?:?$|stack (?:back)?trace(?:back)?:$|\[stacktrace\]|require stack:|--- end of |goroutine \d+ \[|the above exception was|during handling of the above)`,
+		`at \S+[ (].*(?::\d+|\)|\bin )`, `at \S+:\d+`, `\.\.\. \d+ (?:more|common frames)`, // Java, .NET, Node.js
+		`File "[^"]+", line \d+`, `- /\S+\.js$`, `Node\.js v\d`, `node:internal/`,
+		`\S+\.go:\d+ \+0x`, `created by \S+`, `[\w./*()-]+\.[\w.*()-]+\((?:0x|\{|\.\.\.|\)$)`, `panic\((?:0x|\{)`, `\[signal `, // Go
+		`(?:from )?\S+:\d+:in [^']*'?$`, `#\d+ `, `thrown in \S+ on line`, `from /\S+$`, // Ruby, PHP, gdb
+		`\[C\]: in `, `\S+:\d+: in (?:main chunk|function|local|method|upvalue|field)\b`, // Lua
+		`#?\d+[.:]? +(?:.*@ )?0x[\da-f]`, `\d+: (?:<unknown>|\w+(?:::|$))`, `\S+\(\S*\+0x[\da-f]+\) ?\[0x`, // C++, Rust
+		`on \S+ line \d+\b`, `with [\w.\["\]-]+,$`, `\d+: \w+ "[^"]*".* \{$`, `(?:>+ )?\d+ ?\| `, // code in Terraform, BuildKit, Laravel
+		`Calls: `,
+	}},
+	{kind: lineEmpty, patterns: []string{ // tools
+		`npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
+		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
+		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`,
+		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
+		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
+		`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
+		`BEGIN failed--compilation aborted`, `Compilation failed in require`, `(?:\S+ )?Build did NOT complete`, `Target \S+ failed to build`,
+		`PLAY RECAP `, `(?i:npm )?\[?(?i:notice)\b`, `Sentry is attempting to send `, `Waiting up to [\d.]+ seconds$`, `Press (?i:ctrl)[-+]`,
+		`Build step .* marked build`, `Finished: [A-Z]+$`, `-> (?:Applied to|Resolved) `, `\[SQL: `,
+	}},
+	{kind: lineHint, patterns: []string{
+		`\S*[/\\]\S*$`, // a path or URL alone
+		`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) |(?:re-?run|run|try|see|use|visit|get more help|learn more|read|please)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b|\bissues?\b|/\S+/))`,
+		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
+	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
+	{kind: lineTally, patterns: []string{
+		`\W*\d+ (?:failed|passed|errors?|warnings?)\b.*\b\d+ (?:failed|passed|errors?|warnings?|skipped)`,
+		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
+	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
+	{kind: lineVague, patterns: []string{
+		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`,
+		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
+	}, phrases: []string{
+		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by",
+	}},
+	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`}, phrases: []string{"succeeded after", "recovered after"}},
+})
+
+func compiled(rules []lineRule) []lineRule {
+	for i := range rules {
+		rules[i].pattern = lazyregexp.New(`^(?:` + strings.Join(rules[i].patterns, "|") + `)`)
+	}
+	return rules
+}
+
+var (
+	// level matches the level of a message.
+	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
+	// alarm matches lines that report an error, and the elements of a list of errors.
+	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S`)
+	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
+	errorWord  = lazyregexp.New(`(?i)(?:error|exception|\bfatal|\bpanic)(?:[:\]]|\b.*:|\b in \w)`)
+	errorWords = []string{"error", "exception", "fatal", "panic"}
+	// failures are phrases of errors.
+	failures = []string{
+		"is invalid", "does not exist", "not installed", "not found", "is missing", "denied", "forbidden", "failed", "failure", "refused", "unable to", "cannot", "can't",
+		"could not", "couldn't", "timed out", "panicked at", "(core dumped)", "is not a", "is not configured", "is not set", "is not defined", "is not supported",
+	}
+	// advices are phrases that say what a reader may do: they follow an error.
+	advices = []string{"please", "not recommended", "you can", "you may", "you should", "can be used to", "try again", "for more information"}
+)
+
+func hasAny(lower string, phrases []string) bool {
+	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(lower, phrase) })
+}
+
+// levels below an error
+var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+
+// logLines are the lines of a log; each is read when it is first needed.
+type logLines struct {
+	raw  []string
+	read []*logLine
+}
+
+func linesOf(raw []string) *logLines { return &logLines{raw: raw, read: make([]*logLine, len(raw))} }
+
+func (l *logLines) at(i int) *logLine {
+	if l.read[i] == nil {
+		l.read[i] = readLine(l.raw[i])
+	}
+	return l.read[i]
+}
+
+// readLine returns a line of a log with its kind.
+func readLine(raw string) *logLine {
+	line := &logLine{}
+	var severity string
+	if text, named, is := structured(strings.TrimSpace(raw)); is {
+		line.text, severity = text, strings.ToUpper(named)
+	} else {
+		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
+		boxed := len(text) < len(raw)
+		begin := stamp.FindString(text)
+		text = text[len(begin):]
+		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
+		line.text = strings.TrimSpace(text)
+		severity = level.Group(line.text)
+		if strings.HasPrefix(begin, "I") || strings.HasPrefix(begin, "W") { // klog
+			severity = "INFO"
+		}
+	}
+	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
+	case line.kind == linePlain && severity != "":
+		line.kind = lineAlarm
+	case line.kind == linePlain && line.indented:
+		line.kind = lineDetail
+	}
+	return line
+}
+
+func kindOf(text string, quiet bool) lineKind {
+	lower := strings.ToLower(text)
+	for i := range lineRules {
+		if lineRules[i].pattern.MatchString(text) || hasAny(lower, lineRules[i].phrases) {
+			return lineRules[i].kind
+		}
+	}
+	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
+	case quiet && isAlarm:
+		return lineMurmur
+	case quiet:
+		return lineQuiet
+	case isAlarm:
+		return lineAlarm
+	}
+	return linePlain
+}
+
+var (
+	// stamp matches a time at the beginning of a line, or the rank of a process whose line mpirun passes on.
+	stamp = lazyregexp.New(`^ ?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)`)
+	// field matches the message, the error and the level of a line in the format logfmt.
+	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
+)
+
+// structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
+func structured(line string) (text, severity string, is bool) {
+	parts := map[string]string{}
+	if strings.HasPrefix(line, "{") {
+		var fields map[string]any
+		if json.Unmarshal([]byte(line), &fields) == nil {
+			for name, value := range fields {
+				if text, is := value.(string); is {
+					parts[name] = text
+				}
+			}
+		}
+	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
+		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
+		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>!"), text), severity, is
+	} else if strings.Contains(line, "level=") {
+		for _, m := range field.FindAllStringSubmatch(line, -1) {
+			parts[m[1]] = m[2]
+			if text, err := strconv.Unquote(m[2]); err == nil {
+				parts[m[1]] = text
+			}
+		}
+	}
+	text = wording.Join(": ", cmp.Or(parts["msg"], parts["message"]), cmp.Or(parts["error"], parts["err"]))
+	return strings.Join(strings.Fields(text), " "), cmp.Or(parts["level"], parts["severity"]), text != ""
+}
