@@ -116,7 +116,7 @@ func TestFailedDownloadIsBuiltInstead(t *testing.T) {
 	gone.index += "/not-there"
 	for name, c := range map[string]struct {
 		archives *archives
-		says     string
+		wantText string
 	}{
 		"changed on the way": {serveArchive(t, half, sumOf(good)), "has the SHA-512 " + sumOf(half)},
 		"cut off":            {serveArchive(t, good[:50], sumOf(good[:50])), "unpacking"},
@@ -136,8 +136,8 @@ func TestFailedDownloadIsBuiltInstead(t *testing.T) {
 			if built, _ := os.ReadFile(calls); !strings.HasPrefix(string(built), "etcd\nkube-apiserver\n") {
 				t.Errorf("built %q", built)
 			}
-			if !strings.Contains(out.String(), c.says) || !strings.Contains(out.String(), ": building them instead.") {
-				t.Errorf("printed %q without %q", &out, c.says)
+			if !strings.Contains(out.String(), c.wantText) || !strings.Contains(out.String(), ": building them instead.") {
+				t.Errorf("printed %q without %q", &out, c.wantText)
 			}
 			if got, _ := os.ReadFile(filepath.Join(b.bin, "etcd")); string(got) != "binary\n" {
 				t.Errorf("etcd is %q", got)

@@ -30,7 +30,7 @@ func command(ctx context.Context, name string, args ...string) *exec.Cmd {
 // lock acquires an exclusive lock, which the kernel releases when this process ends. waiting is called once if another
 // process holds it.
 func lock(ctx context.Context, path string, waiting func()) (unlock func(), err error) {
-	for told := false; ; {
+	for known := false; ; {
 		f, err := tryLock(path)
 		if err != nil {
 			return nil, fmt.Errorf("locking %s: %w", path, err)
@@ -38,9 +38,9 @@ func lock(ctx context.Context, path string, waiting func()) (unlock func(), err 
 		if f != nil {
 			return func() { f.Close() }, nil
 		}
-		if !told {
+		if !known {
 			waiting()
-			told = true
+			known = true
 		}
 		select {
 		case <-ctx.Done():

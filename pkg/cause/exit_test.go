@@ -10,10 +10,10 @@ import (
 // CLI-04: exit codes are decoded, and 137 by the OOM killer is distinguished from 137 by another SIGKILL.
 func TestExitCodesAreDecoded(t *testing.T) {
 	for _, tc := range []struct {
-		code   int32
-		reason string
-		signal string
-		says   string
+		code     int32
+		reason   string
+		signal   string
+		wantText string
 	}{
 		{0, "Completed", "", ""},
 		{1, "Error", "", ""},
@@ -58,8 +58,8 @@ func TestExitCodesAreDecoded(t *testing.T) {
 		if got := cause.Signal(tc.code); got != tc.signal {
 			t.Errorf("%d: signal %q, want %q", tc.code, got, tc.signal)
 		}
-		if got := cause.Meaning(tc.code, tc.reason); tc.says == "" && got != "" || !strings.Contains(got, tc.says) {
-			t.Errorf("%d %s: %q, want it to say %q", tc.code, tc.reason, got, tc.says)
+		if got := cause.Meaning(tc.code, tc.reason); tc.wantText == "" && got != "" || !strings.Contains(got, tc.wantText) {
+			t.Errorf("%d %s: %q, want it to say %q", tc.code, tc.reason, got, tc.wantText)
 		}
 	}
 }

@@ -46,7 +46,7 @@ func TestAdoptionNeedsTheLiveJob(t *testing.T) {
 	for name, c := range map[string]struct {
 		live *batchv1.Job
 		err  error
-		says string
+		text string
 	}{
 		"gone":          {nil, jobNotFound("train"), "gone"},
 		"recreated":     {recreated, nil, "created anew"},
@@ -58,7 +58,7 @@ func TestAdoptionNeedsTheLiveJob(t *testing.T) {
 		f.addPods(runningPod("a", nil), runningPod("bad", ourJob(2)))
 		f.live, f.getErr = c.live, c.err
 		_, err := f.engine.Sync(t.Context(), "uid")
-		if err == nil || !strings.Contains(err.Error(), c.says) {
+		if err == nil || !strings.Contains(err.Error(), c.text) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if f.did("adopt ns/a@7")+f.did("create") != 0 || f.did("get ns/train") != 1 || f.did("status") == 0 {

@@ -138,7 +138,7 @@ func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 		"seen when it had ended again": {[]corev1.ContainerStatus{first, endedAgain}, "Container main exited with code 7"},
 		"seen in back-off":             {[]corev1.ContainerStatus{first, ended, waits}, restarted},
 	} {
-		f, said := newTalkingCluster(t)
+		f, events := newTalkingCluster(t)
 		job := ourJob(1)
 		job.Spec.BackoffLimit, job.Spec.Template.Spec.RestartPolicy = ptr.To[int32](1), corev1.RestartPolicyOnFailure
 		f.addJob(job)
@@ -150,11 +150,11 @@ func TestEventOfRestartsOutlivesThePod(t *testing.T) {
 			if err := f.sync(); err != nil {
 				t.Fatal(err)
 			}
-			if i < len(test.versions)-1 && len(said.texts) > 0 {
-				t.Errorf("%s: too early: %q", name, said.texts)
+			if i < len(test.versions)-1 && len(events.texts) > 0 {
+				t.Errorf("%s: too early: %q", name, events.texts)
 			}
 		}
-		said.want(t, name,
+		events.want(t, name,
 			"Warning PodFailed: "+test.cause+". First in pod p",
 			"Normal SuccessfulDelete: Deleted pod: p", "Warning BackoffLimitExceeded: Job has reached the specified backoff limit; container main of pod p failed with exit code 7")
 	}
@@ -180,7 +180,7 @@ func TestCausesWithoutRuleNames(t *testing.T) {
 
 // A cause is reported only once the failure is stored, or its pod released (JOB-47).
 func TestCausesFollowWrites(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, events := newTalkingCluster(t)
 	var status error
 	f.setAPI(faultyJobs{fakeJobs{f.fakeCluster}, &status}, fakePods{f.fakeCluster})
 	job := policyJob()
@@ -195,31 +195,31 @@ func TestCausesFollowWrites(t *testing.T) {
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	if said.heard(eventPodFailed) {
-		t.Errorf("nothing is stored: %q", said.texts)
+	if events.heard(eventPodFailed) {
+		t.Errorf("nothing is stored: %q", events.texts)
 	}
-	said.texts = nil
+	events.texts = nil
 
 	f.fail = func(reconcile.PodRef) error { return nil }
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	said.want(t, "pods are let go", "Warning PodFailed: Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore. First in pod ignored-0")
+	events.want(t, "pods are let go", "Warning PodFailed: Pod has condition DisruptionTarget; rule 0 of the podFailurePolicy matched: Ignore. First in pod ignored-0")
 
 	status, f.fail = nil, func(reconcile.PodRef) error { return trouble }
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
 	const none = "; no rule of the podFailurePolicy matched. First in pod c-"
-	said.want(t, "the status is stored", "Warning PodFailed: Container main exited with code 1"+none+"1", "Warning PodFailed: Container main exited with code 2"+none+"3")
+	events.want(t, "the status is stored", "Warning PodFailed: Container main exited with code 1"+none+"1", "Warning PodFailed: Container main exited with code 2"+none+"3")
 
 	// A reported cause is not reported again.
 	f.fail = func(reconcile.PodRef) error { return nil }
 	if err := f.sync(); err != nil {
 		t.Error(err)
 	}
-	if said.heard(eventPodFailed) {
-		t.Errorf("again: %q", said.texts)
+	if events.heard(eventPodFailed) {
+		t.Errorf("again: %q", events.texts)
 	}
 }
 

@@ -39,17 +39,17 @@ type Dispatcher struct {
 
 // OnOwnJob sets a handler for every event about a Job of ours, including its
 // deletion. It must be set before the cache is filled.
-func (d *Dispatcher) OnOwnJob(tell func(*batchv1.Job)) { d.own = tell }
+func (d *Dispatcher) OnOwnJob(notify func(*batchv1.Job)) { d.own = notify }
 
 // OnOthersJob sets a handler that is called once for every Job of another controller (MGB-12).
-func (d *Dispatcher) OnOthersJob(tell func(*batchv1.Job)) { d.others = tell }
+func (d *Dispatcher) OnOthersJob(notify func(*batchv1.Job)) { d.others = notify }
 
 // OnPodEnded sets a handler for changes of pods of our Jobs that have ended or are gone, or are being deleted.
 func (d *Dispatcher) OnPodEnded(handle func(*batchv1.Job, observe.PodChange)) { d.podEnded = handle }
 
 // OnReleased sets a handler for pods of our Jobs that lose their finalizer, or are gone, although the Job's status, as
 // far as this process knows it, does not record them.
-func (d *Dispatcher) OnReleased(tell func(job types.UID)) { d.released = tell }
+func (d *Dispatcher) OnReleased(notify func(job types.UID)) { d.released = notify }
 
 // NewDispatcher returns a Dispatcher, and the cache whose changes it receives.
 func NewDispatcher(config Config, queue Queue) (*Dispatcher, *observe.Cache) {

@@ -44,7 +44,7 @@ func (f talkingCluster) podsOf(prefix string) (names []string) {
 
 // JOB-47: created and deleted pods are reported after the write: a few pods of a stage one by one, many together.
 func TestEventsOfPodsFollowTheWrite(t *testing.T) {
-	for n, told := range map[int32]func(verb string, pods []string) []string{
+	for n, known := range map[int32]func(verb string, pods []string) []string{
 		5: func(verb string, pods []string) (texts []string) {
 			for _, pod := range pods {
 				texts = append(texts, verb+" pod: "+pod)
@@ -55,20 +55,20 @@ func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 			return []string{fmt.Sprintf("%s 6 pods: %s, %s, %s and 3 more", verb, pods[0], pods[1], pods[2])}
 		},
 	} {
-		f, said := newTalkingCluster(t)
+		f, recorded := newTalkingCluster(t)
 		f.backwards = true
 		want := func(what, begins string, texts []string) {
 			t.Helper()
 			for i := range texts {
 				texts[i] = begins + texts[i]
 			}
-			said.want(t, what, texts...)
+			recorded.want(t, what, texts...)
 		}
 		f.addJob(ourJob(n))
 		if err := f.sync(); err != nil {
 			t.Fatal(err)
 		}
-		want("created", "Normal SuccessfulCreate: ", told("Created", f.podsOf("train-")))
+		want("created", "Normal SuccessfulCreate: ", known("Created", f.podsOf("train-")))
 		for i := range n {
 			pod := runningPod(fmt.Sprintf("untracked-%d", i), ourJob(n))
 			pod.Finalizers = nil
@@ -77,14 +77,14 @@ func TestEventsOfPodsFollowTheWrite(t *testing.T) {
 		if err := f.sync(); err != nil {
 			t.Fatal(err)
 		}
-		want("deleted", "Normal SuccessfulDelete: ", told("Deleted", f.podsOf("untracked-")))
+		want("deleted", "Normal SuccessfulDelete: ", known("Deleted", f.podsOf("untracked-")))
 	}
 }
 
 // JOB-47: failed creations and deletions are reported, once per stage, with the message of the API server, and without
 // the name of a pod that does not exist.
 func TestRefusalIsOneEventOfAStage(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, recorded := newTalkingCluster(t)
 	refuse := faultyPods{fakePods{f.fakeCluster}, never[*corev1.Pod], never[reconcile.PodRef]}
 	made := 0
 	refuse.create = func(pod *corev1.Pod) error {
@@ -100,11 +100,11 @@ func TestRefusalIsOneEventOfAStage(t *testing.T) {
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	said.want(t, "two of three are not created", "Normal SuccessfulCreate: Created pod: "+f.podsOf("train-")[0], creating)
+	recorded.want(t, "two of three are not created", "Normal SuccessfulCreate: Created pod: "+f.podsOf("train-")[0], creating)
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	said.want(t, "again", creating)
+	recorded.want(t, "again", creating)
 
 	for i := range 3 {
 		pod := runningPod(fmt.Sprintf("untracked-%d", 2-i), ourJob(50))
@@ -115,28 +115,28 @@ func TestRefusalIsOneEventOfAStage(t *testing.T) {
 	if err := f.sync(); err == nil || made != 4+1 {
 		t.Errorf("%v; %d creations", err, made)
 	}
-	if !slices.Contains(said.texts, deleting) {
-		t.Errorf("said %q", said.texts)
+	if !slices.Contains(recorded.texts, deleting) {
+		t.Errorf("said %q", recorded.texts)
 	}
 }
 
 // JOB-47: a pod that was created without its owner, finalizer or labels counts as not created.
 func TestChangedPodCountsAsNotCreated(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, recorded := newTalkingCluster(t)
 	f.webhook = func(pod *corev1.Pod) { pod.OwnerReferences = nil }
 	f.addJob(ourJob(1))
 	if err := f.sync(); err == nil {
 		t.Error("no error")
 	}
-	if len(said.texts) == 0 || said.heard(eventPodCreated) || !strings.HasPrefix(said.texts[0], "Warning FailedCreate: Error creating: pod ") || !strings.Contains(said.texts[0], "without its owner") {
-		t.Errorf("said %q", said.texts)
+	if len(recorded.texts) == 0 || recorded.heard(eventPodCreated) || !strings.HasPrefix(recorded.texts[0], "Warning FailedCreate: Error creating: pod ") || !strings.Contains(recorded.texts[0], "without its owner") {
+		t.Errorf("said %q", recorded.texts)
 	}
 }
 
 // REG-31: a webhook prevents the release of pods: the Job's user is notified once of each pod, of pods with the same
 // error together, and again of another error.
 func TestStuckPodIsReportedOnce(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, recorded := newTalkingCluster(t)
 	job := ourJob(4)
 	job.Spec.Suspend = ptr.To(true)
 	f.addJob(job)
@@ -148,25 +148,25 @@ func TestStuckPodIsReportedOnce(t *testing.T) {
 		if err := f.sync(); err == nil {
 			t.Error("no error")
 		}
-		said.texts = slices.DeleteFunc(said.texts, func(text string) bool { return !strings.Contains(text, " FailedPatch: ") })
+		recorded.texts = slices.DeleteFunc(recorded.texts, func(text string) bool { return !strings.Contains(text, " FailedPatch: ") })
 	}
 	sync()
-	said.want(t, "first", `Warning FailedPatch: Error removing the finalizer of pod a (and 1 more): pods "a" is forbidden: admission webhook "x" denied the request`)
+	recorded.want(t, "first", `Warning FailedPatch: Error removing the finalizer of pod a (and 1 more): pods "a" is forbidden: admission webhook "x" denied the request`)
 	for range 5 {
 		sync()
 	}
-	said.want(t, "the same again")
+	recorded.want(t, "the same again")
 	f.addPods(runningPod("b", job))
 	sync()
-	said.want(t, "another pod", `Warning FailedPatch: Error removing the finalizer of pod b: pods "b" is forbidden: admission webhook "x" denied the request`)
+	recorded.want(t, "another pod", `Warning FailedPatch: Error removing the finalizer of pod b: pods "b" is forbidden: admission webhook "x" denied the request`)
 	stuck["c"] = apierrors.NewInternalError(errors.New("failed calling webhook"))
 	sync()
-	said.want(t, "another error", "Warning FailedPatch: Error removing the finalizer of pod c: Internal error occurred: failed calling webhook")
+	recorded.want(t, "another error", "Warning FailedPatch: Error removing the finalizer of pod c: Internal error occurred: failed calling webhook")
 	stuck["c"] = apierrors.NewServerTimeout(schema.GroupResource{Resource: "pods"}, "patch", 1)
 	sync()
 	stuck["c"] = errors.New("connection refused")
 	sync()
-	said.want(t, "errors that pass by themselves")
+	recorded.want(t, "errors that pass by themselves")
 }
 
 // REG-31: an admission policy rejects a write as invalid, as the API server does with a patch of a pod that another pod
@@ -181,29 +181,29 @@ func TestInvalidPatchIsReportedUnlessThePodIsAnother(t *testing.T) {
 		return apierrors.NewInvalid(schema.GroupKind{Kind: "Pod"}, "a", list)
 	}
 	for name, c := range map[string]struct {
-		err  error
-		told bool
+		err   error
+		known bool
 	}{
 		"another pod":         {about("metadata.uid"), false},
 		"another owner":       {about("metadata.ownerReferences"), false},
 		"an admission policy": {about(""), true},
 		"another field":       {about("metadata.uid", "spec.containers[0].image"), true},
 	} {
-		f, said := newTalkingCluster(t)
+		f, recorded := newTalkingCluster(t)
 		job := ourJob(1)
 		job.Spec.Suspend = ptr.To(true)
 		f.addJob(job)
 		f.fail = func(reconcile.PodRef) error { return c.err }
 		f.addPods(runningPod("a", job))
-		if err := f.sync(); (err != nil) != c.told || said.heard(eventPodNotPatched) != c.told {
-			t.Errorf("%s: %v, said %q", name, err, said.texts)
+		if err := f.sync(); (err != nil) != c.known || recorded.heard(eventPodNotPatched) != c.known {
+			t.Errorf("%s: %v, said %q", name, err, recorded.texts)
 		}
 	}
 }
 
 // REG-31: the same for pods that cannot be adopted or released.
 func TestRefusedAdoptionIsReported(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, recorded := newTalkingCluster(t)
 	f.addJob(ourJob(2))
 	f.fail = func(ref reconcile.PodRef) error { return denied(ref.Name) }
 	unselected := runningPod("u", ourJob(2))
@@ -213,8 +213,8 @@ func TestRefusedAdoptionIsReported(t *testing.T) {
 		t.Error("no error")
 	}
 	for _, want := range []string{`Error adopting pod a: pods "a" is forbidden`, `Error releasing pod u: pods "u" is forbidden`} {
-		if !slices.ContainsFunc(said.texts, func(text string) bool { return strings.HasPrefix(text, "Warning FailedPatch: "+want) }) {
-			t.Errorf("not said: %s\nbut %q", want, said.texts)
+		if !slices.ContainsFunc(recorded.texts, func(text string) bool { return strings.HasPrefix(text, "Warning FailedPatch: "+want) }) {
+			t.Errorf("not said: %s\nbut %q", want, recorded.texts)
 		}
 	}
 }
@@ -222,13 +222,13 @@ func TestRefusedAdoptionIsReported(t *testing.T) {
 // The memory of a Job is bounded.
 // Requirements: SCL-11
 func TestRememberedEventsAreBounded(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, recorded := newTalkingCluster(t)
 	s := &jobSync{Engine: f.engine, uid: "uid", job: ourJob(1)}
 	for i := range 2 * maxEmitted {
 		s.events().emitOnce(fmt.Sprint(i), event{corev1.EventTypeWarning, "Reason", fmt.Sprint(i)})
 	}
-	if len(said.texts) != maxEmitted || len(f.engine.memory.get("uid").emitted) != maxEmitted {
-		t.Errorf("%d events, %d are remembered", len(said.texts), len(f.engine.memory.get("uid").emitted))
+	if len(recorded.texts) != maxEmitted || len(f.engine.memory.get("uid").emitted) != maxEmitted {
+		t.Errorf("%d events, %d are remembered", len(recorded.texts), len(f.engine.memory.get("uid").emitted))
 	}
 }
 
@@ -281,9 +281,9 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	created, told := 0, []string{}
+	created, known := 0, []string{}
 	for _, e := range events.Items {
-		told = append(told, fmt.Sprintf("%s x%d: %s", e.Reason, e.Count, e.Message))
+		known = append(known, fmt.Sprintf("%s x%d: %s", e.Reason, e.Count, e.Message))
 		n := 1
 		if _, err := fmt.Sscanf(e.Message, "Created %d pods:", &n); e.Reason == eventPodCreated && (err == nil || strings.HasPrefix(e.Message, "Created pod: ")) {
 			created += n * int(e.Count)
@@ -293,8 +293,8 @@ func TestNumberOfEventsDoesNotFollowPods(t *testing.T) {
 		t.Errorf("%d pods are told of", created)
 	}
 	for _, want := range []string{"Completed x1: Job completed", "PodFailed x100: Container main exited with code 42. First in pod "} {
-		if !slices.ContainsFunc(told, func(text string) bool { return strings.HasPrefix(text, want) }) {
-			t.Errorf("not told: %s\n%s", want, strings.Join(told, "\n"))
+		if !slices.ContainsFunc(known, func(text string) bool { return strings.HasPrefix(text, want) }) {
+			t.Errorf("not told: %s\n%s", want, strings.Join(known, "\n"))
 		}
 	}
 }

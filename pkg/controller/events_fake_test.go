@@ -57,8 +57,8 @@ type talkingCluster struct {
 }
 
 func newTalkingCluster(t *testing.T) (talkingCluster, *heard) {
-	said, clock := &heard{}, clocktesting.NewFakeClock(testTime)
-	return talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = said, clock }), clock}, said
+	events, clock := &heard{}, clocktesting.NewFakeClock(testTime)
+	return talkingCluster{newFakeCluster(t, func(c *Config) { c.Recorder, c.Clock = events, clock }), clock}, events
 }
 
 // setAPI puts an API between the Engine and the fake cluster.

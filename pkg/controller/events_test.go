@@ -87,7 +87,7 @@ func TestEventAboutManyNames(t *testing.T) {
 
 // JOB-64, JOB-47: a Job that gets no pods because of its spec.scheduling gets one event about it.
 func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, heard := newTalkingCluster(t)
 	job := ourJob(1)
 	job.Spec.Scheduling = &batchv1.JobSchedulingConfiguration{SchedulingPolicy: &schedulingv1alpha3.WorkloadPodGroupSchedulingPolicy{
 		Gang: &schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy{},
@@ -98,5 +98,5 @@ func TestUnsupportedSchedulingGetsOneEvent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	said.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
+	heard.want(t, "a gang", "Warning SchedulingNotSupported: No pods are created: the Job requests workload-aware scheduling (spec.scheduling.schedulingPolicy.gang), which this controller does not support")
 }

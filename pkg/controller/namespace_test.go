@@ -277,7 +277,7 @@ func TestChangedJobGetsNoMorePodsOfTheOldPlan(t *testing.T) {
 
 // REG-31: a conflict about one pod is an error after the third in a row; occasional conflicts are not reported.
 func TestThirdConflictInARowIsAnError(t *testing.T) {
-	f, said := newTalkingCluster(t)
+	f, heard := newTalkingCluster(t)
 	job := ourJob(1)
 	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: corev1.ConditionTrue}}
 	f.addJob(job)
@@ -285,8 +285,8 @@ func TestThirdConflictInARowIsAnError(t *testing.T) {
 	f.fail = func(reconcile.PodRef) error { return conflict("a") }
 	for sync := range 5 {
 		_, err := f.engine.Sync(t.Context(), "uid")
-		if (err != nil) != (sync >= maxConflicts) || len(said.texts) > 0 != (sync >= maxConflicts) {
-			t.Errorf("sync %d: %v, said %q", sync, err, said.texts)
+		if (err != nil) != (sync >= maxConflicts) || len(heard.texts) > 0 != (sync >= maxConflicts) {
+			t.Errorf("sync %d: %v, said %q", sync, err, heard.texts)
 		}
 	}
 	f.fail = func(reconcile.PodRef) error { return nil }

@@ -116,8 +116,8 @@ func TestShutdownSendsNothingThatWaits(t *testing.T) {
 			t.Fatal(err)
 		}
 		f, registry := newMetered(t)
-		said := &heard{}
-		f.engine.config.Recorder = said
+		events := &heard{}
+		f.engine.config.Recorder = events
 		live, err := cluster.NewLive(client, time.Minute, f.engine.config.Clock, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -131,8 +131,8 @@ func TestShutdownSendsNothingThatWaits(t *testing.T) {
 		if m := s.memory.get("uid"); err != nil || len(s.errs) > 0 || s.held || m.unanswered != nil || m.listPods {
 			t.Errorf("%s: %v, %v, held %t, unanswered %v, to list pods %t", name, err, s.errs, s.held, m.unanswered, m.listPods)
 		}
-		if counts := counted(t, registry, ""); sent.Load() > 0 || len(said.texts) > 0 || len(counts) > 0 {
-			t.Errorf("%s: sent %d requests, events %q, metrics %v", name, sent.Load(), said.texts, counts)
+		if counts := counted(t, registry, ""); sent.Load() > 0 || len(events.texts) > 0 || len(counts) > 0 {
+			t.Errorf("%s: sent %d requests, events %q, metrics %v", name, sent.Load(), events.texts, counts)
 		}
 		api.Close()
 	}

@@ -86,7 +86,7 @@ func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 		"newToTemplates": `{"newToTemplates":1,"metadata":{"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
 		"newToMetadata":  `{"metadata":{"newToMetadata":{"a":"b"},"labels":{"app":"x"}},"spec":{"restartPolicy":"Never","containers":[{"name":"main","image":"m"}]}}`,
 	} {
-		f, said := newTalkingCluster(t)
+		f, heard := newTalkingCluster(t)
 		created := 0
 		f.engine.cluster.CreateJSON = f.createJSON(&created)
 		job := decodeJob(t, storedJob(1, template))
@@ -97,10 +97,10 @@ func TestTemplateThatCannotBeKeptMakesNoPods(t *testing.T) {
 		if !apierrors.IsBadRequest(err) || !strings.Contains(err.Error(), field) || f.did("create") != 0 || created != 0 || f.did("list") != 0 {
 			t.Errorf("%s: %v, calls %q", field, err, f.calls)
 		}
-		if !slices.ContainsFunc(said.texts, func(text string) bool {
+		if !slices.ContainsFunc(heard.texts, func(text string) bool {
 			return strings.HasPrefix(text, "Warning FailedCreate: ") && strings.Contains(text, field)
 		}) {
-			t.Errorf("%s: said %q", field, said.texts)
+			t.Errorf("%s: said %q", field, heard.texts)
 		}
 	}
 }

@@ -56,9 +56,9 @@ func TestNeverMatchesAgainstAllPods(t *testing.T) {
 				}
 			}
 		}
-		said := look(t, base+"  "+rules+strings.Join(texts, another), nil)
+		output := look(t, base+"  "+rules+strings.Join(texts, another), nil)
 		for i := range list {
-			never := slices.Contains(said, fmt.Sprintf("warning rule-never-matches spec.podFailurePolicy.rules[%d]", i))
+			never := slices.Contains(output, fmt.Sprintf("warning rule-never-matches spec.podFailurePolicy.rules[%d]", i))
 			if never == reached[i] {
 				rt.Fatalf("rule %d of %q: never %v", i, texts, never)
 			}
@@ -88,7 +88,7 @@ func TestNeverFirstAgainstAllSuccesses(t *testing.T) {
 			list = append(list, r)
 			texts = append(texts, fmt.Sprintf("{succeededIndexes: %q, succeededCount: %d}", strings.Join(indexes, ","), r.count))
 		}
-		said := look(t, base+"  "+indexed+"successPolicy: {rules: ["+strings.Join(texts, ", ")+"]}", nil)
+		output := look(t, base+"  "+indexed+"successPolicy: {rules: ["+strings.Join(texts, ", ")+"]}", nil)
 		for i, r := range list {
 			covered := slices.ContainsFunc(list[:i], func(earlier tried) bool {
 				for succeeded := range all + 1 {
@@ -98,7 +98,7 @@ func TestNeverFirstAgainstAllSuccesses(t *testing.T) {
 				}
 				return true
 			})
-			if covered != slices.Contains(said, fmt.Sprintf("info success-rule-never-first spec.successPolicy.rules[%d]", i)) {
+			if covered != slices.Contains(output, fmt.Sprintf("info success-rule-never-first spec.successPolicy.rules[%d]", i)) {
 				rt.Fatalf("rule %d of %q: covered %v", i, texts, covered)
 			}
 		}

@@ -68,8 +68,8 @@ type Cache struct {
 
 // OnHeld sets a handler for finished pods that have the tracking finalizer. It must be set
 // before the cache is filled, and must not call the Cache.
-func (c *Cache) OnHeld(tell func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)) {
-	c.onHeld = tell
+func (c *Cache) OnHeld(notify func(job *batchv1.Job, pod *reconcile.Pod, held bool) (interesting bool)) {
+	c.onHeld = notify
 }
 
 // OrphansOfAll makes Orphans return pods of all Jobs, not only those that this program

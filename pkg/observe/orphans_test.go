@@ -60,7 +60,7 @@ func TestJobIsGoneAtStart(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		change func(*corev1.Pod)
-		told   string
+		known  string
 		want   string
 	}{
 		"owned":                      {func(*corev1.Pod) {}, "[pod of j: none→pod, 1 active]", "a@2 stray false of ns/train "},
@@ -79,7 +79,7 @@ func TestJobIsGoneAtStart(t *testing.T) {
 		pod := owned()
 		c.change(pod)
 		_ = cache.PodStore("").Replace([]any{pod}, "9")
-		expect(t, name+" is told", r.take(), c.told)
+		expect(t, name+" is told", r.take(), c.known)
 		expect(t, name, orphanText(cache), c.want)
 	}
 }

@@ -135,10 +135,10 @@ func checkIndexes(t *rapid.T, o reconcile.Observation, config reconcile.Config, 
 		if n.PerIndex != perIndex {
 			t.Errorf("BLI-03: %+v", n)
 		}
-		told := slices.ContainsFunc(o.Pods, func(p *reconcile.Pod) bool {
+		known := slices.ContainsFunc(o.Pods, func(p *reconcile.Pod) bool {
 			return p.Index == n.Index && n.Failures+n.Ignored == p.Failures+p.Ignored+1
 		})
-		if n.Failures+n.Ignored > 0 && !told {
+		if n.Failures+n.Ignored > 0 && !known {
 			t.Errorf("BLI-04: no pod of the index tells of %+v", n)
 		}
 	}

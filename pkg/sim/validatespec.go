@@ -18,10 +18,10 @@ import (
 
 // specRule is one rule that the API server enforces on the spec of a Job.
 type specRule struct {
-	path   string
-	kind   field.ErrorType
-	says   string
-	broken func(spec *batchv1.JobSpec) bool
+	path    string
+	kind    field.ErrorType
+	message string
+	broken  func(spec *batchv1.JobSpec) bool
 }
 
 // validateSpec checks a spec (BLI-01, BLI-30, PFP-11, PFP-12, SUC-01, SUC-02, PRP-01).
@@ -29,7 +29,7 @@ func validateSpec(spec *batchv1.JobSpec) field.ErrorList {
 	list := slices.Concat(formatProblems(spec), failurePolicyProblems(spec), successPolicyProblems(spec))
 	for _, rule := range specRules {
 		if rule.broken(spec) {
-			list = append(list, problem(rule.kind, field.NewPath("spec", rule.path), rule.says))
+			list = append(list, problem(rule.kind, field.NewPath("spec", rule.path), rule.message))
 		}
 	}
 	return list

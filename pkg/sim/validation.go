@@ -16,11 +16,11 @@ import (
 
 // statusRule is one rule that the API server enforces on a write to /status (requirements STV-01..21).
 type statusRule struct {
-	id     string
-	path   string
-	kind   field.ErrorType
-	says   string
-	broken func(old, next *jobView) bool
+	id      string
+	path    string
+	kind    field.ErrorType
+	message string
+	broken  func(old, next *jobView) bool
 }
 
 // jobView is a Job with the methods that the rules need.
@@ -49,14 +49,14 @@ func ValidateStatus(old, next *batchv1.Job) field.ErrorList {
 	before, after := view(old), view(next)
 	for _, rule := range statusRules {
 		if rule.broken(before, after) {
-			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.says).WithOrigin(rule.id))
+			list = append(list, problem(rule.kind, field.NewPath("status", rule.path), rule.message).WithOrigin(rule.id))
 		}
 	}
 	return list
 }
 
-func problem(kind field.ErrorType, path *field.Path, says string) *field.Error {
-	return &field.Error{Type: kind, Field: path.String(), BadValue: field.OmitValueType{}, Detail: says}
+func problem(kind field.ErrorType, path *field.Path, message string) *field.Error {
+	return &field.Error{Type: kind, Field: path.String(), BadValue: field.OmitValueType{}, Detail: message}
 }
 
 const (

@@ -594,22 +594,22 @@ func TestFollow(t *testing.T) {
 // Notices vanish after four seconds, or with the next key.
 func TestNoticesVanish(t *testing.T) {
 	b := open(t, load(t, "quota"), size{80, 24}, nil)
-	const said = "mouse on"
+	const output = "mouse on"
 	b.press("m")
 	for range 3 {
 		b.now = b.now.Add(time.Second)
 		b.send(tickMsg(b.now))
-		shows(b, said)
+		shows(b, output)
 	}
 	b.now = b.now.Add(time.Second)
 	if cmd := b.send(tickMsg(b.now)); cmd == nil {
 		t.Error("the clock stops")
 	}
-	hides(b, said)
+	hides(b, output)
 	b.press("m", "m")
-	shows(b, said)
+	shows(b, output)
 	b.press("z")
-	hides(b, said)
+	hides(b, output)
 }
 
 // The title of the window has the name, the status and the progress, and no control characters.

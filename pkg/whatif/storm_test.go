@@ -48,7 +48,7 @@ func TestReplayReproducesStorms(t *testing.T) {
 			t.Parallel()
 			same, all := uint64(0), uint64(0)
 			for seed := range *storms {
-				s := tell(seed)
+				s := storyOf(seed)
 				if s == nil {
 					continue
 				}
@@ -80,8 +80,8 @@ type story struct {
 	events []input.Event
 }
 
-// tell returns a finished story, or nil for a Job that does not finish.
-func tell(seed uint64) *story {
+// storyOf returns a finished story, or nil for a Job that does not finish.
+func storyOf(seed uint64) *story {
 	s := &story{Rand: rand.New(rand.NewPCG(seed, 3)), pods: map[string]*corev1.Pod{}}
 	options := sim.Options{Seed: seed, OnCommit: s.committed}
 	if s.chance(50) {

@@ -31,7 +31,7 @@ func TestControllerFlagsAreCheckedFirst(t *testing.T) {
 // checkFlags expects each line of flags to be valid if its text is "", else to give an error with that text.
 func checkFlags(t *testing.T, lines map[string]string) {
 	t.Helper()
-	for args, says := range lines {
+	for args, text := range lines {
 		streams, _, _, _ := genericiooptions.NewTestIOStreams()
 		o := &Options{IOStreams: streams}
 		err := newCommandFor(o).ParseFlags(strings.Fields(args))
@@ -40,7 +40,7 @@ func checkFlags(t *testing.T, lines map[string]string) {
 				t.Errorf("%s: exit code %d", args, cmdutil.ExitCode(err))
 			}
 		}
-		if (err != nil) != (says != "") || err != nil && !strings.Contains(err.Error(), says) {
+		if (err != nil) != (text != "") || err != nil && !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

@@ -19,8 +19,8 @@ import (
 // JOB-56: invalid election flags are usage errors, reported before any connection is made.
 func TestWrongElectionFlagsAreWrongUsage(t *testing.T) {
 	for name, c := range map[string]struct {
-		args []string
-		says []string
+		args     []string
+		wantText []string
 	}{
 		"lease as short as the deadline": {[]string{"--leader-elect-lease-duration=10s"}, []string{"--leader-elect", "10s"}},
 		"lease of less than a second":    {[]string{"--leader-elect-lease-duration=900ms", "--leader-elect-renew-deadline=500ms", "--leader-elect-retry-period=100ms"}, []string{"whole seconds", "900ms"}},
@@ -39,7 +39,7 @@ func TestWrongElectionFlagsAreWrongUsage(t *testing.T) {
 		if got.Code != cmdutil.ExitUsage || got.Out != "" {
 			t.Errorf("%s: exit code %d, %s%s", name, got.Code, got.Out, got.ErrOut)
 		}
-		for _, text := range append(c.says, "--help") {
+		for _, text := range append(c.wantText, "--help") {
 			if !strings.Contains(got.ErrOut, text) {
 				t.Errorf("%s: %q does not say %q", name, got.ErrOut, text)
 			}

@@ -377,7 +377,7 @@ func TestPrintManifestsWithShards(t *testing.T) {
 func TestPrintManifestsChoosesTheImage(t *testing.T) {
 	before := cmdutil.Version
 	t.Cleanup(func() { cmdutil.Version = before })
-	for _, c := range []struct{ version, flag, image, says string }{
+	for _, c := range []struct{ version, flag, image, wantText string }{
 		{"v1.2.3", "", imageRepository + ":v1.2.3", ""},
 		{"v1.2.3-rc.1", "", imageRepository + ":v1.2.3-rc.1", ""},
 		{"v1.2.3", "example.com:5000/x@sha256:abc", "example.com:5000/x@sha256:abc", ""},
@@ -394,7 +394,7 @@ func TestPrintManifestsChoosesTheImage(t *testing.T) {
 		if got := manifestsOf(t, args...).container().Image; got != c.image {
 			t.Errorf("%s %q: image %s, want %s", c.version, args, got, c.image)
 		}
-		if got := printManifests(t, args...).ErrOut; c.says == "" && got != "" || !strings.Contains(got, c.says) {
+		if got := printManifests(t, args...).ErrOut; c.wantText == "" && got != "" || !strings.Contains(got, c.wantText) {
 			t.Errorf("%s %q: stderr %q", c.version, args, got)
 		}
 	}
@@ -484,7 +484,7 @@ func TestPrintManifestsGivesJobsWhereTheControllerLooks(t *testing.T) {
 
 // Issue 7, point 3: invalid combinations are usage errors, and nothing is printed.
 func TestPrintManifestsUsage(t *testing.T) {
-	for args, says := range map[string]string{
+	for args, wantText := range map[string]string{
 		"--print-manifests=monitoring":                                         `"monitoring"; must be one of: default, admission, `,
 		"--print-manifests=":                                                   "must name a part: default, ",
 		"--print-manifests admission":                                          "--print-manifests=admission",
@@ -520,8 +520,8 @@ func TestPrintManifestsUsage(t *testing.T) {
 		"--print-manifests=admission/rule-names --image x --managed-by a.io/b": "--image applies to the controller's Deployment",
 	} {
 		got := printManifests(t, strings.Fields(args)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, says) {
-			t.Errorf("%s: exit code %d, want %q in:\n%s%s", args, got.Code, says, got.ErrOut, got.Out)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || !strings.Contains(got.ErrOut, wantText) {
+			t.Errorf("%s: exit code %d, want %q in:\n%s%s", args, got.Code, wantText, got.ErrOut, got.Out)
 		}
 	}
 	for _, image := range []string{"x y", " x", "x\n", "x\u00a0y"} {

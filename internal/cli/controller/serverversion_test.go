@@ -164,12 +164,12 @@ func TestControllerRefusesVersionsWithoutOrder(t *testing.T) {
 		// An invalid listen address ends the run if the server is accepted.
 		code, out, errOut := runController(t, s.URL, "--namespaces=a,b", "--health-probe-bind-address=256.0.0.1:1")
 		s.Close()
-		told := strings.HasPrefix(errOut, "error: the resourceVersions of this API server cannot be compared (such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer guarantee that they can be compared")
+		known := strings.HasPrefix(errOut, "error: the resourceVersions of this API server cannot be compared (such as ") && strings.Contains(errOut, "; Kubernetes 1.35 and newer guarantee that they can be compared")
 		want := cmdutil.ExitUsage
 		if refused {
 			want = cmdutil.ExitError
 		}
-		if code != want || out != "" || strings.Count(errOut, "\n") != 1 || strings.Contains(errOut, "\x1b") || told != refused || refused == strings.Contains(errOut, "256.0.0.1") {
+		if code != want || out != "" || strings.Count(errOut, "\n") != 1 || strings.Contains(errOut, "\x1b") || known != refused || refused == strings.Contains(errOut, "256.0.0.1") {
 			t.Errorf("%q: exit code %d, stdout %q, stderr %q", version, code, out, errOut)
 		}
 		if !slices.Contains(server.asked, "/apis/batch/v1/namespaces/a/jobs") {

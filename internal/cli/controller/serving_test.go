@@ -37,8 +37,8 @@ func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 	}
 	defer taken.Close()
 	for name, c := range map[string]struct {
-		args []string
-		says []string
+		args     []string
+		wantText []string
 	}{
 		"metrics": {[]string{"--health-probe-bind-address=127.0.0.1:0", "--metrics-bind-address=" + taken.Addr().String()}, []string{"--metrics-bind-address", "in use", taken.Addr().String()}},
 		"metrics without TLS": {
@@ -56,7 +56,7 @@ func TestAddressThatIsTakenIsWrongUsage(t *testing.T) {
 			t.Errorf("%s: exit code %d, %v", name, cmdutil.ExitCode(err), err)
 			continue
 		}
-		for _, text := range c.says {
+		for _, text := range c.wantText {
 			if !strings.Contains(err.Error(), text) {
 				t.Errorf("%s: %q does not say %q", name, err, text)
 			}

@@ -51,7 +51,7 @@ func TestExplanationShowsRulePodAndLog(t *testing.T) {
 // Wrong usage gives exit code 2 and one line that says what to do, without a request.
 // Requirements: CLI-04
 func TestWrongUsageSendsNoRequest(t *testing.T) {
-	for _, tc := range []struct{ args, says string }{
+	for _, tc := range []struct{ args, text string }{
 		{"a -A", "across all namespaces"},
 		{"a -l x=y", "selector"},
 		{"-l x==!", "--selector"},
@@ -86,7 +86,7 @@ func TestWrongUsageSendsNoRequest(t *testing.T) {
 			return nil
 		})
 		got := program.Run(t, api, append([]string{"why"}, strings.Fields(tc.args)...)...)
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.says) || !strings.Contains(got.ErrOut, "--help") {
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.text) || !strings.Contains(got.ErrOut, "--help") {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
@@ -164,7 +164,7 @@ func TestPodAndIndexNarrowTheAnswer(t *testing.T) {
 		t.Errorf("several indexes: exit %d, %s", got.Code, got.Out)
 	}
 	for _, tc := range []struct {
-		args, says string
+		args, text string
 		code       int
 	}{
 		{"indexed --index 2-4", "--index=2-4: job.batch/indexed has the indexes 0-3", cmdutil.ExitUsage},
@@ -173,7 +173,7 @@ func TestPodAndIndexNarrowTheAnswer(t *testing.T) {
 		{"train --pod indexed-0-x", `job.batch/train has no pod "indexed-0-x"`, cmdutil.ExitError},
 	} {
 		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.says) {
+		if got.Code != tc.code || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || !strings.Contains(got.ErrOut, tc.text) {
 			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}

@@ -85,15 +85,15 @@ func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
 func TestCronJobWithoutJobs(t *testing.T) {
 	o := clitest.NewExplained(t)
 	o.API.CronJobs = []*batchv1.CronJob{cronJob("nightly", nil), cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
-	for name, says := range map[string]string{
+	for name, wantText := range map[string]string{
 		"nightly": "CronJob nightly has not started a Job yet; the next start is at", "held": "CronJob held is suspended (spec.suspend), so it starts no Jobs",
 	} {
 		got := program.Run(t, o.API, "why", "cronjob/"+name)
-		if got.Code != 0 || !strings.HasPrefix(got.Out, says) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
+		if got.Code != 0 || !strings.HasPrefix(got.Out, wantText) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
 			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
 		}
 		_, list := jobsIn(t, program.Run(t, o.API, "why", "cronjob/"+name, "-o", "json").Out)
-		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, says) || len(list.Items) > 0 {
+		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, wantText) || len(list.Items) > 0 {
 			t.Errorf("%s: %+v", name, list)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 // Requirements: LNT-02
 func TestAFileIsReadOnce(t *testing.T) {
 	for name, c := range map[string]struct {
-		text, says string
+		text, wantText string
 	}{
 		"ops.yaml":       {"- op: replace\n  path: /spec/backoffLimit\n  value: 2\n", "no findings; 1 patch of kustomizations skipped"},
 		"list.yaml":      {"apiVersion: v1\nkind: List\nitems:\n" + strings.Repeat("- {kind: Job, metadata: {name: a}}\n", 100), "error: 100 errors\n"},
@@ -30,8 +30,8 @@ func TestAFileIsReadOnce(t *testing.T) {
 		written := make(chan error, 1)
 		go func() { written <- os.WriteFile(path, []byte(c.text), 0) }() // It waits for a reader.
 		got := program.Run(t, nil, "lint", "-f", path)
-		if err := <-written; err != nil || !strings.HasPrefix(got.ErrOut, c.says) || got.Code > cmdutil.ExitError {
-			t.Errorf("%s: exit %d, stderr %q, %v, want %q", name, got.Code, got.ErrOut, err, c.says)
+		if err := <-written; err != nil || !strings.HasPrefix(got.ErrOut, c.wantText) || got.Code > cmdutil.ExitError {
+			t.Errorf("%s: exit %d, stderr %q, %v, want %q", name, got.Code, got.ErrOut, err, c.wantText)
 		}
 	}
 }

@@ -45,7 +45,7 @@ func TestRerunOfACauseWithMoreMemory(t *testing.T) {
 		args    string
 		pods    []*corev1.Pod
 		code    int
-		says    []string
+		text    []string
 		runs    string // "" if nothing is created
 		limits  string
 		request string
@@ -89,7 +89,7 @@ func TestRerunOfACauseWithMoreMemory(t *testing.T) {
 			for _, arg := range strings.Fields(strings.ReplaceAll(c.args, "\u00a0", "_")) {
 				args = append(args, strings.ReplaceAll(arg, "_", " "))
 			}
-			wantRun(t, program.Run(t, api.API, args...), c.code, c.says...)
+			wantRun(t, program.Run(t, api.API, args...), c.code, c.text...)
 			made := api.Job("a-retry-1")
 			if c.runs == "" {
 				if made != nil || len(api.Calls()) > 0 {
@@ -115,13 +115,13 @@ func TestMemoryThatCannotBeRaised(t *testing.T) {
 	job := failedJob(t, "a")
 	injected := failedPod(job, 2, 137, "OOMKilled", "", "")
 	injected.Spec.Containers[0].Name, injected.Status.ContainerStatuses[0].Name = "proxy", "proxy"
-	for says, pod := range map[string]*corev1.Pod{
+	for text, pod := range map[string]*corev1.Pod{
 		"container main had no memory limit, so its node ran out of memory; set a limit and a request with --limits and --requests":                                   failedPod(job, 2, 137, "OOMKilled", "", ""),
 		"container proxy is not in the Job's template, so a retry cannot raise its memory; raise it where the container is added, or choose another with --container": injected,
 	} {
 		api := clitest.NewWrites(t, job)
 		api.Pods.Put(pod)
-		wantRun(t, program.Run(t, api.API, "retry", "a", "--cause", "OOMKilled", "--memory", "x2"), cmdutil.ExitError, says)
+		wantRun(t, program.Run(t, api.API, "retry", "a", "--cause", "OOMKilled", "--memory", "x2"), cmdutil.ExitError, text)
 		if calls := api.Calls(); len(calls) > 0 {
 			t.Errorf("it wrote: %v", calls)
 		}
@@ -145,13 +145,13 @@ func TestMemoryGrowsOverRetries(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		code int
-		says string
+		text string
 	}{
 		"x2":    {cmdutil.ExitDone, "Container main gets 4Gi of memory instead of 2Gi; the cap is 8Gi, 8 times the first limit.\n"},
 		"x1000": {cmdutil.ExitDone, "Container main gets 8Gi of memory instead of 2Gi; the cap is 8Gi, 8 times the first limit.\n"},
 	} {
 		for _, job := range []string{"a", "a-retry-1"} {
-			wantRun(t, program.Run(t, api.API, "retry", job, "--memory", name, "--dry-run=server"), c.code, c.says)
+			wantRun(t, program.Run(t, api.API, "retry", job, "--memory", name, "--dry-run=server"), c.code, c.text)
 		}
 	}
 }

@@ -113,7 +113,7 @@ func TestRunningJobGetsMoreMemory(t *testing.T) {
 //
 // Requirements: RTY-47
 func TestJobsThatCannotChangeInPlace(t *testing.T) {
-	for says, p := range map[string]*inPlace{
+	for wantText, p := range map[string]*inPlace{
 		"Kueue suspends and resumes job.batch/a; leave out --in-place, and use --replace": newInPlace(t, func(job *unstructured.Unstructured) {
 			job.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "q"})
 		}),
@@ -121,9 +121,9 @@ func TestJobsThatCannotChangeInPlace(t *testing.T) {
 		"the API server is Kubernetes 1.35":                          old(newInPlace(t)),
 		"you may not patch jobs in namespace":                        denied(newInPlace(t)),
 	} {
-		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, says)
+		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, wantText)
 		if len(p.Calls()) > 0 {
-			t.Errorf("%s: %v", says, p.Calls())
+			t.Errorf("%s: %v", wantText, p.Calls())
 		}
 	}
 	p := newInPlace(t)
@@ -158,9 +158,9 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 	}
 	resumed := set(false, "spec", "suspend")
 	for name, c := range map[string]struct {
-		at          []int // the writes before which it happens, 0 for before the Job is read
-		change      func(*unstructured.Unstructured)
-		says, state string // says is "" if the memory is raised
+		at              []int // the writes before which it happens, 0 for before the Job is read
+		change          func(*unstructured.Unstructured)
+		wantText, state string // wantText is "" if the memory is raised
 	}{
 		"suspended": {[]int{0}, set(true, "spec", "suspend"), "", "2Gi 1Gi suspended"},
 		"resumed":   {[]int{2, 3}, resumed, "job.batch/a was resumed before its memory was raised, and runs with its old memory" + next, "1Gi 512Mi raising"},
@@ -197,11 +197,11 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 				serve()
 			}
 			code := cmdutil.ExitError
-			if c.says == "" {
-				code, c.says = cmdutil.ExitDone, raised
+			if c.wantText == "" {
+				code, c.wantText = cmdutil.ExitDone, raised
 			}
 			t.Run(fmt.Sprint(name, " at ", n), func(t *testing.T) {
-				wantRun(t, program.Run(t, p.API, raise...), code, c.says)
+				wantRun(t, program.Run(t, p.API, raise...), code, c.wantText)
 				if got := p.state(); c.state != "" && got != c.state {
 					t.Errorf("%s, want %s", got, c.state)
 				}
@@ -225,7 +225,7 @@ func deleting(job *unstructured.Unstructured) {
 //
 // Requirements: RTY-47
 func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
-	for n, says := range map[int]string{
+	for n, wantText := range map[int]string{
 		1: "job.batch/a changes all the time, and runs with its old memory; try again\n",
 		2: "job.batch/a changes all the time, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
 	} {
@@ -236,7 +236,7 @@ func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
 			}
 			return conflicts("", r)
 		}
-		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, says)
+		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, wantText)
 		if p.writes > 20 {
 			t.Errorf("%d writes", p.writes)
 		}

@@ -41,26 +41,26 @@ func TestReplaceLeavesTheJob(t *testing.T) {
 		args  string
 		deny  []string
 		code  int
-		says  string
+		text  string
 		calls string
 	}{
-		"finished":      {job: failedJob(t, "a"), code: cmdutil.ExitUsage, says: "--replace: job.batch/a has finished; leave out --replace", calls: "[]"},
-		"no permission": {job: stalledJob(t, "a"), deny: []string{"delete jobs"}, code: cmdutil.ExitError, says: `you may not delete jobs in namespace "ns1", and --replace does`, calls: "[]"},
-		"not created":   {job: stalledJob(t, "a"), deny: []string{"create jobs"}, code: cmdutil.ExitError, says: "you may not create jobs", calls: "[create jobs]"},
+		"finished":      {job: failedJob(t, "a"), code: cmdutil.ExitUsage, text: "--replace: job.batch/a has finished; leave out --replace", calls: "[]"},
+		"no permission": {job: stalledJob(t, "a"), deny: []string{"delete jobs"}, code: cmdutil.ExitError, text: `you may not delete jobs in namespace "ns1", and --replace does`, calls: "[]"},
+		"not created":   {job: stalledJob(t, "a"), deny: []string{"create jobs"}, code: cmdutil.ExitError, text: "you may not create jobs", calls: "[create jobs]"},
 		"not deleted": {
 			job: stalledJob(t, "a"), deny: []string{"delete jobs", "create selfsubjectaccessreviews"}, code: cmdutil.ExitError,
-			says: "job.batch/a-retry-1 was created, and job.batch/a, which it replaces, may be left", calls: "[create jobs patch jobs/status patch jobs delete jobs]",
+			text: "job.batch/a-retry-1 was created, and job.batch/a, which it replaces, may be left", calls: "[create jobs patch jobs/status patch jobs delete jobs]",
 		},
-		"a dry run": {job: stalledJob(t, "a"), args: "--dry-run=server", code: cmdutil.ExitDone, says: "job.batch/a-retry-1 created (server dry run)", calls: "[create jobs]"},
+		"a dry run": {job: stalledJob(t, "a"), args: "--dry-run=server", code: cmdutil.ExitDone, text: "job.batch/a-retry-1 created (server dry run)", calls: "[create jobs]"},
 		"without the flag": {
 			job: stalledJob(t, "a"), args: "--replace=false", code: cmdutil.ExitError,
-			says: "job.batch/a has not finished; wait for it first: kubectl batchjob wait a; or end it and run what it has not completed: --replace", calls: "[]",
+			text: "job.batch/a has not finished; wait for it first: kubectl batchjob wait a; or end it and run what it has not completed: --replace", calls: "[]",
 		},
 	} {
 		api := clitest.NewWrites(t, c.job)
 		api.Deny(c.deny...)
 		got := program.Run(t, api.API, append([]string{"retry", "a", "--replace"}, strings.Fields(c.args)...)...)
-		wantRun(t, got, c.code, c.says)
+		wantRun(t, got, c.code, c.text)
 		if calls := fmt.Sprint(api.Calls()); calls != c.calls || api.Job("a") == nil {
 			t.Errorf("%s: %s", name, calls)
 		}
@@ -74,7 +74,7 @@ func TestCtrlCDuringReplaceLeavesOneJob(t *testing.T) {
 	const all, some = "", "0,1,3,5"
 	for _, c := range []struct {
 		at, completed, deny string
-		says                []string
+		text                []string
 	}{
 		{"create jobs", all, "", []string{"job.batch/a-retry-1 was created, and runs.\n", "job.batch/a deleted\n"}},
 		{"create jobs", all, "delete jobs", []string{"job.batch/a-retry-1 was created, and runs.\n", "error: job.batch/a-retry-1 was created, and job.batch/a, which it replaces, may be left"}},
@@ -96,7 +96,7 @@ func TestCtrlCDuringReplaceLeavesOneJob(t *testing.T) {
 		<-interrupt
 		session.Interrupt()
 		got := clitest.Result{Code: session.End(), Out: session.Out.String(), ErrOut: session.ErrOut.String()}
-		wantRun(t, got, cmdutil.ExitInterrupted, c.says...)
+		wantRun(t, got, cmdutil.ExitInterrupted, c.text...)
 		jobState{"a-retry-1", "runs without " + c.completed}.want(t, api)
 		if left := api.Job("a") != nil; left != (c.deny != "") || got.Out != "" {
 			t.Errorf("%s: the old Job is left: %t; %s", c.at, left, got.Out)

@@ -124,14 +124,14 @@ func TestChanges(t *testing.T) {
 			t.Errorf("%s: %s is %s, want %s", c.args, c.path, got, c.want)
 		}
 	}
-	for args, says := range map[string]string{
+	for args, text := range map[string]string{
 		"--image nope=x":                     `the Job has no container "nope"; it has: setup, main, side`,
 		"--set-env A=1 -c nope":              `the Job has no container "nope"`,
 		`--patch {"spec":{"completions":4}}`: "a retry has the completions and the completionMode of the Job",
 		"--patch [":                          "neither JSON nor YAML",
 		"--patch-file /nonexistent":          "no such file",
 	} {
-		if _, err := changed(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), says) {
+		if _, err := changed(t, strings.Fields(args)...); err == nil || !strings.Contains(err.Error(), text) {
 			t.Errorf("%s: %v", args, err)
 		}
 	}

@@ -24,7 +24,7 @@ func TestMemoryThatNothingCanHold(t *testing.T) {
 	node := func(name, most string) object {
 		return object{"metadata": object{"name": name}, "status": object{"allocatable": object{"memory": most}}}
 	}
-	for says, c := range map[string]struct {
+	for text, c := range map[string]struct {
 		path   string
 		answer object
 	}{
@@ -42,7 +42,7 @@ func TestMemoryThatNothingCanHold(t *testing.T) {
 		api := clitest.NewWrites(t, job)
 		api.Pods.Put(failedPod(job, 2, 137, "OOMKilled", "1Gi", ""))
 		api.API.Answers = map[string]any{c.path: c.answer}
-		wantRun(t, program.Run(t, api.API, "retry", "a", "--cause", "OOMKilled", "--memory", "x2"), cmdutil.ExitError, says)
+		wantRun(t, program.Run(t, api.API, "retry", "a", "--cause", "OOMKilled", "--memory", "x2"), cmdutil.ExitError, text)
 		if calls := api.Calls(); len(calls) > 0 {
 			t.Errorf("it wrote: %v", calls)
 		}

@@ -24,12 +24,12 @@ func TestNameOfRetryExists(t *testing.T) {
 		args, name string
 		change     func(*unstructured.Unstructured)
 		meanwhile  bool // the Job is created after the family was read
-		says       string
+		text       string
 	}{
-		{args: "a", name: "a-retry-1", meanwhile: true, says: "job.batch/a-retry-1 exists already; choose another name with --name"},
-		{args: "a --name other", name: "other", says: "job.batch/other exists already; choose another name with --name"},
-		{args: "a --name other --dry-run=server", name: "other", says: "job.batch/other exists already; choose another name with --name"},
-		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, says: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
+		{args: "a", name: "a-retry-1", meanwhile: true, text: "job.batch/a-retry-1 exists already; choose another name with --name"},
+		{args: "a --name other", name: "other", text: "job.batch/other exists already; choose another name with --name"},
+		{args: "a --name other --dry-run=server", name: "other", text: "job.batch/other exists already; choose another name with --name"},
+		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, text: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
 	} {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
 		existing := failedJob(t, c.name)
@@ -45,7 +45,7 @@ func TestNameOfRetryExists(t *testing.T) {
 			}
 			serve()
 		}
-		wantRun(t, program.Run(t, api.API, append([]string{"retry"}, strings.Fields(c.args)...)...), cmdutil.ExitError, c.says)
+		wantRun(t, program.Run(t, api.API, append([]string{"retry"}, strings.Fields(c.args)...)...), cmdutil.ExitError, c.text)
 		if calls := fmt.Sprint(api.Calls()); calls != "[create jobs]" || api.Job(c.name).GetUID() != existing.GetUID() {
 			t.Errorf("%s: %s", c.args, calls)
 		}
@@ -77,7 +77,7 @@ func TestNamesOfManyStrangers(t *testing.T) {
 	}
 	for flag, c := range map[string]struct {
 		reads int
-		says  string
+		text  string
 	}{"--dry-run=server": {1 + retry.MaxTaken, `^job.batch/a-[0-9a-f]{8}-retry-1 created`}, "--name=b": {1, "^job.batch/b created"}} {
 		api, reads := clitest.NewWrites(t, jobs...), atomic.Int32{}
 		api.API.SetRefuse(func(r *http.Request) *clitest.Status {
@@ -87,7 +87,7 @@ func TestNamesOfManyStrangers(t *testing.T) {
 			return nil
 		})
 		got := program.Run(t, api.API, "retry", "a", flag)
-		if !regexp.MustCompile(c.says).MatchString(got.Out) || int(reads.Load()) != c.reads {
+		if !regexp.MustCompile(c.text).MatchString(got.Out) || int(reads.Load()) != c.reads {
 			t.Errorf("%s: %d reads of Jobs, want %d; %s%s", flag, reads.Load(), c.reads, got.Out, got.ErrOut)
 		}
 	}
@@ -210,7 +210,7 @@ func TestCtrlCDuringRetry(t *testing.T) {
 				t.Errorf("exit %d\n%s%s", code, session.Out.String(), session.ErrOut.String())
 			}
 			jobState{"a-retry-1", c.state}.want(t, api)
-			if says := strings.Contains(session.ErrOut.String(), "job.batch/a-retry-1 was created, and runs.\n"); says != strings.HasPrefix(c.state, "runs") {
+			if text := strings.Contains(session.ErrOut.String(), "job.batch/a-retry-1 was created, and runs.\n"); text != strings.HasPrefix(c.state, "runs") {
 				t.Errorf("%s", session.ErrOut.String())
 			}
 		})
@@ -246,7 +246,7 @@ func TestRetryWithALostAnswer(t *testing.T) {
 		at        string
 		completed string
 		code      int
-		says      string
+		text      string
 		state     string
 	}{
 		{"create jobs", some, cmdutil.ExitDone, "job.batch/a-retry-1 created\n", "runs without 0,1,3-5"},
@@ -256,7 +256,7 @@ func TestRetryWithALostAnswer(t *testing.T) {
 	} {
 		api := clitest.NewWrites(t, failedJob(t, "a", set(c.completed, "status", "completedIndexes")))
 		api.Around = lose(c.at)
-		wantRun(t, program.Run(t, api.API, "retry", "a"), c.code, c.says)
+		wantRun(t, program.Run(t, api.API, "retry", "a"), c.code, c.text)
 		jobState{"a-retry-1", c.state}.want(t, api)
 	}
 }
@@ -265,7 +265,7 @@ func TestRetryWithALostAnswer(t *testing.T) {
 //
 // Requirements: RTY-27
 func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
-	for at, says := range map[string]string{
+	for at, text := range map[string]string{
 		"create jobs":       "job.batch/a-retry-1 may have been created, or may still be; see it with: kubectl batchjob status a-retry-1 -n ns1",
 		"patch jobs/status": "job.batch/a-retry-1 was created, and may be left suspended; it runs nothing; the next retry removes it",
 		"patch jobs":        "job.batch/a-retry-1 was created, and it is not known whether it runs; see it with: kubectl batchjob status a-retry-1 -n ns1",
@@ -273,7 +273,7 @@ func TestRetryWithALostAnswerThatCannotBeRead(t *testing.T) {
 		api := clitest.NewWrites(t, failedJob(t, "a"))
 		api.Around = lose(at)
 		refuse(api, "a-retry-1", at)
-		wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, says)
+		wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, text)
 	}
 	api := clitest.NewWrites(t, failedJob(t, "a")) // A rejected request leaves no doubt.
 	api.Deny("create jobs")

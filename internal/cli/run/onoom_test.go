@@ -74,7 +74,7 @@ func TestMemoryRetriesEnd(t *testing.T) {
 	for name, c := range map[string]struct {
 		args   string
 		second string // the reason of the second failure
-		says   string
+		text   string
 	}{
 		"at the cap":           {"--retry=2 --on-oom=memory=x2,max=512Mi", "OOMKilled", "Cannot retry job.batch/train-retry-1: container main had 512Mi of memory, and the cap is 512Mi"},
 		"no memory retry left": {"--retry=1 --on-oom=memory=x2", "OOMKilled", ""},
@@ -89,15 +89,15 @@ func TestMemoryRetriesEnd(t *testing.T) {
 			server.failAs(2, "train-retry-1", 137, c.second)
 			last := "train-retry-1"
 			if c.second == "Error" {
-				s.WaitErr(c.says)
+				s.WaitErr(c.text)
 				server.failAs(3, "train-retry-2", 137, "OOMKilled")
 				last = "train-retry-2"
 			}
 			expect(t, s, cmdutil.ExitJobFailed, "", "job.batch/"+last+" Failed")
-			if !strings.Contains(s.ErrOut.String(), c.says) {
-				t.Errorf("%q is missing:\n%s", c.says, s.ErrOut.String())
+			if !strings.Contains(s.ErrOut.String(), c.text) {
+				t.Errorf("%q is missing:\n%s", c.text, s.ErrOut.String())
 			}
-			if c.says == "" && strings.Contains(s.ErrOut.String(), "Cannot retry") {
+			if c.text == "" && strings.Contains(s.ErrOut.String(), "Cannot retry") {
 				t.Error(s.ErrOut.String())
 			}
 		})

@@ -59,7 +59,7 @@ func TestRunCreatesAllKindsOrNone(t *testing.T) {
 //
 // Requirements: RUN-16
 func TestCtrlCDuringTheCreationOfAnotherKind(t *testing.T) {
-	for answered, says := range map[bool]string{
+	for answered, text := range map[bool]string{
 		true:  "Deleted configmap/settings.\n",
 		false: "error: the ConfigMap may have been created nevertheless; look for it with: kubectl get configmap settings\n",
 	} {
@@ -86,7 +86,7 @@ func TestCtrlCDuringTheCreationOfAnotherKind(t *testing.T) {
 		s := program.Start(t, server.API, env, "run", "--all-kinds", "-f", clitest.WriteManifest(t, train+configMap("settings")))
 		<-stored
 		s.Interrupt()
-		expect(t, s, cmdutil.ExitInterrupted, "", says)
+		expect(t, s, cmdutil.ExitInterrupted, "", text)
 		want := []string{"POST configmaps/settings"}
 		if answered {
 			want = append(want, "DELETE configmaps/settings")

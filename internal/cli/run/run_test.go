@@ -133,7 +133,7 @@ func TestNothingIsCreatedForABadManifest(t *testing.T) {
 		manifest string
 		args     string
 		code     int
-		says     string
+		wantText string
 	}{
 		"empty":               {"# nothing\n", "", cmdutil.ExitUsage, "no Jobs"},
 		"another kind":        {configMap("c"), "", cmdutil.ExitError, "not a ConfigMap of v1; use: kubectl create -f"},
@@ -155,7 +155,7 @@ func TestNothingIsCreatedForABadManifest(t *testing.T) {
 	} {
 		server := newServer(t)
 		got := program.Run(t, server.API, append([]string{"run", "-f", clitest.WriteManifest(t, c.manifest)}, strings.Fields(c.args)...)...)
-		if got.Code != c.code || !strings.Contains(got.ErrOut, c.says) || len(server.written()) > 0 {
+		if got.Code != c.code || !strings.Contains(got.ErrOut, c.wantText) || len(server.written()) > 0 {
 			t.Errorf("%s: exit %d, %q, wrote %q", name, got.Code, got.ErrOut, server.written())
 		}
 	}
@@ -246,7 +246,7 @@ func TestTimeout(t *testing.T) {
 
 // Requirements: RUN-07
 func TestCancel(t *testing.T) {
-	for args, want := range map[string]struct{ write, says string }{
+	for args, want := range map[string]struct{ write, wantText string }{
 		"":                      {"", "Interrupted: job.batch/train keeps running; delete it with: kubectl delete job train -n ns1\n"},
 		"--rm --on-cancel=keep": {"", "Interrupted: job.batch/train keeps running"},
 		"--on-cancel=suspend":   {"PATCH train", "Interrupted: suspended job.batch/train; resume it with: kubectl patch job train -n ns1 -p '{\"spec\":{\"suspend\":false}}'\n"},
@@ -259,7 +259,7 @@ func TestCancel(t *testing.T) {
 		s.WaitErr("train  Running")
 		server.Pods.Put(clitest.RunningPod("a", 0, 1))
 		s.Interrupt()
-		expect(t, s, cmdutil.ExitInterrupted, "", want.says)
+		expect(t, s, cmdutil.ExitInterrupted, "", want.wantText)
 		if got := strings.Join(server.written()[1:], " "); got != want.write {
 			t.Errorf("%s: wrote %q", args, got)
 		}

@@ -27,7 +27,7 @@ spec:
 func TestContainersOfPodsRestart(t *testing.T) {
 	never := strings.Replace(migrate, "OnFailure", "Never", 1)
 	deadline := strings.Replace(never, "initContainers", "activeDeadlineSeconds: 60\n      initContainers", 1)
-	for _, tc := range []struct{ name, manifest, args, reason, says string }{
+	for _, tc := range []struct{ name, manifest, args, reason, text string }{
 		{"OnFailure at the limit", migrate, "--pods exit=1", "BackoffLimitExceeded", "failed after 33s"},
 		{"OnFailure below the limit", migrate, "--pods attempt=1,exit=1 --pods attempt=2,exit=1", "CompletionsReached", "completed after 13s"},
 		{"an init container under OnFailure", migrate, "--pods container=wait,exit=9", "BackoffLimitExceeded", "container wait last exited with code 9"},
@@ -43,7 +43,7 @@ func TestContainersOfPodsRestart(t *testing.T) {
 			t.Errorf("%s: %s, want %s", tc.name, r.Verdict.Reason, tc.reason)
 		}
 		got := program.Run(t, nil, append([]string{"simulate", "-f", file}, strings.Fields(tc.args)...)...)
-		if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, tc.says) {
+		if got.Code != cmdutil.ExitDone || !strings.Contains(got.Out, tc.text) {
 			t.Errorf("%s: exit %d, %s%s", tc.name, got.Code, got.Out, got.ErrOut)
 		}
 	}

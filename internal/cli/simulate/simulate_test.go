@@ -71,7 +71,7 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 	for _, tc := range []struct {
 		args string
 		code int
-		says string
+		text string
 	}{
 		{named + " --pods container=nope,exit=1", cmdutil.ExitUsage, `--pods=container=nope,exit=1 matched no pod: there is no container "nope", only main`},
 		{named + " --pods index=3,exit=1", cmdutil.ExitUsage, "matched no pod: the Job is not Indexed"},
@@ -84,10 +84,10 @@ func TestWhatTheFlagsDidNotGetIsAnError(t *testing.T) {
 		{named + " --pods attempt=1 --pods exit=3", 0, ""}, // the first one is overridden
 	} {
 		got := program.Run(t, nil, append([]string{"simulate", "-f"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out == "" {
+		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.text) || got.Out == "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
-		if strings.Contains(got.ErrOut, "error") != (tc.says != "") {
+		if strings.Contains(got.ErrOut, "error") != (tc.text != "") {
 			t.Errorf("%s: %q", tc.args, got.ErrOut)
 		}
 	}
@@ -139,7 +139,7 @@ func TestSimulateUsage(t *testing.T) {
 	for _, tc := range []struct {
 		args string
 		code int
-		says string
+		text string
 	}{
 		{"-f " + job + " --pods exit=x", cmdutil.ExitUsage, "--pods=exit=x: exit=x: must be a number between 0 and 255"},
 		{"-f " + job + " --pods exit=256", cmdutil.ExitUsage, "must be a number"},
@@ -158,7 +158,7 @@ func TestSimulateUsage(t *testing.T) {
 		{"-f ../lint/testdata/lint/many.yaml", cmdutil.ExitError, "../lint/testdata/lint/many.yaml:"},
 	} {
 		got := program.Run(t, nil, append([]string{"simulate"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.says) || got.Out != "" {
+		if got.Code != tc.code || !strings.Contains(got.ErrOut, tc.text) || got.Out != "" {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
@@ -246,10 +246,10 @@ func TestPodsOfAJobAreRepeated(t *testing.T) {
 			t.Errorf("%s: %+v", args, r.Causes)
 		}
 	}
-	for args, says := range map[string]string{
+	for args, text := range map[string]string{
 		"absent": `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --from FILE`, "pod/a": "is not a Job",
 	} {
-		if got := program.Run(t, o.API, "simulate", "-f", file, "--from", args); got.Code == 0 || !strings.Contains(got.ErrOut, says) {
+		if got := program.Run(t, o.API, "simulate", "-f", file, "--from", args); got.Code == 0 || !strings.Contains(got.ErrOut, text) {
 			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
 	}

@@ -132,7 +132,7 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 	for _, tc := range []struct {
 		job, args string
 		code      int
-		says      string
+		wantText  string
 	}{
 		{"running", "running --set backoffLimit=1", cmdutil.ExitError, "job.batch/running: it has not finished; wait for it with: kubectl batchjob wait running"},
 		{"backoff-limit", "absent --set backoffLimit=1", cmdutil.ExitError, `job "absent" not found in namespace "ns1"; if bundle or watch --record kept it, use --from FILE`},
@@ -155,7 +155,7 @@ func TestWhatCannotBeAnsweredIsAnError(t *testing.T) {
 		{"backoff-limit", "a --set backoffLimit=1 -o wide", cmdutil.ExitUsage, "unknown output format"},
 	} {
 		got := program.Run(t, serve(t, tc.job).API, append([]string{"what-if"}, strings.Fields(tc.args)...)...)
-		if got.Code != tc.code || got.Out != "" || !strings.Contains(got.ErrOut, tc.says) {
+		if got.Code != tc.code || got.Out != "" || !strings.Contains(got.ErrOut, tc.wantText) {
 			t.Errorf("%s: exit %d, %q, %q", tc.args, got.Code, got.Out, got.ErrOut)
 		}
 	}
@@ -200,13 +200,13 @@ func TestJobIsReadFromARecording(t *testing.T) {
 		t.Fatalf("exit %d, %s", got.Code, got.ErrOut)
 	}
 	clitest.Golden(t, "failed-indexes.golden", got.Out)
-	for args, says := range map[string]string{
+	for args, wantText := range map[string]string{
 		"absent --from " + file:             "shows no pods of the Job",
 		"absent --from /nonexistent":        "no such file",
 		"absent --from ../whatif/whatif.go": "this is no recording",
 	} {
 		got := program.Run(t, nil, append([]string{"what-if", "--set", "backoffLimit=1"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, says) {
+		if got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, wantText) {
 			t.Errorf("%s: exit %d, %s", args, got.Code, got.ErrOut)
 		}
 	}

@@ -80,14 +80,14 @@ func TestPodsCostNoOtherEvent(t *testing.T) {
 		if took := time.Since(begun); took >= maxDrain {
 			t.Errorf("the end took %v", took)
 		}
-		if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsTold(t, api, eventPodDeleted) != 30_000 {
-			t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsTold(t, api, eventPodDeleted))
+		if api.made("create "+eventCompleted) != 1 || api.made("create "+eventPodFailed) != 1 || podsReported(t, api, eventPodDeleted) != 30_000 {
+			t.Errorf("%d events: Completed %d, PodFailed %d, %d pods deleted", len(api.calls), api.made("create "+eventCompleted), api.made("create "+eventPodFailed), podsReported(t, api, eventPodDeleted))
 		}
 		// The burst and, at the end, the pending pods: one event, or one event each for a few pods.
 		if n := api.made("create " + eventPodCreated); n > laneBurst+namedPods {
 			t.Errorf("%d events about the pods of one Job", n)
 		}
-		if n := podsTold(t, api, eventPodCreated); n != 5000 {
+		if n := podsReported(t, api, eventPodCreated); n != 5000 {
 			t.Errorf("%d of 5000 pods are told of", n)
 		}
 	})
@@ -286,8 +286,8 @@ func TestOldEventsAreLeftOut(t *testing.T) {
 	}
 }
 
-// podsTold returns the number of pods that the events of a reason report.
-func podsTold(t *testing.T, api *eventAPI, reason string) (n int) {
+// podsReported returns the number of pods that the events of a reason report.
+func podsReported(t *testing.T, api *eventAPI, reason string) (n int) {
 	t.Helper()
 	for _, e := range api.events {
 		if e.Reason != reason {

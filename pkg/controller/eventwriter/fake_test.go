@@ -129,8 +129,8 @@ func (a *eventAPI) store(e *corev1.Event) *corev1.Event {
 // forget deletes the events, as the API server does after an hour.
 func (a *eventAPI) forget() { clear(a.events) }
 
-// told returns all stored events, as "Reason xCount: message".
-func (a *eventAPI) told() (texts []string) {
+// eventTexts returns all stored events, as "Reason xCount: message".
+func (a *eventAPI) eventTexts() (texts []string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, e := range a.events {
@@ -142,7 +142,7 @@ func (a *eventAPI) told() (texts []string) {
 
 func (a *eventAPI) want(t *testing.T, what string, texts ...string) {
 	t.Helper()
-	if got := a.told(); !slices.Equal(got, texts) {
+	if got := a.eventTexts(); !slices.Equal(got, texts) {
 		t.Errorf("%s: the events are\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(texts, "\n"))
 	}
 }

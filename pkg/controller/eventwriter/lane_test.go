@@ -58,8 +58,8 @@ func TestLaneWritesTenEventsThenOneAMinute(t *testing.T) {
 		second(i)
 	}
 	w.wake()
-	if n := api.made("create"); n != laneBurst+1 || !strings.Contains(strings.Join(api.told(), "\n"), "Created 51 pods: a-0010, a-0011, a-0012 and 48 more") {
-		t.Errorf("%d events:\n%s", n, strings.Join(api.told(), "\n"))
+	if n := api.made("create"); n != laneBurst+1 || !strings.Contains(strings.Join(api.eventTexts(), "\n"), "Created 51 pods: a-0010, a-0011, a-0012 and 48 more") {
+		t.Errorf("%d events:\n%s", n, strings.Join(api.eventTexts(), "\n"))
 	}
 	w.Pods(eventJob("b"), eventPodCreated, "Created", []string{"b"})
 	w.Event(eventJob("a"), corev1.EventTypeNormal, "Suspended", "Job suspended")
@@ -69,8 +69,8 @@ func TestLaneWritesTenEventsThenOneAMinute(t *testing.T) {
 	}
 	w.Finished(eventJob("a"))
 	w.write()
-	if !strings.Contains(strings.Join(api.told(), "\n"), "Created 9 pods: a-0061, a-0062, a-0063 and 6 more") {
-		t.Errorf("not all is told:\n%s", strings.Join(api.told(), "\n"))
+	if !strings.Contains(strings.Join(api.eventTexts(), "\n"), "Created 9 pods: a-0061, a-0062, a-0063 and 6 more") {
+		t.Errorf("not all is told:\n%s", strings.Join(api.eventTexts(), "\n"))
 	}
 	// After a while without events, the budget is full again.
 	w.clock.Step(laneBurst * lanePeriod)
@@ -106,8 +106,8 @@ func TestSameTextIsAHigherCount(t *testing.T) {
 	}
 	w.clock.Step(laneBurst * lanePeriod)
 	w.wake()
-	if told := api.told(); len(told) != 2+maxNotes || !slices.Contains(told, "Reason x1: 49") || !slices.Contains(told, "Reason x1: 40") {
-		t.Errorf("%q", told)
+	if known := api.eventTexts(); len(known) != 2+maxNotes || !slices.Contains(known, "Reason x1: 49") || !slices.Contains(known, "Reason x1: 40") {
+		t.Errorf("%q", known)
 	}
 }
 
@@ -132,11 +132,11 @@ func TestCausesAreCounted(t *testing.T) {
 		w.Failures(eventJob("a"), eventPodFailed, failedFor(fmt.Sprintf("C%d", i), "a-10"), 2)
 	}
 	w.write()
-	told := api.told()
-	if len(told) != 1+maxCauses+1 || !slices.Contains(told, "PodFailed x1100: Pod failed: A. First in pod a-7") {
-		t.Errorf("%d events:\n%s", len(told), strings.Join(told, "\n"))
+	known := api.eventTexts()
+	if len(known) != 1+maxCauses+1 || !slices.Contains(known, "PodFailed x1100: Pod failed: A. First in pod a-7") {
+		t.Errorf("%d events:\n%s", len(known), strings.Join(known, "\n"))
 	}
-	if other := fmt.Sprintf("PodFailed x%d: %s One of them: Pod failed: C18. First in pod a-10", 2*(100-18), cause.Others); !slices.Contains(told, other) {
-		t.Errorf("not there: %s\n%s", other, strings.Join(told, "\n"))
+	if other := fmt.Sprintf("PodFailed x%d: %s One of them: Pod failed: C18. First in pod a-10", 2*(100-18), cause.Others); !slices.Contains(known, other) {
+		t.Errorf("not there: %s\n%s", other, strings.Join(known, "\n"))
 	}
 }

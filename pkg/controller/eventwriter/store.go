@@ -61,8 +61,8 @@ func newOutgoing(l *lane, n note) *outgoing {
 }
 
 // eventName returns the name of an event, which is the same for the same message about the same object.
-func eventName(about corev1.ObjectReference, said ...string) string {
-	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + strings.Join(said, "\n")))
+func eventName(about corev1.ObjectReference, parts ...string) string {
+	sum := sha256.Sum256([]byte(string(about.UID) + "\n" + strings.Join(parts, "\n")))
 	hash := hex.EncodeToString(sum[:8])
 	name := about.Name[:min(len(about.Name), validation.DNS1123SubdomainMaxLength-1-len(hash))]
 	return strings.TrimRight(name, "-.") + "." + hash

@@ -86,8 +86,8 @@ func TestFailureEventsCarryTheirCause(t *testing.T) {
 	api.forget()
 	w.Failures(eventJob("a"), eventPodFailed, failedFor("Evicted", "a-9"), 1)
 	check("written again", first)
-	if told := api.told(); len(told) == 0 || !strings.Contains(told[0], "x3") {
-		t.Errorf("%q", told)
+	if known := api.eventTexts(); len(known) == 0 || !strings.Contains(known[0], "x3") {
+		t.Errorf("%q", known)
 	}
 }
 

@@ -47,7 +47,7 @@ func TestControllersOfOneNameShareALease(t *testing.T) {
 func TestImpossibleElectionsAreRejected(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*Election)
-		says   string
+		text   string
 	}{
 		"as it is": {func(*Election) {}, ""},
 		"the shortest": {func(e *Election) {
@@ -69,10 +69,10 @@ func TestImpossibleElectionsAreRejected(t *testing.T) {
 		e := (&leaseStore{}).candidate("a")
 		c.change(&e)
 		switch err := e.Validate(); {
-		case c.says == "" && err != nil:
+		case c.text == "" && err != nil:
 			t.Errorf("%s: %v", name, err)
-		case c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)):
-			t.Errorf("%s: %v, want %q", name, err, c.says)
+		case c.text != "" && (err == nil || !strings.Contains(err.Error(), c.text)):
+			t.Errorf("%s: %v, want %q", name, err, c.text)
 		}
 	}
 }

@@ -78,13 +78,13 @@ func asTemplate(change func(*corev1.Pod), without ...string) *batchv1.Job {
 }
 
 // wantStall fails unless this problem blocks the Job in the report and in the list, with all of the texts.
-func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, says ...string) {
+func wantStall(t *testing.T, f input.Input, kind explain.ProblemKind, texts ...string) {
 	t.Helper()
 	r := report(f)
 	if p := problem(t, r, kind); !p.Blocks || !r.Verdict.Stalled {
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
-	wantSaid(t, r, says...)
+	wantText(t, r, texts...)
 	if stall := analysis.StallOf(listed(f)); stall == nil || stall.Kind != kind || !strings.Contains(verdict(r), firstClause(stall.Text)[1:]) {
 		t.Errorf("the list has %+v, and the verdict is: %s", stall, verdict(r))
 	}
@@ -111,12 +111,12 @@ func TestProxyThatOutlivesItsMainContainerStallsTheJob(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			pod := containers(corev1.PodRunning, nil, []corev1.ContainerStatus{runsSince(tc.proxy, time.Hour), endedWith("backup", tc.code, 5*time.Minute)})
-			kind, says := explain.ProblemContainerEnded, "ended 5m ago with exit code 0, and container "+tc.proxy+" keeps the pod from ending."
+			kind, wantText := explain.ProblemContainerEnded, "ended 5m ago with exit code 0, and container "+tc.proxy+" keeps the pod from ending."
 			if tc.code != 0 {
-				kind, says = explain.ProblemContainerFailed, "ended 5m ago with exit code 3; the pod does not end or count as failed while container "+tc.proxy+" is still running."
+				kind, wantText = explain.ProblemContainerFailed, "ended 5m ago with exit code 3; the pod does not end or count as failed while container "+tc.proxy+" is still running."
 			}
 			wantStall(t, factsOf(asTemplate(pod, "mesh", "istio-proxy", "linkerd-proxy"), podOf("a", pod)), kind,
-				"The Job is stalled: container backup of pod a "+says, tc.advice, "-n ns")
+				"The Job is stalled: container backup of pod a "+wantText, tc.advice, "-n ns")
 		})
 	}
 }
@@ -162,7 +162,7 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 	wantStall(t, factsOf(asTemplate(runs(0)), podOf("a", runs(64*time.Second))), explain.ProblemInitRunning,
 		"Init container wait-for-db (2 of 2) has been running for 1m4s; container migrate starts only after it has ended.", "kubectl logs a -c wait-for-db -n ns")
 	r := report(factsOf(asTemplate(runs(0)), podOf("a", runs(time.Minute)), podOf("b", runs(time.Hour))))
-	wantSaid(t, r, "Init container wait-for-db (2 of 2) has been running in 2 pods, in the first of them for 1h")
+	wantText(t, r, "Init container wait-for-db (2 of 2) has been running in 2 pods, in the first of them for 1h")
 
 	// A container that fails and is restarted is the same problem while it runs and while it waits.
 	looping := restarted(waitsFor("wait-for-db", "CrashLoopBackOff"), 3, 1, time.Minute)
@@ -180,8 +180,8 @@ func TestInitContainerThatRunsForLongIsNamed(t *testing.T) {
 func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) {
 	main := []corev1.ContainerStatus{waitsFor("main", "PodInitializing")}
 	for name, tc := range map[string]struct {
-		sidecar corev1.ContainerStatus
-		says    string
+		sidecar  corev1.ContainerStatus
+		wantText string
 	}{
 		"waits":      {restarted(waitsFor("sidecar-cache", "CrashLoopBackOff"), 2, 1, 10*time.Second), "it last exited with code 1, restarted 2 times, and its startup probe has not succeeded"},
 		"runs again": {restarted(unready(runsSince("sidecar-cache", 8*time.Second)), 2, 1, 12*time.Second), "it last exited with code 1, restarted 2 times, and its startup probe has not succeeded"},
@@ -192,7 +192,7 @@ func TestSidecarThatIsNotStartedKeepsTheMainContainerFromStarting(t *testing.T) 
 			job := asTemplate(pod)
 			job.Spec.Template.Spec.InitContainers[1].StartupProbe = &corev1.Probe{}
 			wantStall(t, factsOf(job, podOf("a", pod)), explain.ProblemSidecarNotStarted,
-				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started; "+tc.says+"; no retry limit counts this, and activeDeadlineSeconds is not set.",
+				"The Job is stalled: container main cannot start, because sidecar sidecar-cache (2 of 2) has not started; "+tc.wantText+"; no retry limit counts this, and activeDeadlineSeconds is not set.",
 				"kubectl logs a -c sidecar-cache")
 			if r := report(factsOf(job, podOf("a", pod))); strings.Contains(verdict(r), "OnFailure") {
 				t.Error(verdict(r))
@@ -219,7 +219,7 @@ func TestStoppedContainerIsFoundByItsProbes(t *testing.T) {
 		"Readiness probe errored: failed to run in container - Exec setup failed - API error (500): Container 569bdd1b2051a84be701788d12f584396b69904f is not running",
 	} {
 		r := wantFirst(t, stopped(9, message), "The Job is stalled: container main has stopped, but the status of its pod says that it is running; the kubelet or the container runtime of node node-1 has lost track of it.")
-		wantSaid(t, r, "kubectl delete pod a -n ns")
+		wantText(t, r, "kubectl delete pod a -n ns")
 	}
 	for name, f := range map[string]input.Input{
 		"it has just ended":     stopped(2, inVain+"cannot exec in a stopped container: unknown"),
@@ -242,7 +242,7 @@ func TestSidecarWithoutItsRestartPolicyIsAnInitContainer(t *testing.T) {
 		p.CreationTimestamp = ago(time.Second)
 	}))
 	r := wantFirst(t, f, "Init container sidecar-log has been running for 12m, as the pod lacks its restartPolicy Always; container main starts only after it has ended.")
-	wantSaid(t, r, "find out which admission webhook or policy changes the pods", "kubectl get mutatingwebhookconfigurations")
+	wantText(t, r, "find out which admission webhook or policy changes the pods", "kubectl get mutatingwebhookconfigurations")
 	if p := problem(t, r, explain.ProblemInitRunning); !p.Role.LostPolicy || p.MayContinue {
 		t.Errorf("%+v", p)
 	}

@@ -364,14 +364,14 @@ func TestEvidenceIsOfAFailedIndex(t *testing.T) {
 			ended(j, reason, "")
 		}), podOf("train-1-a", onIndex(1, 1, exits(1, "Error", time.Minute))), podOf("train-2-a", onIndex(2, 1, exits(1, "Error", time.Minute))),
 			podOf("train-4-a", onIndex(4, 1, exits(42, "Error", 2*time.Minute)))))
-		told := ""
+		known := ""
 		for _, e := range r.Evidence {
 			if e.Kind == explain.EvidencePod {
-				told += e.Pod
+				known += e.Pod
 			}
 		}
-		if told != "train-4-a" {
-			t.Errorf("%s: the evidence is pod %q", reason, told)
+		if known != "train-4-a" {
+			t.Errorf("%s: the evidence is pod %q", reason, known)
 		}
 	}
 }

@@ -50,7 +50,7 @@ func TestCrashLoopHasOneExplanationWhileItWaitsRunsAndEnds(t *testing.T) {
 			if p.Start.Reason != explain.CrashLoopBackOff || p.Run.Exit.ExitCode != 1 || p.Run.Restarts != 3 || !p.Blocks {
 				t.Errorf("%+v", p)
 			}
-			wantSaid(t, r, "kubectl logs a --previous -n ns")
+			wantText(t, r, "kubectl logs a --previous -n ns")
 			isLog := func(e explain.Evidence) bool { return e.Kind == explain.EvidenceLogs && len(e.Lines) > 0 }
 			if !slices.ContainsFunc(r.Evidence, isLog) {
 				t.Errorf("no log in the evidence: %+v", r.Evidence)
@@ -73,7 +73,7 @@ func TestContainerThatRunsAgainForLongIsNamedWithItsLastFailure(t *testing.T) {
 	if p := problem(t, r, explain.ProblemRestarted); p.Blocks || r.Verdict.Stalled || p.Run.Restarts != 3 {
 		t.Errorf("%+v", p)
 	}
-	wantSaid(t, r, "raise the memory limit", "kubectl logs a --previous -n ns")
+	wantText(t, r, "raise the memory limit", "kubectl logs a --previous -n ns")
 	if stall := analysis.StallOf(listed(f)); stall != nil {
 		t.Errorf("it works: %+v", stall)
 	}
@@ -111,18 +111,18 @@ func TestCrashLoopIsAdvisedByItsError(t *testing.T) {
 	f := crashLoop(backsOff)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"[FATAL tini (7)] exec /run.sh failed: Permission denied"}}}
 	r := report(f)
-	wantSaid(t, r, "make /run.sh executable for the container's user: chmod +x in image image:1, or defaultMode: 0755 of the ConfigMap or Secret volume", "kubectl logs a --previous")
+	wantText(t, r, "make /run.sh executable for the container's user: chmod +x in image image:1, or defaultMode: 0755 of the ConfigMap or Secret volume", "kubectl logs a --previous")
 
 	f = crashLoop(backsOff)
 	f.Job.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
 	c := &f.Job.Spec.Template.Spec.Containers[0]
 	c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyNever)
 	c.RestartPolicyRules = []corev1.ContainerRestartRule{{ExitCodes: &corev1.ContainerRestartRuleOnExitCodes{Operator: corev1.ContainerRestartRuleOnExitCodesOpNotIn, Values: []int32{0, 2}}}}
-	wantSaid(t, report(f), "set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container main after exit code 1")
+	wantText(t, report(f), "set activeDeadlineSeconds, or recreate the Job with restartPolicyRules that do not restart container main after exit code 1")
 	f.Job.Spec.ActiveDeadlineSeconds = ptr.To[int64](86400)
 	r = report(f)
-	wantSaid(t, r, "so only activeDeadlineSeconds ends it")
-	wantUnsaid(t, r, "recreate the Job with restartPolicyRules")
+	wantText(t, r, "so only activeDeadlineSeconds ends it")
+	wantWithout(t, r, "recreate the Job with restartPolicyRules")
 }
 
 // A list reports a crash loop, too, although the pod is ready while its container runs.

@@ -58,12 +58,12 @@ func TestPodsThatOthersTookAreCountedThoughNoCounterHasThem(t *testing.T) {
 	if len(karpenter.Rulings) != 1 || karpenter.Rulings[0].Pods != 3 || ptr.Deref(karpenter.Rulings[0].Rule, -1) != 0 || karpenter.Rulings[0].Action != "Ignore" {
 		t.Errorf("%+v", karpenter.Rulings)
 	}
-	wantSaid(t, r, "karpenter.sh/do-not-disrupt", "priorityClassName", "save checkpoints")
-	wantUnsaid(t, r, "with action Ignore")
+	wantText(t, r, "karpenter.sh/do-not-disrupt", "priorityClassName", "save checkpoints")
+	wantWithout(t, r, "with action Ignore")
 
 	// Advice that the Job follows is not repeated.
 	f.Job.Spec.Template.Annotations = map[string]string{"karpenter.sh/do-not-disrupt": "true"}
-	wantUnsaid(t, report(f), "do-not-disrupt")
+	wantWithout(t, report(f), "do-not-disrupt")
 }
 
 // The eviction API leaves no event. A pod that is gone, that the kubelet stopped, and that neither the Job's controller deleted nor
@@ -166,5 +166,5 @@ func TestInterruptedRaiseOfMemoryIsExplained(t *testing.T) {
 		j.Spec.Suspend = ptr.To(true)
 		j.Annotations = map[string]string{"batchjob.dev/raise-memory": `{"memory":{"main":{"limit":"2Gi"}},"resume":true}`}
 	})))
-	wantSaid(t, r, "the Job is suspended until its memory is raised (retry --in-place)", "kubectl batchjob retry train --in-place")
+	wantText(t, r, "the Job is suspended until its memory is raised (retry --in-place)", "kubectl batchjob retry train --in-place")
 }

@@ -65,8 +65,8 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
 	f.Events = probeEvents
 	r := wantFirst(t, f, first)
-	wantSaid(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
-	wantUnsaid(t, r, "grace period", "low on memory", "find out what stopped")
+	wantText(t, r, "code 137", "find out why container main did not answer its liveness probe", "kubectl describe pod a")
+	wantWithout(t, r, "grace period", "low on memory", "find out what stopped")
 
 	// The kubelet could not run the probe.
 	f.Events = append([]input.Event{about("a", "Warning", "kubelet", "Unhealthy", `Liveness probe errored and resulted in unknown state: rpc error: code = NotFound desc = no task`)}, probeEvents[1])
@@ -75,9 +75,9 @@ func TestFailedLivenessProbeIsTheCause(t *testing.T) {
 	// A later deletion does not change it, with and without our controller's event.
 	f = failedOnce()
 	f.Events = probeEvents
-	wantSaid(t, wantFirst(t, f, first), "find out why container main did not answer its liveness probe")
+	wantText(t, wantFirst(t, f, first), "find out why container main did not answer its liveness probe")
 	f.Events = append([]input.Event{failedEvent(exited(137), "a", 1, 11*time.Minute)}, probeEvents...)
-	wantUnsaid(t, wantFirst(t, f, first), "low on memory")
+	wantWithout(t, wantFirst(t, f, first), "low on memory")
 }
 
 // A container that the kubelet restarts has not ended its pod, and another container has its own end.
@@ -87,7 +87,7 @@ func TestProbeOfAnotherContainerIsNoCause(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 11*time.Minute)))
 	for _, message := range []string{"Container main failed liveness probe, will be restarted", "Container proxy failed liveness probe"} {
 		f.Events = []input.Event{about("a", "Normal", "kubelet", "Killing", message)}
-		wantUnsaid(t, report(f), "was killed because")
+		wantWithout(t, report(f), "was killed because")
 	}
 }
 
@@ -120,14 +120,14 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 			f := failedOnce(podOf("a", withStatus("", "", tc.disruption, tc.message, evicted)))
 			f.Events = []input.Event{tc.event}
 			r := wantFirst(t, f, tc.first)
-			wantSaid(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
-			wantUnsaid(t, r, "find out what stopped", "grace period")
+			wantText(t, r, tc.advice, "podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget")
+			wantWithout(t, r, "find out what stopped", "grace period")
 
 			f = failedOnce() // The pod no longer exists.
 			f.Events = []input.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
 			r = wantFirst(t, f, tc.first)
-			wantSaid(t, r, tc.advice, tc.event.Message)
-			wantUnsaid(t, r, "find out who deletes", "no event names the cause")
+			wantText(t, r, tc.advice, tc.event.Message)
+			wantWithout(t, r, "find out who deletes", "no event names the cause")
 
 			f.Events = append(f.Events, failedEvent(cause.Failure{Condition: corev1.DisruptionTarget}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, tc.first)
@@ -160,8 +160,8 @@ func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := report(tc.f)
-			wantSaid(t, r, tc.advice, tc.command)
-			wantUnsaid(t, r, "action Ignore")
+			wantText(t, r, tc.advice, tc.command)
+			wantWithout(t, r, "action Ignore")
 		})
 	}
 }
@@ -170,7 +170,7 @@ func TestDisruptionThatTheNextPodsMeetIsNotIgnored(t *testing.T) {
 func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 	f := failedOnce(podOf("a", exits(1, "Error", 11*time.Minute)))
 	f.Events = []input.Event{about("a", "Normal", "cluster-autoscaler", "ScaleDown", "deleting pod for node scale down")}
-	wantUnsaid(t, wantFirst(t, f, "container main exited with code 1"), "was evicted by")
+	wantWithout(t, wantFirst(t, f, "container main exited with code 1"), "was evicted by")
 
 	// The event names one of three pods, and the ends of the others are unknown.
 	f = failedOnce()
@@ -185,7 +185,7 @@ func TestEventCountsOnlyForPodsThatEndedSo(t *testing.T) {
 func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	killed := func(p *corev1.Pod) { exits(137, "Error", 11*time.Minute)(p) }
 	const low = "The node was low on resource: ephemeral-storage. Threshold quantity: 16023864137, available: 12671572Ki. Container build was using 1639680Ki, request is 0, has larger consumption of ephemeral-storage. "
-	for name, tc := range map[string]struct{ reason, message, disruption, why, first, said string }{
+	for name, tc := range map[string]struct{ reason, message, disruption, why, first, detail string }{
 		"node low":          {"Evicted", low, "TerminationByKubelet", low, "pod was evicted by the kubelet: “The node was low on resource: ephemeral-storage”", "larger consumption"},
 		"own limit":         {"Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 2Gi. ", "", "", "pod was evicted by the kubelet: “Pod ephemeral local storage usage exceeds the total limit of containers 2Gi”", "raise the limit"},
 		"empty dir":         {"Evicted", `Usage of EmptyDir volume "scratch" exceeds the limit "1Gi". `, "", "", `pod was evicted by the kubelet: “Usage of EmptyDir volume "scratch" exceeds the limit "1Gi"”`, "raise the limit"},
@@ -197,10 +197,10 @@ func TestPodsOwnMessageIsTheCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := wantFirst(t, failedOnce(podOf("a", withStatus(tc.reason, tc.message, tc.disruption, tc.why, killed))), tc.first)
-			wantSaid(t, r, tc.said, "code 137")
-			wantUnsaid(t, r, "low on memory", "find out what stopped", "no event names the cause", "pod has condition DisruptionTarget")
+			wantText(t, r, tc.detail, "code 137")
+			wantWithout(t, r, "low on memory", "find out what stopped", "no event names the cause", "pod has condition DisruptionTarget")
 			if name != "node low" {
-				wantUnsaid(t, r, "node was low", "ran low")
+				wantWithout(t, r, "node was low", "ran low")
 			}
 		})
 	}
@@ -222,17 +222,17 @@ func TestRejectedPodNeverRan(t *testing.T) {
 		"TopologyAffinityError":    "Resources cannot be allocated with Topology locality",
 	} {
 		t.Run(reason, func(t *testing.T) {
-			whole, said := message, cmp.Or(shortened[reason], message)
-			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(said, ".") + "”"
+			whole, detail := message, cmp.Or(shortened[reason], message)
+			first := "pod was rejected by the kubelet (" + reason + ") and never ran: “" + strings.TrimRight(detail, ".") + "”"
 			f := failedOnce(podOf("a", withStatus(reason, "Pod was rejected: "+whole, "", "", nil)))
 			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}
 			r := wantFirst(t, f, first)
-			wantSaid(t, r, whole, "kubectl describe node node-1")
-			wantUnsaid(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
+			wantText(t, r, whole, "kubectl describe node node-1")
+			wantWithout(t, r, "exit code", "kubectl logs", "batchjob logs", "ran low")
 
 			f = failedOnce() // The pod no longer exists.
 			f.Events = []input.Event{about("a", "Warning", "kubelet", reason, whole)}
-			wantUnsaid(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
+			wantWithout(t, wantFirst(t, f, first), "find out what deletes", "kubectl logs")
 			f.Events = append(f.Events, failedEvent(cause.Failure{PodReason: reason}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, first)
 		})
@@ -255,6 +255,6 @@ func TestFailedStartupProbeIsWhyAContainerIsRestarted(t *testing.T) {
 		about("a", "Normal", "kubelet", "Killing", "Container main failed startup probe, will be restarted"),
 	}
 	r := wantFirst(t, f, "container main is killed and restarted repeatedly because its startup probe fails (exit code 137, restarted 3 times); “HTTP probe failed with statuscode: 503”")
-	wantSaid(t, r, "give container main more time to start", "kubectl describe pod a")
-	wantUnsaid(t, r, "low on memory")
+	wantText(t, r, "give container main more time to start", "kubectl describe pod a")
+	wantWithout(t, r, "low on memory")
 }

@@ -40,13 +40,13 @@ func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 	if !p.Blocks || p.Count != 1 || p.Pods[0] != "a" || !p.Since.Equal(ptr.To(ago(5*time.Minute))) || r.Verdict.Stalled {
 		t.Errorf("%+v, stalled %v", p, r.Verdict.Stalled)
 	}
-	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended 5m ago with exit code 42; the pod does not end or count as failed while container proxy is still running",
+	wantText(t, r, "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but container main of pod a ended 5m ago with exit code 42; the pod does not end or count as failed while container proxy is still running",
 		"if container proxy only serves container main, make it exit with that container, or recreate the Job with it as a native sidecar (an init container with restartPolicy Always): sidecars do not keep a pod running",
 		"kubectl logs a -c main -n ns")
 
 	// A running container may do the work: the Job is not stalled, whatever the other pods do.
 	r = report(factsOf(job, podOf("a", withProxy(42, 5*time.Minute)), podOf("b", nil)))
-	wantSaid(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended 5m ago with exit code 42")
+	wantText(t, r, "The Job is running: 0 of 3 pods succeeded, 2 pods are active; but container main of pod a ended 5m ago with exit code 42")
 	if r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
 	}
@@ -57,7 +57,7 @@ func TestFailedContainerOfARunningPodIsReported(t *testing.T) {
 		several(p)
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses, stillRuns("logs"))
 	})))
-	wantSaid(t, r, "container main exited with code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
+	wantText(t, r, "container main exited with code 42 in 2 pods, first 1h ago; the pods do not end or count as failed while container proxy is still running",
 		"container main of pod c ended 1m ago with exit code 1", "while containers proxy and logs are still running", "recreate the Job with them as native sidecars (init containers with")
 	if len(r.Problems) != 3 {
 		t.Errorf("%+v", r.Problems)

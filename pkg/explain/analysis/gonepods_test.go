@@ -24,14 +24,14 @@ func TestPostStartHookExplainsThatItsContainerWasKilled(t *testing.T) {
 	f := failedOnce(podOf("a", exits(137, "Error", 12*time.Minute)))
 	f.Events = hookEvents("main", "PostStartHook failed")
 	r := wantFirst(t, f, "container main was killed because its postStart hook failed;")
-	wantSaid(t, r, "fix the postStart hook of container main", "code 137")
-	wantUnsaid(t, r, "low on memory", "grace period")
+	wantText(t, r, "fix the postStart hook of container main", "code 137")
+	wantWithout(t, r, "low on memory", "grace period")
 
 	f.Events = hookEvents("", `Exec lifecycle hook ([sh -c x]) for Container "main" in Pod "a_ns(1)" failed - error: command 'sh -c x' exited with 1`)
 	wantFirst(t, f, "container main was killed because its postStart hook failed")
 
 	f.Events = hookEvents("other", "PostStartHook failed")
-	wantUnsaid(t, report(f), "postStart hook")
+	wantWithout(t, report(f), "postStart hook")
 }
 
 // endedAt returns the time at which the Jobs of these tests ended.
@@ -52,7 +52,7 @@ func TestProbeIsKnownOfAPodThatIsGone(t *testing.T) {
 	for i := range f.Events {
 		f.Events[i].First = endedAt(&f).Add(time.Second) // After the end of the Job.
 	}
-	wantUnsaid(t, report(f), "was killed because")
+	wantWithout(t, report(f), "was killed because")
 }
 
 // Requirements: CLI-15
@@ -62,7 +62,7 @@ func TestPodThatIsGoneWithItsNodeIsDisrupted(t *testing.T) {
 	f.Events = []input.Event{about("a", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/a to worker-1")}
 	f.GoneNodes = map[string]string{"worker-1": input.NodeRemoved}
 	r := wantFirst(t, f, "pod is gone, and its node no longer exists")
-	wantSaid(t, r, "DisruptionTarget")
+	wantText(t, r, "DisruptionTarget")
 
 	// The controller's event shows the disruption and its pod.
 	f.Events = append(f.Events, failedEvent(cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget}, "a", 1, 11*time.Minute))
@@ -70,17 +70,17 @@ func TestPodThatIsGoneWithItsNodeIsDisrupted(t *testing.T) {
 
 	// One of two pods has succeeded: nothing shows which one.
 	f.Events = append(f.Events[:1:1], about("b", "Normal", "default-scheduler", "Scheduled", "Successfully assigned ns/b to worker-1"))
-	wantUnsaid(t, report(f), "no longer exists")
+	wantWithout(t, report(f), "no longer exists")
 	// The node still exists.
 	f.GoneNodes, f.Events = nil, f.Events[:1]
-	wantUnsaid(t, report(f), "no longer exists")
+	wantWithout(t, report(f), "no longer exists")
 }
 
 // Requirements: CLI-16
 func TestDisruptionIsTheCauseWhereverItIsNamed(t *testing.T) {
 	pod := withStatus("", "", "DeletionByPodGC", "PodGC: node no longer exists", exits(143, "Error", 12*time.Minute))
 	r := wantFirst(t, failedOnce(podOf("a", pod)), "pod was deleted because its node no longer exists")
-	wantUnsaid(t, r, "has condition")
+	wantWithout(t, r, "has condition")
 	for _, m := range r.Timeline {
 		if m.Kind == explain.MomentPodsFailed && m.Text != "pod a failed: pod was deleted because its node no longer exists" {
 			t.Errorf("%s", m.Text)
@@ -113,6 +113,6 @@ func TestEventOfOurControllerHasWhatDisruptedAPodThatIsGone(t *testing.T) {
 		f.Events = []input.Event{failedEvent(cause.Failure{
 			Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: reason,
 		}, "a", 1, 11*time.Minute)}
-		wantUnsaid(t, wantFirst(t, f, first), "DisruptionTarget,", "find out who deletes")
+		wantWithout(t, wantFirst(t, f, first), "DisruptionTarget,", "find out who deletes")
 	}
 }

@@ -22,58 +22,58 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 		message string
 		change  func(*kueue.Workload)
 		kind    kueue.HoldKind
-		says    string
+		text    string
 		advice  string
 	}{
 		"quota in use": {
 			message: flavors + "insufficient unused quota for nvidia.com/gpu in flavor gpu-a100, 8 more needed", kind: kueue.QuotaInUse,
-			says:   "Kueue keeps the Job suspended: queue team-a has too little unused quota for nvidia.com/gpu in flavor gpu-a100 (8 more needed).",
+			text:   "Kueue keeps the Job suspended: queue team-a has too little unused quota for nvidia.com/gpu in flavor gpu-a100 (8 more needed).",
 			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"quota in use, of an older Kueue": {
 			message: flavors + "insufficient unused quota for cpu in flavor default", kind: kueue.QuotaInUse,
-			says: "has too little unused quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			text: "has too little unused quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"one flavor too small, another in use": {
 			message: flavors + "insufficient quota for cpu in flavor small, request > maximum capacity (2), insufficient unused quota for cpu in flavor large, 3 more needed. Pending the preemption of 1 workload(s)",
-			kind:    kueue.QuotaInUse, says: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			kind:    kueue.QuotaInUse, text: "cpu in flavor large (3 more needed).", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"quota too small": {
 			message: flavors + "insufficient quota for nvidia.com/gpu in flavor gpu-a100, previously considered podsets requests (0) + current podset request (16) > maximum capacity (8)",
-			kind:    kueue.QuotaTooSmall, says: "it requests more nvidia.com/gpu than the quota of queue team-a has in flavor gpu-a100 (at most 8).",
+			kind:    kueue.QuotaTooSmall, text: "it requests more nvidia.com/gpu than the quota of queue team-a has in flavor gpu-a100 (at most 8).",
 			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"no quota for a resource": {
 			message: flavors + "resource memory unavailable in ClusterQueue", kind: kueue.NoResource,
-			says: "the ClusterQueue of queue team-a has no quota for memory.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			text: "the ClusterQueue of queue team-a has no quota for memory.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"borrowing limit": {
 			message: flavors + "borrowing limit for cpu in flavor default exceeded", kind: kueue.BorrowingLimit,
-			says: "queue team-a may not borrow more quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+			text: "queue team-a may not borrow more quota for cpu in flavor default.", advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
 		},
 		"no queue": {
 			message: "LocalQueue team-a doesn't exist", kind: kueue.QueueMissing,
-			says: "Kueue keeps the Job suspended: LocalQueue team-a does not exist.", advice: "kubectl get localqueues.kueue.x-k8s.io -n ns",
+			text: "Kueue keeps the Job suspended: LocalQueue team-a does not exist.", advice: "kubectl get localqueues.kueue.x-k8s.io -n ns",
 		},
 		"stopped queue": {
 			message: "ClusterQueue gpus is inactive", kind: kueue.QueueStopped,
-			says: "Kueue keeps the Job suspended: ClusterQueue gpus is stopped.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
+			text: "Kueue keeps the Job suspended: ClusterQueue gpus is stopped.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
 		},
 		"deactivated": {
 			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
-			kind: kueue.Deactivated, says: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",
+			kind: kueue.Deactivated, text: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"admission check": {
 			change: func(w *kueue.Workload) {
 				w.Conditions[0].Status, w.Checks = "True", []kueue.AdmissionCheck{{Name: "nodes", State: "Pending"}}
 			},
-			kind: kueue.AdmissionChecks, says: "Kueue has reserved quota for the Job (queue team-a) and waits for admission check nodes (Pending).",
+			kind: kueue.AdmissionChecks, text: "Kueue has reserved quota for the Job (queue team-a) and waits for admission check nodes (Pending).",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 		"something else": {
 			message: "Preempted to accommodate a workload (UID: 4a1c, JobUID: 77b2) due to prioritization in the ClusterQueue", kind: kueue.Other,
-			says:   "Kueue keeps the Job suspended (queue team-a): preempted to accommodate a workload due to prioritization in the ClusterQueue.",
+			text:   "Kueue keeps the Job suspended (queue team-a): preempted to accommodate a workload due to prioritization in the ClusterQueue.",
 			advice: "kubectl describe workloads.kueue.x-k8s.io job-train-1 -n ns",
 		},
 	} {
@@ -87,7 +87,7 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			continue
 		}
 		hold := r.Problems[0].Suspension.Hold
-		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(verdict(r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
+		if hold.Kind != tc.kind || hold.Workload != "job-train-1" || !strings.Contains(verdict(r), tc.text) || len(r.Advice) == 0 || r.Advice[0].Command != tc.advice {
 			t.Errorf("%s: %+v, %s %+v", name, hold, verdict(r), r.Advice)
 		}
 	}

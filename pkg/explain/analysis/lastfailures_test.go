@@ -45,7 +45,7 @@ func TestLastFailures(t *testing.T) {
 	evicted := func(p *corev1.Pod) {
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}
 	}
-	says := func(message string) func(*corev1.Pod) {
+	withMessage := func(message string) func(*corev1.Pod) {
 		return func(p *corev1.Pod) { p.Status.ContainerStatuses[0].State.Terminated.Message = message }
 	}
 	for name, c := range map[string]struct {
@@ -56,9 +56,9 @@ func TestLastFailures(t *testing.T) {
 		"exit code 1":            {[]func(*corev1.Pod){exits(1, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},
 		"another, exit code 0":   {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), also("side", 0, "OOMKilled"))}, "exit code 1 killed [side ]"},
 		"exit code 137":          {[]func(*corev1.Pod){exits(137, "Error", time.Minute)}, "exit code 137"},
-		"a message":              {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), says("MemoryError"))}, "out of memory probably main"},
-		"a killed child":         {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), says("build: signal: killed"))}, "process killed probably main"},
-		"GPU memory":             {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), says("torch.cuda.OutOfMemoryError: CUDA out of memory."))}, "out of GPU memory"},
+		"a message":              {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("MemoryError"))}, "out of memory probably main"},
+		"a killed child":         {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("build: signal: killed"))}, "process killed probably main"},
+		"GPU memory":             {[]func(*corev1.Pod){all(exits(1, "Error", time.Minute), withMessage("torch.cuda.OutOfMemoryError: CUDA out of memory."))}, "out of GPU memory"},
 		"another failure since":  {[]func(*corev1.Pod){exits(137, "OOMKilled", 2*time.Minute), exits(3, "Error", time.Minute)}, "exit code 3"},
 		"a disruption since":     {[]func(*corev1.Pod){exits(137, "OOMKilled", 2*time.Minute), all(exits(143, "Error", time.Minute), evicted)}, "evicted"},
 		"a disruption before it": {[]func(*corev1.Pod){all(exits(143, "Error", 2*time.Minute), evicted), exits(137, "OOMKilled", time.Minute)}, "OOMKilled killed [main ]"},

@@ -31,7 +31,7 @@ func lostPods(action batchv1.PodFailurePolicyAction) input.Input {
 func TestPodsThatARuleIgnoredAreLostAndNotCounted(t *testing.T) {
 	f := lostPods(batchv1.PodFailurePolicyActionIgnore)
 	r := wantFirst(t, f, "3 pods that the Job created are gone and count neither as failed nor as succeeded")
-	wantSaid(t, r, "A rule with action Ignore may have matched them, and a back-off may delay new pods", "pods are created when the back-off ends, at most 10 minutes after the last failure")
+	wantText(t, r, "A rule with action Ignore may have matched them, and a back-off may delay new pods", "pods are created when the back-off ends, at most 10 minutes after the last failure")
 	if p := problem(t, r, explain.ProblemPodsLost); p.Count != 3 || p.Blocks || r.Verdict.Stalled {
 		t.Errorf("%+v", p)
 	}

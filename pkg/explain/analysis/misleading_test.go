@@ -17,8 +17,8 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/world/recorded"
 )
 
-// says returns the sentences of a report.
-func says(r explain.Report) string {
+// sentences returns the sentences of a report.
+func sentences(r explain.Report) string {
 	all := []string{verdict(r)}
 	for _, p := range r.Problems {
 		all = append(all, p.Text)
@@ -35,20 +35,20 @@ func says(r explain.Report) string {
 	return strings.Join(all, "\n")
 }
 
-func wantSaid(t *testing.T, r explain.Report, want ...string) {
+func wantText(t *testing.T, r explain.Report, want ...string) {
 	t.Helper()
 	for _, w := range want {
-		if !strings.Contains(says(r), w) {
-			t.Errorf("it does not say %q:\n%s", w, says(r))
+		if !strings.Contains(sentences(r), w) {
+			t.Errorf("it does not say %q:\n%s", w, sentences(r))
 		}
 	}
 }
 
-func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
+func wantWithout(t *testing.T, r explain.Report, unwanted ...string) {
 	t.Helper()
 	for _, u := range unwanted {
-		if strings.Contains(says(r), u) {
-			t.Errorf("it says %q:\n%s", u, says(r))
+		if strings.Contains(sentences(r), u) {
+			t.Errorf("it says %q:\n%s", u, sentences(r))
 		}
 	}
 }
@@ -56,22 +56,22 @@ func wantUnsaid(t *testing.T, r explain.Report, unwanted ...string) {
 // CLI-06: the back-off starts with failed pods; when they no longer exist, its end is unknown.
 func TestBackoffWithoutPodsHasNoEnd(t *testing.T) {
 	f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }))
-	wantSaid(t, report(f), "at most 10 minutes after the last failure")
-	wantUnsaid(t, report(f), "2 pods are created")
+	wantText(t, report(f), "at most 10 minutes after the last failure")
+	wantWithout(t, report(f), "2 pods are created")
 	f = factsOf(jobWith(nil))
-	wantSaid(t, report(f), "2 pods are created")
+	wantText(t, report(f), "2 pods are created")
 }
 
 // CLI-03: a Job with a failed index cannot become complete, except by its successPolicy.
 func TestFailedIndexDoomsTheJob(t *testing.T) {
 	lost := func(j *batchv1.Job) { j.Status.FailedIndexes, j.Status.Failed = ptr.To("1"), 4 }
 	r := report(factsOf(indexedJob(5, lost), podOf("a", onIndex(0, 1, nil))))
-	wantSaid(t, r, "it will eventually fail, because 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
+	wantText(t, r, "it will eventually fail, because 1 index has failed", "the Job fails (FailedIndexes) once its other indexes have ended")
 	r = report(factsOf(indexedJob(5, func(j *batchv1.Job) {
 		lost(j)
 		j.Spec.SuccessPolicy = &batchv1.SuccessPolicy{Rules: []batchv1.SuccessPolicyRule{{SucceededIndexes: ptr.To("0")}}}
 	}), podOf("a", onIndex(0, 1, nil))))
-	wantUnsaid(t, r, "will fail in the end", "FailedIndexes")
+	wantWithout(t, r, "will fail in the end", "FailedIndexes")
 }
 
 // CLI-06: with parallelism 0, no pods are created.
@@ -80,7 +80,7 @@ func TestParallelismZeroAsksForNothing(t *testing.T) {
 	if problem(t, r, explain.ProblemNoParallelism); !r.Verdict.Stalled {
 		t.Errorf("%+v", r.Verdict)
 	}
-	wantSaid(t, r, "parallelism is 0, so no pods are created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing happens until this changes")
+	wantText(t, r, "parallelism is 0, so no pods are created", `kubectl patch job train --type merge -p '{"spec":{"parallelism":1}}' -n ns`, "nothing happens until this changes")
 }
 
 // CLI-04: pods deleted by another client are the cause of BackoffLimitExceeded if there are no other failures, even in the
@@ -100,14 +100,14 @@ func TestDeletedPodsAreTheCause(t *testing.T) {
 	if len(r.Causes) != 1 || r.Causes[0].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantSaid(t, r, "pod was deleted before it ended", "find out who deletes the Job's pods")
+	wantText(t, r, "pod was deleted before it ended", "find out who deletes the Job's pods")
 
 	f = factsOf(job(0), podOf("a", exits(1, "Error", 11*time.Minute)))
 	f.Events = []input.Event{deleted}
 	if r = report(f); len(r.Causes) != 2 || !r.Causes[1].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantUnsaid(t, r, "find out who deletes")
+	wantWithout(t, r, "find out who deletes")
 }
 
 // TRK-01: a pod that was counted as deleted, and later ended differently, is one failure.
@@ -143,7 +143,7 @@ func TestFocusLeavesTheVerdict(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	r = analysis.Explain(f, explain.Options{Indexes: indexset.Of(1)})
-	wantUnsaid(t, r, "let nothing delete failed pods")
+	wantWithout(t, r, "let nothing delete failed pods")
 }
 
 // CLI-06: who may resume a suspended Job.
@@ -160,21 +160,21 @@ func TestExplanationNamesWhoMayResume(t *testing.T) {
 		}
 	}
 	r := suspended(owned("CronJob"))
-	wantSaid(t, r, `patch job train --type merge -p '{"spec":{"suspend":false}}'`)
-	wantUnsaid(t, r, "up to its owner")
-	wantSaid(t, suspended(owned("JobSet")), "which its owner JobSet parent controls", "kubectl get jobset parent -n ns")
-	wantUnsaid(t, suspended(owned("--server=https://evil.example")), "kubectl get --server") // BUN-11: the API server accepts any kind.
+	wantText(t, r, `patch job train --type merge -p '{"spec":{"suspend":false}}'`)
+	wantWithout(t, r, "up to its owner")
+	wantText(t, suspended(owned("JobSet")), "which its owner JobSet parent controls", "kubectl get jobset parent -n ns")
+	wantWithout(t, suspended(owned("--server=https://evil.example")), "kubectl get --server") // BUN-11: the API server accepts any kind.
 
 	r = suspended(func(j *batchv1.Job) {
 		j.Spec.ManagedBy, j.Status = ptr.To("kueue.x-k8s.io/multikueue"), batchv1.JobStatus{}
 	})
-	wantSaid(t, r, "Kueue keeps the Job suspended", "find out why Kueue does not admit it")
-	wantUnsaid(t, r, "does not seem to be running", `"suspend":false`)
+	wantText(t, r, "Kueue keeps the Job suspended", "find out why Kueue does not admit it")
+	wantWithout(t, r, "does not seem to be running", `"suspend":false`)
 	if r.Reconciler.Alive == explain.NotAlive {
 		t.Errorf("%+v", r.Reconciler)
 	}
 	r = suspended(func(j *batchv1.Job) { j.Spec.ManagedBy, j.Status = ptr.To(recorded.OurName), batchv1.JobStatus{} })
-	wantSaid(t, r, "no such controller seems to be running") // Our controller also writes a status for suspended Jobs.
+	wantText(t, r, "no such controller seems to be running") // Our controller also writes a status for suspended Jobs.
 }
 
 // CLI-06: no useless command is advised: forced deletion does not remove the finalizer.
@@ -185,8 +185,8 @@ func TestForcedDeletionIsNotAdvised(t *testing.T) {
 	f.GoneNodes = map[string]string{"node-1": "it does not respond"}
 	r := report(f)
 	problem(t, r, explain.ProblemNodeGone)
-	wantSaid(t, r, "kubectl delete node node-1")
-	wantUnsaid(t, r, "--force")
+	wantText(t, r, "kubectl delete node node-1")
+	wantWithout(t, r, "--force")
 }
 
 // PFP-05: ignored failures are retried without end.
@@ -200,8 +200,8 @@ func TestIgnoredFailuresAreRetriedWithoutEnd(t *testing.T) {
 		})
 		return report(factsOf(job, podOf("a", exits(1, "Error", time.Hour)), podOf("b", exits(1, "Error", 50*time.Minute))))
 	}
-	wantSaid(t, ignoring(func(*batchv1.Job) {}), "set activeDeadlineSeconds, or change the action of the rule to Count")
-	wantUnsaid(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
+	wantText(t, ignoring(func(*batchv1.Job) {}), "set activeDeadlineSeconds, or change the action of the rule to Count")
+	wantWithout(t, ignoring(func(j *batchv1.Job) { j.Spec.ActiveDeadlineSeconds = ptr.To[int64](1 << 30) }), "retried without end")
 }
 
 // CLI-04: a restarted container shows the reason from before it was stopped with its Job.
@@ -216,8 +216,8 @@ func TestRestartedContainerKeepsItsReason(t *testing.T) {
 		p.Status.ContainerStatuses[0].LastTerminationState.Terminated = &corev1.ContainerStateTerminated{ExitCode: 9, Reason: "Error", Message: "no licence"}
 	}))
 	r := report(f)
-	wantSaid(t, r, "exited with code 9", "kubectl logs a --previous -n ns")
-	wantUnsaid(t, r, "is gone", "action FailJob")
+	wantText(t, r, "exited with code 9", "kubectl logs a --previous -n ns")
+	wantWithout(t, r, "is gone", "action FailJob")
 }
 
 // BLI-04: ignored attempts are added to the attempts that the limit allows.
@@ -257,7 +257,7 @@ func TestRefusalHasAdvice(t *testing.T) {
 	} {
 		f := factsOf(jobWith(nil))
 		f.Events = []input.Event{jobEvent("FailedCreate", message, 4, time.Minute)}
-		wantSaid(t, report(f), want)
+		wantText(t, report(f), want)
 	}
 }
 
@@ -301,9 +301,9 @@ func TestFinalizerThatHoldsTheJobIsNamed(t *testing.T) {
 		})
 	}
 	r := report(factsOf(deleted("example.com/audit")))
-	wantSaid(t, r, "find out who owns example.com/audit", "kubectl get job train -o jsonpath='{.metadata.finalizers}' -n ns")
-	wantUnsaid(t, r, "which of its pods are left")
-	wantSaid(t, report(factsOf(deleted("foregroundDeletion"), podOf("train-x", nil))), "which of its pods are left")
+	wantText(t, r, "find out who owns example.com/audit", "kubectl get job train -o jsonpath='{.metadata.finalizers}' -n ns")
+	wantWithout(t, r, "which of its pods are left")
+	wantText(t, report(factsOf(deleted("foregroundDeletion"), podOf("train-x", nil))), "which of its pods are left")
 }
 
 // A pod that was deleted while it ran did not fail before: the kubelet's event shows it.
@@ -322,13 +322,13 @@ func TestRunningPodThatWasDeleted(t *testing.T) {
 	if len(r.Causes) != 1 || r.Causes[0].Consequence || r.FailuresWithoutPod != 0 {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantSaid(t, r, "find out who deletes the Job's pods")
-	wantUnsaid(t, r, "keep failed pods")
+	wantText(t, r, "find out who deletes the Job's pods")
+	wantWithout(t, r, "keep failed pods")
 	r = report(killing("Container main failed liveness probe, will be restarted"))
 	if len(r.Causes) != 0 {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantUnsaid(t, r, "keep failed pods")
+	wantWithout(t, r, "keep failed pods")
 }
 
 // The evidence names the preemption, so the advice does not ask to search for another cause.
@@ -338,8 +338,8 @@ func TestPreemptedPodHasItsOwnAdvice(t *testing.T) {
 		exits(137, "Error", time.Minute)(p)
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "PreemptionByScheduler"}}
 	})))
-	wantSaid(t, r, "give its pods a higher priority (priorityClassName)")
-	wantUnsaid(t, r, "liveness probe", "low on memory")
+	wantText(t, r, "give its pods a higher priority (priorityClassName)")
+	wantWithout(t, r, "liveness probe", "low on memory")
 }
 
 // Half of the failures are not most of them.
@@ -354,7 +354,7 @@ func TestMostlyIsMoreThanHalf(t *testing.T) {
 	}
 	for want, codes := range map[string][]int32{"1 of 2: ": {1, 2}, "mostly (2 of 3) ": {1, 1, 2}, "2 of 4: ": {1, 1, 2, 3}} {
 		job := jobWith(func(j *batchv1.Job) { j.Status.Failed = int32(len(codes)) })
-		wantSaid(t, report(factsOf(job, pods(codes...)...)), want)
+		wantText(t, report(factsOf(job, pods(codes...)...)), want)
 	}
 }
 

@@ -28,8 +28,8 @@ func unstarted(message string, d time.Duration) func(*corev1.Pod) {
 func TestStartIn1970IsNone(t *testing.T) {
 	pod := unstarted("no", time.Minute)
 	r := report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), podOf("a", pod)))
-	wantSaid(t, r, "container main could not be started (StartError)")
-	wantUnsaid(t, r, "(StartError) after")
+	wantText(t, r, "container main could not be started (StartError)")
+	wantWithout(t, r, "(StartError) after")
 	whole := &corev1.Pod{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "main"}}}}
 	pod(whole)
 	whole.Status.ContainerStatuses[0].LastTerminationState = whole.Status.ContainerStatuses[0].State
@@ -52,16 +52,16 @@ func TestContainerThatNeverStartedHasNoLog(t *testing.T) {
 		`unable to apply cgroup configuration: mkdir /sys/fs/cgroup/memory: permission denied: exec of it was not`: "fix what the container runtime reports about container main",
 	} {
 		f := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), podOf("a", unstarted(message, time.Minute)), podOf("b", unstarted(message, 2*time.Minute)))
-		wantSaid(t, report(f), want)
-		wantUnsaid(t, report(f), "log of", "read the", "kubectl logs", "kubectl batchjob logs")
+		wantText(t, report(f), want)
+		wantWithout(t, report(f), "log of", "read the", "kubectl logs", "kubectl batchjob logs")
 		if targets := analysis.LogTargets(f, explain.Options{}, 3); len(targets) > 0 {
 			t.Errorf("%q: logs of %v are asked for", message, targets)
 		}
 	}
 	ran := podOf("c", exits(128, "StartError", time.Minute)) // with the time of a start
-	wantSaid(t, report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), ran)), "read the whole log")
+	wantText(t, report(factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 1 }), ran)), "read the whole log")
 	both := factsOf(jobWith(func(j *batchv1.Job) { j.Status.Failed = 2 }), podOf("a", unstarted("", time.Minute)), podOf("b", exits(3, "Error", 2*time.Minute)))
-	wantSaid(t, report(both), "read the logs of all failed pods")
+	wantText(t, report(both), "read the logs of all failed pods")
 }
 
 // Issue 5, CLI-04: the same for a failed index, if none of its containers started.
@@ -70,9 +70,9 @@ func TestIndexThatNeverStartedHasNoLog(t *testing.T) {
 		j.Status.Failed = 1
 		ended(j, batchv1.JobReasonFailedIndexes, "")
 	})
-	wantUnsaid(t, report(factsOf(job, podOf("a", onIndex(0, 1, unstarted("", 10*time.Minute))))), "read the logs")
-	wantSaid(t, report(factsOf(job, podOf("a", onIndex(0, 1, exits(3, "Error", 10*time.Minute))))), "read the logs of the failed pods")
-	wantUnsaid(t, report(factsOf(job)), "read the logs") // Its pod no longer exists.
+	wantWithout(t, report(factsOf(job, podOf("a", onIndex(0, 1, unstarted("", 10*time.Minute))))), "read the logs")
+	wantText(t, report(factsOf(job, podOf("a", onIndex(0, 1, exits(3, "Error", 10*time.Minute))))), "read the logs of the failed pods")
+	wantWithout(t, report(factsOf(job)), "read the logs") // Its pod no longer exists.
 }
 
 // Issue 5, CLI-06: the same while the kubelet restarts it repeatedly.
@@ -89,10 +89,10 @@ func TestLoopThatNeverStartsHasNoLog(t *testing.T) {
 		})))
 	}
 	r := loop(metav1.Unix(0, 0))
-	wantSaid(t, r, "fix the command of container main", "kubectl describe pod a -n ns")
-	wantUnsaid(t, r, "kubectl logs")
-	if r = loop(ago(2 * time.Minute)); !strings.Contains(says(r), "kubectl logs a --previous -n ns") {
-		t.Errorf("%s", says(r))
+	wantText(t, r, "fix the command of container main", "kubectl describe pod a -n ns")
+	wantWithout(t, r, "kubectl logs")
+	if r = loop(ago(2 * time.Minute)); !strings.Contains(sentences(r), "kubectl logs a --previous -n ns") {
+		t.Errorf("%s", sentences(r))
 	}
 }
 
@@ -109,7 +109,7 @@ func TestDeadlineWhileAContainerIsRestartedNamesIt(t *testing.T) {
 		f := factsOf(job)
 		f.Events = []input.Event{jobEvent("SuccessfulCreate", "Created pod: a", 1, time.Hour), about("a", "Warning", "kubelet", "BackOff", message)}
 		r := report(f)
-		wantSaid(t, r, want)
-		wantUnsaid(t, r, "never started")
+		wantText(t, r, want)
+		wantWithout(t, r, "never started")
 	}
 }

@@ -26,13 +26,13 @@ func TestDeadlineSpentOnAProxyNamesIt(t *testing.T) {
 	gone.PodsRead, gone.EventsRead = true, true
 	gone.Events = []input.Event{stopping("cloudsql-proxy")}
 	r := wantFirst(t, gone, "container main of pod a had ended, and container cloudsql-proxy kept the pod running")
-	wantSaid(t, r, "run the Cloud SQL proxy as a native sidecar")
-	wantUnsaid(t, r, "give the Job more time")
+	wantText(t, r, "run the Cloud SQL proxy as a native sidecar")
+	wantWithout(t, r, "give the Job more time")
 
 	gone.Events = append(gone.Events, stopping("main"))
 	r = report(gone)
-	wantSaid(t, r, "give the Job more time")
-	wantUnsaid(t, r, "had ended")
+	wantText(t, r, "give the Job more time")
+	wantWithout(t, r, "had ended")
 
 	there := factsOf(job, podOf("a", failedPod(func(p *corev1.Pod) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = &end, ptr.To[int64](0)
@@ -80,7 +80,7 @@ func TestDeadlineHasTheRunOfTheContainer(t *testing.T) {
 			in := factsOf(job)
 			in.PodsRead, in.EventsRead, in.Events = true, true, c.events
 			if c.want == "" {
-				wantUnsaid(t, report(in), "when it was stopped")
+				wantWithout(t, report(in), "when it was stopped")
 				return
 			}
 			wantFirst(t, in, c.want)

@@ -26,7 +26,7 @@ func TestMissingFileOfAVolumeIsLookedForInTheVolume(t *testing.T) {
 		f.Job.Spec.Template.Spec.Volumes = volumes
 		f.Job.Spec.Template.Spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "scratch", MountPath: "/scratch/"}, {Name: "settings", MountPath: "/etc/app"}}
 		f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{line}}}
-		wantSaid(t, report(f), advice)
+		wantText(t, report(f), advice)
 	}
 }
 
@@ -35,8 +35,8 @@ func TestVersionOfTheCLibraryIsNoModule(t *testing.T) {
 	f := crashLoop(backsOff)
 	f.Logs = []input.LogTail{{Pod: "a", Container: "main", Lines: []string{"/tmp/sh: /lib/libc.so.6: version `GLIBC_2.34' not found (required by /tmp/sh)"}}}
 	r := wantFirst(t, f, "its libc lacks GLIBC_2.34, which /tmp/sh needs")
-	wantSaid(t, r, "run /tmp/sh in the image that it was built for, or in one whose libc has GLIBC_2.34")
-	wantUnsaid(t, r, "module")
+	wantText(t, r, "run /tmp/sh in the image that it was built for, or in one whose libc has GLIBC_2.34")
+	wantWithout(t, r, "module")
 }
 
 // Requirements: CLI-06
@@ -50,9 +50,9 @@ func TestNodeSelectorThatNoNodeMatchesIsNamed(t *testing.T) {
 	})
 	job := jobWith(func(j *batchv1.Job) { j.Spec.Template.Spec.NodeSelector = map[string]string{"disk": "ssd"} })
 	r := wantFirst(t, input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}, "no node can take the pod: 5 nodes do not match its nodeSelector (disk=ssd)")
-	wantSaid(t, r, "correct the nodeSelector disk=ssd of the pod template, or give a node that label", "kubectl get nodes -l disk=ssd")
+	wantText(t, r, "correct the nodeSelector disk=ssd of the pod template, or give a node that label", "kubectl get nodes -l disk=ssd")
 	job.Spec.Template.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{}}
-	wantSaid(t, report(input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}), "compare nodeSelector and affinity of the pod with the labels of the nodes")
+	wantText(t, report(input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}}), "compare nodeSelector and affinity of the pod with the labels of the nodes")
 }
 
 // More pods at once do not make a Job faster that runs a single pod, or all of its pods, at once.
@@ -69,11 +69,11 @@ func TestParallelismIsAdvisedOnlyIfMorePodsCanRun(t *testing.T) {
 			j.Status.Failed = 1
 		}))
 		r := report(f)
-		wantSaid(t, r, "give the Job more time (activeDeadlineSeconds)")
+		wantText(t, r, "give the Job more time (activeDeadlineSeconds)")
 		if tc.more {
-			wantSaid(t, r, "(parallelism)")
+			wantText(t, r, "(parallelism)")
 		} else {
-			wantUnsaid(t, r, "(parallelism)")
+			wantWithout(t, r, "(parallelism)")
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestDeadlineOfAHookIsChangedInItsChart(t *testing.T) {
 	job.Spec.ActiveDeadlineSeconds = ptr.To[int64](20)
 	ended(job, batchv1.JobReasonDeadlineExceeded, "Job was active longer than specified deadline")
 	job.Status.Failed = 1
-	wantSaid(t, report(factsOf(job)), "give the Job more time (activeDeadlineSeconds)", "change the chart or its values, not this Job: Helm creates the hook again at helm uninstall")
+	wantText(t, report(factsOf(job)), "give the Job more time (activeDeadlineSeconds)", "change the chart or its values, not this Job: Helm creates the hook again at helm uninstall")
 }
 
 // Requirements: CLI-06
@@ -98,6 +98,6 @@ func TestNodeSelectorOfFullNodesIsRight(t *testing.T) {
 		}}
 	})
 	r := report(input.Input{Now: noon, Job: job, PodsRead: true, Pods: []*input.Pod{pod}})
-	wantSaid(t, r, "free cpu on the nodes")
-	wantUnsaid(t, r, "correct the nodeSelector")
+	wantText(t, r, "free cpu on the nodes")
+	wantWithout(t, r, "correct the nodeSelector")
 }

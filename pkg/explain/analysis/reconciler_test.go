@@ -48,26 +48,26 @@ func TestReportNamesTheReconciler(t *testing.T) {
 		lease *input.Lease
 		pods  []*input.Pod
 		alive explain.Aliveness
-		says  string
+		text  string
 		gone  bool
 	}{
-		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, says: "seen 2s ago on vm-1"},
-		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, says: "expired (last renewed 1m ago)", gone: true},
-		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, says: "seen 15s ago on vm-1"},
-		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, says: "expired", gone: true},
-		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, says: "last wrote the status 10s ago"},
-		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, says: "last wrote the status 10s ago"},
-		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, says: "last wrote the status 1h ago"},
-		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []*input.Pod{unrecorded}, alive: explain.NotAlive, says: "1 pod ended at least 5m ago and is not recorded", gone: true},
-		"no sign":                           {job: jobWith(nil), alive: explain.AlivenessUnknown, says: "not known whether"},
+		"lease held":                        {job: ours(time.Hour), lease: lease("vm-1", 2*time.Second), alive: explain.Alive, text: "seen 2s ago on vm-1"},
+		"lease expired":                     {job: ours(time.Hour), lease: lease("vm-1", time.Minute), alive: explain.NotAlive, text: "expired (last renewed 1m ago)", gone: true},
+		"lease just not expired":            {job: ours(time.Hour), lease: lease("vm-1", 15*time.Second), alive: explain.Alive, text: "seen 15s ago on vm-1"},
+		"released, and nobody took it":      {job: ours(time.Hour), lease: lease("", time.Minute), alive: explain.NotAlive, text: "expired", gone: true},
+		"released a moment ago":             {job: ours(time.Hour), lease: lease("", time.Second), alive: explain.AlivenessUnknown, text: "last wrote the status 1h ago"},
+		"old lease, status written since":   {job: ours(10 * time.Second), lease: lease("vm-1", time.Hour), alive: explain.Alive, text: "last wrote the status 10s ago"},
+		"no lease, status written lately":   {job: ours(10 * time.Second), alive: explain.Alive, text: "last wrote the status 10s ago"},
+		"no lease, status written long ago": {job: ours(time.Hour), alive: explain.AlivenessUnknown, text: "last wrote the status 1h ago"},
+		"no lease, ends are not recorded":   {job: ours(time.Hour), pods: []*input.Pod{unrecorded}, alive: explain.NotAlive, text: "1 pod ended at least 5m ago and is not recorded", gone: true},
+		"no sign":                           {job: jobWith(nil), alive: explain.AlivenessUnknown, text: "not known whether"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(tc.job, append(tc.pods, running)...)
 			f.Lease = tc.lease
 			r := report(f)
-			if r.Reconciler.Alive != tc.alive || !strings.Contains(r.Reconciler.Text, tc.says) {
-				t.Errorf("%s: %s; want %s: %s", r.Reconciler.Alive, r.Reconciler.Text, tc.alive, tc.says)
+			if r.Reconciler.Alive != tc.alive || !strings.Contains(r.Reconciler.Text, tc.text) {
+				t.Errorf("%s: %s; want %s: %s", r.Reconciler.Alive, r.Reconciler.Text, tc.alive, tc.text)
 			}
 			if hasProblem(r, explain.ProblemControllerGone) != tc.gone || r.Verdict.Stalled != tc.gone {
 				t.Errorf("stalled %v, problems %+v", r.Verdict.Stalled, r.Problems)
@@ -172,7 +172,7 @@ func TestLeasesThatDisagreeAreShown(t *testing.T) {
 			t.Errorf("%s: %s, %s", name, r.Reconciler.Sign, r.Reconciler.Text)
 		}
 		if tc.sign == explain.SignLeaseUnclear {
-			wantSaid(t, r, "may not be running", "wo Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
+			wantText(t, r, "may not be running", "wo Leases disagree", "team-x/lease (vm-2, renewed 1s ago)", "vm-1, renewed 1h ago")
 		} else if hasProblem(r, explain.ProblemControllerGone) != (tc.sign == explain.SignLeaseExpired) {
 			t.Errorf("%s: problems %+v", name, r.Problems)
 		}
@@ -241,8 +241,8 @@ func TestReplacementOfTheBuiltInControllerIsNamed(t *testing.T) {
 			t.Errorf("%s: the Lease of %q", name, leased)
 		}
 		if tc.want != "" {
-			wantSaid(t, r, "controller "+our+" does not seem to be running", "kubectl batchjob controller --leader-elect --replace-builtin")
-			wantUnsaid(t, r, "kube-controller-manager", "the built-in controller")
+			wantText(t, r, "controller "+our+" does not seem to be running", "kubectl batchjob controller --leader-elect --replace-builtin")
+			wantWithout(t, r, "kube-controller-manager", "the built-in controller")
 		}
 	}
 }
@@ -259,7 +259,7 @@ func TestJobOfNobodyIsReported(t *testing.T) {
 	}
 	for _, tc := range []struct {
 		managedBy string
-		says      []string
+		text      []string
 	}{
 		{"", []string{"kube-controller-manager does not seem to be running"}},
 		{"kubernetes.io/job-controller", []string{"kube-controller-manager does not seem to be running"}},
@@ -270,9 +270,9 @@ func TestJobOfNobodyIsReported(t *testing.T) {
 		r := report(factsOf(neglected(tc.managedBy, time.Hour)))
 		p := problem(t, r, explain.ProblemNotReconciled)
 		all := p.Text + fmt.Sprint(r.Advice)
-		for _, says := range tc.says {
-			if !strings.Contains(all, says) {
-				t.Errorf("%q: %q does not say %q", tc.managedBy, all, says)
+		for _, text := range tc.text {
+			if !strings.Contains(all, text) {
+				t.Errorf("%q: %q does not say %q", tc.managedBy, all, text)
 			}
 		}
 		if !r.Verdict.Stalled || r.Reconciler.Alive != explain.NotAlive || r.Reconciler.ManagedBy != tc.managedBy {
@@ -294,7 +294,7 @@ func TestReportNamesWhoSuspended(t *testing.T) {
 	suspend := `{"f:spec":{"f:suspend":{}}}`
 	for name, tc := range map[string]struct {
 		change func(*batchv1.Job)
-		says   string
+		text   string
 	}{
 		"nobody knows": {func(*batchv1.Job) {}, "the Job is suspended (spec.suspend)"},
 		"the last one": {func(j *batchv1.Job) {
@@ -315,7 +315,7 @@ func TestReportNamesWhoSuspended(t *testing.T) {
 			condition(j, batchv1.JobSuspended, "JobSuspended", "", time.Minute)
 			tc.change(j)
 		})))
-		if p := problem(t, r, explain.ProblemSuspended); !strings.Contains(p.Text, tc.says) || !p.Since.Equal(ptr.To(ago(time.Minute))) {
+		if p := problem(t, r, explain.ProblemSuspended); !strings.Contains(p.Text, tc.text) || !p.Since.Equal(ptr.To(ago(time.Minute))) {
 			t.Errorf("%s: %+v", name, p)
 		}
 		if r.Verdict.Status != "Suspended" || !r.Verdict.Stalled || len(r.Next) != 1 || !strings.Contains(r.Next[0].Text, "nothing") {

@@ -102,8 +102,8 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 				job.Status.Conditions = job.Status.Conditions[:1] // FailureTarget
 			}
 			r := report(factsOf(job, tc.pods...))
-			wantSaid(t, r, append(tc.want, nothingKept)...)
-			wantUnsaid(t, r, nobodyElse, "pod failed,", "pods failed,")
+			wantText(t, r, append(tc.want, nothingKept)...)
+			wantWithout(t, r, nobodyElse, "pod failed,", "pods failed,")
 			for _, c := range r.Causes {
 				if !c.Consequence && name != "waited to be restarted" {
 					t.Errorf("%+v is told as a cause", c)
@@ -115,7 +115,7 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 
 // JOB-16, CLI-04: the same when the pods no longer exist, and only the Job and its events are left.
 func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
-	told := func(f cause.Failure) []input.Event {
+	known := func(f cause.Failure) []input.Event {
 		e := failedEvent(f, "a", 1, 0)
 		e.First = noon.Add(-10 * time.Minute)
 		return []input.Event{e}
@@ -127,22 +127,22 @@ func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 		events        []input.Event
 		want          []string
 	}{
-		"its event tells": {3, 1, told(deletedAfterExit7), []string{
+		"its event tells": {3, 1, known(deletedAfterExit7), []string{
 			"container main was restarted at least 3 times, and backoffLimit 3 allows no more; it last exited with code 7",
 		}},
-		"of a container that was killed": {0, 1, told(oomKilled), []string{
+		"of a container that was killed": {0, 1, known(oomKilled), []string{
 			"restarted at least 1 time, and backoffLimit 0 allows no retries; it last exited with code 137 (OOMKilled)",
 			"a LimitRange may have set one in its pods",
 		}},
-		"its event does not tell": {3, 1, told(deletedPod), []string{"container main was restarted at least 3 times, and backoffLimit 3 allows no more"}},
+		"its event does not tell": {3, 1, known(deletedPod), []string{"container main was restarted at least 3 times, and backoffLimit 3 allows no more"}},
 		"no event":                {1, 1, nil, []string{"container main was restarted at least 1 time, and backoffLimit 1 allows no more; no pod or log of it is left"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := factsOf(restarting(tc.limit, tc.failed))
 			f.Events = tc.events
 			r := report(f)
-			wantSaid(t, r, append(tc.want, nothingKept)...)
-			wantUnsaid(t, r, nobodyElse+" deletes", "let nothing delete")
+			wantText(t, r, append(tc.want, nothingKept)...)
+			wantWithout(t, r, nobodyElse+" deletes", "let nothing delete")
 			if len(r.Causes) != len(tc.events) || len(r.Causes) > 0 && !r.Causes[0].Consequence {
 				t.Errorf("%+v", r.Causes)
 			}
@@ -164,7 +164,7 @@ func TestTheRestartedContainerIsNamedByItsEvents(t *testing.T) {
 	} {
 		f := factsOf(job)
 		f.Events = events
-		wantSaid(t, report(f), want)
+		wantText(t, report(f), want)
 	}
 }
 
@@ -176,27 +176,27 @@ func TestDeletionsFailOnFailureJobsToo(t *testing.T) {
 		restartedPod(0, 0, 10*time.Minute)(p)
 		p.Status.ContainerStatuses = nil
 	}))
-	wantSaid(t, report(f), "pod was deleted before it ended; backoffLimit 0 allows no retries")
-	wantUnsaid(t, report(f), "uses up", "was restarted")
+	wantText(t, report(f), "pod was deleted before it ended; backoffLimit 0 allows no retries")
+	wantWithout(t, report(f), "uses up", "was restarted")
 
 	f = factsOf(restarting(0, 1))
 	f.Events = []input.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
-	wantSaid(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
+	wantText(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" deletes the Job's pods")
 
 	// Nothing shows whether restarts led to deletions long before the end.
 	f = factsOf(restarting(1, 2))
 	f.Events = []input.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
-	wantSaid(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" deletes the Job's pods")
+	wantText(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" deletes the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
 		stopped(restartedPod(5, 7, 9*time.Minute), 137, ago(15*time.Minute))(p)
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet"}}
 	}
-	wantUnsaid(t, report(factsOf(restarting(0, 1), podOf("a", evicted))), "uses up", "was restarted")
+	wantWithout(t, report(factsOf(restarting(0, 1), podOf("a", evicted))), "uses up", "was restarted")
 
 	never := restarting(3, 4)
 	never.Spec.Template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	wantUnsaid(t, report(factsOf(never)), "restarted", nothingKept)
+	wantWithout(t, report(factsOf(never)), "restarted", nothingKept)
 }
 
 // CLI-04: the actor that ended a container is no open question if the controller did, because the Job was ending.
@@ -207,8 +207,8 @@ func TestControllersDeletionsAreNoCause(t *testing.T) {
 		j.Spec.ActiveDeadlineSeconds, j.Status.Failed = ptr.To[int64](60), 1
 		ended(j, "DeadlineExceeded", "")
 	}), stoppedPod))
-	wantSaid(t, r, "container main exited with code 137", "read the whole log")
-	wantUnsaid(t, r, nobodyElse)
+	wantText(t, r, "container main exited with code 137", "read the whole log")
+	wantWithout(t, r, nobodyElse)
 }
 
 // JOB-15, CLI-04: one restart at the end does not turn failures by drained nodes into restarts.
@@ -217,7 +217,7 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 	drained.Condition = corev1.DisruptionTarget
 	drainedAfterExit7, last := drained, deletedAfterExit7
 	drainedAfterExit7.Restarted = exit7
-	told := func(f cause.Failure, count int32, d time.Duration) input.Event {
+	known := func(f cause.Failure, count int32, d time.Duration) input.Event {
 		e := failedEvent(f, "a", count, d)
 		e.First = e.Last
 		return e
@@ -227,10 +227,10 @@ func TestOneRestartDoesNotHideDrainedNodes(t *testing.T) {
 		events        []input.Event
 		want          string
 	}{
-		"drained long before":             {3, 5, []input.Event{told(drained, 4, 30*time.Minute), told(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
-		"the drained one was restarted":   {2, 3, []input.Event{told(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
-		"drained, but within the limit":   {3, 3, []input.Event{told(drained, 2, 30*time.Minute), told(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
-		"stopped by the controller alone": {1, 3, []input.Event{told(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; it last exited with code 7"},
+		"drained long before":             {3, 5, []input.Event{known(drained, 4, 30*time.Minute), known(last, 1, 10*time.Minute)}, "5 pods failed, and backoffLimit 3 allows 3 retries"},
+		"the drained one was restarted":   {2, 3, []input.Event{known(drainedAfterExit7, 3, 10*time.Minute)}, "3 pods failed, and backoffLimit 2 allows 2 retries"},
+		"drained, but within the limit":   {3, 3, []input.Event{known(drained, 2, 30*time.Minute), known(last, 1, 10*time.Minute)}, "and backoffLimit 3 allows no more"},
+		"stopped by the controller alone": {1, 3, []input.Event{known(last, 3, 10*time.Minute)}, "and backoffLimit 1 allows no more; it last exited with code 7"},
 	} {
 		f := factsOf(restarting(tc.limit, tc.failed))
 		f.Events = tc.events
@@ -250,7 +250,7 @@ func TestRestartsThatWereSeenAreTheCauseAfterThePodsAreGone(t *testing.T) {
 	if got, want := verdict(r), "it last exited with code 1, “cannot connect to postgres:5432”"; !strings.Contains(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
-	wantUnsaid(t, r, "no pod or log of it is left")
+	wantWithout(t, r, "no pod or log of it is left")
 }
 
 // A list shows how the container of a crash loop ends, and not only that it is restarted.
@@ -272,6 +272,6 @@ func TestAListShowsHowACrashLoopEnds(t *testing.T) {
 // JOB-16, CLI-04: restarts of pods that no longer exist are not attributed to an existing pod.
 func TestRestartsOfGonePodsAreNotBlamedOnOthers(t *testing.T) {
 	r := report(factsOf(restarting(6, 3), podOf("a", stopped(restartedPod(2, 7, 10*time.Minute), 137, ago(9*time.Minute)))))
-	wantSaid(t, r, "container main was restarted at least 6 times, and backoffLimit 6 allows no more")
-	wantUnsaid(t, r, "of pod a was restarted", "(2 restarts)")
+	wantText(t, r, "container main was restarted at least 6 times, and backoffLimit 6 allows no more")
+	wantWithout(t, r, "of pod a was restarted", "(2 restarts)")
 }

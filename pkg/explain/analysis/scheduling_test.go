@@ -34,12 +34,12 @@ func TestMissingPodGroupIsReported(t *testing.T) {
 		if p := problem(t, r, explain.ProblemNoPodGroup); !p.Blocks || !r.Verdict.Stalled || verdict(r) != sentence+recorded.OurName+" does not support." {
 			t.Errorf("pods read: %t, %+v, %+v", f.PodsRead, p, r.Verdict)
 		}
-		wantSaid(t, r, "without managedBy", "named in spec.template.spec.schedulingGroup", "scheduled one by one")
-		wantUnsaid(t, r, "2 pods are created", "nothing, until")
+		wantText(t, r, "without managedBy", "named in spec.template.spec.schedulingGroup", "scheduled one by one")
+		wantWithout(t, r, "2 pods are created", "nothing, until")
 	}
 	// A pod that exists nevertheless is running.
 	f.PodsRead, f.Pods = true, []*input.Pod{podOf("a", nil)}
-	wantSaid(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
+	wantText(t, report(f), "The Job is running: 0 of 3 pods succeeded, 1 pod is active; but no pods are created")
 	for name, job := range map[string]*batchv1.Job{
 		"ended": gangJob(ptr.To(recorded.OurName)), "of the built-in controller": gangJob(nil),
 		"with a group of its own": gangJob(ptr.To(recorded.OurName)),
@@ -57,5 +57,5 @@ func TestMissingPodGroupIsReported(t *testing.T) {
 	// Our controller replaces the built-in one.
 	f = factsOf(gangJob(nil))
 	f.Events = []input.Event{jobEvent("SchedulingNotSupported", "No pods are created", 1, time.Minute)}
-	wantSaid(t, report(f), "which its controller does not support")
+	wantText(t, report(f), "which its controller does not support")
 }

@@ -67,7 +67,7 @@ func TestInitContainerThatLostAProcessHoldsUpItsPod(t *testing.T) {
 	r := report(factsOf(job(corev1.RestartPolicyNever), pod(waiting, time.Minute)))
 	wantSentence(t, r, "The Job is stalled: init container fetch exited with code 0, but the kernel killed a process in it for lack of memory (OOMKilled); "+
 		"the kubelet does not start container main then, and the Job waits forever.")
-	wantSaid(t, r, "kubectl delete pod train-x -n ns")
+	wantText(t, r, "kubectl delete pod train-x -n ns")
 	for name, f := range map[string]input.Input{
 		"it is restarted":        factsOf(job(corev1.RestartPolicyOnFailure), pod(waiting, time.Minute)),
 		"it has just ended":      factsOf(job(corev1.RestartPolicyNever), pod(waiting, time.Second)),
@@ -92,7 +92,7 @@ func TestProbeExplainsRestartsThatUseUpTheBackoffLimit(t *testing.T) {
 		about("a", "Normal", "kubelet", "Killing", "Container main failed liveness probe, will be restarted"),
 	}
 	r := wantFirst(t, f, "and backoffLimit 2 allows no more; container main was killed because its liveness probe failed: “"+refused)
-	wantSaid(t, r, "find out why container main did not answer its liveness probe")
+	wantText(t, r, "find out why container main did not answer its liveness probe")
 }
 
 // Requirements: FCT-10
@@ -106,5 +106,5 @@ func TestEventsOfAnEarlierPodOfTheNameDoNotCount(t *testing.T) {
 	for i := range f.Events {
 		f.Events[i].PodUID = "of-another"
 	}
-	wantUnsaid(t, report(f), "was killed because")
+	wantWithout(t, report(f), "was killed because")
 }

@@ -19,7 +19,7 @@ import (
 func TestRefusedCreationIsExplained(t *testing.T) {
 	const restricted = `violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "main" must set securityContext.allowPrivilegeEscalation=false), ` +
 		`unrestricted capabilities (container "main" must set securityContext.capabilities.drop=["ALL"])`
-	for _, tc := range []struct{ message, says string }{
+	for _, tc := range []struct{ message, text string }{
 		{`pods "train-x" is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods is forbidden: exceeded quota: compute, requested: pods=1, used: pods=0, limited: pods=0`, "ResourceQuota compute allows no such pods (requested: pods=1, used: pods=0, limited: pods=0)"},
 		{`pods "train-x" is forbidden: failed quota: compute: must specify limits.cpu for: main; requests.memory for: main`,
@@ -61,8 +61,8 @@ func TestRefusedCreationIsExplained(t *testing.T) {
 			f.Events = []input.Event{jobEvent("FailedCreate", prefix+tc.message, 4, time.Minute), jobEvent("SuccessfulCreate", "", 1, time.Hour)}
 			r := report(f)
 			p := problem(t, r, explain.ProblemCreationRefused)
-			if !strings.Contains(p.Text, tc.says) || len(p.Details) != 1 || p.Details[0] != prefix+tc.message || p.Count != 2 {
-				t.Errorf("%+v, want it to say %q", p, tc.says)
+			if !strings.Contains(p.Text, tc.text) || len(p.Details) != 1 || p.Details[0] != prefix+tc.message || p.Count != 2 {
+				t.Errorf("%+v, want it to say %q", p, tc.text)
 			}
 			if !r.Verdict.Stalled || !strings.Contains(verdict(r), "is stalled: pods cannot be created: ") {
 				t.Errorf("%+v", r.Verdict)
@@ -101,14 +101,14 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 		gone   map[string]string
 		change func(*corev1.Pod)
 		kind   explain.ProblemKind
-		says   string
+		text   string
 	}{
-		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, says: "1 pod is terminating, and is replaced only after it has ended"},
-		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
-		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, says: "on node node-1, which no longer exists"},
-		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, says: "past the grace period"},
+		"in its grace period":     {since: 10 * time.Second, kind: explain.ProblemTerminatingHolds, text: "1 pod is terminating, and is replaced only after it has ended"},
+		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
+		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, text: "on node node-1, which no longer exists"},
+		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
 		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
-			kind: explain.ProblemNodeGone, says: "on node node-1, which is lost"},
+			kind: explain.ProblemNodeGone, text: "on node node-1, which is lost"},
 	} {
 		job := jobWith(func(j *batchv1.Job) {
 			j.Spec.Completions, j.Spec.Parallelism = ptr.To[int32](1), ptr.To[int32](1)
@@ -123,7 +123,7 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 		f.GoneNodes = tc.gone
 		r := report(f)
 		p := problem(t, r, tc.kind)
-		if !strings.Contains(p.Text, tc.says) || p.Count != 1 || !p.Blocks || !r.Verdict.Stalled {
+		if !strings.Contains(p.Text, tc.text) || p.Count != 1 || !p.Blocks || !r.Verdict.Stalled {
 			t.Errorf("%s: %+v, stalled %v", name, p, r.Verdict.Stalled)
 		}
 		grace := false

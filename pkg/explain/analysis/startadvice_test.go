@@ -86,14 +86,14 @@ func TestWarningsOfEveryPodAreNoCause(t *testing.T) {
 		ended(j, batchv1.JobReasonBackoffLimitExceeded, "")
 	}))
 	f.Events = []input.Event{podEvent("MissingClusterDNS", "falling back", time.Minute), podEvent("CheckLimitsForResolvConf", "too long", time.Minute), podEvent("Evicted", "the node was low on memory", time.Minute)}
-	var told []string
+	var known []string
 	for _, e := range report(f).Evidence {
 		if e.Kind == explain.EvidenceEvent {
-			told = append(told, e.Reason)
+			known = append(known, e.Reason)
 		}
 	}
-	if strings.Join(told, " ") != "Evicted" {
-		t.Errorf("events %q are evidence, want that of the eviction", told)
+	if strings.Join(known, " ") != "Evicted" {
+		t.Errorf("events %q are evidence, want that of the eviction", known)
 	}
 }
 

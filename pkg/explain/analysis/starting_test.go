@@ -102,7 +102,7 @@ func TestClaimThatIsNotBoundIsNamedAmongSeveral(t *testing.T) {
 	f.Claims = []meaning.Claim{{Name: "data", Phase: "Bound"}, {Name: "cache", Phase: "Pending", StorageClass: "fast", Warning: `storageclass.storage.k8s.io "fast" not found`}}
 	r := report(f)
 	wantSentence(t, r, `The Job is stalled: no node can take the pod: claim cache is not bound (“storageclass.storage.k8s.io "fast" not found”).`)
-	wantSaid(t, r, "does its StorageClass fast exist")
+	wantText(t, r, "does its StorageClass fast exist")
 }
 
 // Requirements: PND-03

@@ -130,7 +130,7 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 			t.Errorf("%s: %d stopped and %d failed, want %d and %d: %+v", name, stopped, own, tc.stopped, tc.own, r.Causes)
 		}
 		if tc.own == 0 {
-			wantUnsaid(t, r, nobodyElse)
+			wantWithout(t, r, nobodyElse)
 		}
 	}
 }

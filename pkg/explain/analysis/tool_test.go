@@ -131,12 +131,12 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 		}}
 	})
 	r := report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{unscheduled}})
-	wantSaid(t, r, "add a node", "helm uninstall --no-hooks")
-	wantUnsaid(t, r, "change the chart")
+	wantText(t, r, "add a node", "helm uninstall --no-hooks")
+	wantWithout(t, r, "change the chart")
 
 	invalid := pendingPod("InvalidImageName", `Failed to apply default image tag "train:1+": couldn't parse image name: invalid reference format`)
 	r = report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{invalid}})
-	wantSaid(t, r, "to correct the name of the image, change the chart or its values, not this Job")
-	wantUnsaid(t, r, "recreate the Job")
-	wantSaid(t, report(input.Input{Now: noon, Job: jobWith(nil), PodsRead: true, Pods: []*input.Pod{invalid}}), "recreate the Job with the correct name of the image")
+	wantText(t, r, "to correct the name of the image, change the chart or its values, not this Job")
+	wantWithout(t, r, "recreate the Job")
+	wantText(t, report(input.Input{Now: noon, Job: jobWith(nil), PodsRead: true, Pods: []*input.Pod{invalid}}), "recreate the Job with the correct name of the image")
 }

@@ -33,7 +33,7 @@ func given(change func(*batchv1.CronJob)) input.CronJob {
 	return input.CronJob{Now: noon, Namespace: "ns", Name: "backup", CronJob: cj}
 }
 
-// said returns the sentence and the notes.
+// textOf returns the sentence and the notes.
 func textOf(r *explain.CronJobReport) string {
 	return strings.Join(append([]string{r.Sentence}, r.Notes...), " ")
 }
@@ -55,31 +55,31 @@ func TestHindranceIsNamed(t *testing.T) {
 		change  func(*batchv1.CronJob)
 		events  []input.Event
 		state   explain.CronJobState
-		says    string
+		text    string
 		command string
 	}{
 		"suspended": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Suspend, cj.Status.LastScheduleTime = ptr.To(true), nil },
-			state:  explain.CronJobSuspended, says: "CronJob backup is suspended (spec.suspend), so it starts no Jobs; it has not started a Job yet.",
+			state:  explain.CronJobSuspended, text: "CronJob backup is suspended (spec.suspend), so it starts no Jobs; it has not started a Job yet.",
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"suspend":false}}' -n ns`,
 		},
 		"being deleted": {
 			change: func(cj *batchv1.CronJob) { cj.DeletionTimestamp = ago(time.Hour) },
-			state:  explain.CronJobDeleting, says: "was deleted 1h ago and is not gone yet, so", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
+			state:  explain.CronJobDeleting, text: "was deleted 1h ago and is not gone yet, so", command: "kubectl get cronjob backup -o jsonpath='{.metadata.finalizers}' -n ns",
 		},
 		"refused by a quota": {
 			events: []input.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
-			says:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted. Requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1. It started the last one at 03:00:00 UTC (9h ago).",
+			text:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted. Requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1. It started the last one at 03:00:00 UTC (9h ago).",
 			command: "kubectl describe resourcequota job-quota -n ns",
 		},
 		"refused by a webhook": {
 			events: []input.Event{event("FailedCreate", `Error creating job: admission webhook "w.example" denied the request: no owner`, time.Minute)},
-			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: admission webhook w.example denies them: no owner;",
+			state:  explain.CronJobCreationRefused, text: "cannot create its Jobs: admission webhook w.example denies them: no owner;",
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"invalid template": {
 			events: []input.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
-			state:  explain.CronJobCreationRefused, says: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value. It started",
+			state:  explain.CronJobCreationRefused, text: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value. It started",
 			command: "kubectl edit cronjob backup -n ns",
 		},
 		"overlap": {
@@ -87,7 +87,7 @@ func TestHindranceIsNamed(t *testing.T) {
 				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "backup-1"}}
 			},
 			events: []input.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)},
-			state:  explain.CronJobOverlap, says: "CronJob backup starts no Job while backup-1 is still running (concurrencyPolicy Forbid);",
+			state:  explain.CronJobOverlap, text: "CronJob backup starts no Job while backup-1 is still running (concurrencyPolicy Forbid);",
 			command: "kubectl batchjob why backup-1 -n ns",
 		},
 		"overlap without its event": {
@@ -95,12 +95,12 @@ func TestHindranceIsNamed(t *testing.T) {
 				cj.Spec.ConcurrencyPolicy, cj.Status.Active = batchv1.ForbidConcurrent, []corev1.ObjectReference{{Name: "a"}, {Name: "b"}}
 				cj.Status.LastScheduleTime = ago(33 * time.Hour)
 			},
-			state: explain.CronJobOverlap, says: "starts no Job while a and b are still running", command: "kubectl batchjob why a -n ns",
+			state: explain.CronJobOverlap, text: "starts no Job while a and b are still running", command: "kubectl batchjob why a -n ns",
 		},
 		"cannot replace": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.ConcurrencyPolicy = batchv1.ReplaceConcurrent },
 			events: []input.Event{event("FailedDelete", "Deleted job: denied", time.Minute)},
-			state:  explain.CronJobCannotReplace, says: "cannot replace the Job that is still running (concurrencyPolicy Replace): Deleted job: denied",
+			state:  explain.CronJobCannotReplace, text: "cannot replace the Job that is still running (concurrencyPolicy Replace): Deleted job: denied",
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"missed start": {
@@ -108,41 +108,41 @@ func TestHindranceIsNamed(t *testing.T) {
 				cj.Spec.StartingDeadlineSeconds, cj.Status.LastScheduleTime = ptr.To[int64](30), ago(33*time.Hour)
 			},
 			events: []input.Event{event("MissSchedule", late, 8*time.Hour)}, state: explain.CronJobMissedStart,
-			says:    "CronJob backup missed its start at 03:00:00 UTC (9h ago): no Job was created within startingDeadlineSeconds (30s). The next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+			text:    "CronJob backup missed its start at 03:00:00 UTC (9h ago): no Job was created within startingDeadlineSeconds (30s). The next start is at 2026-03-02 03:00:00 UTC (in 15h).",
 			command: "kubectl create job backup-missed --from=cronjob/backup -n ns",
 		},
 		"many missed starts": {
 			events: []input.Event{event("TooManyMissedTimes", "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew", time.Minute)},
-			state:  explain.CronJobManyMissed, says: "CronJob backup has missed more than 100 starts:",
+			state:  explain.CronJobManyMissed, text: "CronJob backup has missed more than 100 starts:",
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"startingDeadlineSeconds":600}}' -n ns`,
 		},
 		"unknown time zone": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = ptr.To("Europe/Kyiv") },
 			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
-			says:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; it started`,
+			text:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; it started`,
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"timeZone":"Etc/UTC"}}' -n ns`,
 		},
 		"unknown time zone that was changed": {
 			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
-			says:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now. It started`,
+			text:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now. It started`,
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"unparseable schedule": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "0 3 * *" },
 			events: []input.Event{event("UnparseableSchedule", `unparseable schedule: "0 3 * *" : expected exactly 5 fields`, time.Minute)},
-			state:  explain.CronJobBadSchedule, says: `kube-controller-manager does not accept the schedule "0 3 * *"; it started`,
+			state:  explain.CronJobBadSchedule, text: `kube-controller-manager does not accept the schedule "0 3 * *"; it started`,
 			command: "kubectl edit cronjob backup -n ns",
 		},
 		"overdue": {
 			change: func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime = ago(33 * time.Hour) },
-			state:  explain.CronJobOverdue, says: "CronJob backup should have started a Job at 03:00:00 UTC (9h ago), and no event shows why it has not. It started",
+			state:  explain.CronJobOverdue, text: "CronJob backup should have started a Job at 03:00:00 UTC (9h ago), and no event shows why it has not. It started",
 			command: "kubectl get pods -n kube-system -l component=kube-controller-manager",
 		},
 	} {
 		in := given(tc.change)
 		in.Events = tc.events
 		r := cronjob.Explain(in, nil)
-		if r.State != tc.state || !strings.Contains(textOf(&r), tc.says) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
+		if r.State != tc.state || !strings.Contains(textOf(&r), tc.text) || len(r.Advice) == 0 || r.Advice[0].Command != tc.command {
 			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
 		}
 	}
@@ -154,64 +154,64 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 	for name, tc := range map[string]struct {
 		change func(*batchv1.CronJob)
 		jobs   []input.OwnedJob
-		says   string
+		text   string
 	}{
 		"never": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour)
 			},
-			says: "CronJob backup has not started a Job yet; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
+			text: "CronJob backup has not started a Job yet; the next start is at 2026-03-02 03:00:00 UTC (in 15h).",
 		},
 		"only by hand": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Status.LastScheduleTime, cj.CreationTimestamp = nil, *ago(time.Hour)
 			},
 			jobs: []input.OwnedJob{{Created: noon.Add(-time.Minute), Manual: true}},
-			says: "CronJob backup has not started a Job on its schedule yet; the next start",
+			text: "CronJob backup has not started a Job on its schedule yet; the next start",
 		},
 		"in the time zone of its controller": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = nil },
-			says:   "(in 15h), if kube-controller-manager runs in UTC: no timeZone is set.",
+			text:   "(in 15h), if kube-controller-manager runs in UTC: no timeZone is set.",
 		},
 		"in its own time zone": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.TimeZone, cj.Status.LastScheduleTime = ptr.To("America/New_York"), ago(4*time.Hour)
 			},
-			says: "the next start is at 2026-03-02 08:00:00 UTC (in 20h).",
+			text: "the next start is at 2026-03-02 08:00:00 UTC (in 20h).",
 		},
-		"no Jobs left": {says: "CronJob backup has no Jobs now; it started the last one at 03:00:00 UTC (9h ago); the next"},
+		"no Jobs left": {text: "CronJob backup has no Jobs now; it started the last one at 03:00:00 UTC (9h ago); the next"},
 		"successes are not kept": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.SuccessfulJobsHistoryLimit, cj.Status.LastSuccessfulTime = ptr.To[int32](0), ago(8*time.Hour)
 			},
-			says: "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)",
+			text: "Jobs that succeeded are deleted at once (successfulJobsHistoryLimit 0)",
 		},
 		"failures are not kept": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.FailedJobsHistoryLimit = ptr.To[int32](0) },
-			says:   "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)",
+			text:   "Jobs that failed are deleted at once (failedJobsHistoryLimit 0)",
 		},
 		"none are kept": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.FailedJobsHistoryLimit, cj.Spec.SuccessfulJobsHistoryLimit = ptr.To[int32](0), ptr.To[int32](0)
 			},
-			says: "Finished Jobs are deleted at once",
+			text: "Finished Jobs are deleted at once",
 		},
 		"deleted after a while": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.JobTemplate.Spec.TTLSecondsAfterFinished = ptr.To[int32](60) },
-			says:   "its Jobs are deleted 1m after they finish (ttlSecondsAfterFinished)",
+			text:   "its Jobs are deleted 1m after they finish (ttlSecondsAfterFinished)",
 		},
 		"with Jobs": {
 			jobs: []input.OwnedJob{{Created: noon.Add(-9 * time.Hour)}},
-			says: "CronJob backup started its last Job at 03:00:00 UTC (9h ago); the next start",
+			text: "CronJob backup started its last Job at 03:00:00 UTC (9h ago); the next start",
 		},
 		"with a schedule that nobody can compute": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "CRON_TZ=Nowhere 0 3 * * *" },
-			says:   "it started the last one at 03:00:00 UTC (9h ago).",
+			text:   "it started the last one at 03:00:00 UTC (9h ago).",
 		},
 	} {
 		in := given(tc.change)
 		in.Jobs = tc.jobs
-		if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled || !strings.Contains(textOf(&r), tc.says) {
+		if r := cronjob.Explain(in, nil); r.State != explain.CronJobScheduled || !strings.Contains(textOf(&r), tc.text) {
 			t.Errorf("%s: %s, %s %+v", name, r.State, r.Sentence, r.Advice)
 		}
 	}

@@ -77,7 +77,7 @@ func TestBlockingJobWithAnEarlierTemplateIsToBeDeleted(t *testing.T) {
 		in.Jobs, in.Events = []input.OwnedJob{job.OwnedJob}, []input.Event{event("JobAlreadyActive", "Not starting job because prior execution is running and concurrency policy is Forbid", time.Minute)}
 		r := cronjob.Explain(in, []explain.OwnedRun{words.RunOf(&job.report, noon)})
 		deletes := r.Advice[0].Command == "kubectl delete job backup-1 -n ns"
-		if said := strings.Contains(textOf(&r), "before its last change"); said != tc.outdated || deletes != tc.outdated {
+		if message := strings.Contains(textOf(&r), "before its last change"); message != tc.outdated || deletes != tc.outdated {
 			t.Errorf("%s: %s %+v", name, textOf(&r), r.Advice)
 		}
 	}

@@ -189,7 +189,7 @@ func (s *Stalls) Restarted(job types.UID) *input.Container {
 
 // slowPods returns the pods that a kubelet has had for a while and whose status does not explain the delay, with their Jobs.
 func (s *Stalls) slowPods(now time.Time) map[types.UID]types.UID {
-	explainsWait := func(c input.Container) bool { return c.SaysWhyItWaits() }
+	explainsWait := func(c input.Container) bool { return c.ExplainsWait() }
 	slow := map[types.UID]types.UID{}
 	for job, pods := range s.pods.byJob {
 		for _, p := range pods {

@@ -213,8 +213,8 @@ type LogTarget struct {
 	Restarts int32
 }
 
-// SaysWhyItWaits reports whether the container has a waiting reason other than the two that every starting container has.
-func (c *Container) SaysWhyItWaits() bool {
+// ExplainsWait reports whether the container has a waiting reason other than the two that every starting container has.
+func (c *Container) ExplainsWait() bool {
 	return c.Waiting != "" && c.Waiting != "ContainerCreating" && c.Waiting != "PodInitializing"
 }
 

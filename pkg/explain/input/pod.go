@@ -115,13 +115,13 @@ func (u *Unusual) noteConditions(pod *corev1.Pod) {
 func (p *Pod) noteContainers(pod *corev1.Pod) {
 	for i, list := range [][]corev1.ContainerStatus{pod.Status.ContainerStatuses, pod.Status.InitContainerStatuses} {
 		for j := range list {
-			c, told := containerOf(&list[j], i == 1)
+			c, known := containerOf(&list[j], i == 1)
 			last := list[j].LastTerminationState.Terminated
-			told = told && (c.ExitCode != 0 || c.Before || c.Reason == cause.OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
-			if told || last != nil {
+			known = known && (c.ExitCode != 0 || c.Before || c.Reason == cause.OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
+			if known || last != nil {
 				c.addSpec(pod, &list[j])
 			}
-			if told {
+			if known {
 				p.Containers = append(p.Containers, c)
 			}
 			if last != nil && !c.Before {

@@ -150,7 +150,7 @@ var evictions = map[string]string{
 }
 
 // Text explains why Kueue does not admit what the words name, a Job or its owner, in the queue, which may be "", and returns the part of the message to add.
-func (h *Hold) Text(it, queue string, now time.Time) (text, said string) {
+func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	named, inQueue := "its queue", ""
 	if queue != "" {
 		named, inQueue = "queue "+queue, " (queue "+queue+")"
@@ -167,10 +167,10 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, said string) {
 		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
 	}
 	if row.quotes && evictions[h.Reason] == "" {
-		said = h.Message
+		message = h.Message
 	}
 	return strings.NewReplacer("{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
-		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), said
+		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), message
 }
 
 // Advice returns advice on the reason.

@@ -55,8 +55,8 @@ type endRow struct {
 	by   string // "" for all components
 	// events are the events that report the end.
 	events []endEvent
-	// saysAll reports whether the text needs no quotation of the message.
-	saysAll bool
+	// complete reports whether the text needs no quotation of the message.
+	complete bool
 	// isDisruption reports whether the pod gets the condition DisruptionTarget, on which a podFailurePolicy can decide.
 	isDisruption bool
 	// brief is for a column. text begins a sentence.
@@ -88,7 +88,7 @@ var endings = []endRow{
 		events: []endEvent{
 			{"", "Killing", lazyregexp.New(`^FailedPostStartHook$`)},
 			// Kubelets before 1.27 name the container in the message.
-			{"", failedPostStart, lazyregexp.New(`(?s)^(?:PostStartHook failed)?(?P<said>(?:.*?for Container "(?P<container>[^"]+)" in Pod)?.*)$`)},
+			{"", failedPostStart, lazyregexp.New(`(?s)^(?:PostStartHook failed)?(?P<detail>(?:.*?for Container "(?P<container>[^"]+)" in Pod)?.*)$`)},
 		},
 		brief: "postStart hook failed", text: "Container {container} was killed because its postStart hook failed",
 		advice: func(e *Ending, _ string) string { return FixPostStartHook(e.Container) },
@@ -109,8 +109,8 @@ var endings = []endRow{
 	{
 		kind: EndEvicted, by: ByKarpenter,
 		events: []endEvent{
-			{ByKarpenter, "Evicted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<said>.*)$`)},
-			{ByKarpenter, "Disrupted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<said>.*)$`)},
+			{ByKarpenter, "Evicted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<detail>.*)$`)},
+			{ByKarpenter, "Disrupted", lazyregexp.New(`(?s)^(?:Evicted pod)?:?(?P<detail>.*)$`)},
 		}, isDisruption: true,
 		brief: "evicted", text: "Pod was evicted by Karpenter",
 		keep:   "karpenter.sh/do-not-disrupt",
@@ -139,7 +139,7 @@ var endings = []endRow{
 	},
 	{
 		kind: EndEvicted, by: ByDescheduler,
-		events: []endEvent{{"", "", lazyregexp.New(`(?s)^(?P<said>.*by sigs\.k8s\.io/descheduler)$`)}}, isDisruption: true,
+		events: []endEvent{{"", "", lazyregexp.New(`(?s)^(?P<detail>.*by sigs\.k8s\.io/descheduler)$`)}}, isDisruption: true,
 		brief: "evicted", text: "Pod was evicted by the descheduler",
 	},
 	{
@@ -148,7 +148,7 @@ var endings = []endRow{
 	},
 	{
 		kind: EndPreempted, by: ByScheduler,
-		events: []endEvent{{"", "Preempted", nil}}, saysAll: true, isDisruption: true,
+		events: []endEvent{{"", "Preempted", nil}}, complete: true, isDisruption: true,
 		brief: "preempted", text: "Pod was preempted by the scheduler for a pod with a higher priority",
 	},
 	{
@@ -158,20 +158,20 @@ var endings = []endRow{
 	},
 	{
 		kind:   EndTaint,
-		events: []endEvent{{"", "TaintManagerEviction", lazyregexp.New(`^Marking for deletion`)}}, saysAll: true, isDisruption: true,
+		events: []endEvent{{"", "TaintManagerEviction", lazyregexp.New(`^Marking for deletion`)}}, complete: true, isDisruption: true,
 		brief: "evicted by a taint", text: "Pod was deleted because of a NoExecute taint on its node",
 	},
 	{
-		kind: EndNodeGone, saysAll: true, isDisruption: true,
+		kind: EndNodeGone, complete: true, isDisruption: true,
 		brief: "node gone", text: "Pod was deleted because its node no longer exists",
 	},
 	{
-		kind: EndNodeShutdown, saysAll: true, isDisruption: true,
+		kind: EndNodeShutdown, complete: true, isDisruption: true,
 		brief: "node shut down", text: "Pod was terminated because its node shut down",
 	},
 	{
 		kind: EndPodDeadline, by: ByKubelet,
-		events: []endEvent{{"", "DeadlineExceeded", nil}}, saysAll: true,
+		events: []endEvent{{"", "DeadlineExceeded", nil}}, complete: true,
 		brief: "pod deadline exceeded", text: "Pod ran longer than its own activeDeadlineSeconds",
 	},
 	{
@@ -234,10 +234,10 @@ func (e *endEvent) matches(source, reason, message string) bool {
 }
 
 func endOf(row *endRow, pattern *lazyregexp.Regexp, reason, message, container string) (*Ending, string) {
-	end, said := &Ending{Kind: row.kind, By: row.by, Reason: reason}, message
+	end, detail := &Ending{Kind: row.kind, By: row.by, Reason: reason}, message
 	if pattern != nil {
-		said = ""
-		m, groups := pattern.FindStringSubmatch(message), map[string]*string{"container": &end.Container, "probe": &end.Probe, "said": &said}
+		detail = ""
+		m, groups := pattern.FindStringSubmatch(message), map[string]*string{"container": &end.Container, "probe": &end.Probe, "detail": &detail}
 		for n, group := range pattern.SubexpNames() {
 			if field := groups[group]; field != nil {
 				*field = strings.TrimSpace(m[n])
@@ -250,7 +250,7 @@ func endOf(row *endRow, pattern *lazyregexp.Regexp, reason, message, container s
 	case EndPostStart:
 		end.Reason, end.Container = failedPostStart, cmp.Or(end.Container, container)
 	}
-	return end, said
+	return end, detail
 }
 
 // statusEnds maps reasons that the kubelet writes into the status of a pod that it ends.
@@ -341,8 +341,8 @@ func (e *Ending) Text() string {
 // KeepAnnotation returns the annotation of a pod template that keeps the component from ending pods, "" if there is none.
 func (e *Ending) KeepAnnotation() string { return e.row().keep }
 
-// SaysAll reports whether the Text needs no quotation of the message.
-func (e *Ending) SaysAll() bool { return e.row().saysAll }
+// IsComplete reports whether the Text needs no quotation of the message.
+func (e *Ending) IsComplete() bool { return e.row().complete }
 
 // Advice returns advice on an end with this message, or "".
 func (e *Ending) Advice(message string) string {

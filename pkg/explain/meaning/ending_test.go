@@ -7,7 +7,7 @@ func TestEventsOfTheEndOfAPod(t *testing.T) {
 	for _, tc := range []struct {
 		source, reason, message string
 		want                    Ending // the zero value for nil
-		said                    string
+		detail                  string
 	}{
 		{"kubelet", "Killing", "Container main failed liveness probe", Ending{Kind: EndProbe, By: ByKubelet, Container: "main", Probe: "liveness"}, ""},
 		{"kubelet", "Killing", "Container main failed liveness probe, will be restarted", Ending{}, ""},
@@ -30,12 +30,12 @@ func TestEventsOfTheEndOfAPod(t *testing.T) {
 		{"kubelet", "DeadlineExceeded", "Pod was active on the node longer than the specified deadline", Ending{Kind: EndPodDeadline, By: ByKubelet, Reason: "DeadlineExceeded"}, "Pod was active on the node longer than the specified deadline"},
 	} {
 		got := Ending{}
-		end, said := OfEnd(tc.source, tc.reason, tc.message, "c")
+		end, detail := OfEnd(tc.source, tc.reason, tc.message, "c")
 		if end != nil {
 			got = *end
 		}
-		if got != tc.want || said != tc.said {
-			t.Errorf("%s: %s: %+v, %q", tc.reason, tc.message, got, said)
+		if got != tc.want || detail != tc.detail {
+			t.Errorf("%s: %s: %+v, %q", tc.reason, tc.message, got, detail)
 		}
 		rows := 0
 		for i := range endings {

@@ -61,7 +61,7 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind:     Signature,
-		patterns: re(`(?i)source image rejected: (?P<said>.+)`, `(?i)signature ?validation ?failed|signature (?:was|is) required|invalid signature|no signature exists`),
+		patterns: re(`(?i)source image rejected: (?P<detail>.+)`, `(?i)signature ?validation ?failed|signature (?:was|is) required|invalid signature|no signature exists`),
 		keepsEnd: true,
 		brief:    "signature",
 		text:     "cannot be pulled: its signature is not accepted",
@@ -76,8 +76,8 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: LayerDamaged,
-		patterns: re(`failed size validation: (?P<said>\d+ != \d+)`, `(?P<said>unexpected commit digest \S+ expected \S+):`,
-			`(?P<said>filesystem layer verification failed for digest \S+)`, `(?P<said>unexpected end of archive|gzip: invalid (?:checksum|header))`),
+		patterns: re(`failed size validation: (?P<detail>\d+ != \d+)`, `(?P<detail>unexpected commit digest \S+ expected \S+):`,
+			`(?P<detail>filesystem layer verification failed for digest \S+)`, `(?P<detail>unexpected end of archive|gzip: invalid (?:checksum|header))`),
 		keepsEnd: true,
 		brief:    "damaged layer",
 		text:     "cannot be pulled: a layer of it arrives cut or damaged",
@@ -85,7 +85,7 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind:     RegistryTLS,
-		patterns: re(`x509: (?P<said>certificate has expired or is not yet valid|.+)`, `http: (?P<said>server gave HTTP response to HTTPS client)`, `tls: |certificate `),
+		patterns: re(`x509: (?P<detail>certificate has expired or is not yet valid|.+)`, `http: (?P<detail>server gave HTTP response to HTTPS client)`, `tls: |certificate `),
 		keepsEnd: true,
 		brief:    "TLS of the registry",
 		text:     "cannot be pulled: TLS to its registry failed",
@@ -93,7 +93,7 @@ var images = []row[TroubleKind]{
 	},
 	{
 		kind: Unreachable,
-		patterns: re(`(?P<said>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
+		patterns: re(`(?P<detail>dial tcp \S+ (?:connect: )?[a-z/ ]+)$`, `no such host|in name resolution|server misbehaving|connection refused|no route to host|network is unreachable|i/o timeout|`+
 			`TLS handshake timeout|connection reset|context deadline exceeded|Client\.Timeout|request canceled|(?:: |unexpected )EOF$|proxyconnect`),
 		yieldsTo: []TroubleKind{RegistryTLS, RegistryUnknown},
 		keepsEnd: true,
@@ -192,7 +192,7 @@ func OfImage(reason, message string) *Trouble {
 	case "InvalidImageName":
 		return nil // The reason is specific enough.
 	case "SignatureValidationFailed":
-		return &Trouble{Kind: Signature, Said: lastWords(message)}
+		return &Trouble{Kind: Signature, Detail: lastWords(message)}
 	}
 	t := troubleIn(images, imageError(message))
 	if (t == nil || t.Kind == Image) && reason == "RegistryUnavailable" {

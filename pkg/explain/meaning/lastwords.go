@@ -148,5 +148,5 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
 
 // lastWords returns the end of a message that wraps errors, its most specific part.
 func lastWords(message string) string {
-	return wording.LastClauses(wording.Unwrapped(message), maxSaid)
+	return wording.LastClauses(wording.Unwrapped(message), maxDetail)
 }

@@ -27,14 +27,14 @@ func TestSentenceAboutTheCauseHasTheErrorOfTheLog(t *testing.T) {
 	for _, path := range paths {
 		wants, lines := readLog(t, path)
 		lines = meaning.Tail(lines, 10)
-		known, said := meaning.KnownErrorIn(1, lines...), ""
+		known, message := meaning.KnownErrorIn(1, lines...), ""
 		if known != nil {
-			said = lines[meaning.LineOfError(1, lines)]
+			message = lines[meaning.LineOfError(1, lines)]
 		}
 		sentence := words.CauseSentence(&explain.Cause{
 			Text: "container main exited with code 1", Error: known, Ended: explain.Ended{ExitCode: ptr.To(int32(1)), LastLine: meaning.LastLine(lines)},
 		})
-		if !slices.ContainsFunc(wants, func(want string) bool { return strings.Contains(sentence, want) || strings.Contains(said, want) }) {
+		if !slices.ContainsFunc(wants, func(want string) bool { return strings.Contains(sentence, want) || strings.Contains(message, want) }) {
 			t.Errorf("%s: %q, want one of %q", filepath.Base(path), sentence, wants)
 		}
 	}

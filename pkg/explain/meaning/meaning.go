@@ -26,8 +26,8 @@ type Trouble struct {
 	Key       string `json:"key,omitempty"`
 	// Volume is the name of the volume that the message is about.
 	Volume string `json:"volume,omitempty"`
-	// Said is the most specific part of the message; "" if Kind is as specific.
-	Said string `json:"said,omitempty"`
+	// Detail is the most specific part of the message; "" if Kind is as specific.
+	Detail string `json:"detail,omitempty"`
 }
 
 // TroubleKind is the meaning of a message.
@@ -36,15 +36,15 @@ type TroubleKind string
 // row is one kind of message.
 type row[K ~string] struct {
 	kind K
-	// patterns recognize messages of this kind. They may have the groups name, namespace, key, object, volume and said; the
-	// group said is the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
+	// patterns recognize messages of this kind. They may have the groups name, namespace, key, object, volume and detail; the
+	// group detail is the most specific part of the message. Without patterns, the row is for all messages of its subject that no other row
 	// matches.
 	patterns []*lazyregexp.Regexp
 	// yieldsTo are the kinds of messages that match this row, too.
 	yieldsTo []K
-	// keepsEnd sets Said to the end of the message, for kinds that are less specific than the message. saysAll reports whether
+	// keepsEnd sets Detail to the end of the message, for kinds that are less specific than the message. complete reports whether
 	// the text needs no quotation of it.
-	keepsEnd, saysAll bool
+	keepsEnd, complete bool
 	// whole reports whether the message is never cut, because each part of it may be the reason.
 	whole bool
 	// ofTemplate reports whether the pod template has to change.
@@ -141,15 +141,15 @@ func troubleIn(rows []row[TroubleKind], message string) *Trouble {
 	found := find(rows, message)
 	if found == nil {
 		if last := &rows[len(rows)-1]; last.patterns == nil && message != "" {
-			return &Trouble{Kind: last.kind, Said: lastWords(message)}
+			return &Trouble{Kind: last.kind, Detail: lastWords(message)}
 		}
 		return nil
 	}
 	t := &Trouble{Kind: found.kind}
-	found.read(message, map[string]*string{"name": &t.Name, "namespace": &t.Namespace, "key": &t.Key, "volume": &t.Volume, "said": &t.Said, "object": &t.Object})
+	found.read(message, map[string]*string{"name": &t.Name, "namespace": &t.Namespace, "key": &t.Key, "volume": &t.Volume, "detail": &t.Detail, "object": &t.Object})
 	t.Object = objects[strings.ToLower(t.Object)]
-	if t.Said = strings.TrimRight(t.Said, " ."); t.Said == "" && found.keepsEnd {
-		t.Said = lastWords(message)
+	if t.Detail = strings.TrimRight(t.Detail, " ."); t.Detail == "" && found.keepsEnd {
+		t.Detail = lastWords(message)
 	}
 	return t
 }
@@ -171,10 +171,10 @@ func (t *Trouble) Advice(volume string) string { return t.fill(rowOf(t.Kind).adv
 
 // Quote returns the part of the message to quote after Text; "" if Text says everything.
 func (t *Trouble) Quote() string {
-	if rowOf(t.Kind).saysAll {
+	if rowOf(t.Kind).complete {
 		return ""
 	}
-	return t.Said
+	return t.Detail
 }
 
 // Note returns what adds to the Text of an image, or "".
@@ -185,8 +185,8 @@ func (t *Trouble) Note() string {
 	return rowOf(t.Kind).note
 }
 
-// maxSaid is the maximum number of characters of a message within a clause.
-const maxSaid = 100
+// maxDetail is the maximum number of characters of a message within a clause.
+const maxDetail = 100
 
 // fill replaces the names in braces in a template.
 func (t *Trouble) fill(template, volume string) string {
@@ -203,7 +203,7 @@ func (t *Trouble) fill(template, volume string) string {
 		network, service, inService, inBrackets = "network plugin "+t.Name, "its Service "+t.Name, " (Service "+t.Name+")", " ("+t.Name+")"
 	}
 	return strings.NewReplacer(
-		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{said}", wording.Shorten(t.Said, maxSaid), "{volume}", volume,
+		"{name}", t.Name, "{namespace}", t.Namespace, "{in brackets}", inBrackets, "{key}", t.Key, "{detail}", wording.Shorten(t.Detail, maxDetail), "{volume}", volume,
 		"{object}", object, "{kind and name}", wording.Join(" ", t.Object, t.Name),
 		"{network}", network, "{service}", service, "{in service}", inService).Replace(template)
 }

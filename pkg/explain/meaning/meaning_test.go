@@ -55,7 +55,7 @@ func TestTemplatesAreFilled(t *testing.T) {
 	}
 	for _, rows := range subjects {
 		for _, r := range rows {
-			for _, trouble := range []Trouble{{Kind: r.kind}, {Kind: r.kind, Object: "Secret", Name: "s", Key: "k", Volume: "v", Said: "no"}} {
+			for _, trouble := range []Trouble{{Kind: r.kind}, {Kind: r.kind, Object: "Secret", Name: "s", Key: "k", Volume: "v", Detail: "no"}} {
 				check(string(r.kind), trouble.Brief(), trouble.Text("its volume v"), trouble.Advice("its volume v"))
 			}
 		}
@@ -107,7 +107,7 @@ func FuzzTroubles(f *testing.F) {
 	f.Add("ErrImagePull", `Failed to pull image "x": toomanyrequests`)
 	f.Fuzz(func(t *testing.T, reason, message string) {
 		for _, trouble := range []*Trouble{OfImage(reason, message), OfStart(reason, message), OfWebhook(message)} {
-			if x := troubleOf(trouble); trouble != nil && (x.Kind == "" || len(x.Name)+len(x.Key)+len(x.Volume)+len(x.Said) > 4*len(message)) {
+			if x := troubleOf(trouble); trouble != nil && (x.Kind == "" || len(x.Name)+len(x.Key)+len(x.Volume)+len(x.Detail) > 4*len(message)) {
 				t.Errorf("%q: %q: %+v", reason, message, x)
 			}
 		}

@@ -149,7 +149,7 @@ var startErrors = []errorRow{
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
 			}
-			return fmt.Sprintf("make %s executable for the container's user: chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", wording.Shorten(e.Subject, maxSaid), c.Image)
+			return fmt.Sprintf("make %s executable for the container's user: chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", wording.Shorten(e.Subject, maxDetail), c.Image)
 		},
 	},
 	{
@@ -327,7 +327,7 @@ func (e *KnownError) Brief() string { return e.row().brief }
 func (e *KnownError) Text() string {
 	r := e.row()
 	if r.describe != nil {
-		return r.describe(wording.Shorten(e.Subject, maxSaid))
+		return r.describe(wording.Shorten(e.Subject, maxDetail))
 	}
 	return e.choose(r.named, r.text)
 }
@@ -357,7 +357,7 @@ func (e *KnownError) choose(named, bare string) string {
 	if e.Subject == "" || named == "" {
 		return bare
 	}
-	return fmt.Sprintf(named, wording.Shorten(e.Subject, maxSaid))
+	return fmt.Sprintf(named, wording.Shorten(e.Subject, maxDetail))
 }
 
 func notFoundText(command string) string {

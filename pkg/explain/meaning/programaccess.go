@@ -76,7 +76,7 @@ func (e *KnownError) describeAccess(a Access) {
 	may := fmt.Sprintf("cannot %s %s", a.Verb, a.resources())
 	e.Access, e.Subject = a, may
 	for _, longer := range []string{who + " " + may, who + " " + may + where} {
-		if utf8.RuneCountInString(longer) <= maxSaid { // The resource must not be cut.
+		if utf8.RuneCountInString(longer) <= maxDetail { // The resource must not be cut.
 			e.Subject = longer
 		}
 	}

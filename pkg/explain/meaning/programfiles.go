@@ -177,7 +177,7 @@ func spaced(name string) string {
 	if name == "" {
 		return ""
 	}
-	return " " + wording.Shorten(name, maxSaid)
+	return " " + wording.Shorten(name, maxDetail)
 }
 
 // writableAdvice returns advice on a directory that is read-only.

@@ -67,8 +67,8 @@ const (
 var refusals = []row[RefusalKind]{
 	{
 		kind:     RefusalQuota,
-		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<said>.*)`),
-		saysAll:  true,
+		patterns: re(`^exceeded quota: (?P<name>[^\s,]+)(?:, )?(?P<detail>.*)`),
+		complete: true,
 		brief:    "quota {name} exhausted",
 		text:     "ResourceQuota {name} is exhausted",
 		advice:   "check the quota, and free up some of it or raise it",
@@ -77,7 +77,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalQuotaNeeds,
-		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<said>must specify .*)`),
+		patterns: re(`^failed quota: (?P<name>[^\s:]+): (?P<detail>must specify .*)`),
 		brief:    "quota {name} needs more",
 		text:     "ResourceQuota {name} rejects the pod template",
 		advice:   "{recreate} with {lacks} for its containers, which ResourceQuota {name} demands, or have a LimitRange of the namespace set defaults",
@@ -85,7 +85,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:       RefusalPodSecurity,
-		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<said>.*)`),
+		patterns:   re(`^violates PodSecurity "(?P<name>[^"]+)": (?P<detail>.*)`),
 		brief:      "Pod Security {name}",
 		text:       "Pod Security {name} does not allow the pod template",
 		advice:     correctTemplate,
@@ -93,10 +93,10 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:       RefusalSCC,
-		patterns:   re(`^unable to validate against any security context constraint: (?P<said>.*)`),
+		patterns:   re(`^unable to validate against any security context constraint: (?P<detail>.*)`),
 		brief:      "no SCC allows it",
-		text:       "no security context constraint allows {said}",
-		saysAll:    true,
+		text:       "no security context constraint allows {detail}",
+		complete:   true,
 		advice:     "leave {fields} out of the pod template, so that OpenShift sets permitted values; or let the ServiceAccount of its pods use a security context constraint (SCC) that allows them: oc adm policy add-scc-to-user SCC -z SERVICEACCOUNT",
 		whole:      true,
 		command:    "kubectl get securitycontextconstraints",
@@ -104,7 +104,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:       RefusalLimitRange,
-		patterns:   re(`^(?P<said>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
+		patterns:   re(`^(?P<detail>\[?(?:(?:maximum|minimum) \S+ usage per |\S+ max limit to request ratio per ).*)`),
 		brief:      "LimitRange",
 		text:       "a LimitRange does not allow the pod template",
 		advice:     correctTemplate,
@@ -114,8 +114,8 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalServiceAccount,
-		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<said>not found.*)`),
-		saysAll:  true,
+		patterns: re(`^error looking up service account (?:(?P<namespace>[^/ ]+)/)?\S+: serviceaccounts? "(?P<name>[-.a-z0-9]+)" (?P<detail>not found.*)`),
+		complete: true,
 		brief:    "no ServiceAccount {name}",
 		text:     "ServiceAccount {name}{in namespace} does not exist",
 		advice:   "create ServiceAccount {name}" + thenRetried,
@@ -123,17 +123,17 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalPriorityClass,
-		patterns: re(`^(?P<said>no PriorityClass with name (?P<name>\S+) was found)$`),
-		saysAll:  true,
+		patterns: re(`^(?P<detail>no PriorityClass with name (?P<name>\S+) was found)$`),
+		complete: true,
 		brief:    "no PriorityClass {name}",
-		text:     "{said}",
+		text:     "{detail}",
 		advice:   "create PriorityClass {name}, or {recreate} with another priorityClassName" + thenRetried,
 		command:  "kubectl get priorityclasses",
 	},
 	{
 		kind:     RefusalRuntimeClass,
-		patterns: re(`^pod rejected: (?P<said>RuntimeClass "(?P<name>[^"]+)" not found)`),
-		saysAll:  true,
+		patterns: re(`^pod rejected: (?P<detail>RuntimeClass "(?P<name>[^"]+)" not found)`),
+		complete: true,
 		brief:    "no RuntimeClass {name}",
 		text:     "RuntimeClass {name} does not exist",
 		advice:   "create RuntimeClass {name}, or {recreate} with another runtimeClassName" + thenRetried,
@@ -141,8 +141,8 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalNamespace,
-		patterns: re(`^(?P<said>unable to create new content in namespace (?P<name>\S+) because it is being terminated)`),
-		saysAll:  true,
+		patterns: re(`^(?P<detail>unable to create new content in namespace (?P<name>\S+) because it is being terminated)`),
+		complete: true,
 		brief:    "namespace being deleted",
 		text:     "namespace {name} is being deleted",
 		advice:   "create the Job in another namespace; nothing can be created in this one before its deletion ends",
@@ -150,7 +150,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:       RefusalPolicy,
-		patterns:   re(`^ValidatingAdmissionPolicy '(?P<name>[^']+)' (?:with binding '[^']+' )?denied request: (?P<said>.*)`),
+		patterns:   re(`^ValidatingAdmissionPolicy '(?P<name>[^']+)' (?:with binding '[^']+' )?denied request: (?P<detail>.*)`),
 		brief:      "policy {name}",
 		text:       "ValidatingAdmissionPolicy {name} denies them",
 		advice:     correctTemplate,
@@ -159,7 +159,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalGatekeeper,
-		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?:denied by )?(?P<name>[-.a-z0-9]+)\] (?P<said>.*)`),
+		patterns: re(`^admission webhook "[^"]*gatekeeper[^"]*" denied the request: \[(?:denied by )?(?P<name>[-.a-z0-9]+)\] (?P<detail>.*)`),
 		brief:    "Gatekeeper: {name}",
 		text:     "constraint {name} of Gatekeeper denies them",
 		advice:   "{recreate} as the constraint demands, or have the constraint changed" + thenRetried,
@@ -168,7 +168,7 @@ var refusals = []row[RefusalKind]{
 	{
 		kind: RefusalKyverno,
 		patterns: re(`^admission webhook "[^"]*kyverno[^"]*" denied the request: (?:resource \S+ was blocked due to the following policies |` +
-			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?P<said>.*)`),
+			`policy \S+ for resource violations?: )(?P<name>[-.a-z0-9]+): (?P<detail>.*)`),
 		brief:   "Kyverno: {name}",
 		text:    "policy {name} of Kyverno denies them",
 		advice:  "{recreate} as the policy demands, or have the policy changed" + thenRetried,
@@ -176,7 +176,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalWebhook,
-		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<said>.*)`),
+		patterns: re(`^admission webhook "(?P<name>[^"]+)" denied the request(?:: | )(?P<detail>.*)`),
 		yieldsTo: []RefusalKind{RefusalGatekeeper, RefusalKyverno},
 		brief:    "webhook {name}",
 		text:     "admission webhook {name} denies them",
@@ -185,7 +185,7 @@ var refusals = []row[RefusalKind]{
 	},
 	{
 		kind:     RefusalWebhookDown,
-		patterns: re(`^failed calling webhook "(?P<name>[^"]+)": (?P<said>.*)`),
+		patterns: re(`^failed calling webhook "(?P<name>[^"]+)": (?P<detail>.*)`),
 		brief:    "webhook {name} down",
 		text:     "admission webhook {name} does not work",
 		advice:   "have the webhook repaired" + thenRetried,
@@ -194,7 +194,7 @@ var refusals = []row[RefusalKind]{
 	// The other kinds are recognized by the words before the message.
 	{kind: RefusalInvalid, brief: "invalid pod template", text: "the API server rejects the pod template as invalid", advice: correctTemplate, ofTemplate: true},
 	// A missing permission, a node selector of the namespace, …
-	{kind: RefusalForbidden, brief: "forbidden", text: "{said}", saysAll: true, advice: resolveIt},
+	{kind: RefusalForbidden, brief: "forbidden", text: "{detail}", complete: true, advice: resolveIt},
 	// Such as an outage of etcd.
 	{kind: RefusalOther, brief: "rejected", text: "the API server rejects them", advice: resolveIt},
 }
@@ -219,7 +219,7 @@ func OfRefusal(message string) *Refusal {
 		return &Refusal{Kind: RefusalForbidden, Message: message}
 	}
 	r := &Refusal{Kind: found.kind}
-	found.read(message, map[string]*string{"name": &r.By, "namespace": &r.Namespace, "said": &r.Message})
+	found.read(message, map[string]*string{"name": &r.By, "namespace": &r.Namespace, "detail": &r.Message})
 	switch r.Kind {
 	case RefusalWebhookDown:
 		r.Webhook = OfWebhook(r.Message)
@@ -315,18 +315,18 @@ func (r *Refusal) NoteInjected(inTemplate func(container string) bool) {
 
 // Text returns the refusal as a clause, with the part of the message that says why; "them" are the refused objects.
 func (r *Refusal) Text() string {
-	text, said := r.Clause()
+	text, detail := r.Clause()
 	switch {
 	case r.Kind == RefusalQuota:
-		return text + wording.InBrackets(said)
+		return text + wording.InBrackets(detail)
 	case r.Webhook != nil:
-		said = wording.Quoted(said)
+		detail = wording.Quoted(detail)
 	}
-	return wording.Join(": ", text, said)
+	return wording.Join(": ", text, detail)
 }
 
 // Clause returns the refusal as a clause, and the part of the message that says why; "" if the clause does.
-func (r *Refusal) Clause() (text, said string) {
+func (r *Refusal) Clause() (text, detail string) {
 	row := r.row()
 	text = r.fill(row.text)
 	if len(r.Injected) > 0 {
@@ -345,7 +345,7 @@ func (r *Refusal) Clause() (text, said string) {
 		return "a pod asks for more than ResourceQuota " + r.By + " has in all", r.shortMessage()
 	case r.Kind == RefusalQuota:
 		return text, r.shortMessage()
-	case row.saysAll:
+	case row.complete:
 		return text, ""
 	case r.Message == "without explanation":
 		return text + " " + r.Message, ""
@@ -430,6 +430,6 @@ func (r *Refusal) fill(template string) string {
 	if r.Namespace != "" {
 		inNamespace = " in namespace " + r.Namespace
 	}
-	said, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{said}", said, "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
+	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
+	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail, "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
 }

@@ -64,7 +64,7 @@ var sandboxes = []row[TroubleKind]{
 	},
 	{
 		kind: SandboxImage,
-		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)".*: (?P<said>dial tcp .+)`,
+		patterns: re(`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)".*: (?P<detail>dial tcp .+)`,
 			`(?i)failed to (?:get|pull|start) (?:sandbox )?image "(?P<name>[^"]+)"`),
 		keepsEnd: true,
 		brief:    "sandbox image",

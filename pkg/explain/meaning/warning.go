@@ -48,7 +48,7 @@ func (t *Trouble) IsAboutObject() bool {
 
 // IsUnbound reports whether the trouble is a claim that is not bound.
 func (t *Trouble) IsUnbound() bool {
-	return t != nil && t.Kind == ClaimUnusable && t.Said == "is not bound"
+	return t != nil && t.Kind == ClaimUnusable && t.Detail == "is not bound"
 }
 
 // OfStart returns the meaning of a warning of the kubelet or the attach/detach controller about a pod with a node that does not

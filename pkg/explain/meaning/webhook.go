@@ -28,21 +28,21 @@ var webhooks = []row[TroubleKind]{
 	},
 	{
 		kind:     Refused,
-		patterns: re(`(?P<said>dial tcp .*: connection refused)|connection refused`),
+		patterns: re(`(?P<detail>dial tcp .*: connection refused)|connection refused`),
 		keepsEnd: true,
 		text:     "cannot be called: {service} refuses connections, as if none of its pods is ready",
 		advice:   "check that the pods of {service}, which serve the webhook, are running; the controller then retries automatically",
 	},
 	{
 		kind:     Certificate,
-		patterns: re(`(?P<said>x509: certificate has expired or is not yet valid|x509: .+)`, `tls: `),
+		patterns: re(`(?P<detail>x509: certificate has expired or is not yet valid|x509: .+)`, `tls: `),
 		keepsEnd: true,
 		text:     "cannot be called: the certificate of {service} is not accepted",
 		advice:   "correct the certificate of {service}, or the caBundle of the webhook configuration; the controller then retries automatically",
 	},
 	{
 		kind:     NoHost,
-		patterns: re(`(?P<said>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`),
+		patterns: re(`(?P<detail>dial tcp: .*no such host)|no such host|name resolution|server misbehaving`),
 		keepsEnd: true,
 		text:     "cannot be called: the name of {service} has no address",
 		advice:   "correct the URL of the webhook configuration, or the DNS of the API server; the controller then retries automatically",
@@ -51,7 +51,7 @@ var webhooks = []row[TroubleKind]{
 		kind:     NoAnswer,
 		patterns: re(`(?i)context deadline exceeded|i/o timeout|Client\.Timeout|TLS handshake timeout|request canceled`),
 		keepsEnd: true,
-		saysAll:  true, // The message only says that the API server timed out.
+		complete: true, // The message only says that the API server timed out.
 		text:     "does not answer in time{in service}",
 		advice:   "check the pods of {service}, which serve the webhook, and the network between them and the API server; the controller then retries automatically",
 	},

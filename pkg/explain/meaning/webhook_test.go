@@ -8,10 +8,10 @@ func webhookCases() map[string]Trouble {
 	return map[string]Trouble{
 		call + `no endpoints available for service "kyverno-svc"`:                                                            {Kind: NoEndpoints, Name: "kyverno-svc"},
 		call + `service "kyverno-svc" not found`:                                                                             {Kind: NoService, Name: "kyverno-svc"},
-		call + `dial tcp 10.96.0.7:443: connect: connection refused`:                                                         {Kind: Refused, Name: "kyverno-svc", Said: "dial tcp 10.96.0.7:443: connect: connection refused"},
-		call + `context deadline exceeded`:                                                                                   {Kind: NoAnswer, Name: "kyverno-svc", Said: "context deadline exceeded"},
-		call + `tls: failed to verify certificate: x509: certificate signed by unknown authority`:                            {Kind: Certificate, Name: "kyverno-svc", Said: "x509: certificate signed by unknown authority"},
-		`failed calling webhook "w": failed to call webhook: Post "https://hooks.corp/x?timeout=1s": dial tcp: no such host`: {Kind: NoHost, Said: "dial tcp: no such host"},
+		call + `dial tcp 10.96.0.7:443: connect: connection refused`:                                                         {Kind: Refused, Name: "kyverno-svc", Detail: "dial tcp 10.96.0.7:443: connect: connection refused"},
+		call + `context deadline exceeded`:                                                                                   {Kind: NoAnswer, Name: "kyverno-svc", Detail: "context deadline exceeded"},
+		call + `tls: failed to verify certificate: x509: certificate signed by unknown authority`:                            {Kind: Certificate, Name: "kyverno-svc", Detail: "x509: certificate signed by unknown authority"},
+		`failed calling webhook "w": failed to call webhook: Post "https://hooks.corp/x?timeout=1s": dial tcp: no such host`: {Kind: NoHost, Detail: "dial tcp: no such host"},
 		`failed calling webhook "w": received invalid webhook response: expected response.uid="1", got ""`:                   {},
 	}
 }
@@ -20,7 +20,7 @@ func webhookCases() map[string]Trouble {
 func TestWebhookThatCannotBeCalledHasAMeaning(t *testing.T) {
 	for message, want := range webhookCases() {
 		got := troubleOf(OfWebhook(message))
-		if got.Kind != want.Kind || got.Name != want.Name || (want.Said == "") != (got.Said == "") {
+		if got.Kind != want.Kind || got.Name != want.Name || (want.Detail == "") != (got.Detail == "") {
 			t.Errorf("%s: %+v\nwant %+v", message, got, want)
 		}
 	}

@@ -127,7 +127,7 @@ func (v *short) pod() []labeled {
 		}
 		return labelOf("Pod", layout.Plain, words.PodPlace(v.podInfo(link.Pod), link.Attempt, attempts))
 	}
-	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 && !v.saysCause(note.Text) {
+	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 && !v.namesCause(note.Text) {
 		return labelOf("Pods", layout.Plain, wording.Sentence(note.Text))
 	}
 	p := v.named()
@@ -141,8 +141,8 @@ func (v *short) pod() []labeled {
 	return labelOf("Pod", layout.Plain, text)
 }
 
-// saysCause reports whether a note repeats the message of a cause.
-func (v *short) saysCause(note string) bool {
+// namesCause reports whether a note repeats the message of a cause.
+func (v *short) namesCause(note string) bool {
 	return slices.ContainsFunc(v.own, func(c explain.Cause) bool { return c.Message != "" && strings.Contains(note, c.Message) })
 }
 

@@ -143,8 +143,8 @@ func sidecarNotStartedText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("%s cannot start, because sidecar %s has not started", ContainersText(p.Role.Later), placed(p))
 }
 
-// sidecarSays describes how far the sidecar came.
-func sidecarSays(p *explain.Problem, now time.Time) quotation {
+// sidecarQuote describes how far the sidecar came.
+func sidecarQuote(p *explain.Problem, now time.Time) quotation {
 	var why []string
 	if p.Run.Exit != nil {
 		why = append(why, "it last "+cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)+", restarted "+wording.Plural(p.Run.Restarts, "time", "times"))
@@ -217,8 +217,8 @@ func restartedText(p *explain.Problem, _ time.Time) string {
 	return fmt.Sprintf("container %s %s%s: %s%s%s", p.Container, again, after, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason), ran, limitClause(p.Run.MemoryLimit))
 }
 
-// crashLoopSays returns the message of the probe, or of the container.
-func crashLoopSays(p *explain.Problem, _ time.Time) quotation {
+// crashLoopQuote returns the message of the probe, or of the container.
+func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Run.Ending != nil:
 		return inQuotes(": ", p.Run.ProbeMessage)
@@ -235,7 +235,7 @@ func crashLoopSays(p *explain.Problem, _ time.Time) quotation {
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.
 func crashLoopsText(p *explain.Problem, now time.Time) string {
 	if p.Run.Ending != nil || p.Run.Exit == nil {
-		return joined(crashLoopSays(p, now).clauses(crashLoopText(p, now), room(stalled)))
+		return joined(crashLoopQuote(p, now).clauses(crashLoopText(p, now), room(stalled)))
 	}
 	return fmt.Sprintf("container %s %s and is restarted, again and again", p.Container, cause.ExitText(p.Run.Exit.ExitCode, p.Run.Exit.Reason)) + errorClause(p.Start.Error)
 }

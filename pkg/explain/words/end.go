@@ -147,7 +147,7 @@ func restartsHeadline(e *explain.End) []string {
 	clauses := []string{text}
 	switch {
 	case r.Ending != nil:
-		return append(clauses, endingSays(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
+		return append(clauses, endingQuote(&explain.Cause{Ended: explain.Ended{Ending: r.Ending, Message: r.Message}}).clauses(LowerFirst(r.Ending.Text()), room(""))...)
 	case r.Exit != nil:
 		last := "it"
 		if r.Exit.Container != r.Container {

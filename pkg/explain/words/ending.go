@@ -43,9 +43,9 @@ func killedWith(c *explain.Cause) string {
 	return fmt.Sprintf(" (exit code %d)", *c.ExitCode)
 }
 
-// endingSays returns the message of the component that ended the pods, for the end of a sentence; none if the text says as much.
-func endingSays(c *explain.Cause) quotation {
-	if c.Ending.SaysAll() {
+// endingQuote returns the message of the component that ended the pods, for the end of a sentence; none if the text says as much.
+func endingQuote(c *explain.Cause) quotation {
+	if c.Ending.IsComplete() {
 		return quotation{}
 	}
 	return inQuotes(": ", c.Message)

@@ -67,7 +67,7 @@ func CauseSentence(c *explain.Cause) string {
 	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
 	switch {
 	case c.Ending != nil:
-		return joined(endingSays(c).clauses(c.Text+killedWith(c), room("")))
+		return joined(endingQuote(c).clauses(c.Text+killedWith(c), room("")))
 	case c.Error != nil:
 		return joined(meant(c.Error, "").clauses(c.Text+limitsClause(c), room("")))
 	case line != "":

@@ -19,11 +19,11 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}
 	if r.Held != nil {
-		text, said := r.Held.Hold.Text(strings.TrimSpace(start), r.Held.Queue, now)
+		text, message := r.Held.Hold.Text(strings.TrimSpace(start), r.Held.Queue, now)
 		if utf8.RuneCountInString(text) >= maxSentence {
 			text, _ = r.Held.Hold.Text(strings.TrimSpace(start), "", now)
 		}
-		clauses = plainly(LowerFirst(withoutIDs(said))).clauses(text, room(""))
+		clauses = plainly(LowerFirst(withoutIDs(message))).clauses(text, room(""))
 	}
 	for _, w := range r.Waits {
 		clause := fmt.Sprintf("its replicatedJob %s starts when %s is %s", w.ReplicatedJob, w.For, w.Status)

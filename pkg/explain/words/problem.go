@@ -19,7 +19,7 @@ import (
 type problemWords struct {
 	// what is the first clause of the sentence, and says the message that it quotes at its end, nil for none. note is the consequence, nil if it is obvious.
 	what, note clause
-	says       func(p *explain.Problem, now time.Time) quotation
+	quote      func(p *explain.Problem, now time.Time) quotation
 	// group is what for several Jobs, nil if their common problem has no pods and times.
 	group clause
 	// brief is for a narrow column. column replaces the reason of Kubernetes in the column WHY.
@@ -48,12 +48,12 @@ func endlessNote(p *explain.Problem, _ time.Time) string {
 
 // problems are the words for each kind of problem, in the order of the kinds.
 var problems = map[explain.ProblemKind]problemWords{
-	explain.ProblemSuspended: {what: suspendedText, says: suspendedSays, note: suspendedNote, state: stateSuspended, plain: true},
+	explain.ProblemSuspended: {what: suspendedText, quote: suspendedQuote, note: suspendedNote, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
 		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
 	},
-	explain.ProblemControllerGone:  {what: notRunningText, says: controllerGoneSays, group: notRunningText, column: "controller not running"},
-	explain.ProblemCreationRefused: {what: creationRefusedText, says: refusalSays, group: creationsRefusedText, brief: refusedBriefly},
+	explain.ProblemControllerGone:  {what: notRunningText, quote: controllerGoneQuote, group: notRunningText, column: "controller not running"},
+	explain.ProblemCreationRefused: {what: creationRefusedText, quote: refusalQuote, group: creationsRefusedText, brief: refusedBriefly},
 	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
@@ -63,15 +63,15 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemSchedulingGated: {what: gatedText, advice: "find out what the pod is waiting for"},
 	explain.ProblemImagePull: {
-		what: imageText, says: imageSays, note: imageNote,
+		what: imageText, quote: imageQuote, note: imageNote,
 		advice: "make the image available, or run another one",
 	},
-	explain.ProblemContainerConfig: {what: unstartableText, says: unstartableSays, note: endlessNote},
+	explain.ProblemContainerConfig: {what: unstartableText, quote: unstartableQuote, note: endlessNote},
 	explain.ProblemCrashLoop: {
-		what: crashLoopText, says: crashLoopSays, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
+		what: crashLoopText, quote: crashLoopQuote, note: restartsNote, group: crashLoopsText, brief: crashLoopBriefly,
 		advice: "read its log from before the last restart",
 	},
-	explain.ProblemRestarted: {what: restartedText, says: crashLoopSays, note: restartsNote},
+	explain.ProblemRestarted: {what: restartedText, quote: crashLoopQuote, note: restartsNote},
 	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
 		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
@@ -79,9 +79,9 @@ var problems = map[explain.ProblemKind]problemWords{
 	},
 	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
 	explain.ProblemSidecarNotStarted: {
-		what: sidecarNotStartedText, says: sidecarSays, note: restartsNote, brief: sidecarNotStartedBriefly,
+		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: sidecarNotStartedBriefly,
 	},
-	explain.ProblemPodPending:       {what: slowStartText, says: slowStartSays, note: slowStartNote, advice: "find out what the pod is waiting for"},
+	explain.ProblemPodPending:       {what: slowStartText, quote: slowStartQuote, note: slowStartNote, advice: "find out what the pod is waiting for"},
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
 	explain.ProblemContainerRetried: {what: containerRetriedText},
 	explain.ProblemContainerFailed: {
@@ -133,10 +133,10 @@ func ProblemWhat(p *explain.Problem, now time.Time) string { return joined(whatC
 func whatClauses(p *explain.Problem, now time.Time, beginning string) []string {
 	of := problems[p.Kind]
 	text := of.what.of(p, now)
-	if of.says == nil {
+	if of.quote == nil {
 		return []string{text}
 	}
-	return of.says(p, now).clauses(text, room(beginning))
+	return of.quote(p, now).clauses(text, room(beginning))
 }
 
 // ProblemNote returns what adds to the first clause: why an object is missing, and the consequence; "" if it is obvious.
@@ -185,7 +185,7 @@ func notRunningText(p *explain.Problem, _ time.Time) string {
 	return ControllerWord(p.Controller) + " does not seem to be running"
 }
 
-func controllerGoneSays(p *explain.Problem, now time.Time) quotation {
+func controllerGoneQuote(p *explain.Problem, now time.Time) quotation {
 	return quotation{message: ReconcilerText(p.Reconciler, now), before: ": ", whole: true}
 }
 
@@ -194,23 +194,23 @@ func creationRefusedText(p *explain.Problem, _ time.Time) string {
 	return "pods cannot be created: " + text
 }
 
-func refusalSays(p *explain.Problem, _ time.Time) quotation {
-	_, said := p.Refusal.Clause()
+func refusalQuote(p *explain.Problem, _ time.Time) quotation {
+	_, detail := p.Refusal.Clause()
 	switch {
 	case p.Refusal.Kind == meaning.RefusalQuota:
-		return quotation{message: said, before: " (", after: ")", whole: true}
+		return quotation{message: detail, before: " (", after: ")", whole: true}
 	case p.Refusal.IsWhole():
-		return quotation{message: said, before: ": ", whole: true}
+		return quotation{message: detail, before: ": ", whole: true}
 	case p.Refusal.Webhook != nil:
-		return inQuotes(": ", said)
+		return inQuotes(": ", detail)
 	}
-	return plainly(said)
+	return plainly(detail)
 }
 
 // refusedClauses returns the refusal after these words, and what its message adds to it.
 func refusedClauses(beginning string, r *meaning.Refusal) []string {
 	text, _ := r.Clause()
-	return refusalSays(&explain.Problem{Refusal: r}, time.Time{}).clauses(beginning+text, room(""))
+	return refusalQuote(&explain.Problem{Refusal: r}, time.Time{}).clauses(beginning+text, room(""))
 }
 
 // creationsRefusedText leaves out the numbers of a quota, which differ between Jobs.
@@ -220,7 +220,7 @@ func creationsRefusedText(p *explain.Problem, now time.Time) string {
 		r.Message = ""
 	}
 	q := &explain.Problem{Refusal: &r}
-	return joined(refusalSays(q, now).clauses(creationRefusedText(q, now), room(stalled)))
+	return joined(refusalQuote(q, now).clauses(creationRefusedText(q, now), room(stalled)))
 }
 
 func refusedBriefly(p *explain.Problem, _ time.Time) string { return p.Refusal.Brief() }

@@ -79,11 +79,11 @@ func (q quotation) clauses(text string, room int) []string {
 
 // shortens reports whether the text about the problem has only a part of the message that it quotes.
 func shortens(text string, p *explain.Problem, now time.Time) bool {
-	says := problems[p.Kind].says
-	if says == nil {
+	quote := problems[p.Kind].quote
+	if quote == nil {
 		return false
 	}
-	q := says(p, now)
+	q := quote(p, now)
 	if p.Refusal != nil && p.Refusal.IsOfTemplate() && !strings.Contains(text, p.Refusal.Message) {
 		return true
 	}

@@ -23,7 +23,7 @@ func imageText(p *explain.Problem, _ time.Time) string {
 	return text + " " + p.Start.Trouble.Text("")
 }
 
-func imageSays(p *explain.Problem, _ time.Time) quotation {
+func imageQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Start.Reason == explain.InvalidImageName:
 		return plainly(p.Image)
@@ -65,7 +65,7 @@ func neverStartedClauses(p *explain.Problem) []string {
 	case p.Kind == explain.ProblemUnschedulable:
 		return []string{wording.Join(": ", "its pods never started, as no node could take them", unfitsText(p))}
 	case p.Kind == explain.ProblemImagePull && p.Start.Trouble != nil:
-		return imageSays(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
+		return imageQuote(p, time.Time{}).clauses("its pods never started, as "+imageText(p, time.Time{}), fits)
 	case p.Start.Trouble != nil:
 		return append(inQuotes(": ", p.Start.Trouble.Quote()).clauses("its pods never started because "+p.Start.Trouble.Text(volumeText(p)), fits), slowStartNote(p, time.Time{}))
 	}
@@ -98,7 +98,7 @@ func slowStartText(p *explain.Problem, _ time.Time) string {
 	return text + " (" + p.Start.Reason + ")"
 }
 
-func slowStartSays(p *explain.Problem, _ time.Time) quotation {
+func slowStartQuote(p *explain.Problem, _ time.Time) quotation {
 	switch t := p.Start.Trouble; {
 	case t.IsUnbound(): // The kubelet does not know why.
 		for i := range p.Start.Claims {
@@ -136,7 +136,7 @@ func unstartableText(p *explain.Problem, _ time.Time) string {
 	return text + named
 }
 
-func unstartableSays(p *explain.Problem, _ time.Time) quotation {
+func unstartableQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Start.Trouble != nil || p.Start.Error == nil && len(p.Details) == 0:
 		return quotation{}

@@ -38,16 +38,16 @@ func suspendedNote(p *explain.Problem, _ time.Time) string {
 	return ""
 }
 
-// suspendedSays returns the message of Kueue about the Job.
-func suspendedSays(p *explain.Problem, now time.Time) quotation {
-	said := ""
+// suspendedQuote returns the message of Kueue about the Job.
+func suspendedQuote(p *explain.Problem, now time.Time) quotation {
+	detail := ""
 	switch {
 	case p.Suspension.Hold != nil:
-		_, said = p.Suspension.Hold.Text("the Job", p.Suspension.Queue, now)
+		_, detail = p.Suspension.Hold.Text("the Job", p.Suspension.Queue, now)
 	case p.Controller == explain.Kueue && len(p.Details) > 0: // Kueue had started the Job.
-		said = p.Details[0]
+		detail = p.Details[0]
 	}
-	return plainly(LowerFirst(withoutIDs(said)))
+	return plainly(LowerFirst(withoutIDs(detail)))
 }
 
 // withoutIDs removes the UIDs of the other workload, which help no reader.

@@ -219,17 +219,17 @@ func matchedClauses(rule string, m *Matched) []string {
 	if m.Condition != "" && (m.Cause == nil || m.Cause.Ending == nil) {
 		return []string{matched + pod + ": it has condition " + m.Condition}
 	}
-	says, text := meant(m.Error, m.Message), fmt.Sprintf("%s: its container %s %s", pod, m.Exit.Container, cause.ExitText(m.Exit.ExitCode, m.Exit.Reason))
+	quote, text := meant(m.Error, m.Message), fmt.Sprintf("%s: its container %s %s", pod, m.Exit.Container, cause.ExitText(m.Exit.ExitCode, m.Exit.Reason))
 	if m.Condition != "" {
-		says, text = endingSays(m.Cause), fmt.Sprintf("%s (condition %s): %s", pod, m.Condition, endingOfIt(m.Cause))
+		quote, text = endingQuote(m.Cause), fmt.Sprintf("%s (condition %s): %s", pod, m.Condition, endingOfIt(m.Cause))
 	}
-	if all := says.clauses(matched+text, room(decidedTexts[reconcile.OutcomeFailed])); len(all) == 1 && utf8.RuneCountInString(all[0]) <= room(decidedTexts[reconcile.OutcomeFailed]) {
+	if all := quote.clauses(matched+text, room(decidedTexts[reconcile.OutcomeFailed])); len(all) == 1 && utf8.RuneCountInString(all[0]) <= room(decidedTexts[reconcile.OutcomeFailed]) {
 		return all
 	}
 	if m.Condition == "" {
 		text = fmt.Sprintf("container %s of %s %s", m.Exit.Container, pod, cause.ExitText(m.Exit.ExitCode, m.Exit.Reason))
 	}
-	return append(says.clauses(text, room(decidedTexts[reconcile.OutcomeFailed])), matched+"it")
+	return append(quote.clauses(text, room(decidedTexts[reconcile.OutcomeFailed])), matched+"it")
 }
 
 // mostlyClauses returns the clauses on the most frequent cause, none if it is unknown; they follow the beginning of a sentence.
@@ -238,11 +238,11 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 		return nil
 	}
 	c := m.Cause
-	text, says := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
+	text, quote := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
 	if c.Ending != nil {
-		text, says = endingClause(LowerFirst(c.Text)), endingSays(c)
-	} else if says.message == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
-		says = meansExit(c.Meaning)
+		text, quote = endingClause(LowerFirst(c.Text)), endingQuote(c)
+	} else if quote.message == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
+		quote = meansExit(c.Meaning)
 	}
 	if m.Causes > 1 {
 		of := wording.Of(c.Count, m.Failures)
@@ -255,7 +255,7 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 			text = of + ": " + text
 		}
 	}
-	return says.clauses(text, room(beginning))
+	return quote.clauses(text, room(beginning))
 }
 
 func progressText(p *Progress) string {

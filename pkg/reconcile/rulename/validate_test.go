@@ -17,8 +17,8 @@ import (
 
 // about is the part of a violation that tests check: the rule, and a word or two.
 type about struct {
-	rule int
-	says string
+	rule     int
+	wantText string
 }
 
 // check compares violations with the expected ones, in order.
@@ -26,7 +26,7 @@ func check(t *testing.T, what string, got []Violation, want ...about) {
 	t.Helper()
 	ok := len(got) == len(want)
 	for i := 0; ok && i < len(got); i++ {
-		ok = got[i].Rule == want[i].rule && strings.Contains(got[i].Problem, want[i].says)
+		ok = got[i].Rule == want[i].rule && strings.Contains(got[i].Problem, want[i].wantText)
 	}
 	if !ok {
 		t.Errorf("%s: violations %v, want %v", what, got, want)
@@ -88,7 +88,7 @@ func TestNameIsNoIndexOfAnotherRule(t *testing.T) {
 // Requirements: PFN-18
 func TestIllegalCharactersAreReported(t *testing.T) {
 	const notAllowed, atTheEnd = "is not allowed, only", "is not allowed at the end"
-	for name, says := range map[string]string{
+	for name, wantText := range map[string]string{
 		"ExitCode2": "", "2fast": "", "a,b:c": "", "_": "", ",a": "", ":a": "", "a_": "", "_,:_": "", "x": "", "9": "",
 		"exit-2": `'-' ` + notAllowed, "a b": `' ' ` + notAllowed, " a": notAllowed, "a\n": `'\n' ` + notAllowed,
 		"a.b": notAllowed, "a;b": notAllowed, "a=b": notAllowed, "é": `'\u00e9' ` + notAllowed, "Еxit": `'\u0415' ` + notAllowed,
@@ -96,8 +96,8 @@ func TestIllegalCharactersAreReported(t *testing.T) {
 		"x:": `':' ` + atTheEnd, "x,": `',' ` + atTheEnd, ":": atTheEnd, ",": atTheEnd,
 	} {
 		var want []about
-		if says != "" {
-			want = []about{{0, says}}
+		if wantText != "" {
+			want = []about{{0, wantText}}
 		}
 		checkNames(t, namesCase{[]string{name}, want})
 	}

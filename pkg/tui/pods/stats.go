@@ -110,14 +110,14 @@ func (f *stats) readCauses(r *explain.Report) {
 
 // ruleWidth returns the width of the widest ruleCell, which is computed once for pods with the same rule.
 func ruleWidth(r *explain.Report) int {
-	type said struct {
+	type entry struct {
 		rule          int32
 		action, phase string
 	}
-	width, seen := 0, map[said]bool{}
+	width, seen := 0, map[entry]bool{}
 	for i := range r.Pods {
 		pod := &r.Pods[i]
-		key := said{rule: -1, action: pod.Action, phase: pod.Phase}
+		key := entry{rule: -1, action: pod.Action, phase: pod.Phase}
 		if pod.Rule != nil {
 			key.rule = *pod.Rule
 		}

@@ -152,7 +152,7 @@ func TestVerdictFindsEachViolation(t *testing.T) {
 	fresh := job(func(*batchv1.Job) {})
 	for what, c := range map[string]struct {
 		versions []history.Version
-		says     string
+		text     string
 	}{
 		"nothing": {[]history.Version{fresh, pod("a", "0", same), pod("a", "0", phase(corev1.PodFailed)), pod("b", "0", same)}, ""},
 		"a rule":  {[]history.Version{fresh, written(func(s *batchv1.JobStatus) { s.Ready = ptr.To[int32](1) })}, "STV-16"},
@@ -169,7 +169,7 @@ func TestVerdictFindsEachViolation(t *testing.T) {
 		})}, "kube-controller-manager has written Job job, status"},
 	} {
 		found := strings.Join(newAuditor().audit("ns", c.versions), "\n")
-		if c.says == "" && found != "" || !strings.Contains(found, c.says) {
+		if c.text == "" && found != "" || !strings.Contains(found, c.text) {
 			t.Errorf("%s: found %q", what, found)
 		}
 	}

@@ -91,7 +91,7 @@ func TestWhoMayReadMetrics(t *testing.T) {
 	for name, c := range map[string]struct {
 		path, token string
 		code        int
-		says        []string
+		wantText    []string
 	}{
 		"all, metrics": {"/metrics", all, http.StatusOK, []string{
 			`job_controller_jobs_finished_total{completion_mode="NonIndexed",reason="CompletionsReached",result="succeeded"} 1`,
@@ -112,7 +112,7 @@ func TestWhoMayReadMetrics(t *testing.T) {
 		if code != c.code {
 			t.Errorf("%s: %d %s", name, code, body)
 		}
-		for _, text := range c.says {
+		for _, text := range c.wantText {
 			if !strings.Contains(body, text) {
 				t.Errorf("%s does not say %s:\n%s", name, text, body)
 			}

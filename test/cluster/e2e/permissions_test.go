@@ -74,12 +74,12 @@ func inNamespaces(may sets.Set[permission]) []permission {
 }
 
 // expectLine checks that a command ended with a single line that helps the user.
-func expectLine(t *testing.T, what string, out command.Result, code int, says ...string) {
+func expectLine(t *testing.T, what string, out command.Result, code int, text ...string) {
 	t.Helper()
 	if out.Code != code || out.Out != "" || strings.Count(out.ErrOut, "\n") != 1 {
 		t.Errorf("%s: exit %d, stdout %q, stderr %q", what, out.Code, out.Out, out.ErrOut)
 	}
-	for _, s := range says {
+	for _, s := range text {
 		if !strings.Contains(out.ErrOut, s) {
 			t.Errorf("%s: stderr %q does not say %q", what, out.ErrOut, s)
 		}
@@ -262,7 +262,7 @@ func TestVerdictFindsUnusedPermissions(t *testing.T) {
 	if problems := misfits(may, did); len(problems) != 0 {
 		t.Errorf("all is used: %q", problems)
 	}
-	for says, c := range map[string]struct {
+	for text, c := range map[string]struct {
 		more permission
 		did  auditEvent
 	}{
@@ -279,8 +279,8 @@ func TestVerdictFindsUnusedPermissions(t *testing.T) {
 		if c.did.Verb != "" {
 			happened = append(slices.Clone(did), c.did)
 		}
-		if problems := misfits(more, happened); len(problems) != 1 || !strings.Contains(problems[0], says) {
-			t.Errorf("%q, which should say %q", problems, says)
+		if problems := misfits(more, happened); len(problems) != 1 || !strings.Contains(problems[0], text) {
+			t.Errorf("%q, which should say %q", problems, text)
 		}
 	}
 }

@@ -17,7 +17,7 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 	for _, c := range []struct {
 		args []string
 		code int
-		says string
+		text string
 	}{
 		{[]string{"status", "--kubeconfig", kubeconfig, "-n", ns, "-o", "name"}, 0, "job.batch/non-indexed\n"},
 		{[]string{"status", "nobody", "--kubeconfig", kubeconfig, "-n", ns}, 1, "nobody"},
@@ -27,7 +27,7 @@ func TestKubectlFindsThePlugin(t *testing.T) {
 		cmd := exec.Command(kubectl, append([]string{"batchjob"}, c.args...)...)
 		cmd.Env = append(os.Environ(), "PATH="+path)
 		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.says) {
+		if cmd.ProcessState.ExitCode() != c.code || !strings.Contains(string(out), c.text) {
 			t.Errorf("kubectl batchjob %v: exit %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
 		}
 	}

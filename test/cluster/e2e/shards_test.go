@@ -150,8 +150,8 @@ func TestKilledReplicaOfThree(t *testing.T) {
 		if code := p.stop(t); code != 0 {
 			t.Errorf("SIGTERM ends a replica with %d", code)
 		}
-		if said := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); said != 1 {
-			t.Errorf("a replica says %d times that the API server does not filter", said)
+		if output := strings.Count(p.Stderr.String(), "The API server does not filter by shard"); output != 1 {
+			t.Errorf("a replica says %d times that the API server does not filter", output)
 		}
 	}
 	if shares, replicas, err := s.leases(t.Context()); err != nil || replicas != 0 || shares[""] != shards {

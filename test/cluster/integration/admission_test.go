@@ -250,8 +250,8 @@ func (a *admission) mustAgree(value string, rules int) (legal bool) {
 }
 
 // isRejection reports whether a policy has rejected a request with this message.
-func isRejection(err error, says string) bool {
-	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") && strings.Contains(err.Error(), says)
+func isRejection(err error, wantText string) bool {
+	return apierrors.IsInvalid(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") && strings.Contains(err.Error(), wantText)
 }
 
 // internalReasons are the names that PFN-20 lists.
@@ -267,7 +267,7 @@ func TestAdmissionRejectsIllegalNames(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	long := strings.Repeat("x", 112)
-	for value, says := range map[string]string{
+	for value, wantText := range map[string]string{
 		"": "", "0=": "", "0=ExitCode2;2=OOMKilled": "", "2=C;0=A": "", "0=a;1=A": "", "1=a,b:c": "", "0=2fast": "",
 		"0=" + long[:111]: "", "1=1;0=00": "", "0=3": "", "0=99999999999999999999": "", "0=exit_code_2": "", "0=PodFailurePolicy_PodFailurePolicy": "",
 		"0=Foo;2=Foo": `"2=Foo": two rules have the same name`,
@@ -285,8 +285,8 @@ func TestAdmissionRejectsIllegalNames(t *testing.T) {
 	} {
 		legal := a.mustAgree(value, 3)
 		_, err := a.dryRun(value, 3)
-		if legal != (says == "") || !legal && (err == nil || !strings.Contains(err.Error(), says)) {
-			t.Errorf("%.100q: %v, which should say %q", value, err, says)
+		if legal != (wantText == "") || !legal && (err == nil || !strings.Contains(err.Error(), wantText)) {
+			t.Errorf("%.100q: %v, which should say %q", value, err, wantText)
 		}
 	}
 	if a.mustAgree("0=A", 0) {
@@ -510,9 +510,9 @@ func TestAdmissionWarnsOfOddNames(t *testing.T) {
 	t.Parallel()
 	a := newAdmission(t)
 	for _, c := range []struct {
-		value string
-		rules int
-		says  string
+		value    string
+		rules    int
+		wantText string
 	}{
 		{"0=ExitCode2;2=OOMKilled", 3, ""},
 		{"", 3, ""},
@@ -528,8 +528,8 @@ func TestAdmissionWarnsOfOddNames(t *testing.T) {
 		if err != nil {
 			t.Errorf("%.100q for %d rules: %v", c.value, c.rules, err)
 		}
-		if c.says == "" && len(given) != 0 || c.says != "" && (len(given) != 1 || !strings.Contains(given[0], c.says)) {
-			t.Errorf("%.100q for %d rules: warnings %q, want one that says %q", c.value, c.rules, given, c.says)
+		if c.wantText == "" && len(given) != 0 || c.wantText != "" && (len(given) != 1 || !strings.Contains(given[0], c.wantText)) {
+			t.Errorf("%.100q for %d rules: warnings %q, want one that says %q", c.value, c.rules, given, c.wantText)
 		}
 	}
 	a.warnings.texts = nil

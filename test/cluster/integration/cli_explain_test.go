@@ -108,13 +108,13 @@ func wantRuleNamed(t *testing.T, r explain.Report, pod, name string) {
 	if r.Verdict.Outcome != reconcile.OutcomeFailed || !ptr.Equal(r.Verdict.Rule, ptr.To[int32](1)) || r.Verdict.RuleName != name {
 		t.Errorf("%+v", r.Verdict)
 	}
-	var told, exit bool
+	var known, exit bool
 	for _, e := range r.Evidence {
-		told = told || e.Kind == explain.EvidencePod && e.Pod == pod
+		known = known || e.Kind == explain.EvidencePod && e.Pod == pod
 		exit = exit || e.Kind == explain.EvidenceContainer && e.Container == containerName && ptr.Equal(e.ExitCode, ptr.To[int32](42))
 	}
-	if !told || !exit || len(r.Causes) != 1 || r.Causes[0].Count != 1 {
-		t.Errorf("pod told %v, exit code told %v, causes %+v", told, exit, r.Causes)
+	if !known || !exit || len(r.Causes) != 1 || r.Causes[0].Count != 1 {
+		t.Errorf("pod told %v, exit code told %v, causes %+v", known, exit, r.Causes)
 	}
 }
 
@@ -143,12 +143,12 @@ func TestViewerMayRunEveryReadingVerb(t *testing.T) {
 	}
 	r := f.explanation("a", "--as", viewer)
 	wantRuleNamed(t, r, pod.Name, "Corrupt")
-	told := false
+	known := false
 	for _, m := range r.Timeline {
-		told = told || m.What == "Event"
+		known = known || m.What == "Event"
 	}
 	if r.Counts.Pods == nil || *r.Counts.Pods != 1 {
-		t.Errorf("pods: %+v, events told %v", r.Counts, told)
+		t.Errorf("pods: %+v, events told %v", r.Counts, known)
 	}
 	for _, g := range r.Gaps {
 		if g.Command != "" || g.What != "logs" { // There is no kubelet to provide logs.

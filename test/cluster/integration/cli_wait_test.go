@@ -43,8 +43,8 @@ func (f *fixture) startPlugin(args ...string) *command {
 	return c
 }
 
-// untilSays waits until the output contains text.
-func (c *command) untilSays(o *leash.Output, text string) {
+// untilText waits until the output contains text.
+func (c *command) untilText(o *leash.Output, text string) {
 	c.f.t.Helper()
 	if !c.f.history.wait(func() bool { return strings.Contains(o.String(), text) }) {
 		c.f.t.Fatalf("it does not say %q\nstdout:\n%s\nstderr:\n%s", text, c.out.String(), c.errOut.String())
@@ -77,9 +77,9 @@ func TestWaitSurvivesAPIServerRestart(t *testing.T) {
 	f.untilCounts("a", counts{active: 2})
 	f.untilCounts("b", counts{active: 1})
 	wait := f.startPlugin("wait", "a", "b", "--server", "https://"+proxy.addr)
-	wait.untilSays(&wait.errOut, "a  Running, 0/2 done, 2 active")
+	wait.untilText(&wait.errOut, "a  Running, 0/2 done, 2 active")
 	proxy.close()
-	wait.untilSays(&wait.errOut, "Lost connection")
+	wait.untilText(&wait.errOut, "Lost connection")
 	ofA := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "a" })
 	ofB := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "b" })
 	f.kubelet.run(ofB...)

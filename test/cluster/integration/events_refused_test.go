@@ -96,7 +96,7 @@ func TestPodThatCannotBeFreed(t *testing.T) {
 			lift()
 			f.untilComplete("a", 3, 0)
 			p.stop()
-			if n := f.said("a", "FailedPatch"); n != 1 {
+			if n := f.eventsOf("a", "FailedPatch"); n != 1 {
 				t.Errorf("it was said %d times", n)
 			}
 		})
@@ -116,7 +116,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 	lift := f.forbid(admissionv1.Create, "false", new(metav1.StatusReasonForbidden), probe)
 	p := f.startController(f.telling)
 	f.create(newJob())
-	f.until("it was tried several times", func() bool { return f.said("a", "FailedCreate") >= 3 })
+	f.until("it was tried several times", func() bool { return f.eventsOf("a", "FailedCreate") >= 3 })
 	lift()
 	f.kubelet.play(everySucceeds)
 	f.untilComplete("a", 1, 0)
@@ -124,7 +124,7 @@ func TestPodsThatCannotBeCreated(t *testing.T) {
 	tries := p.wire.answered(podPost, http.StatusForbidden)
 	name := "create." + f.namespace
 	want := fmt.Sprintf("Warning FailedCreate x%d: Error creating: pods is forbidden: ValidatingAdmissionPolicy '%s' with binding '%s' denied request: not today", tries, name, name)
-	if told := f.told(); len(told) != 3 || !slices.Contains(told, want) {
-		t.Errorf("the events are\n%s\nwant among them\n%s", strings.Join(told, "\n"), want)
+	if known := f.eventTexts(); len(known) != 3 || !slices.Contains(known, want) {
+		t.Errorf("the events are\n%s\nwant among them\n%s", strings.Join(known, "\n"), want)
 	}
 }

@@ -96,8 +96,8 @@ func (f *fixture) everyEvent() []corev1.Event {
 	return list.Items
 }
 
-// told returns all events of the namespace, as "type reason xcount: message", in order.
-func (f *fixture) told() (texts []string) {
+// eventTexts returns all events of the namespace, as "type reason xcount: message", in order.
+func (f *fixture) eventTexts() (texts []string) {
 	f.t.Helper()
 	for _, e := range f.everyEvent() {
 		texts = append(texts, fmt.Sprintf("%s %s x%d: %s", e.Type, e.Reason, e.Count, e.Message))
@@ -106,11 +106,11 @@ func (f *fixture) told() (texts []string) {
 	return texts
 }
 
-// wantTold checks all events of the namespace.
-func (f *fixture) wantTold(want ...string) {
+// wantEvents checks all events of the namespace.
+func (f *fixture) wantEvents(want ...string) {
 	f.t.Helper()
 	slices.Sort(want)
-	if got := f.told(); !slices.Equal(got, want) {
+	if got := f.eventTexts(); !slices.Equal(got, want) {
 		f.t.Errorf("the events are\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
@@ -157,7 +157,7 @@ func TestSmallJobHasEachEventOnce(t *testing.T) {
 		"Normal Resumed x1: Job resumed",
 		"Normal Completed x1: Job completed",
 	}
-	f.wantTold(want...)
+	f.wantEvents(want...)
 	written := writes()
 	for _, e := range f.everyEvent() {
 		about := corev1.ObjectReference{APIVersion: "batch/v1", Kind: "Job", Namespace: f.namespace, Name: "a", UID: job.UID}
@@ -185,8 +185,8 @@ func (f *fixture) events(job string) []corev1.Event {
 	return list.Items
 }
 
-// said returns how often an event with this reason was reported for the Job.
-func (f *fixture) said(job, reason string) (n int32) {
+// eventsOf returns how often an event with this reason was reported for the Job.
+func (f *fixture) eventsOf(job, reason string) (n int32) {
 	f.t.Helper()
 	for _, e := range f.events(job) {
 		if e.Reason == reason {

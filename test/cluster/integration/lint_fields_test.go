@@ -286,7 +286,7 @@ func TestLintFindsMistakesInManifestsOfPeople(t *testing.T) {
 				found++
 				continue
 			}
-			t.Logf("missed: %s: %s", what, says(a))
+			t.Logf("missed: %s: %s", what, answersText(a))
 		}
 	}
 	t.Logf("%d changes of %d objects: lint finds %d of %d", len(all), len(originals), found, refused)
@@ -324,7 +324,7 @@ func checkMissed(t *testing.T, missed map[string][]answer) {
 		for _, a := range missed[place] {
 			kinds[a.Kind] = true
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimPrefix(place, "spec.template.spec."), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), says(missed[place][0]))
+		fmt.Fprintf(&b, "| `%s` | %s | %s |\n", strings.TrimPrefix(place, "spec.template.spec."), strings.Join(slices.Sorted(maps.Keys(kinds)), ", "), answersText(missed[place][0]))
 	}
 	b.WriteString("\n")
 	table, same := compareTable(t, "docs/internals/lint-offline.md", "missed", b.String())
@@ -338,8 +338,8 @@ func checkMissed(t *testing.T, missed map[string][]answer) {
 // details are the parts of a message that the table omits: values, and explanations of formats.
 var details = regexp.MustCompile(`(?s)^[^:]*: |: a (?:lowercase|valid|DNS).*$|\{.*?\}`)
 
-// says returns what the API server says, in short.
-func says(a answer) string {
+// answersText returns what the API server says, in short.
+func answersText(a answer) string {
 	text := strings.TrimPrefix(rejected(a.verdict.Findings)[0].Message, "the API server rejects it: ")
 	text = strings.ReplaceAll(details.ReplaceAllString(text, ""), "|", `\|`)
 	text = strings.NewReplacer("`", "", "<", "&lt;", "\n", " ").Replace(text)

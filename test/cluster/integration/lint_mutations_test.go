@@ -122,18 +122,18 @@ func TestLintRejectsTheMistakesThatTheAPIServerRejects(t *testing.T) {
 	for _, m := range mutations.All(manifests) {
 		all = append(all, triedObjects(m)...)
 	}
-	says := s.sendAll(t, all)
+	answers := s.sendAll(t, all)
 	reasons, used := unlinted(t), map[string]bool{}
 	refused := 0
 	for i, one := range all {
-		if says[i] != "" {
+		if answers[i] != "" {
 			refused++
 		}
 		switch {
-		case says[i] == "" && one.rejects != "":
+		case answers[i] == "" && one.rejects != "":
 			t.Errorf("lint rejects what the API server accepts: %s:%d: %s\n%s\nlint: %s", one.mutation.Manifest, one.mutation.Line, one.mutation.Kind, one.mutation.Is, one.rejects)
-		case says[i] != "" && one.rejects == "" && !listed(says[i], reasons, used):
-			t.Errorf("lint accepts what the API server rejects: %s:%d: %s\n%s\nthe API server: %s", one.mutation.Manifest, one.mutation.Line, one.mutation.Kind, one.mutation.Is, says[i])
+		case answers[i] != "" && one.rejects == "" && !listed(answers[i], reasons, used):
+			t.Errorf("lint accepts what the API server rejects: %s:%d: %s\n%s\nthe API server: %s", one.mutation.Manifest, one.mutation.Line, one.mutation.Kind, one.mutation.Is, answers[i])
 		}
 	}
 	for part := range reasons {
@@ -160,7 +160,7 @@ func listed(message string, reasons map[string]string, used map[string]bool) boo
 // sendAll sends the objects, a few at a time, and returns the results.
 func (s *lintServer) sendAll(t *testing.T, all []tried) []string {
 	t.Helper()
-	says := make([]string, len(all))
+	answers := make([]string, len(all))
 	next := make(chan int)
 	var group sync.WaitGroup
 	for range 8 {
@@ -170,7 +170,7 @@ func (s *lintServer) sendAll(t *testing.T, all []tried) []string {
 				if err != nil {
 					t.Errorf("%s: %v", all[i].mutation.Manifest, err)
 				}
-				says[i] = message
+				answers[i] = message
 			}
 		})
 	}
@@ -179,5 +179,5 @@ func (s *lintServer) sendAll(t *testing.T, all []tried) []string {
 	}
 	close(next)
 	group.Wait()
-	return says
+	return answers
 }

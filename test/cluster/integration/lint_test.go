@@ -142,14 +142,14 @@ func (s *lintServer) compare(what, resource string, object map[string]any) {
 	} else {
 		s.refused++
 	}
-	var says []string
+	var answers []string
 	for _, f := range lint.Check(lint.Input{Object: content}) {
 		if f.Rejected {
-			says = append(says, f.Field+": "+f.Message)
+			answers = append(answers, f.Field+": "+f.Message)
 		}
 	}
-	if (err != nil) != (len(says) > 0) {
-		s.t.Errorf("%.300s\nthe API server: %v\nlint: %q", what, err, says)
+	if (err != nil) != (len(answers) > 0) {
+		s.t.Errorf("%.300s\nthe API server: %v\nlint: %q", what, err, answers)
 	}
 }
 

@@ -17,15 +17,15 @@ import (
 // createWarned creates a Job, and returns the API server's warnings.
 func (f *fixture) createWarned(job *batchv1.Job) (*batchv1.Job, string) {
 	f.t.Helper()
-	said := &warnings{}
+	output := &warnings{}
 	config := rest.CopyConfig(apiServer.Config)
-	config.WarningHandler = said
+	config.WarningHandler = output
 	stored, err := newClient(f.t, config, "user").BatchV1().Jobs(f.namespace).Create(f.t.Context(), job, metav1.CreateOptions{})
 	if err != nil {
 		f.t.Fatalf("creating the Job: %v", err)
 	}
 	f.untilSeen(stored)
-	return stored, strings.Join(said.texts, "\n")
+	return stored, strings.Join(output.texts, "\n")
 }
 
 // A Job larger than the API server recommends, in which all but the last few indexes have succeeded: they run, as many

@@ -28,7 +28,7 @@ func TestLongestNameFitsAnEvent(t *testing.T) {
 	if e.Type != corev1.EventTypeWarning || e.Message != c.Message || len(e.Reason) != 128 || e.InvolvedObject.UID != job.UID {
 		t.Errorf("the event is %s %q %q about %s, and the condition says %q", e.Type, e.Reason, e.Message, e.InvolvedObject.UID, c.Message)
 	}
-	if n := f.said("a", c.Reason); n != 1 {
+	if n := f.eventsOf("a", c.Reason); n != 1 {
 		t.Errorf("the event is there %d times", n)
 	}
 }

@@ -94,7 +94,7 @@ func TestStatusIsRejected(t *testing.T) {
 	if e.Type != corev1.EventTypeWarning || !strings.Contains(e.Message, "status.startTime") {
 		t.Errorf("the event is %s %q", e.Type, e.Message)
 	}
-	if n := f.said("a", "StatusRejected"); n != 1 {
+	if n := f.eventsOf("a", "StatusRejected"); n != 1 {
 		t.Errorf("the rejection is told of %d times", n)
 	}
 	m.until(map[string]float64{"status_writes_rejected_total{}": float64(rejected.count())}, "status_writes_rejected_total")

@@ -23,8 +23,8 @@ func AtRest(versions []history.Version) (violations []Violation) {
 	for _, v := range pods {
 		owner := jobs[jobOf(v)]
 		if state := holdsOnTo(owner, v); state != "" {
-			says := fmt.Sprintf("the Job is %s, and pod %s holds its finalizer", state, v.Pod.Name)
-			violations = append(violations, Violation{Invariant: "L2", Job: owner.Job, Revision: v.Revision, Says: says})
+			text := fmt.Sprintf("the Job is %s, and pod %s holds its finalizer", state, v.Pod.Name)
+			violations = append(violations, Violation{Invariant: "L2", Job: owner.Job, Revision: v.Revision, Text: text})
 		}
 	}
 	return ordered(violations)

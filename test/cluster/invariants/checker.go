@@ -24,13 +24,13 @@ type Violation struct {
 	Job *batchv1.Job
 	// Revision is the write's revision.
 	Revision uint64
-	// Says describes the problem.
-	Says string
+	// Text describes the problem.
+	Text string
 }
 
 // String returns the violation, beginning with the invariant's id.
 func (v Violation) String() string {
-	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Says)
+	return fmt.Sprintf("%s at revision %d, Job %s: %s", v.Invariant, v.Revision, v.Job.Name, v.Text)
 }
 
 // Excuses holds facts that no stored version shows.
@@ -118,7 +118,7 @@ type podHistory struct {
 }
 
 func (c *checker) violate(job *batchv1.Job, invariant, format string, args ...any) {
-	c.violations = append(c.violations, Violation{Invariant: invariant, Job: job, Revision: c.at, Says: fmt.Sprintf(format, args...)})
+	c.violations = append(c.violations, Violation{Invariant: invariant, Job: job, Revision: c.at, Text: fmt.Sprintf(format, args...)})
 }
 
 func (c *checker) ledgerOf(job *batchv1.Job) *ledger {

@@ -16,7 +16,7 @@ import (
 func (c *checker) checkConditions(l *ledger, old *batchv1.Job) {
 	job := l.job
 	for _, p := range rules.ConditionProblems(old, job) {
-		c.violate(job, p.ID, "%s", p.Says)
+		c.violate(job, p.ID, "%s", p.Text)
 	}
 	for _, pair := range rules.Pairs {
 		now := history.Condition(job, pair.Interim)

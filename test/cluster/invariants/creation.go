@@ -22,12 +22,12 @@ func (c *checker) created(l *ledger, pod *corev1.Pod) {
 		return
 	}
 	for _, m := range l.mistakes(pod) {
-		c.violate(l.job, m.invariant, "pod %s is created%s", pod.Name, m.says)
+		c.violate(l.job, m.invariant, "pod %s is created%s", pod.Name, m.text)
 	}
 }
 
 // mistake describes why a creation is wrong.
-type mistake struct{ invariant, says string }
+type mistake struct{ invariant, text string }
 
 // mistakes returns why the pod must not be created now, given the others, whose creation is not stored yet.
 func (l *ledger) mistakes(pod *corev1.Pod, others ...*corev1.Pod) (out []mistake) {

@@ -23,8 +23,8 @@ type story struct {
 	pods     map[string]*corev1.Pod
 }
 
-// tell starts the story of a Job of our controller with two completions and a parallelism of two.
-func tell(change func(*batchv1.JobSpec)) *story {
+// storyOf starts the story of a Job of our controller with two completions and a parallelism of two.
+func storyOf(change func(*batchv1.JobSpec)) *story {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: "job", UID: "job"}}
 	job.Spec = batchv1.JobSpec{
 		ManagedBy: ptr.To("batchjob.dev/controller"), Parallelism: ptr.To[int32](2), Completions: ptr.To[int32](2), BackoffLimit: ptr.To[int32](6),
@@ -194,18 +194,18 @@ func failsOrIgnoresEvictions(spec *batchv1.JobSpec) {
 }
 
 // expect compares the violations found with the expected texts, in order; no texts means no violations.
-func expect(t *testing.T, what string, found []Violation, says ...string) {
+func expect(t *testing.T, what string, found []Violation, text ...string) {
 	t.Helper()
 	var lines []string
 	for _, v := range found {
 		lines = append(lines, v.String())
 	}
-	ok := len(lines) == len(says)
-	for i := range min(len(lines), len(says)) {
-		ok = ok && strings.Contains(lines[i], says[i])
+	ok := len(lines) == len(text)
+	for i := range min(len(lines), len(text)) {
+		ok = ok && strings.Contains(lines[i], text[i])
 	}
 	if !ok {
-		t.Errorf("%s: found %q, want %q", what, lines, says)
+		t.Errorf("%s: found %q, want %q", what, lines, text)
 	}
 }
 

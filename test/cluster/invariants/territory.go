@@ -83,7 +83,7 @@ func (t *Territory) KindOf(job *batchv1.Job) Kind {
 // Check checks all versions of the Jobs and pods of a namespace, in the order in which they were stored, and returns the
 // writes to another controller's objects. It counts Jobs, so each Job must be passed only once.
 func (t *Territory) Check(versions []history.Version) []Violation {
-	p := &patrol{Territory: t, jobs: map[types.UID]*claim{}, told: map[string]bool{}}
+	p := &patrol{Territory: t, jobs: map[types.UID]*claim{}, known: map[string]bool{}}
 	for _, v := range versions {
 		if v.Job != nil {
 			p.job(v)
@@ -104,7 +104,7 @@ func (t *Territory) Check(versions []history.Version) []Violation {
 type patrol struct {
 	*Territory
 	jobs       map[types.UID]*claim
-	told       map[string]bool
+	known      map[string]bool
 	violations []Violation
 }
 
@@ -168,13 +168,13 @@ func (p *patrol) trespass(v history.Version, c *claim, invariant string, f metav
 		what = "pod"
 	}
 	key := fmt.Sprint(object.GetUID(), f.Manager, f.Subresource)
-	if p.told[key] {
+	if p.known[key] {
 		return
 	}
-	p.told[key] = true
+	p.known[key] = true
 	path := strings.TrimSuffix(what+" "+object.GetName()+", "+f.Subresource, ", ")
 	p.violations = append(p.violations, Violation{
-		Invariant: invariant, Job: c.job, Revision: v.Revision, Says: fmt.Sprintf("%s has written %s, of a Job that is %s", f.Manager, path, c.kind),
+		Invariant: invariant, Job: c.job, Revision: v.Revision, Text: fmt.Sprintf("%s has written %s, of a Job that is %s", f.Manager, path, c.kind),
 	})
 }
 

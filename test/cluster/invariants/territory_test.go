@@ -34,28 +34,28 @@ func TestTerritoryFindsForeignWrites(t *testing.T) {
 	stray := func(p *corev1.Pod) { p.OwnerReferences = nil }
 	for what, c := range map[string]struct {
 		story *story
-		says  []string
+		text  []string
 	}{
-		"ours by us": {tell(of(ours)).edit(jobWrittenBy("user", "")).edit(jobWrittenBy(ourManager, "status")).pod("a-0", writtenBy(ourManager, "")).
+		"ours by us": {storyOf(of(ours)).edit(jobWrittenBy("user", "")).edit(jobWrittenBy(ourManager, "status")).pod("a-0", writtenBy(ourManager, "")).
 			pod("a-0", writtenBy(builtInManager, "status")).gone("a-0"), nil},
-		"ours by another name":          {tell(of(named)).edit(jobWrittenBy(ourManager, "status")).pod("a-0", writtenBy(ourManager, "")), nil},
-		"ours by a CronJob":             {tell(of(ours)).edit(jobWrittenBy(builtInManager, "")), nil},
-		"ours by the built-in":          {tell(of(ours)).edit(jobWrittenBy(builtInManager, "status")).edit(func(*batchv1.Job) {}), []string{"MGB-05 at revision 2, Job job: kube-controller-manager has written Job job, status, of a Job that is ours"}},
-		"our pod by the built-in":       {tell(of(ours)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05 at revision 2, Job job: kube-controller-manager has written pod a-0, of a Job that is ours"}},
-		"our stray by the built-in":     {tell(of(ours)).pod("a-0", stray, writtenBy(builtInManager, "")), []string{"MGB-05"}},
-		"our pod, when the Job is gone": {tell(of(ours)).pod("a-0").gone("job").pod("a-0", writtenBy(builtInManager, "")), nil},
-		"built-in by itself":            {tell(of(nil)).edit(jobWrittenBy(builtInManager, "status")).pod("a-0", writtenBy(builtInManager, "")), nil},
-		"built-in by us":                {tell(of(nil)).edit(jobWrittenBy(ourManager, "status")), []string{"MGB-01 at revision 2, Job job: kubectl-batchjob-controller has written Job job, status, of a Job that is built-in"}},
-		"reserved by us":                {tell(of(reserved)).edit(jobWrittenBy(ourManager, "")), []string{"MGB-01"}},
-		"built-in pod by us":            {tell(of(nil)).pod("a-0", writtenBy(ourManager, "")), []string{"MGB-01"}},
-		"built-in pod's status by us":   {tell(of(nil)).pod("a-0", writtenBy(ourManager, "status")), []string{"MGB-01"}},
-		"foreign by us":                 {tell(of(foreign)).edit(jobWrittenBy(ourManager, "status")), []string{"MGB-01"}},
-		"foreign by the built-in":       {tell(of(foreign)).edit(jobWrittenBy(builtInManager, "status")), []string{"MGB-05"}},
-		"a foreign pod by us":           {tell(of(foreign)).pod("a-0", writtenBy(ourManager, "")), []string{"MGB-01"}},
-		"a foreign pod by the built-in": {tell(of(foreign)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05"}},
-		"a foreign pod that is labeled": {tell(of(foreign)).pod("a-0", writtenBy("other", "")), nil},
+		"ours by another name":          {storyOf(of(named)).edit(jobWrittenBy(ourManager, "status")).pod("a-0", writtenBy(ourManager, "")), nil},
+		"ours by a CronJob":             {storyOf(of(ours)).edit(jobWrittenBy(builtInManager, "")), nil},
+		"ours by the built-in":          {storyOf(of(ours)).edit(jobWrittenBy(builtInManager, "status")).edit(func(*batchv1.Job) {}), []string{"MGB-05 at revision 2, Job job: kube-controller-manager has written Job job, status, of a Job that is ours"}},
+		"our pod by the built-in":       {storyOf(of(ours)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05 at revision 2, Job job: kube-controller-manager has written pod a-0, of a Job that is ours"}},
+		"our stray by the built-in":     {storyOf(of(ours)).pod("a-0", stray, writtenBy(builtInManager, "")), []string{"MGB-05"}},
+		"our pod, when the Job is gone": {storyOf(of(ours)).pod("a-0").gone("job").pod("a-0", writtenBy(builtInManager, "")), nil},
+		"built-in by itself":            {storyOf(of(nil)).edit(jobWrittenBy(builtInManager, "status")).pod("a-0", writtenBy(builtInManager, "")), nil},
+		"built-in by us":                {storyOf(of(nil)).edit(jobWrittenBy(ourManager, "status")), []string{"MGB-01 at revision 2, Job job: kubectl-batchjob-controller has written Job job, status, of a Job that is built-in"}},
+		"reserved by us":                {storyOf(of(reserved)).edit(jobWrittenBy(ourManager, "")), []string{"MGB-01"}},
+		"built-in pod by us":            {storyOf(of(nil)).pod("a-0", writtenBy(ourManager, "")), []string{"MGB-01"}},
+		"built-in pod's status by us":   {storyOf(of(nil)).pod("a-0", writtenBy(ourManager, "status")), []string{"MGB-01"}},
+		"foreign by us":                 {storyOf(of(foreign)).edit(jobWrittenBy(ourManager, "status")), []string{"MGB-01"}},
+		"foreign by the built-in":       {storyOf(of(foreign)).edit(jobWrittenBy(builtInManager, "status")), []string{"MGB-05"}},
+		"a foreign pod by us":           {storyOf(of(foreign)).pod("a-0", writtenBy(ourManager, "")), []string{"MGB-01"}},
+		"a foreign pod by the built-in": {storyOf(of(foreign)).pod("a-0", writtenBy(builtInManager, "")), []string{"MGB-05"}},
+		"a foreign pod that is labeled": {storyOf(of(foreign)).pod("a-0", writtenBy("other", "")), nil},
 	} {
-		expect(t, what, NewTerritory(*ours, *named).Check(c.story.versions), c.says...)
+		expect(t, what, NewTerritory(*ours, *named).Check(c.story.versions), c.text...)
 	}
 }
 
@@ -68,9 +68,9 @@ func TestTerritoryReportsWhatItDidNotSee(t *testing.T) {
 		t.Errorf("of no Jobs it misses %q", got)
 	}
 	for _, s := range []*story{
-		tell(nil).edit(jobWrittenBy("renamed", "status")),
-		tell(of(nil)).edit(jobWrittenBy(builtInManager, "status")),
-		tell(of(ptr.To("example.com/other"))),
+		storyOf(nil).edit(jobWrittenBy("renamed", "status")),
+		storyOf(of(nil)).edit(jobWrittenBy(builtInManager, "status")),
+		storyOf(of(ptr.To("example.com/other"))),
 	} {
 		territory.Check(s.versions)
 	}
@@ -78,8 +78,8 @@ func TestTerritoryReportsWhatItDidNotSee(t *testing.T) {
 	if got := territory.Missing(); !slices.Equal(got, want) {
 		t.Errorf("it misses %q, want %q", got, want)
 	}
-	territory.Check(tell(nil).edit(jobWrittenBy(ourManager, "status")).versions)
-	territory.Check(tell(of(ptr.To(batchv1.JobControllerName))).edit(jobWrittenBy(builtInManager, "status")).versions)
+	territory.Check(storyOf(nil).edit(jobWrittenBy(ourManager, "status")).versions)
+	territory.Check(storyOf(of(ptr.To(batchv1.JobControllerName))).edit(jobWrittenBy(builtInManager, "status")).versions)
 	if got := territory.Missing(); len(got) > 0 || !strings.HasPrefix(territory.String(), "2 ours (1 with a status), 1 built-in (1 with a status)") {
 		t.Errorf("it misses %q of %s", got, territory)
 	}
@@ -92,17 +92,17 @@ func TestFinalizersLeftBehindAreFound(t *testing.T) {
 	finished := func(s *batchv1.JobStatus) { and(met, complete)(s) }
 	for what, c := range map[string]struct {
 		story *story
-		says  []string
+		text  []string
 	}{
-		"a running Job":             {tell(nil).pod("a-0").pod("a-0", failed), nil},
-		"finished, a running pod":   {tell(nil).pod("a-0").status(finished), []string{"L2 at revision 2, Job job: the Job is finished, and pod a-0 holds its finalizer"}},
-		"finished and let go":       {tell(nil).pod("a-0").pod("a-0", released).status(finished), nil},
-		"finished and pod gone":     {tell(nil).pod("a-0").gone("a-0").status(finished), nil},
-		"gone, an ended pod":        {tell(nil).pod("a-0", failed).gone("job"), []string{"the Job is gone, and pod a-0 holds its finalizer"}},
-		"gone, an ended orphan":     {tell(nil).pod("a-0", failed).gone("job").pod("a-0", func(p *corev1.Pod) { p.OwnerReferences = nil }), []string{"the Job is gone"}},
-		"gone, a running pod":       {tell(nil).pod("a-0").gone("job"), nil},
-		"finished, another's stray": {tell(nil).pod("a-0", func(p *corev1.Pod) { p.OwnerReferences = nil }).status(finished), nil},
+		"a running Job":             {storyOf(nil).pod("a-0").pod("a-0", failed), nil},
+		"finished, a running pod":   {storyOf(nil).pod("a-0").status(finished), []string{"L2 at revision 2, Job job: the Job is finished, and pod a-0 holds its finalizer"}},
+		"finished and let go":       {storyOf(nil).pod("a-0").pod("a-0", released).status(finished), nil},
+		"finished and pod gone":     {storyOf(nil).pod("a-0").gone("a-0").status(finished), nil},
+		"gone, an ended pod":        {storyOf(nil).pod("a-0", failed).gone("job"), []string{"the Job is gone, and pod a-0 holds its finalizer"}},
+		"gone, an ended orphan":     {storyOf(nil).pod("a-0", failed).gone("job").pod("a-0", func(p *corev1.Pod) { p.OwnerReferences = nil }), []string{"the Job is gone"}},
+		"gone, a running pod":       {storyOf(nil).pod("a-0").gone("job"), nil},
+		"finished, another's stray": {storyOf(nil).pod("a-0", func(p *corev1.Pod) { p.OwnerReferences = nil }).status(finished), nil},
 	} {
-		expect(t, what, AtRest(c.story.versions), c.says...)
+		expect(t, what, AtRest(c.story.versions), c.text...)
 	}
 }

@@ -53,12 +53,12 @@ func want(t *testing.T, ns string, code int, parts []string, args ...string) str
 }
 
 // wantParts checks that a text contains all parts, with any white space.
-func wantParts(t *testing.T, what, said string, parts []string) {
+func wantParts(t *testing.T, what, output string, parts []string) {
 	t.Helper()
-	text := strings.Join(strings.Fields(said), " ")
+	text := strings.Join(strings.Fields(output), " ")
 	for _, part := range parts {
 		if !strings.Contains(text, part) {
-			t.Errorf("%s: it does not say %q:\n%s", what, part, said)
+			t.Errorf("%s: it does not say %q:\n%s", what, part, output)
 		}
 	}
 }

@@ -22,8 +22,8 @@ import (
 // a restart.
 func TestInstalledPodsBecomeReady(t *testing.T) {
 	t.Logf("available %.1f s after kubectl apply", installed.took.Seconds())
-	if strings.Contains(installed.said, "Warning") {
-		t.Errorf("kubectl apply warns:\n%s", installed.said)
+	if strings.Contains(installed.output, "Warning") {
+		t.Errorf("kubectl apply warns:\n%s", installed.output)
 	}
 	for _, pod := range twoReady(t) {
 		status := pod.Status.ContainerStatuses[0]

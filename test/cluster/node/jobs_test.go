@@ -49,9 +49,9 @@ func TestIndexedJobCompletes(t *testing.T) {
 	create(t, ns, indexed(newJob("sum", `echo "part $JOB_COMPLETION_INDEX of 5"; sleep 1`), 5, 3))
 	wantComplete(t, ns, "sum")
 	want(t, ns, 0, []string{string(batchv1.JobComplete), ns + "/sum", wording.Of(5, 5)}, "status", "sum")
-	said := want(t, ns, 0, nil, "logs", "sum")
+	output := want(t, ns, 0, nil, "logs", "sum")
 	for _, part := range []string{"part 0 of 5", "part 1 of 5", "part 2 of 5", "part 3 of 5", "part 4 of 5"} {
-		wantParts(t, "logs", said, []string{part})
+		wantParts(t, "logs", output, []string{part})
 	}
 }
 
@@ -114,8 +114,8 @@ func TestKilledContainersAreExplained(t *testing.T) {
 		job            *batchv1.Job
 		code           int32
 		signal, reason string
-		// said are texts of the container and its runtime, and values of the Job.
-		said []string
+		// output are texts of the container and its runtime, and values of the Job.
+		output []string
 	}{
 		// The shell is the container's first process: the kernel kills all processes with it.
 		{limited(newJob("memory", `echo eating; x=0123456789abcdef; while :; do x=$x$x; done`), "24Mi"), 137, "SIGKILL", "OOMKilled", []string{"│ eating", "24Mi"}},
@@ -132,7 +132,7 @@ func TestKilledContainersAreExplained(t *testing.T) {
 			wantEvidence(t, report, "the exit", func(e *explain.Evidence) bool {
 				return exitOf("main", c.code)(e) && e.Signal == c.signal && cause.Specific(e.Reason) == c.reason
 			})
-			wantParts(t, "why", wantPage(t, ns, report), c.said)
+			wantParts(t, "why", wantPage(t, ns, report), c.output)
 		})
 	}
 }
@@ -206,8 +206,8 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 		job    *batchv1.Job
 		kind   explain.ProblemKind
 		reason string
-		// said are texts of the kubelet or the scheduler, and values of the Job.
-		said string
+		// output are texts of the kubelet or the scheduler, and values of the Job.
+		output string
 	}{
 		{secret, explain.ProblemContainerConfig, "CreateContainerConfigError", `secret "none" not found`},
 		{image, explain.ProblemImagePull, "ErrImageNeverPull", "busybox:none"},
@@ -220,7 +220,7 @@ func TestPodsThatCannotStartAreExplained(t *testing.T) {
 			if p := untilProblem(t, ns, c.job.Name, c.kind); !p.Blocks || p.Start.Reason != c.reason {
 				t.Errorf("%+v", p)
 			}
-			want(t, ns, 0, []string{c.said}, "why", c.job.Name, "--full")
+			want(t, ns, 0, []string{c.output}, "why", c.job.Name, "--full")
 		})
 	}
 }

@@ -37,8 +37,8 @@ var (
 	path string
 	// installed has the output of kubectl apply, and the time until the controller was available.
 	installed struct {
-		said string
-		took time.Duration
+		output string
+		took   time.Duration
 	}
 )
 
@@ -108,7 +108,7 @@ func putPluginInPath() error {
 func install() error {
 	started := time.Now()
 	out, err := exec.Command("kubectl", "apply", "-k", manifests).CombinedOutput()
-	if installed.said = string(out); err != nil {
+	if installed.output = string(out); err != nil {
 		return fmt.Errorf("kubectl apply -k %s: %s (%w)", manifests, out, err)
 	}
 	out, err = exec.Command("kubectl", "wait", "-n", system, "--for", "condition=Available", "deployment/"+deployment,

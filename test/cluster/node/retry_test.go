@@ -29,8 +29,8 @@ func TestRetryRunsTheFailedIndex(t *testing.T) {
 			if done := job(t, ns, "sweep-retry-1").Status; done.CompletedIndexes != "0-3" || done.Succeeded != 4 || done.Failed != 0 {
 				t.Errorf("%+v", done)
 			}
-			if said := want(t, ns, 0, []string{"part 2, new"}, "logs", "sweep-retry-1"); strings.Count(said, "part ") != 1 {
-				t.Errorf("other indexes ran:\n%s", said)
+			if output := want(t, ns, 0, []string{"part 2, new"}, "logs", "sweep-retry-1"); strings.Count(output, "part ") != 1 {
+				t.Errorf("other indexes ran:\n%s", output)
 			}
 		})
 	}

@@ -77,11 +77,11 @@ func ProgramOf(verbs ...Program) Program {
 // pointer to the help.
 func (f Program) Rejects(t *testing.T, api *API, verb string, lines map[string]string) {
 	t.Helper()
-	for args, says := range lines {
+	for args, wantText := range lines {
 		got := f.Run(t, api, append([]string{verb}, strings.Fields(args)...)...)
 		isLine := strings.HasPrefix(got.ErrOut, "error: ") && strings.Count(got.ErrOut, "\n") == 1 && strings.Contains(got.ErrOut, "kubectl batchjob "+verb+" --help")
-		if got.Code != cmdutil.ExitUsage || got.Out != "" || !isLine || !strings.Contains(got.ErrOut, says) {
-			t.Errorf("%s %s: exit %d, stdout %q, stderr %q, want %q", verb, args, got.Code, got.Out, got.ErrOut, says)
+		if got.Code != cmdutil.ExitUsage || got.Out != "" || !isLine || !strings.Contains(got.ErrOut, wantText) {
+			t.Errorf("%s %s: exit %d, stdout %q, stderr %q, want %q", verb, args, got.Code, got.Out, got.ErrOut, wantText)
 		}
 	}
 }

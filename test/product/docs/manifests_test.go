@@ -80,11 +80,11 @@ func (v *visit) ask(object map[string]any, rules bool) error {
 // pipe runs a command in the page's environment.
 func (v *visit) pipe(in []byte, program string, args ...string) ([]byte, error) {
 	cmd := exec.Command(program, args...)
-	var said bytes.Buffer
-	cmd.Env, cmd.Stdin, cmd.Stderr = v.environment, bytes.NewReader(in), &said
+	var output bytes.Buffer
+	cmd.Env, cmd.Stdin, cmd.Stderr = v.environment, bytes.NewReader(in), &output
 	out, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%w: %s", err, said.String())
+		return nil, fmt.Errorf("%w: %s", err, output.String())
 	}
 	return out, nil
 }

@@ -243,9 +243,9 @@ func TestChecksumsAreOfAllFiles(t *testing.T) {
 	if got := slices.Sorted(maps.Keys(sums)); !slices.Equal(got, want) {
 		t.Fatalf("checksums.txt is of %v, want %v", got, want)
 	}
-	for name, said := range sums {
-		if got := sum(t, name); got != said {
-			t.Errorf("checksums.txt says %s of %s, which has %s", said, name, got)
+	for name, output := range sums {
+		if got := sum(t, name); got != output {
+			t.Errorf("checksums.txt says %s of %s, which has %s", output, name, got)
 		}
 	}
 }

@@ -37,7 +37,7 @@ func (c ending) conditions() {
 		return
 	}
 	for _, p := range rules.ConditionProblems(old, next) {
-		c.Violate(p.ID, "%s", p.Says)
+		c.Violate(p.ID, "%s", p.Text)
 	}
 	if history.Is(next, batchv1.JobFailureTarget) && history.Is(next, batchv1.JobSuccessCriteriaMet) || history.Is(next, batchv1.JobFailed) && history.Is(next, batchv1.JobComplete) {
 		c.Violate("S11", "the Job succeeds and fails")

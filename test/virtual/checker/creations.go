@@ -287,19 +287,19 @@ func (t *tally) sum() int64 { return t.counted + t.ignored }
 // counts compares the failure counts of a new pod with the Checker's own: at least the failures that pods still show, at
 // most all failures. The two differ only if a scale-down, a suspension or a user removed a pod.
 func (c creation) counts(pod *corev1.Pod, least, most tally) {
-	var told tally
-	told.counted = int64(rules.CountIn(pod, batchv1.JobIndexFailureCountAnnotation))
-	told.ignored = int64(rules.CountIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
+	var reported tally
+	reported.counted = int64(rules.CountIn(pod, batchv1.JobIndexFailureCountAnnotation))
+	reported.ignored = int64(rules.CountIn(pod, batchv1.JobIndexIgnoredFailureCountAnnotation))
 	_, has := pod.Annotations[batchv1.JobIndexFailureCountAnnotation]
 	_, hasIgnored := pod.Annotations[batchv1.JobIndexIgnoredFailureCountAnnotation]
 	attempt, _ := strconv.Atoi(pod.Annotations[controller.AttemptAnnotation])
 	switch {
-	case !has || hasIgnored && told.ignored == 0:
+	case !has || hasIgnored && reported.ignored == 0:
 		c.Violate("BLI-03", "pod %s has annotations %v", pod.Name, pod.Annotations)
-	case int64(attempt) != min(told.sum()+1, math.MaxInt32):
-		c.Violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, told.sum())
+	case int64(attempt) != min(reported.sum()+1, math.MaxInt32):
+		c.Violate("BLI-04", "pod %s is attempt %d after %d failures", pod.Name, attempt, reported.sum())
 	case !c.h.regatedAt.IsZero() || c.h.Tampered():
-	case told.counted < least.counted || told.counted > most.counted || told.ignored < least.ignored || told.ignored > most.ignored:
-		c.Violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, told, least, most)
+	case reported.counted < least.counted || reported.counted > most.counted || reported.ignored < least.ignored || reported.ignored > most.ignored:
+		c.Violate("BLI-04", "pod %s is told of %+v failures, there were %+v to %+v", pod.Name, reported, least, most)
 	}
 }

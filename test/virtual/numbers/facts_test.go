@@ -34,7 +34,7 @@ type sentence struct {
 // met records for each pattern whether it ever matched: a pattern that never matches is out of date.
 var met = map[string]bool{}
 
-func said(pattern string, names ...string) sentence {
+func states(pattern string, names ...string) sentence {
 	met[pattern] = false
 	return sentence{regexp.MustCompile(pattern), names}
 }
@@ -70,77 +70,77 @@ func indexesIn(state string) string { return state + " indexes" }
 
 // Sentences in any text: the verdict, the limits, and the next events.
 var anywhere = []sentence{
-	said(`(\d+) of (\d+) (?:index|indexes|pods?) succeeded`, succeeded, completions),
-	said(`(?:running|back-off for another \S+): (\d+) pods? succeeded`, succeeded),
-	said(`(\d+) pods? (?:is|are) active`, active),
-	said(`active, (\d+) failed(?: \((\d+) in the status\))?`, failures, counted),
-	said(`back-off for another (\S+):`, retry),
-	said(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
-	said(`it waits for (\d+) running pods?`, active),
-	said(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
-	said(`(\d+) pods? failed, and backoffLimit`, limitUsed),
-	said(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
-	said(`backoffLimit [█░ ]*(\d+) (?:failures?|restarts?); the Job fails at (\d+)`, limitUsed, limitEnd),
-	said(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),
-	said(`backoffLimit [█░ ]*exceeded: (\d+) failures?, (\d+) allowed`, limitUsed, limit),
-	said(`maxFailedIndexes [█░ ]*(\d+) failed index(?:es)?; the Job fails at (\d+)`, maxUsed, maxEnd),
-	said(`fails after (\d+) more failed index(?:es)? \(maxFailedIndexes (\d+)\)`, maxLeft, maxLimit),
-	said(`(?:in (\S+?)|now)(?:, at \S+)?:? +(?:The back-off ends|Pods are created again|Index \d+ (?:may get|gets)|The first of)`, retry),
-	said(`The first of (\d+) indexes in back-off`, indexesIn("backing off")),
-	said(`in (\S+?)(?:, at \S+)?:? +The Job fails if`, deadline),
-	said(`deadline [█░ ]*\S+ of \S+, (\S+) left`, deadline),
-	said(`in (\S+?)(?:, at \S+)?:? +The grace period of (\d+) terminating`, graceEnds, terminating),
-	said(`in (\S+?)(?:, at \S+)?:? +The Job and its pods are deleted`, deleted),
-	said(`(\d+) index(?:es)? ha(?:s|ve) failed`, indexesIn("failed")),
-	said(`(\d+) of its (\d+) index(?:es)? failed`, indexesIn("failed"), indexTotal),
-	said(`(\d+) of (\d+) index(?:es)? failed(?:, (\d+) succeeded)?`, indexesIn("failed"), indexTotal, succeeded),
-	said(`(\d+) (?:other )?pods? (?:was|were) stopped`, stopped),
-	said(`others start: (\d+) index(?:es)? (?:is|are) pending`, indexesIn("pending")),
-	said(`complete: .* in (\S+)\.`, duration),
-	said(`Causes\W+(\d+) failures?(?:,|\s|$)`, failures),
-	said(`Causes\W+(\d+) failures? \((?:(\d+) not in the status yet)?(?:, )?(?:(\d+) ignored)?\)`, failures, unrecorded, ignored),
+	states(`(\d+) of (\d+) (?:index|indexes|pods?) succeeded`, succeeded, completions),
+	states(`(?:running|back-off for another \S+): (\d+) pods? succeeded`, succeeded),
+	states(`(\d+) pods? (?:is|are) active`, active),
+	states(`active, (\d+) failed(?: \((\d+) in the status\))?`, failures, counted),
+	states(`back-off for another (\S+):`, retry),
+	states(`(\d+) index(?: is|es are) in back-off, the first (?:may be|is) retried in (\S+?)[;.]`, indexesIn("backing off"), retry),
+	states(`it waits for (\d+) running pods?`, active),
+	states(`it waits for (?:\d+ running pods? and )?(\d+) terminating pods?`, terminating),
+	states(`(\d+) pods? failed, and backoffLimit`, limitUsed),
+	states(`backoffLimit \d+: (\d+) pods? failed`, limitUsed),
+	states(`backoffLimit [█░ ]*(\d+) (?:failures?|restarts?); the Job fails at (\d+)`, limitUsed, limitEnd),
+	states(`fails after (\d+) more (?:failures?|restarts?) \(backoffLimit (\d+)\)`, limitLeft, limit),
+	states(`backoffLimit [█░ ]*exceeded: (\d+) failures?, (\d+) allowed`, limitUsed, limit),
+	states(`maxFailedIndexes [█░ ]*(\d+) failed index(?:es)?; the Job fails at (\d+)`, maxUsed, maxEnd),
+	states(`fails after (\d+) more failed index(?:es)? \(maxFailedIndexes (\d+)\)`, maxLeft, maxLimit),
+	states(`(?:in (\S+?)|now)(?:, at \S+)?:? +(?:The back-off ends|Pods are created again|Index \d+ (?:may get|gets)|The first of)`, retry),
+	states(`The first of (\d+) indexes in back-off`, indexesIn("backing off")),
+	states(`in (\S+?)(?:, at \S+)?:? +The Job fails if`, deadline),
+	states(`deadline [█░ ]*\S+ of \S+, (\S+) left`, deadline),
+	states(`in (\S+?)(?:, at \S+)?:? +The grace period of (\d+) terminating`, graceEnds, terminating),
+	states(`in (\S+?)(?:, at \S+)?:? +The Job and its pods are deleted`, deleted),
+	states(`(\d+) index(?:es)? ha(?:s|ve) failed`, indexesIn("failed")),
+	states(`(\d+) of its (\d+) index(?:es)? failed`, indexesIn("failed"), indexTotal),
+	states(`(\d+) of (\d+) index(?:es)? failed(?:, (\d+) succeeded)?`, indexesIn("failed"), indexTotal, succeeded),
+	states(`(\d+) (?:other )?pods? (?:was|were) stopped`, stopped),
+	states(`others start: (\d+) index(?:es)? (?:is|are) pending`, indexesIn("pending")),
+	states(`complete: .* in (\S+)\.`, duration),
+	states(`Causes\W+(\d+) failures?(?:,|\s|$)`, failures),
+	states(`Causes\W+(\d+) failures? \((?:(\d+) not in the status yet)?(?:, )?(?:(\d+) ignored)?\)`, failures, unrecorded, ignored),
 }
 
 // Sentences that are on one line about the pods.
 var (
 	countsLine = []sentence{
-		said(`status says (\d+) active, (\d+) of them still`, statusActive, active),
-		said(`(?:^Pods +|, |: )(\d+) active(?: \((\d+) ready\))?`, active, ready),
-		said(`(\d+) terminating`, terminating),
-		said(`(\d+) of (\d+) succeeded`, succeeded, completions),
-		said(`(?:, |: )(\d+) succeeded, \d+ failed`, succeeded),
-		said(`(\d+) failed(?:, \d+ stopped by the Job)?$`, failures),
-		said(`(\d+) failed \((\d+) in the status\)`, failures, counted),
+		states(`status says (\d+) active, (\d+) of them still`, statusActive, active),
+		states(`(?:^Pods +|, |: )(\d+) active(?: \((\d+) ready\))?`, active, ready),
+		states(`(\d+) terminating`, terminating),
+		states(`(\d+) of (\d+) succeeded`, succeeded, completions),
+		states(`(?:, |: )(\d+) succeeded, \d+ failed`, succeeded),
+		states(`(\d+) failed(?:, \d+ stopped by the Job)?$`, failures),
+		states(`(\d+) failed \((\d+) in the status\)`, failures, counted),
 	}
-	headline = []sentence{said(`(?:, for|, after) (\S+)$`, duration)}
-	timeLine = []sentence{said(`ran (\S+)$`, duration)}
+	headline = []sentence{states(`(?:, for|, after) (\S+)$`, duration)}
+	timeLine = []sentence{states(`ran (\S+)$`, duration)}
 	progress = []sentence{
-		said(`(\d+)/(\d+)`, succeeded, completions),
-		said(`^(\d+) succeeded`, succeeded),
-		said(`(\d+) active(?: \((\d+) ready\))?`, active, ready),
-		said(`(\d+) (?:terminating|ending)`, terminating),
-		said(`(\d+) (?:in )?back-off`, indexesIn("backing off")),
-		said(`(\d+) index(?:es)? failed`, indexesIn("failed")),
-		said(`(\d+) (?:failures?|failed)(?: \((\d+) in the status\))?`, failures, counted),
+		states(`(\d+)/(\d+)`, succeeded, completions),
+		states(`^(\d+) succeeded`, succeeded),
+		states(`(\d+) active(?: \((\d+) ready\))?`, active, ready),
+		states(`(\d+) (?:terminating|ending)`, terminating),
+		states(`(\d+) (?:in )?back-off`, indexesIn("backing off")),
+		states(`(\d+) index(?:es)? failed`, indexesIn("failed")),
+		states(`(\d+) (?:failures?|failed)(?: \((\d+) in the status\))?`, failures, counted),
 	}
 	clocks = []sentence{
-		said(`next retry in (\S+)`, retry), said(`deadline in (\S+)`, deadline), said(`deleted in (\S+)`, deleted),
-		said(`(?:runs for|ran) ([^\s,]+)`, duration),
+		states(`next retry in (\S+)`, retry), states(`deadline in (\S+)`, deadline), states(`deleted in (\S+)`, deleted),
+		states(`(?:runs for|ran) ([^\s,]+)`, duration),
 	}
-	podsExist   = []sentence{said(`(\d+) pods? exists?`, podCount), said(`exists?: (?:\d+ succeeded, )?(\d+) failed`, podsFailed), said(`exists?: .*?(\d+) stopped by the Job`, podsStopped)}
-	anyCounted  = said(`(\d+) in the status`, counted)
+	podsExist   = []sentence{states(`(\d+) pods? exists?`, podCount), states(`exists?: (?:\d+ succeeded, )?(\d+) failed`, podsFailed), states(`exists?: .*?(\d+) stopped by the Job`, podsStopped)}
+	anyCounted  = states(`(\d+) in the status`, counted)
 	failuresTab = []sentence{
-		said(`^(\d+) failures?`, failures), anyCounted, said(`(\d+) not in the status yet`, unrecorded), said(`(\d+) ignored`, ignored), said(`; (\d+) unknown`, unknownCause),
+		states(`^(\d+) failures?`, failures), anyCounted, states(`(\d+) not in the status yet`, unrecorded), states(`(\d+) ignored`, ignored), states(`; (\d+) unknown`, unknownCause),
 	}
 	podsTab = []sentence{
-		said(`^(\d+) pods?`, podCount), said(`✗ (\d+) failed`, podsFailed), said(`· (\d+) stopped by the Job`, podsStopped), said(`… (\d+) terminating`, terminating), said(`✓ (\d+) succeeded`, podsSucceeded),
+		states(`^(\d+) pods?`, podCount), states(`✗ (\d+) failed`, podsFailed), states(`· (\d+) stopped by the Job`, podsStopped), states(`… (\d+) terminating`, terminating), states(`✓ (\d+) succeeded`, podsSucceeded),
 	}
-	listRow     = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
-	wideListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
-	termListRow = []sentence{said(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusTerminating, statusFailed)}
+	listRow     = []sentence{states(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +\d`, statusSucceeded, statusActive, statusReady)}
+	wideListRow = []sentence{states(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+)(?:\((\d+)\))? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusActive, statusReady, statusTerminating, statusFailed)}
+	termListRow = []sentence{states(`▌ .* (\d+)/\d+(?: of \d+)? +(\d+|-) +(\d+)(?: |$)`, statusSucceeded, statusTerminating, statusFailed)}
 	waitLine    = []sentence{
-		said(`(\d+)(?:/\d+)? done`, statusSucceeded), said(`(\d+) active(?: \((\d+) ready\))?`, statusActive, statusReady), said(`(\d+) pods? failed`, statusFailed),
-		said(`(\d+) terminating`, statusTerminating), said(`stopping (\d+) pods?`, statusTerminating), said(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
+		states(`(\d+)(?:/\d+)? done`, statusSucceeded), states(`(\d+) active(?: \((\d+) ready\))?`, statusActive, statusReady), states(`(\d+) pods? failed`, statusFailed),
+		states(`(\d+) terminating`, statusTerminating), states(`stopping (\d+) pods?`, statusTerminating), states(`(?:, | )(\w+)(?:; see: [^\n]*)?\n`, duration),
 	}
 	indexRow = regexp.MustCompile(`^  ([a-z][a-z -]+[a-z]) +(\d+)  \d`)
 	legend   = regexp.MustCompile(`[■·●○?+◌↻↺✗] (\d+) (succeeded|completed|pending|not completed|not started|will not complete|waiting to retry|ready|not ready|active|unknown|out of range|terminating|in back-off|failed)`)

@@ -19,7 +19,7 @@ var Pairs = []struct{ Interim, Terminal batchv1.JobConditionType }{
 }
 
 // Problem describes a violation, with the id of the requirement or invariant.
-type Problem struct{ ID, Says string }
+type Problem struct{ ID, Text string }
 
 // ConditionProblems checks MGB-09, MGB-11 and S11: first the interim condition, in a write of its own, then the terminal
 // condition with the same reason and message, then no more changes.

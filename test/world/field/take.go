@@ -99,10 +99,10 @@ func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots
 		return nil, err
 	}
 	var verdicts []situation.Verdict
-	var said strings.Builder
+	var output strings.Builder
 	for _, ask := range t.Asks {
 		slots <- struct{}{}
-		answer, err := c.ask(ctx, t, ask, &said)
+		answer, err := c.ask(ctx, t, ask, &output)
 		<-slots
 		if err != nil {
 			return nil, err
@@ -114,7 +114,7 @@ func (c *cluster) playOne(ctx context.Context, t take, out, record string, slots
 			return nil, err
 		}
 	}
-	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(said.String()), 0o644)
+	return verdicts, os.WriteFile(t.file(out)+".txt", []byte(output.String()), 0o644)
 }
 
 // file returns the path of a take's results, without an extension.
@@ -134,7 +134,7 @@ func (c *cluster) record(ctx context.Context, t take, folder string) error {
 }
 
 // ask runs the plugin, appends its output to said, and returns the answer.
-func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *strings.Builder) (a situation.Answer, err error) {
+func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, output *strings.Builder) (a situation.Answer, err error) {
 	args := strings.Fields(ask.Run)
 	if ask.About != "" {
 		args = []string{"why", ask.About}
@@ -143,18 +143,18 @@ func (c *cluster) ask(ctx context.Context, t take, ask situation.Ask, said *stri
 		if a.Short, err = c.plugin(ctx, t, args...); err != nil {
 			return a, err
 		}
-		fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Short)
+		fmt.Fprintf(output, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Short)
 		args = append(args, "--full")
 	}
 	if a.Text, err = c.plugin(ctx, t, args...); err != nil {
 		return a, err
 	}
-	fmt.Fprintf(said, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Text)
+	fmt.Fprintf(output, "$ kubectl batchjob %s\n%s\n", strings.Join(args, " "), a.Text)
 	if ask.About != "" && !strings.Contains(ask.About, "/") {
 		if a.JSON, err = c.plugin(ctx, t, "why", ask.About, "-o", "json"); err != nil {
 			return a, err
 		}
-		fmt.Fprintln(said, a.JSON)
+		fmt.Fprintln(output, a.JSON)
 	}
 	return anonymous(a, t.namespace()), nil
 }

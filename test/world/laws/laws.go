@@ -70,7 +70,7 @@ var All = []Law{
 	{"a command is about the objects of the Job, in its namespace", commandsAreAboutTheJob},
 	{"a limit says how much of it is used", limitsAreTrue},
 	{"the first sentence has at most 160 characters", firstSentenceIsShort},
-	{"nothing in the first sentence is said twice", nothingIsSaidTwice},
+	{"nothing in the first sentence is said twice", nothingRepeats},
 }
 
 func squeeze(s string) string { return strings.ToLower(strings.Join(strings.Fields(s), " ")) }
@@ -108,15 +108,15 @@ var dead = regexp.MustCompile(`(controller|kubelet|autoscaler)[^.;:(\n]*(does no
 
 // nobodyAliveIsDead: a held Lease, a status that was written after each pod's end, and uncounted pods are signs of life.
 func nobodyAliveIsDead(a *Answer) string {
-	said := dead.FindString(a.Full + a.Short)
-	if said == "" {
+	output := dead.FindString(a.Full + a.Short)
+	if output == "" {
 		return ""
 	}
 	if l := a.Input.Lease; l != nil && l.IsHeld(a.Input.Now) && l.Elsewhere == nil {
-		return said + ", and its Lease is held"
+		return output + ", and its Lease is held"
 	}
 	if u := a.Input.Job.Status.UncountedTerminatedPods; u != nil && len(u.Succeeded)+len(u.Failed) == len(a.Input.Pods) && len(a.Input.Pods) > 0 {
-		return said + ", and its status has all pods that ended"
+		return output + ", and its status has all pods that ended"
 	}
 	written := lastWritten(a.Input.Job)
 	if written.IsZero() {
@@ -128,7 +128,7 @@ func nobodyAliveIsDead(a *Answer) string {
 		}
 	}
 	if len(a.Input.Pods) > 0 && a.Input.Now.Sub(written) < time.Minute {
-		return said + ", and it wrote the status after the last pod had ended"
+		return output + ", and it wrote the status after the last pod had ended"
 	}
 	return ""
 }
@@ -287,8 +287,8 @@ func firstSentenceIsShort(a *Answer) string {
 	return ""
 }
 
-// nothingIsSaidTwice looks for sequences of five words.
-func nothingIsSaidTwice(a *Answer) string {
+// nothingRepeats looks for sequences of five words.
+func nothingRepeats(a *Answer) string {
 	const words = 5
 	for _, s := range a.firstSentences() {
 		all, seen := strings.Fields(strings.ToLower(s)), map[string]bool{}

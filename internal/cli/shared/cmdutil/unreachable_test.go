@@ -70,7 +70,7 @@ func TestKubeconfigErrorsSayWhatToDo(t *testing.T) {
 		content string
 		args    string
 		kind    ErrorKind
-		says    string // FILE is the path of the kubeconfig
+		text    string // FILE is the path of the kubeconfig
 	}{
 		"no such user":                {strings.Replace(good, "user: u", "user: bob", 1), "", KindKubeconfig, `context "ctx" refers to the user "bob", which is not in FILE; choose one with --user`},
 		"no such cluster":             {strings.Replace(good, "cluster: c", "cluster: x", 1), "", KindKubeconfig, `context "ctx" refers to the cluster "x", which is not in FILE; see: kubectl config get-clusters`},
@@ -103,9 +103,9 @@ func TestKubeconfigErrorsSayWhatToDo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			err := getJob(t, tc.content, strings.Fields(tc.args)...)
-			says := strings.ReplaceAll(tc.says, "FILE", os.Getenv("KUBECONFIG"))
-			if err == nil || KindOf(err) != tc.kind || !strings.Contains(err.Error(), says) {
-				t.Errorf("%s: %v, want %q", KindOf(err), err, says)
+			text := strings.ReplaceAll(tc.text, "FILE", os.Getenv("KUBECONFIG"))
+			if err == nil || KindOf(err) != tc.kind || !strings.Contains(err.Error(), text) {
+				t.Errorf("%s: %v, want %q", KindOf(err), err, text)
 			}
 		})
 	}

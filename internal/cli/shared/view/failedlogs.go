@@ -39,7 +39,7 @@ type failedLogs struct {
 	failed             func() live.FailedPods
 
 	read      sets.Set[string]    // the runs that were read
-	told      sets.Set[types.UID] // the pods of the current reading that have lines, or a reason for having none
+	reported  sets.Set[types.UID] // the pods of the current reading that have lines, or a reason for having none
 	silent    int                 // how many other pods were read
 	unstarted string              // the reasons of containers that did not start
 }
@@ -108,16 +108,16 @@ func (l *failedLogs) readLogs(ctx context.Context, failed live.FailedPods, chose
 	for _, pod := range failed.Pods {
 		pods = append(pods, loggedPod(pod, failed.Job))
 	}
-	l.told = sets.New[types.UID]()
+	l.reported = sets.New[types.UID]()
 	err := logs.Read(ctx, pods, logs.Options{
 		Selection: selection, TailLines: max(leastLiveLines, maxLiveLines/int64(len(chosen))), Timestamps: true,
 		Concurrency: logprinter.DefaultRequests, Open: cmdutil.OpenLog(l.client, l.namespace),
 	}, l)
 	for _, pod := range chosen {
-		switch told := l.told.Has(pod.UID); {
-		case err != nil && !told:
+		switch reported := l.reported.Has(pod.UID); {
+		case err != nil && !reported:
 			continue // It is read later.
-		case !told:
+		case !reported:
 			l.silent++
 		}
 		l.read.Insert(runOf(pod))
@@ -128,7 +128,7 @@ func (l *failedLogs) readLogs(ctx context.Context, failed live.FailedPods, chose
 // OnListing notes which containers have not started.
 func (l *failedLogs) OnListing(listing logs.Listing) error {
 	for _, u := range listing.Unstarted {
-		l.told.Insert(u.Source.Pod.UID)
+		l.reported.Insert(u.Source.Pod.UID)
 	}
 	err := l.Output.OnListing(listing)
 	l.unstarted += l.taken()
@@ -137,14 +137,14 @@ func (l *failedLogs) OnListing(listing logs.Listing) error {
 
 // OnLine adds a line.
 func (l *failedLogs) OnLine(source logs.Source, line logs.Line) error {
-	l.told.Insert(source.Pod.UID)
+	l.reported.Insert(source.Pod.UID)
 	l.prefix = l.Label(source)
 	return l.print(line)
 }
 
 // OnUnreadable notes why a log cannot be read.
 func (l *failedLogs) OnUnreadable(failure *logs.UnreadableError) {
-	l.told.Insert(failure.Source.Pod.UID)
+	l.reported.Insert(failure.Source.Pod.UID)
 	l.Output.OnUnreadable(failure)
 }
 

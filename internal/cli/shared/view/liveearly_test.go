@@ -14,7 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-func tellsOf(reason string) func(*snapshot.Snapshot) bool {
+func updatesOf(reason string) func(*snapshot.Snapshot) bool {
 	return func(got *snapshot.Snapshot) bool {
 		return got.Job != nil && slices.ContainsFunc(got.Job.Report.Timeline, func(m explain.Moment) bool { return strings.Contains(m.Text, reason) })
 	}
@@ -29,12 +29,12 @@ func TestEventWaitsForItsPod(t *testing.T) {
 	s.untilWatching("jobs 2 pods 1 events 2")
 	api.report("custom-pod", "FailedMount")
 	s.pass(3 * time.Second)
-	if tellsOf("FailedMount")(s.latest()) {
+	if updatesOf("FailedMount")(s.latest()) {
 		t.Error("it is told of a pod that may be anybody's")
 	}
 	api.pods.Put(clitest.EndedPod(train, "custom-pod", 42, ""))
 	s.until("the pod is there", func(got *snapshot.Snapshot) bool { return podNames(got) == "custom-pod" })
-	s.until("its event is told", tellsOf("FailedMount"))
+	s.until("its event is told", updatesOf("FailedMount"))
 	s.end()
 }
 
@@ -59,6 +59,6 @@ func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 		t.Errorf("events of pods were asked for %d times before the pods were known", n)
 	}
 	close(answer)
-	s.until("the event is told", tellsOf("FailedMount"))
+	s.until("the event is told", updatesOf("FailedMount"))
 	s.end()
 }

@@ -139,7 +139,7 @@ func whyPending(p *input.Pod) *NeverStarted {
 		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
 	}
 	for i := range p.Containers {
-		if c := &p.Containers[i]; c.SaysWhyItWaits() {
+		if c := &p.Containers[i]; c.ExplainsWait() {
 			return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
 		}
 	}

@@ -32,8 +32,8 @@ func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
 	}
 	chain := []explain.Evidence{link}
 	c := f.Container()
-	if said := wording.Join(": ", p.StatusReason, p.Message); said != "" && (c == nil || f.Ending() != nil) {
-		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: said})
+	if message := wording.Join(": ", p.StatusReason, p.Message); message != "" && (c == nil || f.Ending() != nil) {
+		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: message})
 	}
 	if c == nil {
 		return chain

@@ -320,12 +320,12 @@ func isComplete(ctx context.Context, text string) (bool, error) {
 	cmd.Stdin = strings.NewReader(text)
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()
-	said := string(out)
+	printed := string(out)
 	switch {
-	case strings.Contains(said, "end of file"), strings.Contains(said, "end-of-file"), strings.Contains(said, "unexpected EOF"):
+	case strings.Contains(printed, "end of file"), strings.Contains(printed, "end-of-file"), strings.Contains(printed, "unexpected EOF"):
 		return false, nil // The end of a construct, of a here-document (only a warning), or of quoted text is missing.
 	case err != nil:
-		return false, fmt.Errorf("no shell understands it: %s", strings.TrimSpace(said))
+		return false, fmt.Errorf("no shell understands it: %s", strings.TrimSpace(printed))
 	}
 	return true, nil
 }

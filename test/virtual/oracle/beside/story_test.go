@@ -106,7 +106,7 @@ func newStory(seed uint64) *story {
 		g.runner = sharded
 	}
 	g.unbound = g.IntN(100) < 12
-	g.tell()
+	g.storyOf()
 	return g.story
 }
 
@@ -125,7 +125,7 @@ var weights = []struct {
 	{evictPod, 4}, {terminatePods, 10}, {startPod, 4}, {cleanPods, 3}, {orphanPod, 4}, {recreateJob, 2},
 }
 
-func (g teller) tell() {
+func (g teller) storyOf() {
 	for range 4 + g.IntN(6) {
 		g.steps = append(g.steps, g.step())
 	}

@@ -52,7 +52,7 @@ func (p *Player) bind(ctx context.Context, pod *corev1.Pod, node string) error {
 	if err != nil {
 		return err
 	}
-	return p.tell(ctx, reference(pod), Event{
+	return p.createEvent(ctx, reference(pod), Event{
 		Type: corev1.EventTypeNormal, Reason: "Scheduled", From: "default-scheduler",
 		Message: fmt.Sprintf("Successfully assigned %s/%s to %s", pod.Namespace, pod.Name, node),
 	})
@@ -198,7 +198,7 @@ func (p *Player) unschedulable(ctx context.Context, u Unschedulable) error {
 	if _, err := p.Client.CoreV1().Pods(p.Namespace).UpdateStatus(ctx, pod, metav1.UpdateOptions{FieldManager: "kube-scheduler"}); err != nil {
 		return err
 	}
-	return p.tell(ctx, reference(pod), Event{Reason: "FailedScheduling", From: "default-scheduler", Message: u.Message, Count: u.Count})
+	return p.createEvent(ctx, reference(pod), Event{Reason: "FailedScheduling", From: "default-scheduler", Message: u.Message, Count: u.Count})
 }
 
 func (p *Player) event(ctx context.Context, e Event) error {
@@ -208,14 +208,14 @@ func (p *Player) event(ctx context.Context, e Event) error {
 			return err
 		}
 		e.Message = p.expand(e.Message, pod.Name)
-		return p.tell(ctx, reference(pod), e)
+		return p.createEvent(ctx, reference(pod), e)
 	}
 	object, err := p.Objects.get(ctx, p.Namespace, e.About)
 	if err != nil {
 		return err
 	}
 	e.Message = p.expand(e.Message, "")
-	return p.tell(ctx, corev1.ObjectReference{
+	return p.createEvent(ctx, corev1.ObjectReference{
 		APIVersion: object.GetAPIVersion(), Kind: object.GetKind(), Namespace: p.Namespace, Name: object.GetName(), UID: object.GetUID(),
 	}, e)
 }
@@ -224,8 +224,8 @@ func reference(pod *corev1.Pod) corev1.ObjectReference {
 	return corev1.ObjectReference{APIVersion: "v1", Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID, ResourceVersion: pod.ResourceVersion}
 }
 
-// tell creates an event with this Count.
-func (p *Player) tell(ctx context.Context, about corev1.ObjectReference, e Event) error {
+// createEvent creates an event with this Count.
+func (p *Player) createEvent(ctx context.Context, about corev1.ObjectReference, e Event) error {
 	if e.Container != "" {
 		about.FieldPath = "spec.containers{" + e.Container + "}"
 	}

@@ -57,13 +57,13 @@ func (a Ask) Judge(answer Answer) Verdict {
 
 // place is a part of an answer, with the facts that it must have and must not have.
 type place struct {
-	name, text  string
-	says, never []Fact
+	name, text      string
+	wantText, never []Fact
 }
 
 func (p place) faults() []string {
 	var faults []string
-	for _, f := range p.says {
+	for _, f := range p.wantText {
 		if !f.Pattern.MatchString(p.text) {
 			faults = append(faults, p.name+" lacks: "+f.Name)
 		}

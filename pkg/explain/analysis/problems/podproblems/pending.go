@@ -140,7 +140,7 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 			latest = map[string]*input.Event{}
 			for i := range in.Events {
 				e := &in.Events[i]
-				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || tellsMore(e, last)) {
+				if last := latest[e.Pod]; e.Warning() && !e.IsAboutNodeSetup() && (last == nil || explainsMore(e, last)) {
 					latest[e.Pod] = e
 				}
 			}
@@ -149,11 +149,11 @@ func warnings(in *facts.Facts) func(pod string) *input.Event {
 	}
 }
 
-// tellsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
+// explainsMore reports whether a warning about a pod replaces another one: it is later, unless only the other one has the
 // reason why the pod waits, at the same stage of its start: a pod with a node is past the warnings of its scheduler.
-func tellsMore(e, last *input.Event) bool {
-	if says := givesReason(e); says != givesReason(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
-		return says
+func explainsMore(e, last *input.Event) bool {
+	if explains := givesReason(e); explains != givesReason(last) && (e.Reason == "FailedScheduling") == (last.Reason == "FailedScheduling") {
+		return explains
 	}
 	return e.Last.After(last.Last)
 }
