@@ -1,8 +1,10 @@
 package analysis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -139,4 +141,13 @@ func TestChartIsBlamedOnlyForWhatItHas(t *testing.T) {
 	wantText(t, r, "to correct the name of the image, change the chart or its values, not this Job")
 	wantWithout(t, r, "recreate the Job")
 	wantText(t, report(input.Input{Now: noon, Job: jobWith(nil), PodsRead: true, Pods: []*input.Pod{invalid}}), "recreate the Job with the correct name of the image")
+
+	// A program may fail for its data, as a migration does.
+	for code, text := range map[int32]string{1: "if the cause is in the pod template, change the chart", 127: "change the chart"} {
+		loop := podOf("train-x", containers(corev1.PodRunning, nil, []corev1.ContainerStatus{restarted(waitsFor("main", "CrashLoopBackOff"), 3, code, time.Minute)}))
+		advice := report(input.Input{Now: noon, Job: hook, PodsRead: true, Pods: []*input.Pod{loop}}).Advice
+		if !slices.ContainsFunc(advice, func(a explain.Advice) bool { return strings.HasPrefix(a.Text, text) }) {
+			t.Errorf("exit code %d: %+v", code, advice)
+		}
+	}
 }

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
@@ -106,8 +107,17 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 		to = "to correct the name of the image, "
 	case p.Kind == explain.ProblemImagePull:
 		to = "to run another image, "
+	case p.Kind == explain.ProblemCrashLoop && !isOfTemplate(p):
+		to = "if the cause is in the pod template, "
 	}
 	return append(changeSource(in, to), skip...)
+}
+
+// isOfTemplate reports whether the last end of the container shows that the pod template has to change: its command, or its
+// memory limit. Any other cause may be in what the program works with.
+func isOfTemplate(p *explain.Problem) bool {
+	e := p.Run.Exit
+	return p.Run.MemoryLimit != nil || e != nil && (e.ExitCode == 126 || e.ExitCode == 127 || cause.NeverRan(e.Reason))
 }
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
