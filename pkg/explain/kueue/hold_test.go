@@ -19,3 +19,13 @@ func TestEveryHoldHasWords(t *testing.T) {
 		}
 	}
 }
+
+// A smaller request for a resource without a quota is not admitted either.
+//
+// Requirements: CLI-18
+func TestResourceWithoutQuotaNeedsAQuota(t *testing.T) {
+	hold := Hold{Kind: NoResource, Resource: "memory"}
+	if got := hold.Advice(); !strings.Contains(got, "have memory added to the resourceGroups") || strings.Contains(got, "smaller requests") {
+		t.Error(got)
+	}
+}
