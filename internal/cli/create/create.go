@@ -160,7 +160,7 @@ func (o *Options) createAll(ctx context.Context, ready []*manifest.Object) (prob
 			continue
 		}
 		problems = append(problems, manifests.Locate(object, err)...)
-		if created == nil {
+		if created == nil && o.print.DryRun == cmdutil.DryRunNone {
 			problems = append(problems, manifests.MayExist(object, err))
 		}
 		if !manifests.ConcernsObject(err) {

@@ -368,6 +368,9 @@ func TestCreationWithoutAnAnswerMayHaveHappened(t *testing.T) {
 	if want := "error: the Job may have been created nevertheless; look for it with: kubectl get job a\n"; got.Code != cmdutil.ExitError || !strings.HasSuffix(got.ErrOut, want) {
 		t.Errorf("exit %d, %s", got.Code, got.ErrOut)
 	}
+	if got = api.run(t, "-f", clitest.WriteManifest(t, clitest.PlainJob), "--dry-run=server"); strings.Contains(got.ErrOut, "may have been created") {
+		t.Errorf("a dry run: %s", got.ErrOut)
+	}
 }
 
 func streamsOf(out, errOut io.Writer) genericiooptions.IOStreams {

@@ -18,6 +18,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/manifests"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/feed"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sanitize"
 )
 
@@ -139,7 +140,7 @@ func (o *Options) create(ctx context.Context, object *manifest.Object) (*unstruc
 	if !isJob(object) {
 		created, err := writer.Create(lingering, job)
 		if errors.Is(err, context.Canceled) {
-			err = noAnswer
+			err = apicall.Of(err).Wrap(noAnswer)
 		}
 		return created, err
 	}

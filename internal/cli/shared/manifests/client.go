@@ -19,6 +19,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/internal/manifest"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
 
 // Client creates Jobs, objects that contain templates of Jobs, and objects of other kinds.
@@ -155,9 +156,10 @@ func locateOther(object *manifest.Object, err error) []error {
 	return []error{cmdutil.NewUserError(cmdutil.KindOf(explained), err, object.Position("").String()+": "+what, hint)}
 }
 
-// MayExist returns an error if the object may be stored although its creation failed, nil if it is not.
+// MayExist returns an error if the object may be stored although its creation failed, nil if it is not: the request was not
+// sent, as another one before it failed, or it was rejected.
 func MayExist(object *manifest.Object, err error) error {
-	if !kube.MayBeDone(err) || meta.IsNoMatchError(err) {
+	if apicall.Of(err).Verb != "create" || !kube.MayBeDone(err) {
 		return nil
 	}
 	return cmdutil.NewUserError(cmdutil.KindOther, err, "the "+object.Kind()+" may have been created nevertheless",
