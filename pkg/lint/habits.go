@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lint/command"
 )
@@ -49,6 +50,16 @@ func checkEnvTwice(r *review) {
 			first[v.Name] = true
 		}
 	})
+}
+
+// checkSpread finds spread constraints over a label that no node can have: the API server accepts them.
+func checkSpread(r *review) {
+	for i, c := range r.spec.Template.Spec.TopologySpreadConstraints {
+		if c.TopologyKey != "" && len(validation.IsQualifiedName(c.TopologyKey)) > 0 {
+			r.add(Warning, "spread-over-nothing", r.specPath("template", "spec", "topologySpreadConstraints").Index(i).Child("topologyKey"),
+				"write the key of a label of nodes, such as kubernetes.io/hostname", "no label has the key %q, so no node has it either", shorten(c.TopologyKey))
+		}
+	}
 }
 
 // hasVersion matches names that change with the content of a Job: they end in a hash, a number or a date.

@@ -101,7 +101,7 @@ func (r *review) run() {
 		checkActiveDeadline, checkPodDeadline, checkRetriesFit, checkTTL, checkManagedBy, checkScheduling,
 		checkPodFailurePolicy, checkPodReplacementPolicy, checkSuccessPolicy,
 		checkRestartPolicy, checkLogLost, checkTemplate, checkSelector, checkTemplateLabels,
-		checkWaits, checkNeverEnds, checkIndexUsed, checkShellSyntax, checkEnvTwice, checkImmutable,
+		checkWaits, checkNeverEnds, checkIndexUsed, checkShellSyntax, checkEnvTwice, checkSpread, checkImmutable,
 	)
 	// Each rule, or each pair of rules, is checked unless there are more rules than allowed.
 	if len(r.rules()) <= rulename.MaxRules {
