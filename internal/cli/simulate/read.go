@@ -84,12 +84,14 @@ func (o *Options) choose(all []*manifest.Job) (*manifest.Job, error) {
 	case 0:
 		return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("there is no Job %q, only %s", o.name, listJobs(all)), "")
 	}
-	what, first := "the name of the one to simulate", matching[0]
-	if o.name != "" && slices.ContainsFunc(matching, func(job *manifest.Job) bool { return job.Object.Kind() != first.Object.Kind() }) {
-		what = "its kind, as in " + strings.ToLower(first.Object.Kind()) + "/" + first.Name()
+	hint, first := "add the name of the one to simulate", matching[0]
+	if slices.ContainsFunc(matching, func(job *manifest.Job) bool {
+		return job.Name() == first.Name() && job.Object.Kind() != first.Object.Kind()
+	}) {
+		hint = "name one with its kind, as in " + strings.ToLower(first.Object.Kind()) + "/" + first.Name()
 	}
 	return nil, cmdutil.NewUserError(cmdutil.KindOther, nil, fmt.Sprintf("found %d Jobs: %s", len(matching), listJobs(matching)),
-		"add "+what+", or use a file with one Job")
+		hint+", or use a file with one Job")
 }
 
 func listJobs(jobs []*manifest.Job) string {

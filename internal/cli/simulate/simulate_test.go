@@ -216,8 +216,10 @@ func TestOneOfSeveralJobsIsSimulated(t *testing.T) {
 	// A Job and a CronJob may have the same name, and an old API version.
 	cron := "apiVersion: batch/v1beta1\nkind: CronJob\nmetadata: {name: a}\nspec:\n  schedule: \"@daily\"\n  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: main, image: i}]}}}}\n"
 	both := clitest.WriteManifest(t, clitest.PlainJob+"---\n"+cron)
-	if got := program.Run(t, nil, "simulate", "-f", both, "a"); got.ErrOut != "error: found 2 Jobs: a, a; add its kind, as in job/a, or use a file with one Job\n" {
-		t.Errorf("stderr %q", got.ErrOut)
+	for _, args := range [][]string{{"simulate", "-f", both}, {"simulate", "-f", both, "a"}} {
+		if got := program.Run(t, nil, args...); got.ErrOut != "error: found 2 Jobs: a, a; name one with its kind, as in job/a, or use a file with one Job\n" {
+			t.Errorf("stderr %q", got.ErrOut)
+		}
 	}
 	for _, name := range []string{"job/a", "cronjob/a"} {
 		if r := simulated(t, both, name); r.Job.Name != "a" || r.Verdict.Reason != "CompletionsReached" {
