@@ -117,9 +117,11 @@ func TestJobsThatCannotChangeInPlace(t *testing.T) {
 		"Kueue suspends and resumes job.batch/a; leave out --in-place, and use --replace": newInPlace(t, func(job *unstructured.Unstructured) {
 			job.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "q"})
 		}),
-		"--in-place: job.batch/a has finished; leave out --in-place": newInPlace(t, set([]any{map[string]any{"type": "Failed", "status": "True"}}, "status", "conditions")),
-		"the API server is Kubernetes 1.35":                          old(newInPlace(t)),
-		"you may not patch jobs in namespace":                        denied(newInPlace(t)),
+		"job.batch/a: annotation batchjob.dev/raise-memory is not readable; remove it: kubectl annotate job a": newInPlace(t, annotate(`{"memory":{"main":{"limit":"lots"}}}`)),
+		"annotation batchjob.dev/raise-memory is not readable; ":                                               newInPlace(t, annotate(`{"memory":{"main":{"limit":"2Gi","request":"lots"}}}`)),
+		"--in-place: job.batch/a has finished; leave out --in-place":                                           newInPlace(t, set([]any{map[string]any{"type": "Failed", "status": "True"}}, "status", "conditions")),
+		"the API server is Kubernetes 1.35":                                                                    old(newInPlace(t)),
+		"you may not patch jobs in namespace":                                                                  denied(newInPlace(t)),
 	} {
 		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, wantText)
 		if len(p.Calls()) > 0 {
@@ -149,13 +151,6 @@ func conflicts(string, *http.Request) *clitest.Status {
 // Requirements: RTY-47
 func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 	const next, see = "; continue with: kubectl batchjob retry a --in-place -n ns1\n", "; see it with: kubectl batchjob status a -n ns1\n"
-	annotate := func(text string) func(*unstructured.Unstructured) {
-		return func(job *unstructured.Unstructured) {
-			if job.SetAnnotations(nil); text != "" {
-				job.SetAnnotations(map[string]string{retry.RaiseAnnotation: text})
-			}
-		}
-	}
 	resumed := set(false, "spec", "suspend")
 	for name, c := range map[string]struct {
 		at              []int // the writes before which it happens, 0 for before the Job is read
@@ -206,6 +201,15 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 					t.Errorf("%s, want %s", got, c.state)
 				}
 			})
+		}
+	}
+}
+
+// annotate sets the only annotation of a Job, the memory to raise, and removes it if the text is "".
+func annotate(text string) func(*unstructured.Unstructured) {
+	return func(job *unstructured.Unstructured) {
+		if job.SetAnnotations(nil); text != "" {
+			job.SetAnnotations(map[string]string{retry.RaiseAnnotation: text})
 		}
 	}
 }
