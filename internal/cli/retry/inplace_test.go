@@ -167,7 +167,7 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 			[]int{2, 3}, func(job *unstructured.Unstructured) { annotate("")(job); resumed(job) },
 			"job.batch/a lost the annotation batchjob.dev/raise-memory before its memory was raised, and runs with its old memory; try again\n", "1Gi 512Mi",
 		},
-		"another call": {[]int{2, 3}, annotate(`{"memory":{"main":{"limit":"4Gi"}}}`), "another retry --in-place changes the memory of job.batch/a" + see, "1Gi 512Mi suspended raising"},
+		"another call": {[]int{2, 3}, annotate(`{"memory":{"main":{"limit":"4Gi"}}}`), "another retry --in-place is changing the memory of job.batch/a" + see, "1Gi 512Mi suspended raising"},
 		"replaced":     {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { job.SetUID("other") }, "job.batch/a was replaced by another Job of that name, which is left as it is" + see, ""},
 		"deleted":      {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { deleting(job); resumed(job) }, "job.batch/a is being deleted, with its old memory\n", ""},
 		"more CPU":     {[]int{3}, moreCPU, "", "2Gi 1Gi 4 CPUs"},
@@ -230,8 +230,8 @@ func deleting(job *unstructured.Unstructured) {
 // Requirements: RTY-47
 func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
 	for n, wantText := range map[int]string{
-		1: "job.batch/a changes all the time, and runs with its old memory; try again\n",
-		2: "job.batch/a changes all the time, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
+		1: "job.batch/a keeps changing, and runs with its old memory; try again\n",
+		2: "job.batch/a keeps changing, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
 	} {
 		p := newInPlace(t)
 		p.Reject = func(_ string, r *http.Request) *clitest.Status {
