@@ -140,8 +140,8 @@ type OwnedRun struct {
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`
-	// Manual is set if a user created the Job from the template of a CronJob, Outdated if that template has been changed since.
-	// Removed is set if only events show the run.
+	// Manual is set if a user created the Job from the template of a CronJob, Outdated if the CronJob has been changed since and its
+	// pod template is not that of the Job. Removed is set if only events show the run.
 	Manual   bool `json:"manual,omitempty"`
 	Outdated bool `json:"outdated,omitempty"`
 	Removed  bool `json:"removed,omitempty"`

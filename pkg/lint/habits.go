@@ -57,7 +57,7 @@ func checkSpread(r *review) {
 	for i, c := range r.spec.Template.Spec.TopologySpreadConstraints {
 		if c.TopologyKey != "" && len(validation.IsQualifiedName(c.TopologyKey)) > 0 {
 			r.add(Warning, "spread-over-nothing", r.specPath("template", "spec", "topologySpreadConstraints").Index(i).Child("topologyKey"),
-				"write the key of a label of nodes, such as kubernetes.io/hostname", "no label has the key %q, so no node has it either", shorten(c.TopologyKey))
+				"write the key of a label of nodes, such as kubernetes.io/hostname", "%q cannot be the key of a label, so no node has it", shorten(c.TopologyKey))
 		}
 	}
 }

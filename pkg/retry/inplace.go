@@ -53,10 +53,24 @@ func StoredInPlace(annotations map[string]string) (*InPlace, error) {
 		return nil, nil
 	}
 	p := &InPlace{}
-	if err := json.Unmarshal([]byte(text), p); err != nil || len(p.Memory) == 0 {
+	if err := json.Unmarshal([]byte(text), p); err != nil || !p.isValid() {
 		return nil, fmt.Errorf("annotation %s is not readable", RaiseAnnotation)
 	}
 	return p, nil
+}
+
+func (p *InPlace) isValid() bool {
+	for _, memory := range p.Memory {
+		if !isQuantity(memory.Limit) || memory.Request != "" && !isQuantity(memory.Request) {
+			return false
+		}
+	}
+	return len(p.Memory) > 0
+}
+
+func isQuantity(text string) bool {
+	_, err := resource.ParseQuantity(text)
+	return err == nil
 }
 
 // SuspendPatch returns the merge patch that suspends the Job with this UID, and stores the InPlace.
@@ -71,7 +85,7 @@ func (p *InPlace) SuspendPatch(uid types.UID) []byte {
 func (p *InPlace) IsIn(job *unstructured.Unstructured) bool {
 	for name, memory := range p.Memory {
 		_, container := containerAt(job, name)
-		if limit, found := memoryIn(container, "limits"); !found || limit.Cmp(resource.MustParse(memory.Limit)) != 0 {
+		if limit, found := memoryIn(container, "limits"); !found || limit.Cmp(quantityOf(memory.Limit)) != 0 {
 			return false
 		}
 	}

@@ -138,6 +138,13 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	if got := strings.Join(b.names(), " "); got != "other nightly-2 nightly-3 nightly-1" {
 		t.Errorf("the rows are %s", got)
 	}
+
+	// A retry hides the Job that it repeats from the row of the CronJob, too.
+	b = open(t, jobsSnapshot(run(failedJob("nightly-2", time.Hour)), retryOf(running, "nightly-2", 1), run(complete)), size{80, 24}, startJobs)
+	b.press("o", "/")
+	b.write("nightly")
+	b.press("enter")
+	shows(b, "2 of 2 rows", "2 Jobs (and 1 earlier attempt)", "1 Job: 1 Complete")
 }
 
 // l shows the most informative pod log of the Job under the cursor, or of the open Job.

@@ -271,7 +271,7 @@ func (o *Options) Run(ctx context.Context) error {
 	return o.runSeveral(ctx, &c)
 }
 
-// mostLogs is the maximum number of an owner's Jobs whose logs are read.
+// mostLogs: the logs of an owner's Jobs are read if it has no more Jobs than this.
 const mostLogs = 10
 
 // runSeveral explains several Jobs, and the CronJobs and JobSets that own them.

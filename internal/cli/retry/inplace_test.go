@@ -117,9 +117,11 @@ func TestJobsThatCannotChangeInPlace(t *testing.T) {
 		"Kueue suspends and resumes job.batch/a; leave out --in-place, and use --replace": newInPlace(t, func(job *unstructured.Unstructured) {
 			job.SetLabels(map[string]string{"kueue.x-k8s.io/queue-name": "q"})
 		}),
-		"--in-place: job.batch/a has finished; leave out --in-place": newInPlace(t, set([]any{map[string]any{"type": "Failed", "status": "True"}}, "status", "conditions")),
-		"the API server is Kubernetes 1.35":                          old(newInPlace(t)),
-		"you may not patch jobs in namespace":                        denied(newInPlace(t)),
+		"job.batch/a: annotation batchjob.dev/raise-memory is not readable; remove it: kubectl annotate job a": newInPlace(t, annotate(`{"memory":{"main":{"limit":"lots"}}}`)),
+		"annotation batchjob.dev/raise-memory is not readable; ":                                               newInPlace(t, annotate(`{"memory":{"main":{"limit":"2Gi","request":"lots"}}}`)),
+		"--in-place: job.batch/a has finished; leave out --in-place":                                           newInPlace(t, set([]any{map[string]any{"type": "Failed", "status": "True"}}, "status", "conditions")),
+		"the API server is Kubernetes 1.35":                                                                    old(newInPlace(t)),
+		"you may not patch jobs in namespace":                                                                  denied(newInPlace(t)),
 	} {
 		wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitError, wantText)
 		if len(p.Calls()) > 0 {
@@ -149,13 +151,6 @@ func conflicts(string, *http.Request) *clitest.Status {
 // Requirements: RTY-47
 func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 	const next, see = "; continue with: kubectl batchjob retry a --in-place -n ns1\n", "; see it with: kubectl batchjob status a -n ns1\n"
-	annotate := func(text string) func(*unstructured.Unstructured) {
-		return func(job *unstructured.Unstructured) {
-			if job.SetAnnotations(nil); text != "" {
-				job.SetAnnotations(map[string]string{retry.RaiseAnnotation: text})
-			}
-		}
-	}
 	resumed := set(false, "spec", "suspend")
 	for name, c := range map[string]struct {
 		at              []int // the writes before which it happens, 0 for before the Job is read
@@ -172,7 +167,7 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 			[]int{2, 3}, func(job *unstructured.Unstructured) { annotate("")(job); resumed(job) },
 			"job.batch/a lost the annotation batchjob.dev/raise-memory before its memory was raised, and runs with its old memory; try again\n", "1Gi 512Mi",
 		},
-		"another call": {[]int{2, 3}, annotate(`{"memory":{"main":{"limit":"4Gi"}}}`), "another retry --in-place changes the memory of job.batch/a" + see, "1Gi 512Mi suspended raising"},
+		"another call": {[]int{2, 3}, annotate(`{"memory":{"main":{"limit":"4Gi"}}}`), "another retry --in-place is changing the memory of job.batch/a" + see, "1Gi 512Mi suspended raising"},
 		"replaced":     {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { job.SetUID("other") }, "job.batch/a was replaced by another Job of that name, which is left as it is" + see, ""},
 		"deleted":      {[]int{1, 2, 3}, func(job *unstructured.Unstructured) { deleting(job); resumed(job) }, "job.batch/a is being deleted, with its old memory\n", ""},
 		"more CPU":     {[]int{3}, moreCPU, "", "2Gi 1Gi 4 CPUs"},
@@ -210,6 +205,15 @@ func TestRaiseInPlaceMeetsOthers(t *testing.T) {
 	}
 }
 
+// annotate sets the only annotation of a Job, the memory to raise, and removes it if the text is "".
+func annotate(text string) func(*unstructured.Unstructured) {
+	return func(job *unstructured.Unstructured) {
+		if job.SetAnnotations(nil); text != "" {
+			job.SetAnnotations(map[string]string{retry.RaiseAnnotation: text})
+		}
+	}
+}
+
 // moreCPU sets the CPU limit of container main.
 func moreCPU(job *unstructured.Unstructured) {
 	containers, _, _ := unstructured.NestedSlice(job.Object, "spec", "template", "spec", "containers")
@@ -226,8 +230,8 @@ func deleting(job *unstructured.Unstructured) {
 // Requirements: RTY-47
 func TestRaiseInPlaceGivesUpAfterConflicts(t *testing.T) {
 	for n, wantText := range map[int]string{
-		1: "job.batch/a changes all the time, and runs with its old memory; try again\n",
-		2: "job.batch/a changes all the time, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
+		1: "job.batch/a keeps changing, and runs with its old memory; try again\n",
+		2: "job.batch/a keeps changing, and is suspended, with its old memory; continue with: kubectl batchjob retry a --in-place -n ns1\n",
 	} {
 		p := newInPlace(t)
 		p.Reject = func(_ string, r *http.Request) *clitest.Status {

@@ -90,11 +90,17 @@ func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
 	}
 
 	recorded := failedEvent(cause.Failure{Exit: cause.Exit{Container: "main", ExitCode: 143}}, "train-2-ccccc", 1, 30*time.Minute)
+	var ten []input.Event
+	for i := range 10 {
+		ten = append(ten, deletionEvent(fmt.Sprintf("Deleted pod: train-%d-eeeee", i), 30*time.Minute))
+	}
 	for name, f := range map[string]input.Input{
 		"without a rule that ignores":   with(nil, drained("train-2-ccccc")),
 		"recorded by our controller":    with(ignoringEvictions, drained("train-2-ccccc"), []input.Event{recorded}),
 		"it exists":                     with(ignoringEvictions, drained("train-2-bbbbb")),
 		"deleted by the controller":     with(ignoringEvictions, drained("train-2-ccccc"), []input.Event{{Reason: "SuccessfulDelete", Message: "Deleted pod: train-2-ccccc", First: ago(30 * time.Minute).Time}}),
+		"deletions are combined":        with(ignoringEvictions, drained("train-2-ccccc"), []input.Event{deletionEvent("(combined from similar events): Deleted pod: train-0-eeeee", 30*time.Minute)}),
+		"deletions may be combined":     with(ignoringEvictions, drained("train-2-ccccc"), ten),
 		"an injected or native sidecar": with(ignoringEvictions, took("train-2-ccccc", "kubelet", "Killing", "Stopping container proxy", 30*time.Minute)),
 		"suspended": with(func(j *batchv1.Job) {
 			ignoringEvictions(j)

@@ -73,8 +73,8 @@ func countRuns(r *explain.CronJobReport, in *input.CronJob, runs []explain.Owned
 	}
 }
 
-// isOutdated reports whether the pod template of the CronJob has been changed since it created the Job. A webhook may make them
-// differ, too, but then the CronJob has not been changed.
+// isOutdated reports whether the CronJob has been changed since it created the Job, whose pod template is not the current one. It may
+// be another change, such as of the schedule: a webhook, Kueue or retry --in-place also makes the templates differ.
 func isOutdated(cj *batchv1.CronJob, job *input.OwnedJob) bool {
 	return job.Spec != nil && changedAt(cj).After(job.Created) && !equality.Semantic.DeepEqual(job.Spec, &cj.Spec.JobTemplate.Spec.Template.Spec)
 }

@@ -117,11 +117,11 @@ func (p *Pod) noteContainers(pod *corev1.Pod) {
 		for j := range list {
 			c, known := containerOf(&list[j], i == 1)
 			last := list[j].LastTerminationState.Terminated
-			known = known && (c.ExitCode != 0 || c.Before || c.Reason == cause.OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
-			if known || last != nil {
+			kept := known && (c.ExitCode != 0 || c.Before || c.Reason == cause.OOMKilled || pod.Status.Phase != corev1.PodSucceeded)
+			if kept || last != nil {
 				c.addSpec(pod, &list[j])
 			}
-			if known {
+			if kept {
 				p.Containers = append(p.Containers, c)
 			}
 			if last != nil && !c.Before {

@@ -325,7 +325,7 @@ func (u *Unfit) Text(claims []Claim) string {
 // Sentences returns the reasons as clauses with their numbers of nodes, such as "2 nodes are cordoned" and "3 lack free cpu"; claims
 // belong to the pod, one and many are the words for nodes.
 func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
-	detail := false // The first number has the word for nodes.
+	hasWord := false // The first number has the word for nodes.
 	for i := range all {
 		u := &all[i]
 		r, nodes := u.row(), wording.Plural(u.Nodes, one, many)
@@ -335,10 +335,10 @@ func Sentences(all []Unfit, claims []Claim, one, many string) (out []string) {
 		case r.text == "":
 			out = append(out, nodes+": "+u.Text(claims))
 		default:
-			if detail {
+			if hasWord {
 				nodes = wording.Thousands(u.Nodes)
 			}
-			detail = true
+			hasWord = true
 			out = append(out, u.fill(nodes+" "+wording.Form(u.Nodes, r.nodes[0], r.nodes[1]), claims))
 		}
 	}

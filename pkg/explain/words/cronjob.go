@@ -161,12 +161,12 @@ func overlapText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	return "starts no Job (Forbid): its Job " + run.Name + " " + runText(run, now), run.Cause
 }
 
-// outdatedText says that a Job has an earlier template, "" for others.
+// outdatedText says that a Job has another template than the CronJob, "" for others.
 func outdatedText(run *explain.OwnedRun) string {
 	if run == nil || !run.Outdated {
 		return ""
 	}
-	return "this Job has the pod template that the CronJob had before its last change"
+	return "the pod template of this Job is not the current one of the CronJob"
 }
 
 func pileUpText(r *explain.CronJobReport, now time.Time) (what, why string) {
@@ -292,7 +292,7 @@ func detail(r *explain.CronJobReport) string {
 const (
 	ResumeCronJob       = "resume it; if starts were missed meanwhile, the last of them is made up for at once, unless startingDeadlineSeconds has passed"
 	CheckOverlappingJob = "find out what the Job that is still running does"
-	DeleteOutdated      = "delete this Job: the next one has the current template"
+	DeleteOutdated      = "if the CronJob has been corrected since, delete this Job: the next one has the current template"
 	AllowReplacement    = "if an older Job is worth less than a newer one, end it when the next start is due: set concurrencyPolicy to Replace"
 	StartMissedNow      = "start the missed Job now, if it is still needed"
 	LimitMissedStarts   = "compare the clocks of the control plane's machines, and count only starts of the last minutes as missed: set startingDeadlineSeconds"

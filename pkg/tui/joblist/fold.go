@@ -39,13 +39,13 @@ type cronJob struct {
 func (s *listScreen) foldCronJobs(jobs *snapshot.Jobs, now time.Time) {
 	s.fold.cronJobs = map[string]*cronJob{}
 	for i := range jobs.Items {
-		if o := &jobs.Items[i]; s.byOwner && cronjob.IsOwner(o.Owner) {
+		if o := &jobs.Items[i]; s.byOwner && cronjob.IsOwner(o.Owner) && !s.isHidden(int32(i)) { // a list of Jobs is not that long
 			c := s.fold.cronJobs[s.keyOf(o)]
 			if c == nil {
 				c = &cronJob{row: section.Owner{Namespace: o.Namespace, Name: "cronjob/" + o.Owner.Name}}
 				s.fold.cronJobs[s.keyOf(o)] = c
 			}
-			c.jobs = append(c.jobs, int32(i)) // a list of Jobs is not that long
+			c.jobs = append(c.jobs, int32(i))
 		}
 	}
 	for _, c := range s.fold.cronJobs {

@@ -45,7 +45,7 @@ func (c Client) call(verb, name string) apicall.Call {
 	return c.Call
 }
 
-// Create sends an object once, and returns it as stored.
+// Create sends an object, and returns it as stored.
 func (c Client) Create(ctx context.Context, object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	created, err := repeat(func() (*unstructured.Unstructured, error) { return c.Objects.Create(ctx, object, c.Options) })
 	return created, c.call("create", object.GetName()).Wrap(err)

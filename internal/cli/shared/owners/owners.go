@@ -87,8 +87,8 @@ func CronJob(ctx context.Context, e *cmdutil.Explainer, set feed.JobSet, name st
 // podSpecOf returns the spec of a Job's pods, nil if it cannot be read.
 func podSpecOf(job *unstructured.Unstructured) *corev1.PodSpec {
 	spec := &corev1.PodSpec{}
-	fields, _, _ := unstructured.NestedMap(job.Object, "spec", "template", "spec")
-	if runtime.DefaultUnstructuredConverter.FromUnstructured(fields, spec) != nil {
+	fields, found, err := unstructured.NestedMap(job.Object, "spec", "template", "spec")
+	if !found || err != nil || runtime.DefaultUnstructuredConverter.FromUnstructured(fields, spec) != nil {
 		return nil
 	}
 	return spec

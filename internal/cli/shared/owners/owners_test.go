@@ -26,6 +26,25 @@ func TestOwnersAreNamedAsKubectlNamesThem(t *testing.T) {
 	}
 }
 
+// A Job without a pod template has none that differs from that of its CronJob.
+// Requirements: CRJ-02
+func TestSpecOfPodsMayBeUnknown(t *testing.T) {
+	for name, c := range map[string]struct {
+		template any
+		known    bool
+	}{
+		"known":      {map[string]any{"spec": map[string]any{"restartPolicy": "Never"}}, true},
+		"missing":    {map[string]any{}, false},
+		"unreadable": {map[string]any{"spec": map[string]any{"containers": "none"}}, false},
+		"no object":  {"none", false},
+	} {
+		job := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"template": c.template}}}
+		if spec := podSpecOf(job); (spec != nil) != c.known {
+			t.Errorf("%s: %v", name, spec)
+		}
+	}
+}
+
 // A Job belongs to its controller, and to the JobSet of its label; not to an object that only has a similar name, or
 // owns it without controlling it.
 // Requirements: CLI-04

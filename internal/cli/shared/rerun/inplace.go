@@ -143,7 +143,7 @@ func (r *raising) run(ctx context.Context, timing feed.Timing) error {
 		case apierrors.IsConflict(err) && r.conflicts < maxConflicts:
 			r.conflicts++
 		case apierrors.IsConflict(err):
-			return r.stopped("changes all the time, and %s", job)
+			return r.stopped("keeps changing, and %s", job)
 		case !cmdutil.IsOutage(err):
 			return err
 		}
@@ -214,7 +214,7 @@ func (r *raising) check(job *batchv1.Job, stored *retry.InPlace) error {
 	case stored == nil && r.seen:
 		return r.stopped("lost the annotation "+retry.RaiseAnnotation+" before its memory was raised, and %s", job)
 	case stored != nil && !reflect.DeepEqual(stored, r.plan):
-		return r.refused("another retry --in-place changes the memory of %s", see)
+		return r.refused("another retry --in-place is changing the memory of %s", see)
 	case r.seen && !isSuspended(job):
 		return r.stopped("was resumed before its memory was raised, and %s", job)
 	}

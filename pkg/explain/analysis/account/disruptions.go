@@ -181,7 +181,7 @@ func (a *Accounting) countedGone(in *facts.Facts, known []taken) (more []taken) 
 // ignored that they were deleted, or evicted by the Eviction API, of which no event remains. Our controller records all failures.
 func (a *Accounting) unrecorded(in *facts.Facts, fs *failures.Failures) (all []taken) {
 	rule, ignores := onlyIgnoring(in)
-	if !ignores || slices.ContainsFunc(in.Events, func(e input.Event) bool { return e.Failed != nil }) {
+	if !ignores || !in.NamesDeletions() || slices.ContainsFunc(in.Events, func(e input.Event) bool { return e.Failed != nil }) {
 		return nil
 	}
 	counted := int(a.Unexplained)

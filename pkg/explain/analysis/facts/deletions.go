@@ -59,6 +59,14 @@ func (in *Facts) DeletedByController(pod string, before time.Time) (at time.Time
 	return at, all
 }
 
+// NamesDeletions reports whether the events name all pods that the Job's controller deleted, unless some have expired. The client of
+// kube-controller-manager combines similar events after the first 10, and drops most of them after 25.
+func (in *Facts) NamesDeletions() bool {
+	return len(in.Deletions) < 10 && !slices.ContainsFunc(in.Events, func(e input.Event) bool {
+		return e.Reason == "SuccessfulDelete" && strings.HasPrefix(e.Message, "(combined from ")
+	})
+}
+
 // Lost returns the names of pods that the Job's controller created, as its events show, and that are gone although the status counts
 // no failure: a rule with action Ignore may have matched them. The pods that succeeded are as many as the status counts.
 func (in *Facts) Lost() []string {
