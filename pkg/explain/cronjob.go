@@ -125,7 +125,8 @@ const (
 	OwnedStalled   OwnedState = "Stalled"
 	OwnedSuspended OwnedState = "Suspended"
 	OwnedSucceeded OwnedState = "Succeeded" // or certain to succeed
-	OwnedFailed    OwnedState = "Failed"    // or certain to fail
+	OwnedFailing   OwnedState = "Failing"   // certain to fail
+	OwnedFailed    OwnedState = "Failed"
 	OwnedUnknown   OwnedState = "Unknown"   // the Job no longer exists
 )
 

@@ -2,6 +2,7 @@ package cronjob
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/utils/ptr"
@@ -65,7 +66,7 @@ func onRuns(r *explain.CronJobReport) (out []explain.Advice) {
 	case last == nil:
 	case last.Name == "" && last.State != explain.OwnedSucceeded && ptr.Deref(r.FailedJobsHistoryLimit, 1) == 0:
 		out = one(words.KeepFailedJobs, patch(r, `{"spec":{"failedJobsHistoryLimit":1}}`))
-	case last.State == explain.OwnedFailed || last.State == explain.OwnedStalled:
+	case slices.Contains([]explain.OwnedState{explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled}, last.State):
 		out = one(words.CorrectRunTemplate, kubectl(r, "edit cronjob %s", name))
 	}
 	if d := r.StartingDeadlineSeconds; d != nil && *d < words.TooShortToStart {

@@ -121,7 +121,7 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 			r.Job = runNamed(runs, name)
 		}
 		if known.state == explain.JobSetStarting {
-			r.Job = firstIn(runs, explain.OwnedFailed, explain.OwnedStalled)
+			r.Job = firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled)
 		}
 		return
 	}
@@ -132,7 +132,7 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		r.State, r.Since = explain.JobSetNoJobs, &set.Metadata.CreationTimestamp
 		readEvents(r, in)
 	default:
-		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedStalled, explain.OwnedSuspended)
+		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
 		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
 			r.State = explain.JobSetJobsSuspended
 		}

@@ -33,7 +33,13 @@ func job(name string, change func(*explain.Report)) explain.Report {
 }
 
 func exited(r *explain.Report) {
+	failing(r)
+	r.Verdict.WaitsFor, r.Job.Finished = nil, &metav1.Time{Time: noon}
+}
+
+func failing(r *explain.Report) {
 	r.Verdict.Outcome, r.Verdict.Cause = reconcile.OutcomeFailed, &explain.DecidingCause{Text: "container main exited with code 3: no data"}
+	r.Verdict.WaitsFor = &explain.WaitsFor{Terminating: 1}
 }
 
 func stalled(r *explain.Report) { r.Verdict.Stalled = true }
@@ -67,6 +73,10 @@ func TestJobSetIsExplained(t *testing.T) {
 			first:   "JobSet train failed 10m ago: its Job train-leader-0 failed: container main exited with code 3: no data.",
 			notes:   "It has no failurePolicy, so the first Job that fails ends it, although its successPolicy is only about workers.",
 			command: "kubectl get jobset train -o yaml -n ns",
+		},
+		"a Job that waits for the end of a pod": {
+			spec: `"replicatedJobs": [{"name": "a"}]`, jobs: []explain.Report{job("train-a-0", failing)}, state: explain.JobSetRunning,
+			first: "JobSet train is running: 0 of its 1 Job succeeded; its Job train-a-0 is failing: container main exited with code 3: no data; it waits for 1 terminating pod.",
 		},
 		"restarts used up": {
 			spec: `"failurePolicy": {"maxRestarts": 3}`, status: strings.Replace(failed, "%", "ReachedMaxRestarts", 1), state: explain.JobSetFailed,

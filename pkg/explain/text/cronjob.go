@@ -186,7 +186,7 @@ func (v *cronJob) outcomes() layout.Line {
 	}
 	text := ""
 	for _, state := range []explain.OwnedState{
-		explain.OwnedSucceeded, explain.OwnedFailed, explain.OwnedStalled, explain.OwnedRunning, explain.OwnedSuspended, explain.OwnedUnknown,
+		explain.OwnedSucceeded, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedRunning, explain.OwnedSuspended, explain.OwnedUnknown,
 	} {
 		if n := counts[state]; n > 0 {
 			text = wording.Join(", ", text, wording.Count(n, words.RunState(state)))
@@ -202,7 +202,7 @@ func runMark(g *layout.Glyphs, state explain.OwnedState) (mark string, style lay
 		return g.Good, layout.Good
 	case explain.OwnedFailed:
 		return g.Bad, layout.Bad
-	case explain.OwnedStalled:
+	case explain.OwnedStalled, explain.OwnedFailing:
 		return g.Warn, layout.Warn
 	case explain.OwnedSuspended:
 		return g.Paused, layout.Warn

@@ -26,6 +26,12 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	case v.Outcome.Fails():
 		run.State, run.Since, run.Cause = explain.OwnedFailed, cmp.Or(r.Job.Finished, r.Job.Created), EndHeadline(v)
 		run.Cause = cmp.Or(wording.Join("; ", run.Cause, decidingText(r)), v.Why)
+		if r.Job.Finished == nil {
+			run.State, run.Since = explain.OwnedFailing, nil
+			if v.WaitsFor != nil {
+				run.Cause = wording.Join("; ", run.Cause, "it waits for "+WaitsForText(v.WaitsFor))
+			}
+		}
 	case v.Outcome.Succeeds():
 		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(r.Job.Finished, r.Job.Created), ""
 	case r.Job.Suspend:
@@ -43,7 +49,9 @@ func RunOfOutline(o *explain.Outline, now time.Time) explain.OwnedRun {
 	}
 	switch {
 	case o.Outcome.Fails():
-		run.State, run.Since = explain.OwnedFailed, cmp.Or(o.Finished, o.Created)
+		if run.State, run.Since = explain.OwnedFailed, o.Finished; o.Finished == nil {
+			run.State = explain.OwnedFailing
+		}
 	case o.Outcome.Succeeds():
 		run.State, run.Since, run.Cause = explain.OwnedSucceeded, cmp.Or(o.Finished, o.Created), ""
 	case o.Status == string(batchv1.JobSuspended):
@@ -80,6 +88,7 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 		explain.OwnedStalled:   "is stalled" + since,
 		explain.OwnedSuspended: "is suspended" + since,
 		explain.OwnedSucceeded: "succeeded" + ago,
+		explain.OwnedFailing:   "is failing",
 		explain.OwnedFailed:    "failed" + ago,
 		explain.OwnedUnknown:   "no longer exists",
 	}[run.State]

@@ -195,21 +195,7 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 	case explain.EndedByNeverStarting:
 		return advise(words.StartBeforeDeadline, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", shellWord(failed.NeverStarted.Pod)))
 	case explain.EndedByDeadline:
-		if o := end.Outlived; o != nil {
-			return endWithMain(in, o.Running, o.Ended)
-		}
-		if end.Looped != "" {
-			return advise(words.KeepLoggingPods, "")
-		}
-		text := words.GiveMoreTime
-		if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
-			text = words.GiveMoreTimeOrPods
-		}
-		var longer *explain.Policies
-		if in.Spec.ActiveDeadlineSeconds != nil {
-			longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
-		}
-		return append(proposeFix(in, text, longer), changeSource(in, "")...)
+		return onDeadline(in, end)
 	case explain.EndedByRestarts:
 		return advise(words.KeepFailedPods, "")
 	case explain.EndedByBackoffLimit:
@@ -226,6 +212,25 @@ func onLimit(in *facts.Facts, failed *failures.Failures, v *Values) []explain.Ad
 		}
 	}
 	return nil
+}
+
+// onDeadline returns advice on a Job that passed its deadline.
+func onDeadline(in *facts.Facts, end *explain.End) []explain.Advice {
+	if o := end.Outlived; o != nil {
+		return endWithMain(in, o.Running, o.Ended)
+	}
+	if end.Looped != "" {
+		return advise(words.KeepLoggingPods, "")
+	}
+	text := words.GiveMoreTime
+	if n := ptr.Deref(in.Spec.Completions, 1); n > 1 && jobspec.Parallelism(in.Spec) < n {
+		text = words.GiveMoreTimeOrPods
+	}
+	var longer *explain.Policies
+	if in.Spec.ActiveDeadlineSeconds != nil {
+		longer = &explain.Policies{ActiveDeadlineSeconds: ptr.To(2 * *in.Spec.ActiveDeadlineSeconds)}
+	}
+	return append(proposeFix(in, text, longer), changeSource(in, "")...)
 }
 
 // retriesInVain reports whether a rule could have failed the Job at once, for the exit code of a container that ended by
