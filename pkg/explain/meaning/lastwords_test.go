@@ -64,6 +64,12 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"a hint alone":   {[]string{"the widget is gone", "Run with -v for more details"}, "the widget is gone"},
 		"a burst":        {[]string{"starting", "psql: error: FATAL:  database \"a\" does not exist", "/d.sh: line 96: / B: syntax error: operand expected", "dumpall: error: dump failed on database \"c\", exiting"}, "psql: error: FATAL:  database \"a\" does not exist"},
 		"alternatives":   {[]string{"FATAL 2 errors occurred:", "* no socket: stat a: no such file", "* GET b: MANIFEST_UNKNOWN"}, "* GET b: MANIFEST_UNKNOWN"},
+		"Go's read":      {[]string{"exit soon", "read /data/x.bin: input/output error"}, "read /data/x.bin: input/output error"},
+		"run.sh":         {[]string{"exit soon", "./run.sh: line 3: /opt/tool/bin: Bad substitution"}, "./run.sh: line 3: /opt/tool/bin: Bad substitution"},
+		"run-time":       {[]string{"exit soon", "run-time error 5: overflow"}, "run-time error 5: overflow"},
+		"a hyphen":       {[]string{"exit soon", "read config: non-existent key foo"}, "read config: non-existent key foo"},
+		"more":           {[]string{"exit soon", "read config: no more tokens"}, "read config: no more tokens"},
+		"a flag":         {[]string{"the widget is gone", "Use --force", "run tool in /opt/tool/bin"}, "the widget is gone"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
