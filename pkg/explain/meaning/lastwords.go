@@ -25,12 +25,13 @@ const (
 )
 
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
-// there is none, that of the last of the lines that most likely say why.
+// there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
 func telling(raw []string) int {
-	lines, last, plain := linesOf(raw), -1, 0
+	lines, last, plain, succeeds := linesOf(raw), -1, 0, false
 	for i := len(raw) - 1; i >= 0; i-- {
 		line := lines.at(i)
-		if line.kind == lineSuccess || plain >= maxPlainLines && line.kind != lineEmpty {
+		succeeds = succeeds || line.kind == lineSuccess
+		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
 		isBetter := lines.isBetter(i, last)
@@ -44,7 +45,7 @@ func telling(raw []string) int {
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
 		default:
-			if isBetter {
+			if isBetter && !succeeds {
 				last = i
 			}
 			if line.kind == linePlain {

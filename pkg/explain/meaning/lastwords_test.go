@@ -70,6 +70,11 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"a hyphen":       {[]string{"exit soon", "read config: non-existent key foo"}, "read config: non-existent key foo"},
 		"more":           {[]string{"exit soon", "read config: no more tokens"}, "read config: no more tokens"},
 		"a flag":         {[]string{"the widget is gone", "Use --force", "run tool in /opt/tool/bin"}, "the widget is gone"},
+		"half a success": {[]string{"start", "Connected, but authentication failed: bad password"}, "Connected, but authentication failed: bad password"},
+		"connected late": {[]string{"ERROR: duplicate key", "copying", "Connected to replica, pid 7"}, "ERROR: duplicate key"},
+		"reconnected":    {[]string{"FATAL: password authentication failed for user x", "reconnected to y"}, "FATAL: password authentication failed for user x"},
+		"a success":      {[]string{"start", "loading", "connected to y"}, ""},
+		"after attempts": {[]string{"start", "succeeded after 2 failed attempts", "gadget/c created"}, "gadget/c created"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {

@@ -97,7 +97,7 @@ var lineRules = compiled([]lineRule{
 	}, phrases: []string{
 		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by",
 	}},
-	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`}, phrases: []string{"succeeded after", "recovered after"}},
+	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
 
 func compiled(rules []lineRule) []lineRule {
@@ -112,6 +112,8 @@ var (
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
 	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S`)
+	// connected matches the end of a series of attempts.
+	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
 	errorWord  = lazyregexp.New(`(?i)(?:error|exception|\bfatal|\bpanic)(?:[:\]]|\b.*:|\b in \w)`)
 	errorWords = []string{"error", "exception", "fatal", "panic"}
@@ -181,6 +183,8 @@ func kindOf(text string, quiet bool) lineKind {
 		}
 	}
 	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
+	case !isAlarm && connected.MatchString(text):
+		return lineSuccess
 	case quiet && isAlarm:
 		return lineMurmur
 	case quiet:
