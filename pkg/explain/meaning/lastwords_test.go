@@ -75,6 +75,9 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"reconnected":    {[]string{"FATAL: password authentication failed for user x", "reconnected to y"}, "FATAL: password authentication failed for user x"},
 		"a success":      {[]string{"start", "loading", "connected to y"}, ""},
 		"after attempts": {[]string{"start", "succeeded after 2 failed attempts", "gadget/c created"}, "gadget/c created"},
+		"HTTP level":     {[]string{`{"level":"error","message":"disk quota exceeded"}`, `{"level":"http","message":"GET /healthz 200"}`}, "disk quota exceeded"},
+		"DEFAULT":        {[]string{`{"severity":"ALERT","message":"disk quota exceeded"}`, `{"severity":"DEFAULT","message":"GET /healthz 200"}`}, "disk quota exceeded"},
+		"err":            {[]string{`level=err msg="disk quota exceeded"`, `level=verbose msg="GET /healthz 200"`}, "disk quota exceeded"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {

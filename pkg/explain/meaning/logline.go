@@ -130,8 +130,11 @@ func hasAny(lower string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(lower, phrase) })
 }
 
-// levels below an error
-var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+var (
+	// levels below an error, and those of errors; any other level, such as http of winston, may be either
+	quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+	errorLevels = []string{"ERROR", "ERRO", "ERR", "FATAL", "CRITICAL", "CRIT", "SEVERE", "PANIC", "DPANIC", "ALERT", "EMERGENCY", "EMERG"}
+)
 
 // logLines are the lines of a log; each is read when it is first needed.
 type logLines struct {
@@ -167,7 +170,7 @@ func readLine(raw string) *logLine {
 		}
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
-	case line.kind == linePlain && severity != "":
+	case line.kind == linePlain && slices.Contains(errorLevels, severity):
 		line.kind = lineAlarm
 	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
