@@ -78,6 +78,11 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"HTTP level":     {[]string{`{"level":"error","message":"disk quota exceeded"}`, `{"level":"http","message":"GET /healthz 200"}`}, "disk quota exceeded"},
 		"DEFAULT":        {[]string{`{"severity":"ALERT","message":"disk quota exceeded"}`, `{"severity":"DEFAULT","message":"GET /healthz 200"}`}, "disk quota exceeded"},
 		"err":            {[]string{`level=err msg="disk quota exceeded"`, `level=verbose msg="GET /healthz 200"`}, "disk quota exceeded"},
+		"zap's INFO":     {[]string{"no port", "2024-05-01T00:00:00Z\tINFO\tsetup\tretry failed\t{\"error\":\"x refused\"}"}, "no port"},
+		"zap's ERROR":    {[]string{"2024-05-01T00:00:00Z\tERROR\tsetup\tno port\t{\"error\":\"x  is gone\"}", "stopping 3 workers"}, "ERROR setup no port: x is gone"},
+		"klog and JSON":  {[]string{"no port", `I0501 12:00:00.000000       1 a.go:7] retry failed {"error":"x refused"}`}, "no port"},
+		"klog's E":       {[]string{"E0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
+		"klog's F":       {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {

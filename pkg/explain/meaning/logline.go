@@ -160,14 +160,9 @@ func readLine(raw string) *logLine {
 	} else {
 		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
 		boxed := len(text) < len(raw)
-		begin := stamp.FindString(text)
-		text = text[len(begin):]
+		text, severity = unstamped(text)
 		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
 		line.text = strings.TrimSpace(text)
-		severity = level.Group(line.text)
-		if strings.HasPrefix(begin, "I") || strings.HasPrefix(begin, "W") { // klog
-			severity = "INFO"
-		}
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
 	case line.kind == linePlain && slices.Contains(errorLevels, severity):
@@ -205,6 +200,16 @@ var (
 	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
+// klogLevels are the levels that klog writes as the first letter of a line.
+var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
+
+// unstamped returns what follows the time of a line, and its level.
+func unstamped(line string) (text, severity string) {
+	begin := stamp.FindString(line)
+	text = line[len(begin):]
+	return text, cmp.Or(klogLevels[begin[:min(1, len(begin))]], level.Group(strings.TrimSpace(text)))
+}
+
 // structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
 func structured(line string) (text, severity string, is bool) {
 	parts := map[string]string{}
@@ -219,7 +224,9 @@ func structured(line string) (text, severity string, is bool) {
 		}
 	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
 		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
-		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>!"), text), severity, is
+		before, named := unstamped(line[:at])
+		text = wording.Join(": ", strings.TrimRight(before, " \t:=>!"), text)
+		return strings.Join(strings.Fields(text), " "), cmp.Or(severity, named), is
 	} else if strings.Contains(line, "level=") {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
 			parts[m[1]] = m[2]
