@@ -20,8 +20,8 @@ type Disruptions struct {
 	By []Disruption `json:"by"`
 }
 
-// Disruption counts the pods that one actor took for one reason. Its kind is "" for pods that were deleted or evicted by whom is not
-// recorded: the Eviction API leaves no event.
+// Disruption counts the pods that one actor took for one reason. Its kind is "" for pods that an unknown actor deleted or
+// evicted: the Eviction API leaves no event.
 type Disruption struct {
 	meaning.Ending `json:",inline"`
 	// Why is the reason of Karpenter, such as Underutilized.

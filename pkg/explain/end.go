@@ -91,11 +91,12 @@ type Outlived struct {
 	Running []string `json:"running"`
 }
 
-// CutShort is a container that ran when its Job passed its deadline.
+// CutShort is a container that ran when its Job passed its deadline, and Pods the number of pods that were stopped then.
 type CutShort struct {
 	Pod        string `json:"pod"`
 	Container  string `json:"container"`
 	RanSeconds int64  `json:"ranSeconds"`
+	Pods       int32  `json:"pods"`
 }
 
 // IndexRule is a rule of the podFailurePolicy that fails an index without a retry.

@@ -36,6 +36,8 @@ func TestMessageNamesTheLastFailure(t *testing.T) {
 		"a special reason": {observeJob().with("p", ended(0, exited("main", 137, "OOMKilled"))), "; container main of pod p failed with exit code 137 (OOMKilled)"},
 		"one of two containers": {observeJob().with("p", ended(0, exited("proxy", 0, "Completed"), exited("main", 2, "Error"))),
 			"; container main of pod p failed with exit code 2"},
+		"an eviction that killed the container": {observeJob().with("p", failedPod(137, 0), func(p *Pod) { p.Reasons = &PodReasons{Disrupted: "TerminationByKubelet"} }),
+			"; pod p failed: TerminationByKubelet"},
 		"the pod as a whole": {observeJob().with("p", ended(0), evicted), "; pod p failed: Evicted"},
 		"an unknown end":     {observeJob().with("p", ended(0)), ""},
 		"a known end before an unknown one": {observeJob(sized(2, 2)).with("p", failedPod(3, time.Minute)).with("q", ended(0)),

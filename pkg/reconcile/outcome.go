@@ -1,6 +1,7 @@
 package reconcile
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -121,18 +122,19 @@ func lastFailure(pods *podLists, restartsCount bool) string {
 	return ""
 }
 
-// failureText says how a pod failed: its first container that did, or, if it has not ended, a container before its last
-// restart; otherwise the reason of the pod as a whole. "" if there is none of them.
+// failureText says how a pod failed: the reason of the pod as a whole, such as its eviction, which its containers do not
+// show; otherwise its first container that failed, or, if the pod has not ended, a container before its last restart. "" if
+// there is none of them.
 func failureText(p *Pod) string {
+	if p.Reasons != nil {
+		return fmt.Sprintf("pod %s failed: %s", p.Name, cmp.Or(p.Reasons.Failed, p.Reasons.Disrupted))
+	}
 	ended := p.Terminated
 	if p.Restarted != nil && !p.IsTerminal() {
 		ended = append(slices.Clip(ended), *p.Restarted)
 	}
 	failed := slices.IndexFunc(ended, func(c failurepolicy.Container) bool { return c.ExitCode != 0 })
-	switch {
-	case failed < 0 && p.Reasons != nil && p.Reasons.Failed != "":
-		return fmt.Sprintf("pod %s failed: %s", p.Name, p.Reasons.Failed)
-	case failed < 0:
+	if failed < 0 {
 		return ""
 	}
 	c := ended[failed]

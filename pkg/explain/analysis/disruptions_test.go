@@ -85,7 +85,7 @@ func TestPodsWithoutARecordOfWhoTookThemAreCounted(t *testing.T) {
 	if d == nil || d.Pods != 2 || d.LostSeconds != 20*60 || len(d.By) != 1 || d.By[0].Kind != "" || d.By[0].Indexes != "1,2" || len(d.By[0].Rulings) != 1 || d.By[0].Rulings[0].Pods != 2 {
 		t.Fatalf("%+v", d)
 	}
-	if text := words.DisruptionsText(d); text != "2 pods (20m of pod time) deleted or evicted, by whom is not recorded" {
+	if text := words.DisruptionsText(d); text != "2 pods (20m of pod time) deleted or evicted by an unknown actor" {
 		t.Error(text)
 	}
 

@@ -70,7 +70,7 @@ func TestDeadlineHasTheRunOfTheContainer(t *testing.T) {
 	}{
 		"one pod":                {[]input.Event{start("a", "main", 50*time.Second), stop("a", "main")}, "container main had run for 50s when it was stopped"},
 		"a restarted container":  {[]input.Event{start("a", "main", 50*time.Second), start("a", "main", 20*time.Second), stop("a", "main")}, "container main had run for 50s"},
-		"two pods":               {[]input.Event{start("a", "main", 5*time.Second), start("b", "main", 55*time.Second), stop("a", "main"), stop("b", "main")}, "container main had run for 55s"},
+		"two pods":               {[]input.Event{start("a", "main", 5*time.Second), start("b", "main", 55*time.Second), stop("a", "main"), stop("b", "main")}, "container main of pod b had run longest, for 55s, when 2 pods were stopped"},
 		"an init container":      {[]input.Event{start("a", "fetch", 58*time.Second), stop("a", "fetch")}, "container fetch had run for 58s"},
 		"an injected proxy":      {[]input.Event{start("a", "istio-proxy", 58*time.Second), stop("a", "istio-proxy"), start("a", "main", 30*time.Second), stop("a", "main")}, "container main had run for 30s"},
 		"a native sidecar":       {[]input.Event{start("a", "logs", 58*time.Second), stop("a", "logs"), start("a", "main", 30*time.Second), stop("a", "main")}, "container main had run for 30s"},

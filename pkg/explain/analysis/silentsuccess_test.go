@@ -66,7 +66,7 @@ func TestInitContainerThatLostAProcessHoldsUpItsPod(t *testing.T) {
 	}
 	r := report(factsOf(job(corev1.RestartPolicyNever), pod(waiting, time.Minute)))
 	wantSentence(t, r, "The Job is stalled: init container fetch exited with code 0, but the kernel killed a process in it for lack of memory (OOMKilled); "+
-		"the kubelet does not start container main then, and the Job waits forever.")
+		"so the kubelet does not start container main, and the Job waits forever.")
 	wantText(t, r, "kubectl delete pod train-x -n ns")
 	for name, f := range map[string]input.Input{
 		"it is restarted":        factsOf(job(corev1.RestartPolicyOnFailure), pod(waiting, time.Minute)),

@@ -60,7 +60,7 @@ func TestHindranceIsNamed(t *testing.T) {
 	}{
 		"suspended": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Suspend, cj.Status.LastScheduleTime = ptr.To(true), nil },
-			state:  explain.CronJobSuspended, text: "CronJob backup is suspended (spec.suspend), so it starts no Jobs; it has not started a Job yet.",
+			state:  explain.CronJobSuspended, text: "CronJob backup is suspended (spec.suspend), so it starts no Jobs; no Job has started yet.",
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"suspend":false}}' -n ns`,
 		},
 		"being deleted": {
@@ -69,7 +69,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		},
 		"refused by a quota": {
 			events: []input.Event{event("FailedCreate", quota, time.Minute)}, state: explain.CronJobCreationRefused,
-			text:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted. Requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1. It started the last one at 03:00:00 UTC (9h ago).",
+			text:    "CronJob backup cannot create its Jobs: ResourceQuota job-quota is exhausted. Requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1. The last start was at 03:00:00 UTC (9h ago).",
 			command: "kubectl describe resourcequota job-quota -n ns",
 		},
 		"refused by a webhook": {
@@ -79,7 +79,7 @@ func TestHindranceIsNamed(t *testing.T) {
 		},
 		"invalid template": {
 			events: []input.Event{event("FailedCreate", `Error creating job: Job.batch "backup-1" is invalid: spec.template.spec.containers: Required value`, time.Minute)},
-			state:  explain.CronJobCreationRefused, text: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value. It started",
+			state:  explain.CronJobCreationRefused, text: "cannot create its Jobs: the API server rejects the pod template as invalid: spec.template.spec.containers: Required value. The last start",
 			command: "kubectl edit cronjob backup -n ns",
 		},
 		"overlap": {
@@ -119,23 +119,23 @@ func TestHindranceIsNamed(t *testing.T) {
 		"unknown time zone": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.TimeZone = ptr.To("Europe/Kyiv") },
 			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
-			text:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; it started`,
+			text:    `CronJob backup starts no Jobs: kube-controller-manager does not know the time zone "Europe/Kyiv"; the last start`,
 			command: `kubectl patch cronjob backup --type merge -p '{"spec":{"timeZone":"Etc/UTC"}}' -n ns`,
 		},
 		"unknown time zone that was changed": {
 			events: []input.Event{event("UnknownTimeZone", zone, time.Minute)}, state: explain.CronJobUnknownZone,
-			text:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now. It started`,
+			text:    `does not know the time zone "Europe/Kyiv"; its timeZone is Etc/UTC now. The last start`,
 			command: "kubectl get events --field-selector involvedObject.kind=CronJob,involvedObject.name=backup -n ns",
 		},
 		"unparseable schedule": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "0 3 * *" },
 			events: []input.Event{event("UnparseableSchedule", `unparseable schedule: "0 3 * *" : expected exactly 5 fields`, time.Minute)},
-			state:  explain.CronJobBadSchedule, text: `kube-controller-manager does not accept the schedule "0 3 * *"; it started`,
+			state:  explain.CronJobBadSchedule, text: `kube-controller-manager does not accept the schedule "0 3 * *"; the last start`,
 			command: "kubectl edit cronjob backup -n ns",
 		},
 		"overdue": {
 			change: func(cj *batchv1.CronJob) { cj.Status.LastScheduleTime = ago(33 * time.Hour) },
-			state:  explain.CronJobOverdue, text: "CronJob backup should have started a Job at 03:00:00 UTC (9h ago), and no event shows why it has not. It started",
+			state:  explain.CronJobOverdue, text: "CronJob backup should have started a Job at 03:00:00 UTC (9h ago), and no event shows why it has not; the last start",
 			command: "kubectl get pods -n kube-system -l component=kube-controller-manager",
 		},
 	} {
@@ -179,7 +179,7 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 			},
 			text: "the next start is at 2026-03-02 08:00:00 UTC (in 20h).",
 		},
-		"no Jobs left": {text: "CronJob backup has no Jobs now; it started the last one at 03:00:00 UTC (9h ago); the next"},
+		"no Jobs left": {text: "CronJob backup has no Jobs now; the last start was at 03:00:00 UTC (9h ago); the next"},
 		"successes are not kept": {
 			change: func(cj *batchv1.CronJob) {
 				cj.Spec.SuccessfulJobsHistoryLimit, cj.Status.LastSuccessfulTime = ptr.To[int32](0), ago(8*time.Hour)
@@ -206,7 +206,7 @@ func TestScheduledCronJobHasItsNextStart(t *testing.T) {
 		},
 		"with a schedule that nobody can compute": {
 			change: func(cj *batchv1.CronJob) { cj.Spec.Schedule = "CRON_TZ=Nowhere 0 3 * * *" },
-			text:   "it started the last one at 03:00:00 UTC (9h ago).",
+			text:   "the last start was at 03:00:00 UTC (9h ago).",
 		},
 	} {
 		in := given(tc.change)

@@ -81,20 +81,20 @@ func TestJobSetIsExplained(t *testing.T) {
 		"in order": {
 			spec:   `"replicatedJobs": [{"name": "a"}, {"name": "b", "dependsOn": [{"name": "a", "status": "Complete"}]}]`,
 			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
-			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Complete (startupPolicy InOrder).",
+			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Complete (startupPolicy InOrder);",
 		},
 		"InOrder": {
 			spec:   `"startupPolicy": {"startupPolicyOrder": "InOrder"}, "replicatedJobs": [{"name": "a"}, {"name": "b"}]`,
 			status: order, jobs: []explain.Report{job("train-a-0", stalled)}, state: explain.JobSetStarting,
-			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Ready (startupPolicy InOrder); it was restarted 3 times.",
+			first: "JobSet train waits for its Job train-a-0, which is stalled for 1h; its replicatedJob b starts when a is Ready (startupPolicy InOrder); 3 restarts so far.",
 		},
 		"suspended": {spec: `"suspend": true`, state: explain.JobSetSuspended, first: "JobSet train is suspended (spec.suspend)", command: `kubectl patch jobset train --type merge -p '{"spec":{"suspend":false}}' -n ns`},
 		"Kueue has no room": {
 			spec: `"suspend": true`, jobs: []explain.Report{job("train-a-0", held)}, state: explain.JobSetSuspended, unsaid: "spec.suspend",
 			first: "Kueue keeps JobSet train suspended: the ClusterQueue of queue ml has no quota for cpu",
 		},
-		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; it was restarted 3 times.", command: "kubectl batchjob why train-a-0 -n ns"},
-		"running":         {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; it was restarted 3 times."},
+		"Jobs suspended":  {jobs: []explain.Report{job("train-a-0", suspended)}, state: explain.JobSetJobsSuspended, first: "JobSet train is not suspended, but its Job train-a-0 is suspended for 1h; 3 restarts so far.", command: "kubectl batchjob why train-a-0 -n ns"},
+		"running":         {spec: `"replicatedJobs": [{"name": "a", "replicas": 4}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {})}, state: explain.JobSetRunning, first: "JobSet train is running: 0 of its 4 Jobs succeeded; 3 restarts so far."},
 		"no Jobs, no one": {state: explain.JobSetNoJobs, first: "JobSet train was created 2h ago and has no Jobs, and no event says why", command: "kubectl describe jobset train -n ns"},
 		"invalid Jobs": {
 			spec: gpu, state: explain.JobSetCreationRefused,

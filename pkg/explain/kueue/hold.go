@@ -93,7 +93,7 @@ var holds = []holdRow{
 		kind:    NoResource,
 		pattern: regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`),
 		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}",
-		advice: "waiting does not help: have {resource} added to the resourceGroups of the ClusterQueue, or {recreate} for a queue that has a quota for it",
+		advice: "waiting does not help: have {resource} added to the resourceGroups of the ClusterQueue, or {recreate} in a queue that has quota for it",
 	},
 	{
 		kind:    UntoleratedTaint,

@@ -18,7 +18,7 @@ const (
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
 	FailAtOnce          = "if a retry cannot fix this failure, fail the Job at once: add a podFailurePolicy rule with action FailJob for its exit code"
 	ReleasePods         = "find the webhooks and policies that change or deny updates of pods, and have them match only CREATE: the finalizer is then removed automatically, and nothing has to run again"
-	LimitEachIndex      = "to have each index run although another one fails, {recreate} with backoffLimitPerIndex: backoffLimit is for all together"
+	LimitEachIndex      = "to keep the failures of one index from stopping the others, {recreate} with backoffLimitPerIndex: backoffLimit counts the failures of all indexes together"
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds)"
 	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"

@@ -118,7 +118,7 @@ func scheduledText(r *explain.CronJobReport, now time.Time) (what, why string) {
 	case r.LastSchedule == nil:
 		return "has not started a Job on its schedule yet", ""
 	case r.Jobs == 0 && (r.Last == nil || r.Last.State == explain.OwnedUnknown):
-		return fmt.Sprintf("has no Jobs now; it started the last one at %s", moment(r.LastSchedule, now)), ""
+		return fmt.Sprintf("has no Jobs now; the last start was at %s", moment(r.LastSchedule, now)), ""
 	case r.Jobs == 0:
 		return fmt.Sprintf("has no Jobs now; the last one, of %s, %s", moment(r.LastSchedule, now), removedText(r.Last)), ""
 	}
@@ -253,9 +253,9 @@ func changedText(r *explain.CronJobReport) string {
 
 func lastStartText(r *explain.CronJobReport, now time.Time) string {
 	if r.LastSchedule == nil {
-		return "it has not started a Job yet"
+		return "no Job has started yet"
 	}
-	return "it started the last one at " + moment(r.LastSchedule, now)
+	return "the last start was at " + moment(r.LastSchedule, now)
 }
 
 func nextStartText(r *explain.CronJobReport, now time.Time) string {

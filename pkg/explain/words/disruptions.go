@@ -14,7 +14,7 @@ import (
 // DisruptionText says what happened to the pods, without a subject: "evicted by Karpenter: Underutilized".
 func DisruptionText(d *explain.Disruption) string {
 	if d.Kind == "" {
-		return "deleted or evicted, by whom is not recorded"
+		return "deleted or evicted by an unknown actor"
 	}
 	text := LowerFirst(d.Text())
 	for _, subject := range []string{"pod was ", "pod is "} {

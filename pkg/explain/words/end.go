@@ -170,11 +170,18 @@ func deadlineHeadline(e *explain.End) []string {
 	case e.Outlived != nil:
 		until = outlivedText(e.Outlived)
 	case e.CutShort != nil:
-		until = fmt.Sprintf("container %s had run for %s when it was stopped", e.CutShort.Container, wording.Seconds(e.CutShort.RanSeconds))
+		until = cutShortText(e.CutShort)
 	case e.Looped != "":
 		return loopedText(e, value)
 	}
 	return []string{fmt.Sprintf("it ran longer than its activeDeadlineSeconds (%s)", value), until}
+}
+
+func cutShortText(c *explain.CutShort) string {
+	if c.Pods > 1 {
+		return fmt.Sprintf("container %s of pod %s had run longest, for %s, when %d pods were stopped", c.Container, c.Pod, wording.Seconds(c.RanSeconds), c.Pods)
+	}
+	return fmt.Sprintf("container %s had run for %s when it was stopped", c.Container, wording.Seconds(c.RanSeconds))
 }
 
 // loopedText describes a container that was restarted until the deadline of the Job, which is not the cause.

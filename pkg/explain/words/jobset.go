@@ -33,7 +33,7 @@ func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes 
 		clauses = append(clauses, clause)
 	}
 	if usedUp := r.Reason == "ReachedMaxRestarts" && r.MaxRestarts != nil && r.Restarts == *r.MaxRestarts; r.Restarts > 0 && !usedUp {
-		restarts := "it was restarted " + wording.Plural(r.Restarts, "time", "times")
+		restarts := wording.Plural(r.Restarts, "restart", "restarts") + " so far"
 		if r.MaxRestarts != nil {
 			restarts += fmt.Sprintf(" (maxRestarts %d)", *r.MaxRestarts)
 		}

@@ -17,7 +17,7 @@ import (
 
 // problemWords are the words for one kind of problem.
 type problemWords struct {
-	// what is the first clause of the sentence, and says the message that it quotes at its end, nil for none. note is the consequence, nil if it is obvious.
+	// what is the first clause of the sentence, and quote the message at its end, nil for none. note is the consequence, nil if it is obvious.
 	what, note clause
 	quote      func(p *explain.Problem, now time.Time) quotation
 	// group is what for several Jobs, nil if their common problem has no pods and times.
@@ -332,7 +332,7 @@ func heldNote(p *explain.Problem, _ time.Time) string {
 	if !p.Blocks {
 		return ""
 	}
-	return wording.Join(", and ", "the kubelet does not start "+ContainersText(p.Role.Later)+" then", endlessNote(p, time.Time{}))
+	return wording.Join(", and ", "so the kubelet does not start "+ContainersText(p.Role.Later), endlessNote(p, time.Time{}))
 }
 
 // containerRetriedText describes a container that failed before its pod succeeded.

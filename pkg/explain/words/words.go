@@ -31,7 +31,7 @@ func withFirst(text string, change func(rune) rune) string {
 // Clauses joins clauses to a sentence.
 func Clauses(all []string) string { return wording.Join("; ", all...) }
 
-// FullStop adds a full stop, unless the text ends like a sentence, or with an ellipsis.
+// FullStop adds a full stop, unless the text ends with "!", "?" or an ellipsis.
 func FullStop(text string) string {
 	if strings.HasSuffix(text, "…") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
 		return text

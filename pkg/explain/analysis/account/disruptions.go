@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -195,7 +194,7 @@ func (a *Accounting) unrecorded(in *facts.Facts, fs *failures.Failures) (all []t
 	gone := killedPods(in, fs.EventEnds, 0)
 	for i := range in.Events {
 		e := &in.Events[i]
-		container, stopped := strings.CutPrefix(e.Message, stoppingContainer)
+		container, stopped := endings.StoppedContainer(e)
 		at := slices.Index(gone, e.Pod)
 		if at < 0 || !stopped || fs.EventEnds[e.Pod].Kind != "" || in.StopReason(e.First) != explain.StoppedExcess ||
 			!slices.ContainsFunc(in.Spec.Template.Spec.Containers, func(c corev1.Container) bool { return c.Name == container }) {

@@ -3,7 +3,6 @@ package account
 import (
 	"maps"
 	"slices"
-	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
@@ -184,14 +183,11 @@ func killedPods(in *facts.Facts, ends map[string]endings.PodEnd, unexplained int
 	return gone
 }
 
-// stoppingContainer begins the message of the kubelet's event Killing about a container that does not start again.
-const stoppingContainer = "Stopping container "
-
 // isEnd reports whether the event shows the end of its pod before the outcome of the Job was decided: afterwards the Job's
 // controller deletes pods. Events with an ending of their own also count in the same second, because the controller causes none.
 func isEnd(in *facts.Facts, e *input.Event) bool {
 	decided := in.Decision.Decided()
-	if e.Reason == "Killing" && strings.HasPrefix(e.Message, stoppingContainer) {
+	if _, is := endings.StoppedContainer(e); is {
 		return !decided || e.First.Before(in.Decision.Since)
 	}
 	end, _ := endings.OfEvent(e)

@@ -61,13 +61,13 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *explain.Outlived {
 	stopped := map[string][]string{}
 	var pods []string
 	for _, e := range stoppedAtDeadline(in) {
-		if known[e.Pod] || in.IsInit(stoppedContainer(e)) {
+		if known[e.Pod] || in.IsInit(e.container) {
 			continue
 		}
 		if stopped[e.Pod] == nil {
 			pods = append(pods, e.Pod)
 		}
-		stopped[e.Pod] = append(stopped[e.Pod], stoppedContainer(e))
+		stopped[e.Pod] = append(stopped[e.Pod], e.container)
 	}
 	for _, pod := range pods {
 		for i := range in.Spec.Template.Spec.Containers {
@@ -79,17 +79,25 @@ func outlivedGonePod(in *facts.Facts, known map[string]bool) *explain.Outlived {
 	return nil
 }
 
-const stopping = "Stopping container "
+// StoppedContainer returns the container of a kubelet's event Killing about a container that does not start again. It reports
+// whether the event is one.
+func StoppedContainer(e *input.Event) (container string, is bool) {
+	container, is = strings.CutPrefix(e.Message, "Stopping container ")
+	return container, is && e.Reason == "Killing"
+}
 
-// stoppedContainer returns the container that a kubelet stopped.
-func stoppedContainer(e *input.Event) string { return strings.TrimPrefix(e.Message, stopping) }
+// stop is the end of a container that a kubelet stopped.
+type stop struct {
+	*input.Event
+	container string
+}
 
-// stoppedAtDeadline returns the events of kubelets that stopped containers at the deadline of the Job, in the order of time.
-func stoppedAtDeadline(in *facts.Facts) (all []*input.Event) {
+// stoppedAtDeadline returns the containers that kubelets stopped at the deadline of the Job, in the order of time.
+func stoppedAtDeadline(in *facts.Facts) (all []stop) {
 	for i := range in.Events {
 		e := &in.Events[i]
-		if e.Reason == "Killing" && strings.HasPrefix(e.Message, stopping) && in.StopReason(e.Last) == explain.StoppedAtDeadline {
-			all = append(all, e)
+		if name, is := StoppedContainer(e); is && in.StopReason(e.Last) == explain.StoppedAtDeadline {
+			all = append(all, stop{e, name})
 		}
 	}
 	return all
@@ -101,8 +109,10 @@ func FindCutShort(in *facts.Facts) (longest *explain.CutShort) {
 	if in.Decision.EndedBy != explain.EndedByDeadline {
 		return nil
 	}
+	pods := map[string]bool{}
 	for _, e := range stoppedAtDeadline(in) {
-		name := stoppedContainer(e)
+		name := e.container
+		pods[e.Pod] = true
 		if in.OnlyServes(name) || in.IsSidecar(&input.Container{Name: name, Init: in.IsInit(name)}) {
 			continue
 		}
@@ -115,6 +125,9 @@ func FindCutShort(in *facts.Facts) (longest *explain.CutShort) {
 				longest = &explain.CutShort{Pod: e.Pod, Container: name, RanSeconds: ran}
 			}
 		}
+	}
+	if longest != nil {
+		longest.Pods = int32(len(pods))
 	}
 	return longest
 }
