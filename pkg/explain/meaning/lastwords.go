@@ -27,10 +27,10 @@ const (
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
 // there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
 func telling(raw []string) int {
-	lines, last, plain, succeeds := linesOf(raw), -1, 0, false
+	lines, last, plain := linesOf(raw), -1, 0
 	for i := len(raw) - 1; i >= 0; i-- {
 		line := lines.at(i)
-		succeeds = succeeds || line.kind == lineSuccess
+		lines.succeeds = lines.succeeds || line.kind == lineSuccess
 		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
@@ -45,7 +45,7 @@ func telling(raw []string) int {
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
 		default:
-			if isBetter && !succeeds {
+			if isBetter {
 				last = i
 			}
 			if line.kind == linePlain {
@@ -61,7 +61,7 @@ func telling(raw []string) int {
 func (l *logLines) isBetter(at, last int) bool {
 	line := l.at(at)
 	switch {
-	case line.kind == lineEmpty:
+	case line.kind == lineEmpty, l.succeeds && line.kind != lineAlarm:
 		return false
 	case last < 0 || line.kind > l.at(last).kind:
 		return true

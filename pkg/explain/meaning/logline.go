@@ -140,6 +140,8 @@ var (
 type logLines struct {
 	raw  []string
 	read []*logLine
+	// succeeds reports whether a success is at the end: only an error before it says more.
+	succeeds bool
 }
 
 func linesOf(raw []string) *logLines { return &logLines{raw: raw, read: make([]*logLine, len(raw))} }
