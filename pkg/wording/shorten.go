@@ -41,11 +41,12 @@ func Shorten(message string, most int) string {
 
 // general returns the first sentences of a message, or what follows them if they are general, or say what failed and not why.
 func general(first, rest string, most int) string {
+	count, failed := len(strings.Fields(first)), outcome.MatchString(first)
 	switch isGeneral := !specific.MatchString(first); {
 	case rest == "", hint.MatchString(rest):
-	case isGeneral && (named.MatchString(rest) || len(strings.Fields(first)) <= 2):
+	case isGeneral && (named.MatchString(rest) || count == 1 || count == 2 && failed):
 		return Shorten(rest, most)
-	case outcome.MatchString(first):
+	case failed:
 		return ending(first, Shorten(rest, most), most)
 	}
 	return first
@@ -94,9 +95,9 @@ var (
 	// the beginning of advice.
 	specific = lazyregexp.New(`["\d/=']`)
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
-	hint     = lazyregexp.New(`^(?i:hint|did|try|use|see|run|please|retry|check)`)
+	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
 	// outcome matches a sentence that says what failed, and not why.
-	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*)?$|\b(?:error|exception) (?:has )?occurred\b[^:]*$`)
+	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*)?$|\b(?:error|exception) (?:has )?occurred\b[^:]*$|^unhandled (?:error|exception)$`)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )

@@ -76,6 +76,12 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 			`Unable to continue: Service "hello" in namespace "shop" exists and belongs to another release`},
 		{`Service returned an error. Status=403 Code="Forbidden" Message="Caller is not authorized to perform action on resource.\r\nIf roles were changed, wait."`, 100,
 			`Status=403 Code="Forbidden" Message="Caller is not authorized to perform action on resource`},
+		{"Permission denied. Contact the owner of the storage account that the volume of this workload is stored in", 60, "Permission denied"},
+		{"Disk full. Cleaning of the old segments is not possible while another process holds them", 60, "Disk full"},
+		{"Quota exceeded. Consider a request for more of it, to the people who run this cluster every day", 60, "Quota exceeded"},
+		{"Migration failed. The table that it needs is locked by another session of the user", 70, "The table that it needs is locked by another session of the user"},
+		{"Error. The table that it needs is locked by another session of the user", 70, "The table that it needs is locked by another session of the user"},
+		{`The migration failed. User "app" does not own the table, so it cannot be altered by it`, 70, `User "app" does not own the table, so it cannot be altered by it`},
 		{"cannot open the file that everybody needs for their daily work. Try --file=3 instead of that", 70, "cannot open the file that everybody needs for their daily work"},
 		// Folders of containers, and quotes in quotes.
 		{`error mounting "/run/containerd/io.containerd.runtime.v2.task/k8s.io/` + strings.Repeat("3f", 32) + `/opt/bin" to rootfs at "/opt/bin": no such file or directory`, 100,

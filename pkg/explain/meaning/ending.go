@@ -71,7 +71,7 @@ type endRow struct {
 type endEvent struct {
 	// source is the beginning of its source, "" for any. reason is "" for any.
 	source, reason string
-	// message may have the groups container, probe and said, the message to keep; nil for any message, which is kept.
+	// message may have the groups container, probe and detail, the message to keep; nil for any message, which is kept.
 	message *lazyregexp.Regexp
 }
 

@@ -80,8 +80,8 @@ var images = []row[TroubleKind]{
 			`(?P<detail>filesystem layer verification failed for digest \S+)`, `(?P<detail>unexpected end of archive|gzip: invalid (?:checksum|header))`),
 		keepsEnd: true,
 		brief:    "damaged layer",
-		text:     "cannot be pulled: a layer of it arrives cut or damaged",
-		advice:   "check the registry, and the proxies and mirrors between it and the node, one of which cuts or changes the download; or pull it on another node: the kubelet retries automatically",
+		text:     "cannot be pulled: a layer arrives truncated or damaged",
+		advice:   "check the registry, and the proxies and mirrors between it and the node: one of them truncates or changes the download; the kubelet retries automatically",
 	},
 	{
 		kind:     RegistryTLS,

@@ -25,12 +25,13 @@ const (
 )
 
 // telling returns the position of LastLine, -1 if there is none: that of the last error, of the one from which it follows, or, if
-// there is none, that of the last of the lines that most likely say why.
+// there is none, that of the last of the lines that most likely say why; before a success at the end of the log, only an error counts.
 func telling(raw []string) int {
 	lines, last, plain := linesOf(raw), -1, 0
 	for i := len(raw) - 1; i >= 0; i-- {
 		line := lines.at(i)
-		if line.kind == lineSuccess || plain >= maxPlainLines && line.kind != lineEmpty {
+		lines.succeeds = lines.succeeds || line.kind == lineSuccess
+		if line.kind == lineSuccess && last >= 0 || plain >= maxPlainLines && line.kind != lineEmpty {
 			return last
 		}
 		isBetter := lines.isBetter(i, last)
@@ -60,7 +61,7 @@ func telling(raw []string) int {
 func (l *logLines) isBetter(at, last int) bool {
 	line := l.at(at)
 	switch {
-	case line.kind == lineEmpty:
+	case line.kind == lineEmpty, l.succeeds && line.kind != lineAlarm:
 		return false
 	case last < 0 || line.kind > l.at(last).kind:
 		return true

@@ -82,7 +82,9 @@ var lineRules = compiled([]lineRule{
 	}},
 	{kind: lineHint, patterns: []string{
 		`\S*[/\\]\S*$`, // a path or URL alone
-		`\W*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) |(?:re-?run|run|try|see|use|visit|get more help|learn more|read|please)\b.*(?:--?[a-z]|https?://|\bmore\b|\bdocumentation\b|\bissues?\b|/\S+/))`,
+		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
+		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
+		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
 		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
@@ -95,7 +97,7 @@ var lineRules = compiled([]lineRule{
 	}, phrases: []string{
 		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by",
 	}},
-	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected)\b`}, phrases: []string{"succeeded after", "recovered after"}},
+	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
 
 func compiled(rules []lineRule) []lineRule {
@@ -110,6 +112,8 @@ var (
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
 	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S`)
+	// connected matches the end of a series of attempts.
+	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
 	errorWord  = lazyregexp.New(`(?i)(?:error|exception|\bfatal|\bpanic)(?:[:\]]|\b.*:|\b in \w)`)
 	errorWords = []string{"error", "exception", "fatal", "panic"}
@@ -126,13 +130,18 @@ func hasAny(lower string, phrases []string) bool {
 	return slices.ContainsFunc(phrases, func(phrase string) bool { return strings.Contains(lower, phrase) })
 }
 
-// levels below an error
-var quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+var (
+	// levels below an error, and those of errors; any other level, such as http of winston, may be either
+	quietLevels = []string{"TRACE", "DEBUG", "INFO", "NOTICE", "WARN", "WARNING"}
+	errorLevels = []string{"ERROR", "ERRO", "ERR", "FATAL", "CRITICAL", "CRIT", "SEVERE", "PANIC", "DPANIC", "ALERT", "EMERGENCY", "EMERG"}
+)
 
 // logLines are the lines of a log; each is read when it is first needed.
 type logLines struct {
 	raw  []string
 	read []*logLine
+	// succeeds reports whether a success is at the end: only an error before it says more.
+	succeeds bool
 }
 
 func linesOf(raw []string) *logLines { return &logLines{raw: raw, read: make([]*logLine, len(raw))} }
@@ -153,17 +162,12 @@ func readLine(raw string) *logLine {
 	} else {
 		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
 		boxed := len(text) < len(raw)
-		begin := stamp.FindString(text)
-		text = text[len(begin):]
+		text, severity = unstamped(text)
 		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
 		line.text = strings.TrimSpace(text)
-		severity = level.Group(line.text)
-		if strings.HasPrefix(begin, "I") || strings.HasPrefix(begin, "W") { // klog
-			severity = "INFO"
-		}
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
-	case line.kind == linePlain && severity != "":
+	case line.kind == linePlain && slices.Contains(errorLevels, severity):
 		line.kind = lineAlarm
 	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
@@ -179,6 +183,8 @@ func kindOf(text string, quiet bool) lineKind {
 		}
 	}
 	switch isAlarm := hasAny(lower, failures) || hasAny(lower, errorWords) && errorWord.MatchString(text) || alarm.MatchString(text); {
+	case !isAlarm && connected.MatchString(text):
+		return lineSuccess
 	case quiet && isAlarm:
 		return lineMurmur
 	case quiet:
@@ -196,6 +202,16 @@ var (
 	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
+// klogLevels are the levels that klog writes as the first letter of a line.
+var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F": "FATAL"}
+
+// unstamped returns what follows the time of a line, and its level.
+func unstamped(line string) (text, severity string) {
+	begin := stamp.FindString(line)
+	text = line[len(begin):]
+	return text, cmp.Or(klogLevels[begin[:min(1, len(begin))]], level.Group(strings.TrimSpace(text)))
+}
+
 // structured returns the message of a structured line with its error, and its level; is reports whether it has a message.
 func structured(line string) (text, severity string, is bool) {
 	parts := map[string]string{}
@@ -210,7 +226,9 @@ func structured(line string) (text, severity string, is bool) {
 		}
 	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
 		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
-		return wording.Join(": ", strings.TrimRight(line[:at], " \t:=>!"), text), severity, is
+		before, named := unstamped(line[:at])
+		text = wording.Join(": ", strings.TrimRight(before, " \t:=>!"), text)
+		return strings.Join(strings.Fields(text), " "), cmp.Or(severity, named), is
 	} else if strings.Contains(line, "level=") {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
 			parts[m[1]] = m[2]

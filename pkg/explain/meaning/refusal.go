@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -231,20 +231,6 @@ func OfRefusal(message string) *Refusal {
 	return r
 }
 
-// lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,
-// in "must specify limits.cpu,limits.memory".
-func lacking(message string) (all []string) {
-	for part := range strings.SplitSeq(strings.TrimPrefix(message, "must specify "), "; ") {
-		resources, _, _ := strings.Cut(part, " for: ")
-		for resource := range strings.SplitSeq(resources, ",") {
-			if resource = strings.TrimSpace(resource); resource != "" {
-				all = append(all, resource)
-			}
-		}
-	}
-	return all
-}
-
 // Parts of OpenShift's message that say nothing about the pod: constraints that its ServiceAccount may not use, and lists in
 // Go's syntax before a sentence about one of their elements.
 var (
@@ -292,20 +278,30 @@ func (r *Refusal) row() *row[RefusalKind] { return rowIn(refusals, r.Kind) }
 // Brief returns the refusal in a few words for a column.
 func (r *Refusal) Brief() string { return r.fill(r.row().brief) }
 
-// named matches the containers that a policy or a quota names.
-var named = lazyregexp.New(`(?i)\bcontainers? (?:"[^"]+"(?:, "[^"]+")*|<[^>]+>)|\bfor: [-a-z0-9]+(?:,[-a-z0-9]+)*`)
+// quoted matches the containers that Kubernetes quotes, and named matches the containers by the kind of the refusal; a webhook may name
+// anything.
+var (
+	quoted = lazyregexp.New(`(?i)\bcontainers? "[^"]+"(?:, "[^"]+")*`)
+	named  = map[RefusalKind]*lazyregexp.Regexp{
+		RefusalPodSecurity: quoted, RefusalPolicy: quoted, RefusalQuotaNeeds: lazyregexp.New(`\bfor: [-a-z0-9]+(?:,[-a-z0-9]+)*`),
+	}
+)
 
 // NoteInjected sets Injected; inTemplate reports whether a container is in the pod template.
 func (r *Refusal) NoteInjected(inTemplate func(container string) bool) {
+	pattern := named[r.Kind]
+	if pattern == nil {
+		return
+	}
 	var all []string
-	for _, at := range named.FindAllStringIndex(r.Message, -1) {
+	for _, at := range pattern.FindAllStringIndex(r.Message, -1) {
 		_, list, _ := strings.Cut(r.Message[at[0]:at[1]], " ")
 		for name := range strings.SplitSeq(list, ",") {
-			name = strings.Trim(name, `"<> `)
+			name = strings.Trim(name, `" `)
 			if inTemplate(name) {
 				return
 			}
-			if !slices.Contains(all, name) {
+			if len(validation.IsDNS1123Label(name)) == 0 && !slices.Contains(all, name) {
 				all = append(all, name)
 			}
 		}
@@ -339,8 +335,8 @@ func (r *Refusal) Clause() (text, detail string) {
 	switch {
 	case r.Webhook != nil:
 		return "admission webhook " + r.By + " " + r.Webhook.Text(""), r.Webhook.Quote()
-	case r.neverFits() == "pods":
-		return "ResourceQuota " + r.By + " allows no such pods", r.shortMessage()
+	case r.neverFits() == "pods", r.neverFits() == "Jobs":
+		return "ResourceQuota " + r.By + " allows no such " + r.neverFits(), r.shortMessage()
 	case r.neverFits() != "":
 		return "a pod asks for more than ResourceQuota " + r.By + " has in all", r.shortMessage()
 	case r.Kind == RefusalQuota:
@@ -371,42 +367,19 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.Webhook != nil:
 		text = r.Webhook.Advice("")
 	case len(r.Injected) > 0:
-		return "find the webhook that adds " + wording.Enumerate(r.Injected, "and") + " to pods, and have it leave out these pods, or add what is allowed" + thenRetried, webhookCommand
+		text = "find the webhook that adds " + wording.Enumerate(r.Injected, "and") + " to pods, and have it leave out these pods, or add what is allowed" + thenRetried
+		if strings.Count(r.Message, "pod or container") == len(quoted.FindAllStringIndex(r.Message, -1)) && r.Kind == RefusalPodSecurity {
+			text = "{recreate} with what the message demands in the securityContext of the pod; or " + text
+		}
+		return text, webhookCommand
 	case r.neverFits() == "pods":
-		text = "see which pods the quota is about (its scopes; BestEffort: pods without requests and limits), and {recreate} with pods that it is not about, or have it raised"
+		text = "check which pods the quota applies to (its scopes; BestEffort: pods without requests and limits), and {recreate} so that it does not apply, or have it raised"
+	case r.neverFits() == "Jobs":
+		text = "check the quota, and have it raised; what others free up does not suffice"
 	case r.neverFits() != "":
 		text = "{recreate} with smaller requests, or have the quota raised; what others free up does not suffice"
 	}
 	return text, strings.NewReplacer("{namespace}", namespace, "{name}", r.By).Replace(r.row().command)
-}
-
-// neverFits returns the resource because of which a quota would refuse the object even if nothing else existed: it asks for more
-// of it than the whole quota has; "" if there is none.
-func (r *Refusal) neverFits() string {
-	if r.Kind != RefusalQuota {
-		return ""
-	}
-	asked, all, _ := strings.Cut(r.Message, ", used: ")
-	_, all, _ = strings.Cut(all, "limited: ")
-	limits := quantities(all)
-	for name, quantity := range quantities(strings.TrimPrefix(asked, "requested: ")) {
-		if limit, known := limits[name]; known && quantity.Cmp(limit) > 0 {
-			return strings.TrimPrefix(name, "count/")
-		}
-	}
-	return ""
-}
-
-// quantities parses "pods=1,requests.cpu=2", and leaves out what it cannot parse.
-func quantities(list string) map[string]resource.Quantity {
-	all := map[string]resource.Quantity{}
-	for part := range strings.SplitSeq(list, ",") {
-		name, value, _ := strings.Cut(part, "=")
-		if q, err := resource.ParseQuantity(value); err == nil {
-			all[name] = q
-		}
-	}
-	return all
 }
 
 // IsOfQuota reports whether a quota refuses the object.
@@ -431,5 +404,5 @@ func (r *Refusal) fill(template string) string {
 		inNamespace = " in namespace " + r.Namespace
 	}
 	detail, fields := cmp.Or(r.shortMessage(), "the pod template"), cmp.Or(wording.Enumerate(r.Fields, "and"), "the values that the message names")
-	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail, "{(said)}", wording.InBrackets(r.shortMessage())).Replace(template)
+	return strings.NewReplacer("{fields}", fields, "{name}", r.By, "{in namespace}", inNamespace, "{lacks}", wording.Enumerate(r.Lacks, "and"), "{detail}", detail).Replace(template)
 }

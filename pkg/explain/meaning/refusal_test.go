@@ -63,7 +63,12 @@ func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 		creating + `violates PodSecurity "restricted:latest": runAsNonRoot != true (pod or containers "agent", "main" must set securityContext.runAsNonRoot=true)`: "does not allow the pod template",
 		creating + "failed quota: q: must specify limits.cpu for: agent,proxy; limits.memory for: agent":                                                           "ResourceQuota q rejects containers agent and proxy (not in the pod template)",
 		creating + "failed quota: q: must specify limits.cpu for: agent,main":                                                                                      "rejects the pod template",
-		`admission webhook "v.gatekeeper.sh" denied the request: [limits] container <agent> has no memory limit`:                                                   "denies them because of container agent (not in the pod template)",
+		`admission webhook "v.gatekeeper.sh" denied the request: [limits] container <agent> has no memory limit`:                                                   "Gatekeeper denies them: container <agent> has",
+		`admission webhook "v.gatekeeper.sh" denied the request: [required-labels] you must provide labels for: owner`:                                             "Gatekeeper denies them: you must",
+		`admission webhook "w.io" denied the request: missing approval for: production`:                                                                            "w.io denies them: missing",
+		creating + `ValidatingAdmissionPolicy 'tags' denied request: container "registry.example/app:latest" must not use the tag latest`:                          "tags denies them: container",
+		creating + `ValidatingAdmissionPolicy 'tags' denied request: container "agent" must not use the tag latest`:                                                "because of container agent (not in the pod template)",
+		creating + `violates PodSecurity "restricted:latest": capabilities (container "agent" must set x), runAsNonRoot (pod or container "agent" must set y)`:     "container agent (not in the pod template)",
 		creating + `violates PodSecurity "baseline:latest": hostNetwork=true`:                                                                                      "does not allow the pod template",
 	} {
 		r := OfRefusal(message)
@@ -71,7 +76,9 @@ func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 		if got := r.Text(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", message, got)
 		}
-		if advice, _ := r.Advice("ns"); strings.Contains(advice, "find the webhook") != (len(r.Injected) > 0) {
+		advice, _ := r.Advice("ns")
+		ofPod := strings.Contains(message, `(pod or container "agent"`) && !strings.Contains(message, "(container")
+		if strings.Contains(advice, "find the webhook") != (len(r.Injected) > 0) || strings.Contains(advice, "securityContext of the pod") != ofPod {
 			t.Errorf("%s: %s", message, advice)
 		}
 	}
@@ -108,6 +115,20 @@ func FuzzRefusal(f *testing.F) {
 			t.Errorf("%q: %+v", message, r)
 		}
 	})
+}
+
+// Requirements: CLI-06
+func TestQuotaThatAllowsNoPodsOrJobsIsNotAboutRequests(t *testing.T) {
+	for numbers, want := range map[string]string{
+		"requested: pods=1,requests.cpu=2,requests.memory=2, used: pods=0, limited: pods=0,requests.cpu=1,requests.memory=1": "ResourceQuota team allows no such pods",
+		"requested: count/pods=1,cpu=2, used: count/pods=0, limited: count/pods=0,cpu=1":                                     "ResourceQuota team allows no such pods",
+		"requested: count/jobs.batch=1, used: count/jobs.batch=0, limited: count/jobs.batch=0":                               "ResourceQuota team allows no such Jobs",
+	} {
+		r := OfRefusal(`pods "a" is forbidden: exceeded quota: team, ` + numbers)
+		if advice, _ := r.Advice("ns"); !strings.HasPrefix(r.Text(), want) || !strings.Contains(advice, "have it raised") {
+			t.Errorf("%s: %s; %s", numbers, r.Text(), advice)
+		}
+	}
 }
 
 // Requirements: CLI-06

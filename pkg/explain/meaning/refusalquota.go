@@ -1,0 +1,58 @@
+package meaning
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// lacking returns the resources in "must specify limits.cpu for: main; limits.memory for: main", or, before Kubernetes 1.23,
+// in "must specify limits.cpu,limits.memory".
+func lacking(message string) (all []string) {
+	for part := range strings.SplitSeq(strings.TrimPrefix(message, "must specify "), "; ") {
+		resources, _, _ := strings.Cut(part, " for: ")
+		for resource := range strings.SplitSeq(resources, ",") {
+			if resource = strings.TrimSpace(resource); resource != "" {
+				all = append(all, resource)
+			}
+		}
+	}
+	return all
+}
+
+// neverFits returns the resource because of which a quota would refuse the object even if nothing else existed: it asks for more
+// of it than the whole quota has; pods or Jobs if it limits their number, "" if there is none.
+func (r *Refusal) neverFits() string {
+	if r.Kind != RefusalQuota {
+		return ""
+	}
+	asked, all, _ := strings.Cut(r.Message, ", used: ")
+	_, all, _ = strings.Cut(all, "limited: ")
+	limits := quantities(all)
+	requests := quantities(strings.TrimPrefix(asked, "requested: "))
+	for _, name := range append([]string{"pods", "count/pods"}, slices.Sorted(maps.Keys(requests))...) {
+		request := requests[name]
+		if limit, known := limits[name]; known && request.Cmp(limit) > 0 {
+			return cmp.Or(limitedNumbers[name], name)
+		}
+	}
+	return ""
+}
+
+// limitedNumbers are the resources of a quota that limit the number of objects.
+var limitedNumbers = map[string]string{"pods": "pods", "count/pods": "pods", "count/jobs.batch": "Jobs"}
+
+// quantities parses "pods=1,requests.cpu=2", and leaves out what it cannot parse.
+func quantities(list string) map[string]resource.Quantity {
+	all := map[string]resource.Quantity{}
+	for part := range strings.SplitSeq(list, ",") {
+		name, value, _ := strings.Cut(part, "=")
+		if q, err := resource.ParseQuantity(value); err == nil {
+			all[name] = q
+		}
+	}
+	return all
+}
