@@ -1,8 +1,6 @@
 package text
 
 import (
-	"strings"
-
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -39,8 +37,8 @@ func (p *page) owner(o *owner) {
 		p.Blank()
 	}
 	p.Para(0, 0, layout.Text(layout.Bold, o.sentence))
-	if len(o.notes) > 0 {
-		p.Para(0, 0, plain(strings.Join(o.notes, " ")))
+	for _, note := range o.notes {
+		p.Para(0, 0, plain(note))
 	}
 	mark := p.Glyphs.Quote + " "
 	for _, message := range o.quoted {

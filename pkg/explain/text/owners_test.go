@@ -26,7 +26,8 @@ func TestOwnersComeFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = `CronJob fine started its last Job.
-It is\x07 well. The next start is soon.
+It is\x07 well.
+The next start is soon.
 
 CronJob a\x1b[2J cannot create its Jobs.
   | Error creating job: no\x07

@@ -33,6 +33,14 @@ func TestCheckAcceptsWhatIsRight(t *testing.T) {
 		"scaled down": storyOf(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).pod("b-1", released).pod("b-1", deleted).gone("b-1").
 			pod("a-0", succeeded).pod("c-2").pod("c-2", succeeded).status(record(uid("a-0", "c-2"), none)).
 			pod("a-0", released).pod("c-2", released).status(and(count(2, 0), met)).status(complete),
+		"a Job that is suspended and resumed": storyOf(nil).
+			status(func(s *batchv1.JobStatus) {
+				s.StartTime = nil
+				decide(batchv1.JobSuspended, "JobSuspended", "Job suspended", 1)(s)
+			}).
+			status(func(s *batchv1.JobStatus) {
+				s.StartTime, s.Conditions[0].Status, s.Conditions[0].Reason = at(2), "False", "JobResumed"
+			}),
 		"what is gone takes no room": storyOf(nil).pod("a-0").pod("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](1) }).
 			pod("b-1", released).gone("b-1").edit(func(j *batchv1.Job) { j.Spec.Parallelism = ptr.To[int32](2) }).pod("c-2"),
 		"a policy that changes": storyOf(nil).pod("a-0").pod("a-0", deleted).

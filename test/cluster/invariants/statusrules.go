@@ -15,7 +15,10 @@ func (c *checker) checkStatus(old, job *batchv1.Job) {
 	for _, p := range sim.ValidateStatus(old, job) {
 		c.violate(job, p.Origin, "%s: %s", p.Field, p.Detail)
 	}
-	if slices.ContainsFunc(old.Status.Conditions, func(was batchv1.JobCondition) bool { return history.Condition(job, was.Type) == nil }) {
+	isGone := func(was batchv1.JobCondition) bool {
+		return !slices.ContainsFunc(job.Status.Conditions, func(c batchv1.JobCondition) bool { return c.Type == was.Type })
+	}
+	if slices.ContainsFunc(old.Status.Conditions, isGone) {
 		c.violate(job, "STV-09", "a condition is gone")
 	}
 	complete, at := history.Condition(job, batchv1.JobComplete), job.Status.CompletionTime
