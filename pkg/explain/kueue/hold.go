@@ -93,7 +93,7 @@ var holds = []holdRow{
 		kind:    NoResource,
 		pattern: regexp.MustCompile(`resource (?P<resource>\S+) unavailable in ClusterQueue`),
 		text:    suspended + ": the ClusterQueue of {queue} has no quota for {resource}",
-		advice: "waiting does not help: have {resource} added to the resourceGroups of the ClusterQueue, or {recreate} in a queue that has quota for it",
+		advice:  "waiting does not help: have {resource} added to the resourceGroups of the ClusterQueue, or {recreate} in a queue that has quota for it",
 	},
 	{
 		kind:    UntoleratedTaint,
@@ -175,7 +175,9 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 }
 
 // Advice returns advice on the reason.
-func (h *Hold) Advice() string { return strings.NewReplacer("{taint}", h.Taint, "{resource}", h.Resource).Replace(h.row().advice) }
+func (h *Hold) Advice() string {
+	return strings.NewReplacer("{taint}", h.Taint, "{resource}", h.Resource).Replace(h.row().advice)
+}
 
 // maxText is the maximum length of a check's message in a sentence, in characters.
 const maxText = 160
