@@ -127,7 +127,7 @@ const (
 	OwnedSucceeded OwnedState = "Succeeded" // or certain to succeed
 	OwnedFailing   OwnedState = "Failing"   // certain to fail
 	OwnedFailed    OwnedState = "Failed"
-	OwnedUnknown   OwnedState = "Unknown"   // the Job no longer exists
+	OwnedUnknown   OwnedState = "Unknown" // the Job no longer exists
 )
 
 // OwnedRun is a Job of a CronJob or JobSet in short.
