@@ -17,6 +17,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/sim"
+	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/invariants"
 )
 
 // statusEdit changes a status that the test itself writes.
@@ -50,7 +51,7 @@ func uncountedAre(succeeded, failed []types.UID) statusEdit {
 	}
 }
 
-// The virtual API server accepts and rejects the same statuses as the API server. The checker of the stored versions has its rules.
+// The virtual API server, and the checker of stored versions, accept and reject the same statuses as the API server.
 // Requirements: STV-01, STV-02, STV-03, STV-04, STV-05, STV-06, STV-07, STV-08, STV-09, STV-10, STV-11, STV-12, STV-13, STV-14, STV-15, STV-16, STV-17, STV-18, STV-19, STV-20, STV-21, STV-25
 func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 	t.Parallel()
@@ -119,20 +120,28 @@ func TestStatusRulesAreThoseOfTheAPIServer(t *testing.T) {
 		for _, edit := range c.step {
 			edit(&tried.Status)
 		}
-		var found []string
-		for _, p := range sim.ValidateStatus(stored, tried) {
-			found = append(found, p.Origin)
-		}
 		_, err = writeStatus(t.Context(), jobs, stored, c.step)
-		switch {
-		case c.rule == "" && (err != nil || len(found) > 0):
-			t.Errorf("a legal status is rejected: %v, broken rules %v", err, found)
-		case c.rule != "" && !apierrors.IsInvalid(err):
-			t.Errorf("%s: the API server says %v", c.rule, err)
-		case c.rule != "" && !slices.Contains(found, c.rule):
-			t.Errorf("%s is not found, but %v", c.rule, found)
+		if c.rule == "" && err != nil || c.rule != "" && !apierrors.IsInvalid(err) {
+			t.Errorf("%q: the API server answers %v", c.rule, err)
+		}
+		for who, found := range brokenRules(stored, tried) {
+			if c.rule == "" && len(found) > 0 || c.rule != "" && !slices.Contains(found, c.rule) {
+				t.Errorf("%q: %s: broken rules %v", c.rule, who, found)
+			}
 		}
 	}
+}
+
+// brokenRules returns the rules that the virtual API server and the checker of stored versions find broken.
+func brokenRules(stored, tried *batchv1.Job) map[string][]string {
+	found := map[string][]string{"the virtual API server": nil, "the checker": nil}
+	for _, p := range sim.ValidateStatus(stored, tried) {
+		found["the virtual API server"] = append(found["the virtual API server"], p.Origin)
+	}
+	for _, r := range invariants.BrokenStatusRules(stored, tried) {
+		found["the checker"] = append(found["the checker"], r.ID)
+	}
+	return found
 }
 
 // writeStatus changes the status of a Job as its controller would.

@@ -149,7 +149,9 @@ func (c *checker) jobChanged(v history.Version) {
 	l.writes++
 	before := l.known
 	l.known = []*batchv1.Job{v.Job}
-	c.checkStatus(old, v.Job)
+	for _, rule := range BrokenStatusRules(old, v.Job) {
+		c.violate(v.Job, rule.ID, "%s", rule.Text)
+	}
 	c.checkConditions(l, old)
 	c.exactlyOnce(l, old)
 	c.evidence(l, old, before)
