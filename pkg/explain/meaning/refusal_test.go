@@ -54,8 +54,7 @@ func refusalCases() map[string]refusalCase {
 
 // Requirements: PND-06, CRJ-01
 // A container that a policy names, and the template does not have, comes from a webhook.
-// Requirements: PND-06
-// Requirements: STL-03
+// Requirements: PND-06, CLI-18
 func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 	const creating = `Error creating: pods "a" is forbidden: `
 	for message, want := range map[string]string{
