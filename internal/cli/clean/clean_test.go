@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -257,13 +258,12 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 			api.API.Put(other)
 		},
 	} {
-		api, lost := team(t), false
+		api, lost := team(t), atomic.Bool{}
 		api.Around = func(_ string, _ *http.Request, serve func()) {
-			if lost {
+			if lost.Swap(true) {
 				serve()
 				return
 			}
-			lost = true
 			meanwhile(api)
 			panic(http.ErrAbortHandler)
 		}
