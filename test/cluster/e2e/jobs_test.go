@@ -5,7 +5,47 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
+
+// The built-in controller runs beside ours: each keeps to its own Jobs, and a third controller's Job is unchanged
+// (MGB-01, MGB-05, MGB-06, MGB-13).
+func TestEachControllerKeepsToItsJobs(t *testing.T) {
+	t.Parallel()
+	ns := namespace(t)
+	named := func(name string, managedBy *string) func(*batchv1.Job) {
+		return func(j *batchv1.Job) { j.Name, j.Spec.ManagedBy = name, managedBy }
+	}
+	apply(t, ns, "non-indexed.yaml", named("ours", ptr.To("batchjob.dev/controller")))
+	apply(t, ns, "non-indexed.yaml", named("built-in", nil))
+	apply(t, ns, "non-indexed.yaml", named("reserved", ptr.To(batchv1.JobControllerName)))
+	apply(t, ns, "non-indexed.yaml", named("foreign", ptr.To("example.com/other")))
+	for name, manager := range map[string]string{"ours": "kubectl-batchjob-controller", "built-in": "kube-controller-manager", "reserved": "kube-controller-manager"} {
+		job, reason := finished(t, ns, name)
+		if reason != "Complete/CompletionsReached" || job.Status.Succeeded != 4 {
+			t.Errorf("%s: %s %+v", name, reason, job.Status)
+		}
+		for _, f := range job.ManagedFields {
+			if f.Subresource == "status" && f.Manager != manager {
+				t.Errorf("the status of %s was written by %s", name, f.Manager)
+			}
+		}
+		for _, pod := range pods(t, ns, name) {
+			_, numbered := pod.Annotations["batchjob.dev/attempt"]
+			if numbered != (name == "ours") {
+				t.Errorf("pod %s was created by the wrong controller", pod.Name)
+			}
+		}
+	}
+	foreign, err := client.BatchV1().Jobs(ns).Get(t.Context(), "foreign", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := foreign.Status; s.StartTime != nil || s.UncountedTerminatedPods != nil || len(s.Conditions) > 0 || len(pods(t, ns, "foreign")) > 0 {
+		t.Errorf("the foreign Job was touched: %+v", s)
+	}
+}
 
 // With restartPolicy OnFailure, each container fails once and is restarted in its pod, and nothing counts as failed
 // (JOB-59).
