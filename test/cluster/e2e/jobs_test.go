@@ -10,7 +10,7 @@ import (
 )
 
 // The built-in controller runs beside ours: each keeps to its own Jobs, and a third controller's Job is unchanged
-// (MGB-01, MGB-05, MGB-06, MGB-13).
+// (MGB-01, MGB-05, MGB-06, MGB-13). The verdict about what the cluster stored needs all four kinds.
 func TestEachControllerKeepsToItsJobs(t *testing.T) {
 	t.Parallel()
 	ns := namespace(t)
