@@ -94,7 +94,7 @@ func withCronJob(t *testing.T) *clitest.Writes {
 	return api
 }
 
-// end gives created Jobs that run a status; those whose memory is 1Gi get the first.
+// end sets the status of Jobs that were created and run: the first status if their memory is 1Gi.
 func end(small, others string) func(*clitest.Writes) {
 	return func(api *clitest.Writes) {
 		for _, name := range []string{"train", "train-retry-1", "manual"} {

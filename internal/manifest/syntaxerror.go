@@ -151,8 +151,8 @@ func explainJSON(text []byte, at int, problem string) (string, int) {
 	return words, at
 }
 
-// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines: the next line that
-// is not indented more than a line with an opening bracket at its end starts with the closing one. "" if there is none.
+// findBracket finds a bracket that is not closed, or is missing after a colon, by the indentation of the lines: a line that ends
+// with an opening bracket is closed by the next line that is not indented more. "" if each of them is.
 func findBracket(text []byte) (problem string, at int) {
 	type line struct {
 		width, end int

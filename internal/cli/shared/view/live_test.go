@@ -135,7 +135,7 @@ func TestOnlyTheOpenJobIsWatched(t *testing.T) {
 		t.Errorf("pods %q, gaps %q", podNames(got), gapsOf(got))
 	}
 	s.untilWatching("jobs 2 pods 1 events 2")
-	s.until("the event is told", func(got *snapshot.Snapshot) bool {
+	s.until("the event is shown", func(got *snapshot.Snapshot) bool {
 		return slices.ContainsFunc(got.Job.Report.Timeline, func(m explain.Moment) bool { return strings.Contains(m.Text, "NodeHasTrouble") })
 	})
 	if got := s.open("other"); podNames(got) != "other-a" || len(got.Jobs.Items) != 2 {

@@ -34,7 +34,7 @@ func TestEventWaitsForItsPod(t *testing.T) {
 	}
 	api.pods.Put(clitest.EndedPod(train, "custom-pod", 42, ""))
 	s.until("the pod is there", func(got *snapshot.Snapshot) bool { return podNames(got) == "custom-pod" })
-	s.until("its event is told", updatesOf("FailedMount"))
+	s.until("its event is shown", updatesOf("FailedMount"))
 	s.end()
 }
 
@@ -59,6 +59,6 @@ func TestPodsAreReadBeforeTheirEvents(t *testing.T) {
 		t.Errorf("events of pods were asked for %d times before the pods were known", n)
 	}
 	close(answer)
-	s.until("the event is told", updatesOf("FailedMount"))
+	s.until("the event is shown", updatesOf("FailedMount"))
 	s.end()
 }

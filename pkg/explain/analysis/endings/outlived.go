@@ -3,6 +3,7 @@ package endings
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"k8s.io/utils/ptr"
 
@@ -109,6 +110,15 @@ func FindCutShort(in *facts.Facts) (longest *explain.CutShort) {
 	if in.Decision.EndedBy != explain.EndedByDeadline {
 		return nil
 	}
+	type run struct{ pod, container string }
+	began := map[run]time.Time{} // the first start
+	for i := range in.Events {
+		e := &in.Events[i]
+		of := run{e.Pod, e.Container}
+		if at, known := began[of]; e.Reason == "Started" && (!known || e.Last.Before(at)) {
+			began[of] = e.Last
+		}
+	}
 	pods := map[string]bool{}
 	for _, e := range stoppedAtDeadline(in) {
 		name := e.container
@@ -116,14 +126,12 @@ func FindCutShort(in *facts.Facts) (longest *explain.CutShort) {
 		if in.OnlyServes(name) || in.IsSidecar(&input.Container{Name: name, Init: in.IsInit(name)}) {
 			continue
 		}
-		for i := range in.Events {
-			start := &in.Events[i]
-			if start.Reason != "Started" || start.Pod != e.Pod || start.Container != name || start.Last.After(e.Last) {
-				continue
-			}
-			if ran := int64(e.Last.Sub(start.Last).Seconds()); longest == nil || ran > longest.RanSeconds {
-				longest = &explain.CutShort{Pod: e.Pod, Container: name, RanSeconds: ran}
-			}
+		start, known := began[run{e.Pod, name}]
+		if !known || start.After(e.Last) {
+			continue
+		}
+		if ran := int64(e.Last.Sub(start).Seconds()); longest == nil || ran > longest.RanSeconds {
+			longest = &explain.CutShort{Pod: e.Pod, Container: name, RanSeconds: ran}
 		}
 	}
 	if longest != nil {
