@@ -18,14 +18,12 @@ func TestManyChangesAreOneSnapshot(t *testing.T) {
 	s := startLive(t, api)
 	s.open("train")
 	s.untilWatching("jobs 2 pods 1 events 2")
-	s.pass(5 * time.Second)
-	report := s.latest().Job.Report
-	s.pass(90 * time.Second)
-	if got := s.latest(); got.Job.Report != report || got.Time.Sub(report.ObservedAt.Time) < time.Minute {
-		t.Errorf("it was explained again, at %s", got.Job.Report.ObservedAt)
-	}
+	// What the watches deliver may still cause one more report, however late this goroutine gets to it.
+	s.until("the report of a finished Job is a minute old", func(got *snapshot.Snapshot) bool {
+		return got.Time.Sub(got.Job.Report.ObservedAt.Time) > time.Minute
+	})
 	s.open("second")
-	report = s.latest().Job.Report
+	report := s.latest().Job.Report
 	s.until("time passes in it", func(got *snapshot.Snapshot) bool {
 		return got.Job.Report.ObservedAt.Sub(report.ObservedAt.Time) > 3*time.Second
 	})
