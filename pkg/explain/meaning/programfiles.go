@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -33,13 +34,12 @@ var fileErrors = []errorRow{
 			{"enospc", lazyregexp.New(`\bENOSPC\b`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
-		yieldsTo:    []ErrorKind{ErrorSharedMemory},
-		subject:     pathInLine,
-		brief:       "no space left",
-		named:       "no space left on device for %s",
-		text:        "no space left on device",
-		namedAdvice: "give the volume or disk that has %s more space, or write less to it",
-		advice:      "give the volume or disk that is full more space, or write less to it",
+		yieldsTo: []ErrorKind{ErrorSharedMemory},
+		subject:  pathInLine,
+		answer:   lazyregexp.New(`^\S+: (?:error: )?(\S+ failed on .+?)(?:, exiting)?$`),
+		brief:    "no space left",
+		describe: spaceText,
+		advise:   spaceAdvice,
 	},
 	{
 		kind: ErrorSharedMemory,
@@ -91,7 +91,7 @@ var fileErrors = []errorRow{
 		brief:    "file missing",
 		named:    "%s does not exist",
 		text:     "a file does not exist",
-		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, nil) },
+		advise:   missingFileAdvice,
 	},
 	{
 		kind: ErrorLibraryVersion,
@@ -148,28 +148,66 @@ func libraryOf(version string) string {
 }
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
-type Mount struct{ Path, Volume, Kind string }
+type Mount struct {
+	Path, Volume, Kind string
+	// ReadOnly reports whether the container cannot write to it.
+	ReadOnly bool
+}
 
-// FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
-func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
+// text returns "volume data (claim reports), which is mounted at /data in container main".
+func (m *Mount) text(c Container) string {
+	return fmt.Sprintf("volume %s, which is mounted at %s in container %s", wording.Join(" ", m.Volume, m.Kind), m.Path, c.Name)
+}
+
+// mountOf returns the volume that has a path, nil if it is on none.
+func (c *Container) mountOf(file string) (in *Mount) {
+	for i := range c.Mounts {
+		m := &c.Mounts[i]
+		if dir := path.Clean(m.Path); strings.HasPrefix(file+"/", strings.TrimSuffix(dir, "/")+"/") && (in == nil || len(m.Path) > len(in.Path)) {
+			in = m
+		}
+	}
+	return in
+}
+
+// missingFileAdvice returns advice on a missing file, or on a pattern that matches no file.
+func missingFileAdvice(e *KnownError, c Container) string {
 	what := "lacks " + e.Subject
 	if strings.Contains(e.Subject, "*") {
 		what = "has nothing that matches " + e.Subject
 	}
-	var in *Mount
-	for i := range mounts {
-		m := &mounts[i]
-		if dir := path.Clean(m.Path); strings.HasPrefix(e.Subject+"/", strings.TrimSuffix(dir, "/")+"/") && (in == nil || len(m.Path) > len(in.Path)) {
-			in = m
-		}
-	}
-	switch {
+	switch in := c.mountOf(e.Subject); {
 	case in != nil && in.Kind == "emptyDir":
 		return fmt.Sprintf("find out what should write into volume %s (emptyDir), which is mounted at %s in container %s: it is empty or %s", in.Volume, in.Path, c.Name, what)
 	case in != nil:
-		return fmt.Sprintf("check volume %s, which is mounted at %s in container %s: it is empty or %s", wording.Join(" ", in.Volume, in.Kind), in.Path, c.Name, what)
+		return fmt.Sprintf("check %s: it is empty or %s", in.text(c), what)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
+}
+
+// spaceText describes a disk that is full by the file that it lacks room for, or by what failed because of that.
+func spaceText(subject string) string {
+	const text = "no space left on device"
+	if strings.Contains(subject, " ") {
+		return text + wording.InBrackets(subject)
+	}
+	return wording.Join(" for ", text, subject)
+}
+
+// spaceAdvice names the volume that is full: that of the file, or the only one that the container can write to.
+func spaceAdvice(e *KnownError, c Container) string {
+	const advice = "give %s more space, or write less to it"
+	if in := c.mountOf(e.Subject); in != nil {
+		return fmt.Sprintf(advice, in.text(c))
+	}
+	if strings.HasPrefix(e.Subject, "/") {
+		return fmt.Sprintf(advice, "the disk that has "+wording.Shorten(e.Subject, maxDetail))
+	}
+	writable := slices.DeleteFunc(slices.Clone(c.Mounts), func(m Mount) bool { return m.ReadOnly })
+	if len(writable) != 1 {
+		return fmt.Sprintf(advice, "the volume or disk that is full")
+	}
+	return "find out which disk is full, probably " + writable[0].text(c) + ", and " + fmt.Sprintf(advice, "it")
 }
 
 // spaced returns a name with a space before it, "" without a name.

@@ -15,11 +15,13 @@ type Unfit struct {
 	Kind UnfitKind `json:"kind"`
 	// Nodes is the number of nodes for which the reason holds; 0 if it holds for the pod, whatever the node.
 	Nodes int32 `json:"nodes,omitempty"`
-	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), the claim, or the nodeSelector of the pod template (disk=ssd); "" if none
-	// is known.
+	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), the claim, or the nodeSelector (disk=ssd) or the host ports of the pod
+	// template; "" if none is known.
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
+	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
+	Holder string `json:"holder,omitempty"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -152,8 +154,8 @@ var unfits = []unfitRow{
 		kind:     UnfitHostPort,
 		patterns: re(`free (?:host )?ports`),
 		text:     "host port in use",
-		nodes:    [2]string{"has its host port in use", "have its host port in use"},
-		advice:   "{recreate} without hostPort, or with a lower parallelism: each node has the port only once",
+		nodes:    [2]string{"has its host port{ name} in use", "have its host port{ name} in use"},
+		advise:   portAdvice,
 	},
 	{
 		kind:     UnfitVolumeCount,
@@ -382,7 +384,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 		selector = "nodeSelector (" + u.Name + ")"
 	}
-	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+	return strings.NewReplacer("{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
 func resourceAdvice(u *Unfit, _ []Claim) string {
@@ -405,6 +407,15 @@ func selectorAdvice(u *Unfit, _ []Claim) string {
 		return "compare nodeSelector and affinity of the pod with the labels of the nodes"
 	}
 	return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
+}
+
+// portAdvice returns advice on a host port that another pod has, which may be one of the same Job.
+func portAdvice(u *Unfit, _ []Claim) string {
+	text := "{recreate} without hostPort, or with a lower parallelism: each node has the port only once"
+	if u.Holder != "" {
+		text += ", and pod " + u.Holder + " of the Job has it"
+	}
+	return text
 }
 
 // taintAdvice returns advice on a taint. The cluster itself sets taints of node.kubernetes.io.

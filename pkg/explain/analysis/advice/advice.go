@@ -3,6 +3,7 @@
 package advice
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -146,9 +147,7 @@ func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError)
 	container := meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-	}
-	if known.Kind == meaning.ErrorFileMissing {
-		return known.FileAdvice(container, in.Mounts(c.Name))
+		Mounts: in.Mounts(c.Name), Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
 	}
 	return known.Advice(container)
 }

@@ -138,16 +138,16 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 		return nil
 	}
 	for _, m := range c.VolumeMounts {
-		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name}
+		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, ReadOnly: m.ReadOnly}
 		for i := range in.Spec.Template.Spec.Volumes {
 			switch v := &in.Spec.Template.Spec.Volumes[i]; {
 			case v.Name != m.Name:
 			case v.EmptyDir != nil:
 				mount.Kind = "emptyDir"
 			case v.ConfigMap != nil:
-				mount.Kind = "(ConfigMap " + v.ConfigMap.Name + ")"
+				mount.Kind, mount.ReadOnly = "(ConfigMap "+v.ConfigMap.Name+")", true
 			case v.Secret != nil:
-				mount.Kind = "(Secret " + v.Secret.SecretName + ")"
+				mount.Kind, mount.ReadOnly = "(Secret "+v.Secret.SecretName+")", true
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "(claim " + v.PersistentVolumeClaim.ClaimName + ")"
 			}
