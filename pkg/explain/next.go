@@ -45,6 +45,7 @@ const (
 	StepTTL              StepKind = "DeletedAfterFinished" // a Wait
 	StepGone             StepKind = "Gone"                 // the Job is being deleted
 	StepBlocked          StepKind = "Blocked"              // nothing happens: a Problem blocks the whole Job
+	StepRequeue          StepKind = "Requeue"              // Kueue tries again to admit the Job
 	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
 	StepEnd              StepKind = "End"                  // the terminal Condition
 	StepBackoff          StepKind = "Backoff"              // a Wait

@@ -102,6 +102,8 @@ func StepText(s *explain.Step) string {
 		return "the Job is removed once its pods and finalizers are gone"
 	case explain.StepBlocked:
 		return "nothing happens until this changes"
+	case explain.StepRequeue:
+		return "Kueue tries again to admit the Job"
 	case explain.StepTerminated:
 		return "the last terminating pod must have ended by then"
 	case explain.StepEnd:

@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -32,7 +33,7 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	case in.Job.DeletionTimestamp != nil:
 		steps = []explain.Step{{Kind: explain.StepGone}}
 	case v.Blocker != nil && v.Blocker.HoldsJob:
-		steps = []explain.Step{{Kind: explain.StepBlocked}}
+		steps = nextHeld(in, v.Blocker)
 	case in.Decision.Decided():
 		terminal := reconcile.OutcomeFailed
 		if in.Decision.Outcome == reconcile.OutcomeSucceeding {
@@ -46,6 +47,19 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 		steps[i].Text = words.StepText(&steps[i])
 	}
 	return steps
+}
+
+// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed.
+func nextHeld(in *facts.Facts, p *explain.Problem) []explain.Step {
+	h := p.Suspension.Hold
+	if h == nil || h.Kind != kueue.FailedChecks {
+		return []explain.Step{{Kind: explain.StepBlocked}}
+	}
+	step := explain.Step{Kind: explain.StepRequeue}
+	if h.RequeueAt != nil && h.RequeueAt.After(in.Now) {
+		step.At = h.RequeueAt
+	}
+	return []explain.Step{step}
 }
 
 // nextAt returns the step at the end of a clock, if it runs.
