@@ -138,6 +138,8 @@ func limitText(s *explain.Step) string {
 			more = wording.Plural(s.Count, "more restart", "more restarts")
 		}
 		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", more, s.Limit)
+	case explain.StepQueueEnds:
+		return fmt.Sprintf("the Job is complete when its %s ended", wording.Plural(s.Count, "active pod has", "active pods have"))
 	case explain.StepFailedIndexes:
 		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
 	}

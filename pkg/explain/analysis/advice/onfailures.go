@@ -40,6 +40,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
+	if in.QueueEnds() {
+		out = append(out, advise(words.SetCompletions, "")...)
+	}
 	out = append(out, onDisruption(in, failed, f)...)
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)

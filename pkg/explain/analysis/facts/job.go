@@ -21,6 +21,12 @@ import (
 // Indexed reports whether completionMode is Indexed.
 func (in *Facts) Indexed() bool { return jobspec.IsIndexed(in.Spec) }
 
+// QueueEnds reports whether no more pods are created because a pod has succeeded: the Job is a work queue, without completions.
+func (in *Facts) QueueEnds() bool {
+	return in.Spec.Completions == nil && !in.Decision.Decided() && (in.Job.Status.Succeeded > 0 ||
+		slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Phase == corev1.PodSucceeded }))
+}
+
 // PerIndex reports whether the indexes have a backoffLimit of their own.
 func (in *Facts) PerIndex() bool { return in.Indexed() && in.Spec.BackoffLimitPerIndex != nil }
 
