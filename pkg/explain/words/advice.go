@@ -57,6 +57,11 @@ const (
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
 
+// ReplaceLater returns advice on a pod that failed while the pod that it replaces was still terminating.
+func ReplaceLater(pod, before string) string {
+	return fmt.Sprintf("if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended", pod, before)
+}
+
 // Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
 func Unpin(node string) string {
 	return fmt.Sprintf("{recreate} without nodeName %s, which pins its pods to that node whatever happens to it", node)

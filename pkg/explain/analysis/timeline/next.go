@@ -103,7 +103,7 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
 		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
 	}
-	if s := v.Indexes; s != nil && s.PendingCount > 0 && s.ActiveCount > 0 {
+	if s := v.Indexes; s != nil && s.PendingCount > 0 && s.ActiveCount > 0 && !slices.ContainsFunc(v.Problems, isRefusal) {
 		steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
 	}
 	return steps
