@@ -85,7 +85,7 @@ func TestJobSetIsExplained(t *testing.T) {
 		},
 		"a Job that retries": {
 			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {}), job("train-b-0", retrying)}, state: explain.JobSetRunning,
-			first: "JobSet train is running: 0 of its 2 Jobs succeeded; its Job train-b-0 has 1 failed pod: container main exited with code 3: no data.",
+			first: "JobSet train is running: 0 of its 2 Jobs succeeded; its Job train-b-0 has 1 failed pod: container main exited with code 3: no data; 3 restarts so far.",
 		},
 		"restarts used up": {
 			spec: `"failurePolicy": {"maxRestarts": 3}`, status: strings.Replace(failed, "%", "ReachedMaxRestarts", 1), state: explain.JobSetFailed,
