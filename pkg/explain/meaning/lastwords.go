@@ -40,7 +40,7 @@ func telling(raw []string) int {
 			if isBetter {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
-		case line.kind == lineAlarm && !isBetter && strings.HasSuffix(line.text, ":"):
+		case line.kind == lineAlarm && !isBetter && (strings.HasSuffix(line.text, ":") || place.MatchString(line.text) && lines.at(last).kind == lineAlarm):
 			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
@@ -72,30 +72,49 @@ func (l *logLines) isBetter(at, last int) bool {
 // isDetail reports whether the line is a detail of an error; an inner exception of .NET says more than the outer one.
 func (l *logLine) isDetail() bool { return l.indented && !strings.HasPrefix(l.text, "--->") }
 
-// wrapper matches the line of a program that reports the failure of another one.
-var wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
+var (
+	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
+	// the other's exit code.
+	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
+	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+\W*$`)
+	// outcome matches an error that says only what failed, and place one that says only where.
+	outcome = lazyregexp.New(`^(?:[A-Za-z]+: |\[[A-Z]+\] |[A-Z]+ )?[\w -]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
+	place   = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
+)
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
-// it names, or the first of the errors directly before it; otherwise, that of its cause.
+// it names, or the first of the errors directly before it; of a line about a child process, the last words of that; of one that says
+// only what failed, or has only the level of an error, the error before it; otherwise, that of its cause.
 func beneath(lines *logLines, at int) int {
-	name := wrapper.Group(lines.at(at).text)
-	if name == "" {
-		return cause(lines, at)
+	line := lines.at(at)
+	if name := wrapper.Group(line.text); name != "" {
+		for i := at - 1; i >= 0; i-- {
+			if strings.HasPrefix(lines.at(i).text, name+": ") {
+				return i
+			}
+		}
+		for at > 0 && lines.at(at-1).kind == lineAlarm {
+			at--
+		}
+		return at
 	}
-	for i := at - 1; i >= 0; i-- {
-		if strings.HasPrefix(lines.at(i).text, name+": ") {
-			return i
+	isChild, isOutcome := child.MatchString(line.text), outcome.MatchString(line.text)
+	for i, plain := at-1, 0; i >= 0 && (isChild || isOutcome || line.ranked); i-- {
+		switch before := lines.at(i); {
+		case before.kind == lineAlarm && !before.ranked && !child.MatchString(before.text) && !outcome.MatchString(before.text), isChild && before.kind == lineMurmur:
+			return beneath(lines, i)
+		case before.kind == lineSuccess, plain >= maxPlainLines, line.ranked && before.kind != lineAlarm:
+			return cause(lines, at)
+		case before.kind == linePlain:
+			plain++
 		}
 	}
-	for at > 0 && lines.at(at-1).kind == lineAlarm {
-		at--
-	}
-	return at
+	return cause(lines, at)
 }
 
 var (
 	// errorName matches lines that begin with the name of an error, or with its level.
-	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$:]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
 	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
 	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
 )

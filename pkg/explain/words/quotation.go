@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -42,6 +43,9 @@ func meant(e *meaning.KnownError, message string) quotation {
 // meansExit returns the meaning of an exit code, which stands for a message.
 func meansExit(text string) quotation { return quotation{message: text, before: ": ", whole: true} }
 
+// programName matches the name of a program before its message, where it keeps its case in quotes.
+var programName = lazyregexp.New(`^[a-z][\w.-]*: `)
+
 // leastQuoted is the minimum number of characters of a message that say something.
 const leastQuoted = 40
 
@@ -71,7 +75,7 @@ func (q quotation) clauses(text string, room int) []string {
 		}
 		message = own
 	}
-	if q.after == "”" {
+	if q.after == "”" || programName.MatchString(message) {
 		message = wording.Quoted(message)
 	}
 	return []string{text, message}
