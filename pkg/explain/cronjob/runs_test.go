@@ -148,7 +148,7 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 			state: explain.CronJobScheduled, first: "The last Job, backup-1, failed 8h59m ago: container upload exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
 		},
 		"a part of the cause would not say why": {
-			jobs: []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it"))},
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it"))},
 			state: explain.CronJobScheduled, first: "CronJob backup last started backup-1, which failed 8h59m ago.",
 			notes: "Container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it.",
 		},

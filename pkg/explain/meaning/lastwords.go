@@ -77,9 +77,10 @@ var (
 	// the other's exit code.
 	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
 	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+\W*$`)
-	// outcome matches an error that says only what failed, and place one that says only where.
-	outcome = lazyregexp.New(`^(?:[A-Za-z]+: |\[[A-Z]+\] |[A-Z]+ )?[\w -]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
-	place   = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
+	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
+	outcome   = lazyregexp.New(`^(?:[A-Za-z]+: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
+	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
+	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
 )
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
@@ -103,6 +104,8 @@ func beneath(lines *logLines, at int) int {
 		switch before := lines.at(i); {
 		case before.kind == lineAlarm && !before.ranked && !child.MatchString(before.text) && !outcome.MatchString(before.text), isChild && before.kind == lineMurmur:
 			return beneath(lines, i)
+		case isOutcome && exception.MatchString(before.text):
+			return i
 		case before.kind == lineSuccess, plain >= maxPlainLines, line.ranked && before.kind != lineAlarm:
 			return cause(lines, at)
 		case before.kind == linePlain:
@@ -136,6 +139,12 @@ func cause(lines *logLines, at int) int {
 	}
 	return at
 }
+
+// collision matches an error about what is there already: what an earlier attempt at the same work has left, or a lock that it holds.
+var collision = lazyregexp.New(`(?i)\balready (?:exists?|in use|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
+
+// Collides reports whether a program failed because of what is there already.
+func Collides(line string) bool { return collision.MatchString(line) }
 
 // follows reports whether the line of a utility at a position follows from the error before it.
 func follows(raw []string, at int) bool {

@@ -212,8 +212,8 @@ func kindOf(text string, quiet bool) lineKind {
 var (
 	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)|^[a-z][\w.-]* +\| `)
-	// logger matches what loggers of Java write between the time and the message.
-	logger = lazyregexp.New(`^\s*([A-Z]+)\s+(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:] `)
+	// logger matches what loggers of Java and Python write between the time and the message.
+	logger = lazyregexp.New(`^\s*([A-Z]+)\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) `)
 	// entry matches a line of a list of names and values.
 	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// field matches the message, the error and the level of a line in the format logfmt.
