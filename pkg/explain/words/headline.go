@@ -84,7 +84,7 @@ func causeClauses(c *explain.Cause) []string {
 	case c.Error != nil:
 		return meant(c.Error, "").clauses(c.Text+limitsClause(c), room(""))
 	case line != "":
-		return plainly(line).clauses(c.Text+limitsClause(c), room(""))
+		return said(line).clauses(c.Text+limitsClause(c), room(""))
 	case c.MemoryLimit != nil:
 		return []string{c.Text + limitsClause(c)}
 	case c.ExitCode == nil:
