@@ -270,7 +270,7 @@ func telltale(message string) string {
 	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
 }
 
-// partsOf returns the texts in an object of JSON. A record in it with a message and a level is that of another program, and has its
+// partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
 // own; an error may be an object, too.
 func partsOf(fields map[string]any) map[string]string {
 	parts, inner := map[string]string{}, map[string]string{}

@@ -33,7 +33,7 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
 	texts := []string{"CronJob " + r.Name + " " + what}
-	if r.State == explain.CronJobScheduled && why != "" { // The Job's name begins with that of the CronJob.
+	if r.State == explain.CronJobScheduled && why != "" { // The name of the Job has the name of the CronJob, too.
 		texts = append(texts, "The last Job, "+r.Last.Name+", "+runText(r.Last, now))
 	}
 	clauses := withCause(why, texts...)
