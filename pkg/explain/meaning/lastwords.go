@@ -40,7 +40,7 @@ func telling(raw []string) int {
 			if isBetter {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
-		case line.kind == lineAlarm && !isBetter && (strings.HasSuffix(line.text, ":") || place.MatchString(line.text) && lines.at(last).kind == lineAlarm):
+		case line.kind == lineAlarm && !isBetter && line.isHead(lines.at(last)):
 			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
@@ -69,6 +69,11 @@ func (l *logLines) isBetter(at, last int) bool {
 	return line.kind == linePlain && l.at(last).kind == linePlain && hasAny(strings.ToLower(line.text), advices)
 }
 
+// isHead reports whether an error says less than a detail of it.
+func (l *logLine) isHead(detail *logLine) bool {
+	return strings.HasSuffix(l.text, ":") || place.MatchString(l.text) && detail.kind == lineAlarm
+}
+
 // isDetail reports whether the line is a detail of an error; an inner exception of .NET says more than the outer one.
 func (l *logLine) isDetail() bool { return l.indented && !strings.HasPrefix(l.text, "--->") }
 
@@ -89,30 +94,43 @@ var (
 func beneath(lines *logLines, at int) int {
 	line := lines.at(at)
 	if name := wrapper.Group(line.text); name != "" {
-		for i := at - 1; i >= 0; i-- {
-			if strings.HasPrefix(lines.at(i).text, name+": ") {
-				return i
-			}
-		}
-		for at > 0 && lines.at(at-1).kind == lineAlarm {
-			at--
-		}
-		return at
+		return wrapped(lines, at, name)
 	}
 	isChild, isOutcome := child.MatchString(line.text), outcome.MatchString(line.text)
-	for i, plain := at-1, 0; i >= 0 && (isChild || isOutcome || line.ranked); i-- {
+	if !isChild && !isOutcome && !line.ranked {
+		return cause(lines, at)
+	}
+	for i, plain := at-1, 0; i >= 0 && plain < maxPlainLines; i-- {
 		switch before := lines.at(i); {
-		case before.kind == lineAlarm && !before.ranked && !child.MatchString(before.text) && !outcome.MatchString(before.text), isChild && before.kind == lineMurmur:
+		case before.says(), isChild && before.kind == lineMurmur:
 			return beneath(lines, i)
 		case isOutcome && exception.MatchString(before.text):
 			return i
-		case before.kind == lineSuccess, plain >= maxPlainLines, line.ranked && before.kind != lineAlarm:
+		case before.kind == lineSuccess, line.ranked && before.kind != lineAlarm:
 			return cause(lines, at)
 		case before.kind == linePlain:
 			plain++
 		}
 	}
 	return cause(lines, at)
+}
+
+// wrapped returns the position of the line of the program with this name, or of the first of the errors directly before a position.
+func wrapped(lines *logLines, at int, name string) int {
+	for i := at - 1; i >= 0; i-- {
+		if strings.HasPrefix(lines.at(i).text, name+": ") {
+			return i
+		}
+	}
+	for at > 0 && lines.at(at-1).kind == lineAlarm {
+		at--
+	}
+	return at
+}
+
+// says reports whether the line is an error that says more than that something failed.
+func (l *logLine) says() bool {
+	return l.kind == lineAlarm && !l.ranked && !child.MatchString(l.text) && !outcome.MatchString(l.text)
 }
 
 var (
