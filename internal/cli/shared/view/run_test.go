@@ -93,7 +93,7 @@ func TestFaultsAtEachWriteOfAForm(t *testing.T) {
 		map[string]any{"name": "main", "image": "i", "resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}},
 	}}}
 	for name, path := range map[string]clitest.WritingPath{
-		"memory": {Names: "sweep-retry-1", Fails: "lost request at create jobs|lost (request|answer) at patch jobs/status|lost request at patch jobs", New: func(t *testing.T) *clitest.Writes {
+		"memory": {Names: "sweep-retry-1", Fails: "lost request at create jobs", New: func(t *testing.T) *clitest.Writes {
 			api, pod := clitest.NewWrites(t, sweep), clitest.EndedPod(sweep, "sweep-3", 137, "")
 			pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "sweep"}
 			pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "3"}
