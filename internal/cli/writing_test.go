@@ -164,6 +164,7 @@ func TestFaultsAtEachWrite(t *testing.T) {
 		"run -f job.yaml --retry 1 --on-oom memory=x2,max=4Gi": {
 			New: withJobs(), React: end(hasFailed, hasCompleted), Again: verb("run -f job.yaml --replace --retry 1 --on-oom memory=x2,max=4Gi"), Names: "job.batch/train",
 		},
+		"retry train":                       {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2":           {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2 --replace": {New: withJobs(running), Again: deleteOr("retry train --memory x2 --replace"), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2 --in-place": {
