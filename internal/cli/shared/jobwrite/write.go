@@ -1,6 +1,7 @@
 // Package jobwrite has every write to a Job that verbs make: they create, suspend, resume, change and delete Jobs with its Client.
 // A write to an existing Job has its UID as a precondition, so that another Job of the same name stays as it is. After a conflict,
-// such as one about a quota, a write is repeated a few times: the API server decides anew by what the write tests.
+// such as one about a quota, a write is repeated a few times: the API server decides anew by what the write tests. A write whose answer
+// was lost is repeated once.
 package jobwrite
 
 import (
