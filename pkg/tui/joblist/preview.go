@@ -116,7 +116,9 @@ func (s *listScreen) drawPreview(p *widget.Paint, d *screen.Data) []layout.Line 
 	for i, at := range c.jobs {
 		runs[i] = &d.Snap.Jobs.Items[at]
 	}
-	slices.SortStableFunc(runs, func(a, b *explain.Outline) int { return cmp.Or(cmp.Compare(ageOf(a, p.Now), ageOf(b, p.Now)), cmp.Compare(b.Name, a.Name)) })
+	slices.SortStableFunc(runs, func(a, b *explain.Outline) int {
+		return cmp.Or(cmp.Compare(ageOf(a, p.Now), ageOf(b, p.Now)), cmp.Compare(b.Name, a.Name))
+	})
 	header, rows := layout.TableOf([]layout.Column[*explain.Outline]{
 		{Header: section.NameColumn, Min: 12, Middle: true, Text: func(o **explain.Outline) string { return (*o).Name }},
 		{Header: "STATUS", Cell: func(o **explain.Outline) layout.Line { return statusCell(p, *o) }},

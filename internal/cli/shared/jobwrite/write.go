@@ -59,19 +59,21 @@ func (c Client) SetSuspend(ctx context.Context, name string, uid types.UID, susp
 	return err
 }
 
-// Patch applies a patch, which has to test the UID, to the Job or to its subresource. It repeats one whose answer was lost. If that is
-// a JSON patch, and its tests fail then, it may be done, and the error is the first one.
+// Patch applies a patch, which has to test the UID, to the Job or to its subresource. It repeats one whose answer was lost; if
+// that fails, for example because a stored JSON patch fails its own tests, the error is the first one.
 func (c Client) Patch(
 	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource ...string,
 ) (*unstructured.Unstructured, error) {
 	call := c.call("patch", name)
 	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
 	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager, DryRun: c.patchDryRun}
-	send := func() (*unstructured.Unstructured, error) { return c.Objects.Patch(ctx, name, kind, patch, options, subresource...) }
+	send := func() (*unstructured.Unstructured, error) {
+		return c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
+	}
 	patched, err := repeat(send)
 	if kube.MayBeDone(err) && ctx.Err() == nil {
-		if again, failed := repeat(send); kind != types.JSONPatchType || !apierrors.IsInvalid(failed) {
-			patched, err = again, failed
+		if again, failed := repeat(send); failed == nil {
+			patched, err = again, nil
 		}
 	}
 	return patched, call.Wrap(err)

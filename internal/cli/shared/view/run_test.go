@@ -99,7 +99,7 @@ func TestFaultsAtEachWriteOfAForm(t *testing.T) {
 		return func(t *testing.T) *clitest.Writes { return clitest.NewWrites(t, job) }
 	}
 	changes := func(change screen.Change) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
-		return write(func(t *testing.T, ctx context.Context, r *retrier) error {
+		return write(func(_ *testing.T, ctx context.Context, r *retrier) error {
 			return changer{r}.Apply(ctx, change, types.NamespacedName{Namespace: "ns1", Name: "sweep"}, string(sweep.GetUID()))
 		})
 	}
