@@ -136,8 +136,10 @@ type OwnedRun struct {
 	State OwnedState `json:"state"`
 	// Since is the time at which the state began, or at which the Job was created.
 	Since *metav1.Time `json:"since,omitempty"`
-	// Cause is the reason why the Job failed, is stalled or suspended, without a full stop; "" if none is known.
+	// Cause is the reason why the Job or its pods failed, or why it is stalled or suspended, without a full stop; "" if none is known.
 	Cause string `json:"cause,omitempty"`
+	// FailedPods is the number of pods of a running Job that failed by themselves.
+	FailedPods int32 `json:"failedPods,omitempty"`
 	// Started and Finished are when the Job started and finished, nil if it has not, or if that is unknown.
 	Started  *metav1.Time `json:"started,omitempty"`
 	Finished *metav1.Time `json:"finished,omitempty"`

@@ -96,8 +96,10 @@ var (
 	specific = lazyregexp.New(`["\d/=']`)
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
+	// between matches a sentence with advice that has another one after it.
+	between = lazyregexp.New(`(\. )(?:Re-?run|Retry|Run|See|Try|Check|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.
-	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*)?$|\b(?:error|exception) (?:has )?occurred\b[^:]*$|^unhandled (?:error|exception)$`)
+	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception) (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$`)
 	// quota matches a list of several resources in the message of an exhausted quota.
 	quota = lazyregexp.New(`\b(requested|used|limited): ([^\s,]+),[^\s,]\S*[^\s,]`)
 )
@@ -133,7 +135,7 @@ func Unwrapped(message string) string {
 // withoutNoise removes what says nothing about an error: the code of a call, the fields of a value, and the errors of a list
 // that repeat another one.
 func withoutNoise(text string) string {
-	text = wrapped.ReplaceAllString(Unwrapped(text), "")
+	text = between.ReplaceAllString(wrapped.ReplaceAllString(Unwrapped(text), ""), "$1")
 	for before := ""; before != text; {
 		before, text = text, dump.ReplaceAllString(text, "…")
 	}

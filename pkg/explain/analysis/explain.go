@@ -107,8 +107,8 @@ func Explain(given input.Input, o explain.Options) explain.Report {
 	return r
 }
 
-// LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first. Their
-// pods exist; their logs may not.
+// LogTargets returns at most n containers whose last log lines belong in the evidence, the most informative first; more of them if
+// the logs that were read show that a retry failed because of an earlier attempt. Their pods exist; their logs may not.
 func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 	in := facts.Of(given)
 	var targets []input.LogTarget
@@ -117,8 +117,14 @@ func LogTargets(given input.Input, o explain.Options, n int) []input.LogTarget {
 			targets = append(targets, input.LogTarget{Pod: p.Name, Container: c.Name, Previous: c.Before, Restarts: c.Restarts})
 		}
 	}
-	for _, f := range failures.Find(in, o).Examples {
+	failed := failures.Find(in, o)
+	for _, f := range failed.Examples {
 		add(f.Pod, f.Container())
+	}
+	for _, g := range failed.Groups {
+		if f := g.Origin(in); f != nil {
+			add(f.Pod, f.Container())
+		}
 	}
 	for _, p := range in.Active {
 		if o.HasPod(p) {

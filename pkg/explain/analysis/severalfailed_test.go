@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -58,6 +59,41 @@ func TestAllContainersThatFailedAreNamed(t *testing.T) {
 		p.DeletionTimestamp, p.DeletionGracePeriodSeconds = ptr.To(ago(time.Minute)), ptr.To[int64](30)
 	})))
 	wantWithout(t, r, "and container upload")
+}
+
+// The words of a retry that found what an earlier attempt left are not the cause of all failures.
+//
+// Requirements: FCT-07
+func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
+	at := func(name string, start, end time.Duration) *input.Pod {
+		return podOf(name, failedPod(func(p *corev1.Pod) {
+			ends(p, "main", 3, "", false)
+			state := p.Status.ContainerStatuses[0].State.Terminated
+			state.StartedAt, state.FinishedAt = ago(start), ago(end)
+		}))
+	}
+	one := factsOf(jobWith(nil), at("a", 4*time.Minute, 3*time.Minute), at("b", 2*time.Minute, time.Minute))
+	beside := factsOf(jobWith(nil), at("a", 4*time.Minute, 3*time.Minute), at("b", 4*time.Minute, time.Minute))
+	first, retry := input.LogTail{Pod: "a", Container: "main"}, input.LogTail{Pod: "b", Container: "main", Lines: []string{"error: key 7 already exists"}}
+	for name, tc := range map[string]struct {
+		in   input.Input
+		said string
+		want string
+	}{
+		"another error":       {one, "error: no data", "Container main exited with code 3: error: no data; the latest retry failed differently: “error: key 7 already exists”"},
+		"a known error":       {one, "dial tcp db:5432: connect: connection refused", "Container main exited with code 3: connection refused by db:5432; the latest retry failed differently: “error: key 7 already exists”"},
+		"the same from begin": {one, "error: key 7 already exists", "Container main exited with code 3: error: key 7 already exists"},
+		"a pod beside it":     {beside, "error: no data", "Container main exited with code 3: error: key 7 already exists"},
+	} {
+		first.Lines = []string{tc.said}
+		tc.in.Logs = []input.LogTail{retry, first}
+		r := report(tc.in)
+		if got := words.CauseSentence(&r.Causes[0]); got != tc.want {
+			t.Errorf("%s: %s", name, got)
+		}
+	}
+	one.Logs = []input.LogTail{retry, first}
+	wantText(t, report(one), "have the program start over after a failed attempt")
 }
 
 // Containers that ran out of memory are named with the limit of each, and a rerun raises all of them.

@@ -49,6 +49,14 @@ func ended(outcome reconcile.Outcome, cause string) func(*run) {
 	}
 }
 
+func retrying(r *run) {
+	r.report.Counts.Failed, r.report.Counts.StoppedFailures = 3, 1
+	r.report.Causes = []explain.Cause{
+		{Text: "1 pod was stopped", Stop: explain.Stop{Stopped: explain.StoppedExcess}},
+		{Text: "Container main exited with code 3", Ended: explain.Ended{ExitCode: ptr.To[int32](3), LastLine: "no data"}},
+	}
+}
+
 func byHand(r *run) { r.Manual = true }
 
 // A Job that blocks the next one has to go if the template has been corrected since. Whether it has is not certain: others change Jobs, too.
@@ -133,8 +141,20 @@ func TestFirstSentenceHasTheJobs(t *testing.T) {
 		},
 		"the cause is too long for the sentence": {
 			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
+			state: explain.CronJobScheduled, first: "The last Job, backup-1, failed 8h59m ago: container upload-to-the-other-region exited with code… host name minio.minio.svc.cluster.local could not be resolved.",
+		},
+		"the cause fits without the name of the CronJob": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload exited with code 1: host name minio.minio.svc.cluster.local could not be resolved"))},
+			state: explain.CronJobScheduled, first: "The last Job, backup-1, failed 8h59m ago: container upload exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
+		},
+		"a part of the cause would not say why": {
+			jobs:  []run{jobNamed("backup-1", 9*time.Hour, ended(reconcile.OutcomeFailed, "container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it"))},
 			state: explain.CronJobScheduled, first: "CronJob backup last started backup-1, which failed 8h59m ago.",
-			notes: "Container upload-to-the-other-region exited with code 1: host name minio.minio.svc.cluster.local could not be resolved.",
+			notes: "Container upload of the pod of index 17 was killed by its node, which had no memory left, and no event says which of its containers used too much of it.",
+		},
+		"the last one retries": {
+			jobs: []run{jobNamed("backup-1", 9*time.Hour, retrying)}, state: explain.CronJobScheduled,
+			first: "CronJob backup last started backup-1, which has 2 failed pods: container main exited with code 3: no data.",
 		},
 		"Jobs pile up": {
 			change: active(batchv1.AllowConcurrent), state: explain.CronJobPileUp,

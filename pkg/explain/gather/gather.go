@@ -12,6 +12,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -25,6 +26,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -138,16 +140,27 @@ func (r *Reader) readLogs(ctx context.Context, in *input.Input) {
 	if r.options.LogLines <= 0 {
 		return
 	}
+	if r.readTails(ctx, in) && slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return meaning.Collides(meaning.LastLine(tail.Lines)) }) {
+		r.readTails(ctx, in) // The first attempt says what the retries do not.
+	}
+}
+
+// readTails reads the logs that have not been read yet. It reports whether there was no error.
+func (r *Reader) readTails(ctx context.Context, in *input.Input) bool {
 	for _, target := range analysis.LogTargets(*in, r.options.Report, MaxLogs) {
+		if slices.ContainsFunc(in.Logs, func(tail input.LogTail) bool { return tail.Pod == target.Pod && tail.Container == target.Container }) {
+			continue
+		}
 		lines, err := Tail(ctx, r.client, in.Job.Namespace, target, r.options.LogLines)
 		if err != nil {
 			if gap := LogGap(ctx, r.client, in.Job.Namespace, in.Pods, target, err); gap != nil {
 				in.Gaps = append(in.Gaps, *gap)
 			}
-			return
+			return false
 		}
 		in.Logs = append(in.Logs, input.LogTail{Pod: target.Pod, Container: target.Container, Lines: lines})
 	}
+	return true
 }
 
 // GapOf describes a resource of a namespace, or of all namespaces with "", that could not be read, and why.

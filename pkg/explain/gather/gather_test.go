@@ -337,6 +337,26 @@ func TestLogsOfFewContainersAreRead(t *testing.T) {
 	wantGap(t, read(t, s, train()), "logs", "", "it is gone")
 }
 
+// The log of the first attempt is read only if a retry failed because of what that left.
+// Requirements: CLI-04
+func TestLogOfTheFirstAttemptIsReadAfterACollision(t *testing.T) {
+	at := func(start, end time.Duration) func(*corev1.Pod) {
+		return func(p *corev1.Pod) {
+			failed(p)
+			p.Status.ContainerStatuses[0].State.Terminated.StartedAt, p.Status.ContainerStatuses[0].State.Terminated.FinishedAt = ago(start), ago(end)
+		}
+	}
+	for retry, want := range map[string]int{"error: table a already exists": 2, "error: no table a": 1} {
+		s := &server{
+			pods: []corev1.Pod{pod("train-a", "uid-train", at(4*time.Hour, 3*time.Hour)), pod("train-b", "uid-train", at(2*time.Hour, time.Hour))},
+			logs: map[string]string{"train-a": "error: no data", "train-b": retry},
+		}
+		if f := read(t, s, train()); len(f.Logs) != want || f.Logs[0].Pod != "train-b" {
+			t.Errorf("%s: %+v", retry, f.Logs)
+		}
+	}
+}
+
 // If the server or the user aborts in the middle, the data read so far is kept.
 // Requirements: CLI-08
 func TestInterruptKeepsWhatWasRead(t *testing.T) {

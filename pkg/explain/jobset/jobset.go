@@ -133,6 +133,9 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		readEvents(r, in)
 	default:
 		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
+		if failing := slices.IndexFunc(runs, func(run explain.OwnedRun) bool { return run.FailedPods > 0 }); r.Job == nil && failing >= 0 {
+			r.Job = &runs[failing]
+		}
 		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
 			r.State = explain.JobSetJobsSuspended
 		}

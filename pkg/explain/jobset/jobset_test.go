@@ -42,6 +42,11 @@ func failing(r *explain.Report) {
 	r.Verdict.WaitsFor = &explain.WaitsFor{Terminating: 1}
 }
 
+func retrying(r *explain.Report) {
+	r.Counts.Failed = 1
+	r.Causes = []explain.Cause{{Text: "Container main exited with code 3", Ended: explain.Ended{ExitCode: ptr.To[int32](3), LastLine: "no data"}}}
+}
+
 func stalled(r *explain.Report) { r.Verdict.Stalled = true }
 
 func suspended(r *explain.Report) {
@@ -77,6 +82,10 @@ func TestJobSetIsExplained(t *testing.T) {
 		"a Job that waits for the end of a pod": {
 			spec: `"replicatedJobs": [{"name": "a"}]`, jobs: []explain.Report{job("train-a-0", failing)}, state: explain.JobSetRunning,
 			first: "JobSet train is running: 0 of its 1 Job succeeded; its Job train-a-0 is failing: container main exited with code 3: no data; it waits for 1 terminating pod.",
+		},
+		"a Job that retries": {
+			spec: `"replicatedJobs": [{"name": "a"}, {"name": "b"}]`, jobs: []explain.Report{job("train-a-0", func(*explain.Report) {}), job("train-b-0", retrying)}, state: explain.JobSetRunning,
+			first: "JobSet train is running: 0 of its 2 Jobs succeeded; its Job train-b-0 has 1 failed pod: container main exited with code 3: no data; 3 restarts so far.",
 		},
 		"restarts used up": {
 			spec: `"failurePolicy": {"maxRestarts": 3}`, status: strings.Replace(failed, "%", "ReachedMaxRestarts", 1), state: explain.JobSetFailed,

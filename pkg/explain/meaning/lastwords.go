@@ -40,7 +40,7 @@ func telling(raw []string) int {
 			if isBetter {
 				last, plain = i, maxPlainLines-maxHeadLines
 			}
-		case line.kind == lineAlarm && !isBetter && strings.HasSuffix(line.text, ":"):
+		case line.kind == lineAlarm && !isBetter && line.isHead(lines.at(last)):
 			return last // The details of the error say more.
 		case line.kind == lineAlarm:
 			return beneath(lines, i)
@@ -69,19 +69,54 @@ func (l *logLines) isBetter(at, last int) bool {
 	return line.kind == linePlain && l.at(last).kind == linePlain && hasAny(strings.ToLower(line.text), advices)
 }
 
+// isHead reports whether an error says less than a detail of it.
+func (l *logLine) isHead(detail *logLine) bool {
+	return strings.HasSuffix(l.text, ":") || place.MatchString(l.text) && detail.kind == lineAlarm
+}
+
 // isDetail reports whether the line is a detail of an error; an inner exception of .NET says more than the outer one.
 func (l *logLine) isDetail() bool { return l.indented && !strings.HasPrefix(l.text, "--->") }
 
-// wrapper matches the line of a program that reports the failure of another one.
-var wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
+var (
+	// wrapper matches the line of a program that reports the failure of another one, which it names, and child the end of one that has
+	// the other's exit code.
+	wrapper = lazyregexp.New(`^\S+: (?:(?i:error|fatal): )?([\w.-]+) failed\b`)
+	child   = lazyregexp.New(`(?i)\bexit (?:status|code)\W+\d+\W*$`)
+	// outcome matches an error that says only what failed, and place one that says only where. exception matches the name of an error.
+	outcome   = lazyregexp.New(`^(?:[A-Za-z]+: |\[[A-Z]+\] |[A-Z]+ )?[\w '"-]*\b(?i:failed|failure)\b[\w -]*(?:: EOF)?[.!]?$`)
+	exception = lazyregexp.New(`^[\w.]+(?:Error|Exception)$`)
+	place     = lazyregexp.New(`\bError in [\w ]+ \([^)]*\)$`)
+)
 
 // beneath returns the position of the error that the one at a position follows from: of a wrapper, the line of the program that
-// it names, or the first of the errors directly before it; otherwise, that of its cause.
+// it names, or the first of the errors directly before it; of a line about a child process, the last words of that; of one that says
+// only what failed, or has only the level of an error, the error before it; otherwise, that of its cause.
 func beneath(lines *logLines, at int) int {
-	name := wrapper.Group(lines.at(at).text)
-	if name == "" {
+	line := lines.at(at)
+	if name := wrapper.Group(line.text); name != "" {
+		return wrapped(lines, at, name)
+	}
+	isChild, isOutcome := child.MatchString(line.text), outcome.MatchString(line.text)
+	if !isChild && !isOutcome && !line.ranked {
 		return cause(lines, at)
 	}
+	for i, plain := at-1, 0; i >= 0 && plain < maxPlainLines; i-- {
+		switch before := lines.at(i); {
+		case before.says(), isChild && before.kind == lineMurmur:
+			return beneath(lines, i)
+		case isOutcome && exception.MatchString(before.text):
+			return i
+		case before.kind == lineSuccess, line.ranked && before.kind != lineAlarm:
+			return cause(lines, at)
+		case before.kind == linePlain:
+			plain++
+		}
+	}
+	return cause(lines, at)
+}
+
+// wrapped returns the position of the line of the program with this name, or of the first of the errors directly before a position.
+func wrapped(lines *logLines, at int, name string) int {
 	for i := at - 1; i >= 0; i-- {
 		if strings.HasPrefix(lines.at(i).text, name+": ") {
 			return i
@@ -93,9 +128,14 @@ func beneath(lines *logLines, at int) int {
 	return at
 }
 
+// says reports whether the line is an error that says more than that something failed.
+func (l *logLine) says() bool {
+	return l.kind == lineAlarm && !l.ranked && !child.MatchString(l.text) && !outcome.MatchString(l.text)
+}
+
 var (
 	// errorName matches lines that begin with the name of an error, or with its level.
-	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
+	errorName = lazyregexp.New(`^(?i:caused by): |^---> |^(?:[\w./:-]+: |\[)?(?i:error|fatal|panic|critical|severe)\b\W+\S+ \S.*[^:]$|^[\w.$:]*(?:Error|Exception)\b\W+\S+ \S.*[^:]$`)
 	// utility matches an error of a tool that a script calls for files: it often follows from the error before it.
 	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
 )
@@ -117,6 +157,12 @@ func cause(lines *logLines, at int) int {
 	}
 	return at
 }
+
+// collision matches an error about what is there already: what an earlier attempt at the same work has left, or a lock that it holds.
+var collision = lazyregexp.New(`(?i)\balready (?:exists?|in use|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
+
+// Collides reports whether a program failed because of what is there already.
+func Collides(line string) bool { return collision.MatchString(line) }
 
 // follows reports whether the line of a utility at a position follows from the error before it.
 func follows(raw []string, at int) bool {

@@ -3,6 +3,7 @@ package meaning
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +33,8 @@ type logLine struct {
 	// text is the message of a structured line (JSON, logfmt) with its error; of other lines, what follows their time.
 	text string
 	kind lineKind
-	// indented reports whether the line is a detail of one above it.
-	indented bool
+	// indented reports whether the line is a detail of one above it, and ranked whether only its level says that it is an error.
+	indented, ranked bool
 }
 
 // lineRule gives a kind to the lines that begin with a match of one of its patterns, or have one of its phrases, in lower case. The
@@ -51,6 +52,7 @@ var lineRules = compiled([]lineRule{
 		`[^\pL\pN]*$`, // a ruler, or a mark below a line of code
 		`\++ `,        // a command that a shell traces
 		`[\w ./()-]{1,60}:$|\[\d+\]:$`, `On branch `,
+		`--(?: |$)`, // a comment in SQL
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
 		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
@@ -70,9 +72,10 @@ var lineRules = compiled([]lineRule{
 		`Calls: `,
 	}},
 	{kind: lineEmpty, patterns: []string{ // tools
-		`npm (?:ERR!|error) (?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
+		`npm (?:ERR!|error) +(?:A complete log|Log files|[/\\~]|[A-Z]:\\|code |errno |Exit status|Failed at the|This is probably not|Lifecycle script|\S+@\S+ \w+:|workspace |location |path |command |$)|npm ERR!$|npm error$`,
+		`npm (?:ERR!|error) (?:  |node_modules/|While resolving|Found: |Could not resolve dependency:|Fix the upstream|this command with|to accept an incorrect|See /)`,
 		`note: run with .RUST_BACKTRACE`, `thread '.*' panicked at [^']*:$`, `Execution halted`,
-		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`,
+		`make(?:\[\d+\])?: \*\*\* .*Error \d+`, `Tasks: TOP => `, `(?:rake|rails) aborted!`, `BUILD FAILED in `, `BUILD FAILURE$`, `\* Try:$`, `\[ERROR\](?: (?:-> )?\[Help \d+\].*)?$`, `\[ERROR\]   mvn `,
 		`(?:DETAIL|HINT|CONTEXT|STATEMENT|LINE \d+): `, `(?:ROLLBACK|BEGIN|COMMIT|(?:CREATE|ALTER|DROP) [A-Z]+)$`, `Command was: `, // PostgreSQL
 		`\.\. \S+ pid \d+: Test failure`, `Primary job +terminated normally`, `a non-zero exit code\.+ Per user-direction`, `\S+ detected that one or more processes exited`,
 		`the job to be terminated\. The first process`, `Process name: \[\[`, `Exit code: +\d+$`, // nccl-tests, Open MPI
@@ -84,7 +87,7 @@ var lineRules = compiled([]lineRule{
 		`\S*[/\\]\S*$`, // a path or URL alone
 		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:for (?:more|further|full) |to (?:see|get) (?:the )?(?:full|more) )`,
 		// A colon before a flag or word, or after a path, belongs to an error, such as "read /data/x: …" of Go.
-		`[^\w./]*(?:(?:info|note|ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
+		`[^\w./]*(?:(?:info|note|[A-Z]*ERROR)\b\W*)?(?i:re-?run|run|try|see|use|visit|get more help|learn more|read|please)(?i: .*https?://|(?: [^:]*)? --?[a-z]| [^:]*(?:\b(?:more|documentation|issues?)\b|/[^\s:]+/[^\s:]*(?:\s|$)))`,
 		`(?i)usage:|(?:see|run|try|use) .*--help`, `\(Background on this error`, `is (?:there|the) .*\?$`, `(?i)\W*(?:\[ERROR\] )?please (?:refer|make sure|see|check|consult)\b`,
 	}, phrases: []string{"to enable traceback see", "need some help", "learn more"}},
 	{kind: lineTally, patterns: []string{
@@ -93,10 +96,10 @@ var lineRules = compiled([]lineRule{
 		`(?i:INFO: elapsed time|transferred|checks|errors|elapsed time|total(?: time| size is)?|sent \d+ bytes|deleted)\b.*\d`,
 	}, phrases: []string{"errors ignored on restore", " unreachable=", " pass="}}, // pg_restore, Ansible, dbt
 	{kind: lineVague, patterns: []string{
-		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`,
+		`(?i:(?:error: )?(?:aborting|timed out waiting for the condition)\b)`, `(?:\w+ )?(?i:failed|failure|fail|aborted)[.!]?$`, `(?i:\W*(?:an )?(?:unknown )?error (?:occurred|has occurred))[.!]?$`, `\S+ FAILED$`, `Error starting ApplicationContext\b`,
 		`[\w.]+(?:Error|Exception):?$`, `terminate called after throwing`, `fatal: Could not read from remote repository`,
 	}, phrases: []string{
-		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by",
+		"see above", "see previous", "error messages above", "argument(s) skipped)", "is exiting with a non-zero code", "mostly caused by", "probably caused by", "migrations canceled",
 	}},
 	{kind: lineSuccess, patterns: []string{`(?i:re)?(?i:connected) after\b`}, phrases: []string{"succeeded after", "recovered after"}},
 })
@@ -112,7 +115,7 @@ var (
 	// level matches the level of a message.
 	level = lazyregexp.New(`^\W*(?:\[[^\]]*\]\W*|[\w.-]+: )?(TRACE|DEBUG|INFO|NOTICE|WARN|WARNING|ERROR|ERRO|FATAL|CRITICAL|SEVERE|PANIC)\b`)
 	// alarm matches lines that report an error, and the elements of a list of errors.
-	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S`)
+	alarm = lazyregexp.New(`^[*•] |^(?i:caused by): |^what\(\): |^[A-Z]\w*(?:::[A-Z]\w+)+: |Killed +\S|^(?:\[[^\]]*\] )?Error \w+ing\b`)
 	// connected matches the end of a series of attempts.
 	connected = lazyregexp.New(`^(?i:re)?(?i:connected)\b`)
 	// errorWord matches the name of an error before its text, and errorWords are the words that it contains.
@@ -165,12 +168,21 @@ func readLine(raw string) *logLine {
 		text := strings.TrimPrefix(strings.TrimLeft(raw, "╷╵│|"), "{ ") // a box around an error, as Terraform draws it; an object of Node.js
 		boxed := len(text) < len(raw)
 		text, severity = unstamped(text)
+		if value := entry.Group(text); value != "" && kindOf(value, false) == lineAlarm {
+			text = value
+		} else if value != "" {
+			text = "  " + text
+		}
 		line.indented = strings.HasPrefix(text, "\t") || strings.HasPrefix(text, "  ") || strings.HasPrefix(text, " ") && !boxed
 		line.text = strings.TrimSpace(text)
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
-	case line.kind == linePlain && slices.Contains(errorLevels, severity):
-		line.kind = lineAlarm
+	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
+		said := line.text[len(level.FindString(line.text)):]
+		line.kind, line.ranked = lineAlarm, kindOf(said, false) != lineAlarm
+		if line.ranked && hasAny(strings.ToLower(said), advices) {
+			line.kind = linePlain
+		}
 	case line.kind == linePlain && line.indented:
 		line.kind = lineDetail
 	}
@@ -198,10 +210,14 @@ func kindOf(text string, quiet bool) lineKind {
 }
 
 var (
-	// stamp matches a time at the beginning of a line, or the rank of a process whose line mpirun passes on.
-	stamp = lazyregexp.New(`^ ?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)`)
+	// stamp matches a time at the beginning of a line, the container whose line Compose passes on, or the rank of a process of mpirun.
+	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)|^[a-z][\w.-]* +\| `)
+	// logger matches what loggers of Java and Python write between the time and the message.
+	logger = lazyregexp.New(`^\s*([A-Z]+)\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) `)
+	// entry matches a line of a list of names and values.
+	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// field matches the message, the error and the level of a line in the format logfmt.
-	field = lazyregexp.New(`\b(msg|message|error|err|level)=("(?:[^"\\]|\\.)*"|\S+)`)
+	field = lazyregexp.New(`\b(msg|message|error|err|level)"?=("(?:[^"\\]|\\.)*"|\S+)`)
 )
 
 // klogLevels are the levels that klog writes as the first letter of a line.
@@ -211,6 +227,9 @@ var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F
 func unstamped(line string) (text, severity string) {
 	begin := stamp.FindString(line)
 	text = line[len(begin):]
+	if m := logger.FindStringSubmatch(text); m != nil {
+		return text[len(m[0]):], m[1]
+	}
 	return text, cmp.Or(klogLevels[begin[:min(1, len(begin))]], level.Group(strings.TrimSpace(text)))
 }
 
@@ -220,18 +239,14 @@ func structured(line string) (text, severity string, is bool) {
 	if strings.HasPrefix(line, "{") {
 		var fields map[string]any
 		if json.Unmarshal([]byte(line), &fields) == nil {
-			for name, value := range fields {
-				if text, is := value.(string); is {
-					parts[name] = text
-				}
-			}
+			parts = partsOf(fields)
 		}
 	} else if at := strings.Index(line, "{\""); at > 0 && json.Valid([]byte(line[at:])) {
 		text, severity, is = structured(line[at:]) // the fields after a message, of zap and Ansible
 		before, named := unstamped(line[:at])
 		text = wording.Join(": ", strings.TrimRight(before, " \t:=>!"), text)
-		return strings.Join(strings.Fields(text), " "), cmp.Or(severity, named), is
-	} else if strings.Contains(line, "level=") {
+		return strings.Join(strings.Fields(text), " "), cmp.Or(named, severity), is
+	} else if strings.Contains(line, "level=") || strings.Contains(line, `"msg"=`) {
 		for _, m := range field.FindAllStringSubmatch(line, -1) {
 			parts[m[1]] = m[2]
 			if text, err := strconv.Unquote(m[2]); err == nil {
@@ -239,6 +254,41 @@ func structured(line string) (text, severity string, is bool) {
 			}
 		}
 	}
-	text = wording.Join(": ", cmp.Or(parts["msg"], parts["message"]), cmp.Or(parts["error"], parts["err"]))
-	return strings.Join(strings.Fields(text), " "), cmp.Or(parts["level"], parts["severity"]), text != ""
+	failure := telltale(cmp.Or(parts["error"], parts["err"]))
+	if severity = cmp.Or(parts["level"], parts["severity"]); severity == "" && failure != "" {
+		severity = errorLevels[0]
+	}
+	text = wording.Join(": ", telltale(cmp.Or(parts["msg"], parts["message"])), failure)
+	return strings.Join(strings.Fields(text), " "), severity, text != ""
+}
+
+// telltale returns the line of a message that may say why the program failed, or the message if it has none or one line.
+func telltale(message string) string {
+	if !strings.Contains(strings.TrimSpace(message), "\n") {
+		return message
+	}
+	return cmp.Or(LastLine(strings.Split(message, "\n")), message)
+}
+
+// partsOf returns the texts in an object of JSON. A record in it with a message and a level is from another program, and has its
+// own; an error may be an object, too.
+func partsOf(fields map[string]any) map[string]string {
+	parts, inner := map[string]string{}, map[string]string{}
+	for name, value := range fields {
+		switch value := value.(type) {
+		case string:
+			parts[strings.TrimLeft(name, "@")] = value
+		case map[string]any:
+			record := partsOf(value)
+			message, level := cmp.Or(record["msg"], record["message"]), cmp.Or(record["level"], record["severity"], record["error_severity"])
+			switch {
+			case message != "" && level != "":
+				inner = map[string]string{"msg": message, "level": level}
+			case message != "" && (name == "err" || name == "error"):
+				parts[name] = message
+			}
+		}
+	}
+	maps.Copy(parts, inner)
+	return parts
 }

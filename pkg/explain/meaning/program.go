@@ -190,6 +190,8 @@ var programErrors = slices.Concat(fileErrors, networkErrors, accessErrors, state
 var (
 	// placeInScript matches the script and the line with which a shell begins an error.
 	placeInScript = lazyregexp.New(`^\S+: (?:line )?\d+: `)
+	// sourceLine matches a line of code, which looks like an address.
+	sourceLine = lazyregexp.New(`\.(?:lua|py|rb|js|ts|go|java|php|pl|rs|cc?|cpp|sh):\d+$`)
 	// stackFrame matches a line of a stack trace, or of git's hints after an error, which names no error.
 	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
 	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
@@ -296,7 +298,9 @@ func knownError(code int32, line string, rows []errorRow) *KnownError {
 	known := &KnownError{Kind: found.kind, Subject: strings.Join(named, ":")}
 	if found.subject != nil && known.Subject == "" {
 		line = line[len(placeInScript.FindString(line)):]
-		known.Subject = strings.TrimRight(found.subject.Group(line), ".")
+		if known.Subject = strings.TrimRight(found.subject.Group(line), "."); sourceLine.MatchString(known.Subject) {
+			known.Subject = ""
+		}
 	}
 	if found.read != nil {
 		found.read(known, line)

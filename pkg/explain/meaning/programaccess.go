@@ -160,6 +160,7 @@ var accessErrors = []errorRow{
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
 			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
 			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
+			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 		},
 		read:     readUnauthorized,

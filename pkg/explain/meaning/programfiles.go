@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -110,6 +111,25 @@ var fileErrors = []errorRow{
 		},
 	},
 	{
+		kind: ErrorClientVersion,
+		patterns: []errorPattern{
+			{"server version: ", lazyregexp.New(`\bserver version: (\d[\w.]*)[^;]*; (\w+) version: (\d[\w.]*)`), nil},
+		},
+		brief: "client version",
+		describe: func(subject string) string {
+			server, program, client := versionsOf(subject)
+			relation := "older"
+			if major(client) > major(server) {
+				relation = "newer"
+			}
+			return fmt.Sprintf("%s %s is %s than the server, which has version %s", program, client, relation, server)
+		},
+		advise: func(e *KnownError, c Container) string {
+			server, program, _ := versionsOf(e.Subject)
+			return fmt.Sprintf("use an image for container %s whose %s has the version of the server, %s; its image is %s", c.Name, program, server, c.Image)
+		},
+	},
+	{
 		kind: ErrorModuleMissing,
 		patterns: []errorPattern{
 			{"no module named", lazyregexp.New(`\bNo module named '?([\w.]+)`), nil},
@@ -138,6 +158,23 @@ var fileErrors = []errorRow{
 // ErrorLibraryVersion is that a program needs a newer version of the C library, or of the one of C++, than there is. Its subject is the
 // version, and the program if it is known.
 const ErrorLibraryVersion ErrorKind = "LibraryVersion"
+
+// ErrorClientVersion is that a program does not work with a server of another version. Its subject is the version of the server, the
+// program, and its version.
+const ErrorClientVersion ErrorKind = "ClientVersion"
+
+func versionsOf(subject string) (server, program, client string) {
+	server, client, _ = strings.Cut(subject, ":")
+	program, client, _ = strings.Cut(client, ":")
+	return server, program, client
+}
+
+// major returns the first number of a version.
+func major(version string) int {
+	first, _, _ := strings.Cut(version, ".")
+	n, _ := strconv.Atoi(first)
+	return n
+}
 
 // libraryOf returns the library that has a version: libc, or the one of C++.
 func libraryOf(version string) string {

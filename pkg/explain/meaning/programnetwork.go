@@ -32,7 +32,7 @@ var networkErrors = []errorRow{
 		patterns: []errorPattern{
 			{"could not translate", lazyregexp.New(`(?i)could not translate host name "([^"]+)"`), nil},
 			{"lookup ", lazyregexp.New(`\blookup ([^\s:]+)(?: on \S+)?: .`), nil},
-			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?: host| proxy| hostname| host name| host address| address)*:? ['‘"]?([^\s'’";:,]+)`), nil},
+			{"resolve", lazyregexp.New(`(?i)(?:could not|couldn't|cannot|can't|failed to|unable to) resolve(?:(?: host| proxy| hostname| host name| host address| address)+:? ['‘"]?([^\s'’";:,]+)|:? ['‘"]?(\w[\w-]*\.[\w.-]+)(?:['’"]|:\d+)?(?:[\s;,)]|: |\.?$))`), nil},
 			{"bad address", lazyregexp.New(`\bbad address '([^']+)'`), nil},
 			{"unknownhost", lazyregexp.New(`\bUnknownHostException: ([^\s:]+)|\bUnknownHostException\b`), nil},
 			{"unknown mysql server host", lazyregexp.New(`(?i)unknown mysql server host '([^']+)'`), nil},

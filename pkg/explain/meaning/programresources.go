@@ -8,6 +8,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
+// ErrorBus is that a program was ended by SIGBUS.
+const ErrorBus ErrorKind = "BusError"
+
 // resourceErrors are errors about memory, processes, GPUs, and the workers of a distributed program.
 var resourceErrors = []errorRow{
 	{
@@ -74,6 +77,15 @@ var resourceErrors = []errorRow{
 		brief:  "too many threads",
 		text:   "it could start no more processes or threads",
 		advice: "make the program start fewer threads or processes (such as OMP_NUM_THREADS), or raise the kubelet's limit on them (podPidsLimit)",
+	},
+	{
+		kind: ErrorBus,
+		patterns: []errorPattern{
+			{"bus error (", lazyregexp.New(`\bBus error \(core dumped\)`), nil},
+		},
+		brief:  "bus error",
+		text:   "Bus error (core dumped)",
+		advice: "give the container the huge pages that it uses (limit hugepages-2Mi) or turn them off in the program, and check the size of /dev/shm and of volumes that it maps",
 	},
 	{
 		kind: ErrorOutOfMemory,

@@ -56,6 +56,7 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{
 			{"not a directory", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: not a directory`), nil},
 			{"not a directory", lazyregexp.New("mount `[^`]+` to `([^`]+)`: Not a directory"), nil},
+			{"not a directory", oldMountError("not a directory"), nil},
 		},
 		brief:       "file or directory",
 		named:       "its mount at %s is a directory on a file, or a file on a directory",
@@ -64,8 +65,11 @@ var setupErrors = []errorRow{
 		advice:      "mount a directory on a directory, or one file with subPath, the name of a key that exists",
 	},
 	{
-		kind:        ErrorMountReadOnly,
-		patterns:    []errorPattern{{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil}},
+		kind: ErrorMountReadOnly,
+		patterns: []errorPattern{
+			{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil},
+			{"read-only file system", oldMountError("read-only file system"), nil},
+		},
 		brief:       "mount point",
 		named:       "mount point %s does not exist, and is in a read-only file system",
 		text:        "a mount point does not exist, and is in a read-only file system",
@@ -73,8 +77,11 @@ var setupErrors = []errorRow{
 		advice:      "create the mount point in the image, or mount the volume elsewhere: it is below another mount that is read-only",
 	},
 	{
-		kind:        ErrorMountMissing,
-		patterns:    []errorPattern{{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil}},
+		kind: ErrorMountMissing,
+		patterns: []errorPattern{
+			{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil},
+			{"no such file", oldMountError("no such file or directory"), nil},
+		},
 		brief:       "mount missing",
 		named:       "nothing can be mounted at %s: no such file or directory",
 		text:        "nothing can be mounted: no such file or directory",
@@ -128,4 +135,10 @@ var setupErrors = []errorRow{
 		namedAdvice: "load profile %s on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 		advice:      "load the profile on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 	},
+}
+
+// oldMountError matches an error of runc before version 1.0: in quotes within quotes, and with the mount point below the root of
+// the container on the node, which is left out of the subject.
+func oldMountError(reason string) *lazyregexp.Regexp {
+	return lazyregexp.New(`mounting [\\"]+[^"\\]+[\\"]+ to rootfs .* at [\\"]+(?:/[^"\\]*/(?:merged|rootfs))?(/[^"\\]+)[\\"]+ caused [\\"]+.*` + reason)
 }

@@ -23,6 +23,7 @@ const (
 	GiveMoreTime        = "give the Job more time (activeDeadlineSeconds)"
 	GiveMoreTimeOrPods  = GiveMoreTime + ", or run more pods at once (parallelism)"
 	StartBeforeDeadline = "resolve what kept its pods from starting; activeDeadlineSeconds also counts while they wait"
+	MakeRepeatable      = "have the program start over after a failed attempt, or allow no retries, which fail on what the first one left: {recreate} with backoffLimit 0"
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"

@@ -32,7 +32,11 @@ func firstSentence(clauses []string) (sentence string, notes []string) {
 // CronJobText describes the state of a CronJob: the answer, and what adds to it.
 func CronJobText(r *explain.CronJobReport, now time.Time) (sentence string, notes []string) {
 	what, why := cronJobWhat(r, now)
-	clauses := withCause("CronJob "+r.Name+" "+what, why)
+	texts := []string{"CronJob " + r.Name + " " + what}
+	if r.State == explain.CronJobScheduled && why != "" { // The name of the Job has the name of the CronJob, too.
+		texts = append(texts, "The last Job, "+r.Last.Name+", "+runText(r.Last, now))
+	}
+	clauses := withCause(why, texts...)
 	if r.State == explain.CronJobCreationRefused {
 		clauses = refusedClauses("CronJob "+r.Name+" cannot create its Jobs: ", r.Refusal)
 	}
@@ -252,7 +256,10 @@ func changedText(r *explain.CronJobReport) string {
 }
 
 func lastStartText(r *explain.CronJobReport, now time.Time) string {
-	if r.LastSchedule == nil {
+	switch {
+	case r.LastSchedule == nil && r.Jobs > 0:
+		return "its schedule has started no Job yet"
+	case r.LastSchedule == nil:
 		return "no Job has started yet"
 	}
 	return "the last start was at " + moment(r.LastSchedule, now)

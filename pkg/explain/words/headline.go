@@ -61,24 +61,36 @@ func summary(a *Answer) string {
 	return progressText(&a.Progress)
 }
 
-// CauseSentence returns the cause with the message of the program, or of the component that ended the pod, or with its
-// meaning if it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
+// CauseSentence returns the cause with what says more about it, and how a retry failed.
 func CauseSentence(c *explain.Cause) string {
+	return joined(append(causeClauses(c), retryClauses(c)...))
+}
+
+// retryClauses says how a retry failed if an earlier attempt was the reason.
+func retryClauses(c *explain.Cause) []string {
+	if c.Retry == "" {
+		return nil
+	}
+	return inQuotes(": ", c.Retry).clauses("the latest retry failed differently", room(""))
+}
+
+// causeClauses return the cause with the message of the program, or of the component that ended the pod, or with its
+// meaning if it is a known error; else with the memory limit that was reached, or with the meaning of its exit code.
+func causeClauses(c *explain.Cause) []string {
 	line := meaning.LastLine(strings.Split(cmp.Or(c.Message, c.LastLine), "\n"))
 	switch {
 	case c.Ending != nil:
-		return joined(endingQuote(c).clauses(c.Text+killedWith(c), room("")))
+		return endingQuote(c).clauses(c.Text+killedWith(c), room(""))
 	case c.Error != nil:
-		return joined(meant(c.Error, "").clauses(c.Text+limitsClause(c), room("")))
+		return meant(c.Error, "").clauses(c.Text+limitsClause(c), room(""))
 	case line != "":
-		return joined(plainly(line).clauses(c.Text+limitsClause(c), room("")))
+		return said(line).clauses(c.Text+limitsClause(c), room(""))
 	case c.MemoryLimit != nil:
-		return c.Text + limitsClause(c)
+		return []string{c.Text + limitsClause(c)}
+	case c.ExitCode == nil:
+		return []string{wording.Join(": ", c.Text, c.Meaning)}
 	}
-	if c.ExitCode == nil {
-		return wording.Join(": ", c.Text, c.Meaning)
-	}
-	return wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))
+	return []string{wording.Join(": ", c.Text, cause.Meaning(*c.ExitCode, c.Reason))}
 }
 
 // UnknownText describes failed pods with an unknown cause, because pods could not be read or no longer exist; others is

@@ -14,7 +14,7 @@ import (
 func JobSetText(r *explain.JobSetReport, now time.Time) (sentence string, notes []string) {
 	start := "JobSet " + r.Name + " "
 	what, why := jobSetWhat(r, now)
-	clauses := append(withCause(start+what, why), decidedText(r))
+	clauses := append(withCause(why, start+what), decidedText(r))
 	if r.State == explain.JobSetCreationRefused && why == "" {
 		clauses = refusedClauses(start+what+": ", r.Refusal)
 	}

@@ -3,6 +3,7 @@ package words
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -38,6 +39,11 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.State = explain.OwnedSuspended
 	case v.Stalled:
 		run.State = explain.OwnedStalled
+	default:
+		run.FailedPods = r.Counts.Failed + r.Counts.UncountedFailed - r.Counts.StoppedFailures
+		if own := slices.IndexFunc(r.Causes, func(c explain.Cause) bool { return !c.IsStopped() }); own >= 0 && run.FailedPods > 0 && run.Cause == "" {
+			run.Cause = LowerFirst(CauseSentence(&r.Causes[own]))
+		}
 	}
 	return run
 }
@@ -58,6 +64,8 @@ func RunOfOutline(o *explain.Outline, now time.Time) explain.OwnedRun {
 		run.State = explain.OwnedSuspended
 	case o.Stalled != nil:
 		run.State, run.Since, run.Cause = explain.OwnedStalled, cmp.Or(o.Stalled.Since, o.Created), o.Stalled.Text
+	case run.Cause != "":
+		run.FailedPods = o.Failures()
 	}
 	return run
 }
@@ -78,6 +86,9 @@ func decidingText(r *explain.Report) string {
 
 // runText says what became of a Job: "is stalled for 3h".
 func runText(run *explain.OwnedRun, now time.Time) string {
+	if run.State == explain.OwnedRunning && run.FailedPods > 0 {
+		return "has " + wording.Plural(run.FailedPods, "failed pod", "failed pods")
+	}
 	since, ago := "", ""
 	if run.Since != nil {
 		age := wording.Age(now.Sub(run.Since.Time))
@@ -94,11 +105,22 @@ func runText(run *explain.OwnedRun, now time.Time) string {
 	}[run.State]
 }
 
-// withCause returns a clause with its cause after a colon, or as a clause of its own if that makes the sentence too long.
-func withCause(text, cause string) []string {
-	cause = wording.Shorten(OneLine([]string{cause}), maxSentence-1)
-	if long := wording.Join(": ", text, cause); utf8.RuneCountInString(long) < maxSentence {
-		return []string{long}
+// withCause returns a clause with its cause after a colon: the first of the texts that leaves room for the cause, or else the last, with
+// the beginning and the end of the cause. A cause that would lose one of them is a clause of its own.
+func withCause(cause string, texts ...string) []string {
+	if cause = OneLine([]string{cause}); cause == "" {
+		return texts[:1]
 	}
-	return []string{text, cause}
+	start := ""
+	for _, text := range texts {
+		start = text + ": "
+		if utf8.RuneCountInString(start+cause) < maxSentence {
+			return []string{start + cause}
+		}
+	}
+	short := wording.Shorten(cause, max(room(start), 0))
+	if _, end, cut := strings.Cut(short, "… "); cut && strings.HasSuffix(cause, end) {
+		return []string{start + short}
+	}
+	return []string{texts[0], wording.Shorten(cause, maxSentence-1)}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -19,11 +20,18 @@ type quotation struct {
 	// most is the maximum number of its characters. whole reports whether it is not shortened further to fit into a sentence.
 	most  int
 	whole bool
+	// said reports whether it is a line of a program.
+	said bool
 }
 
 // plainly returns a message after a colon.
 func plainly(message string) quotation {
 	return quotation{message: message, before: ": ", most: maxUnquoted}
+}
+
+// said returns a line of a program after a colon.
+func said(line string) quotation {
+	return quotation{message: line, before: ": ", most: maxUnquoted, said: true}
 }
 
 // inQuotes returns a message in quotes.
@@ -41,6 +49,9 @@ func meant(e *meaning.KnownError, message string) quotation {
 
 // meansExit returns the meaning of an exit code, which stands for a message.
 func meansExit(text string) quotation { return quotation{message: text, before: ": ", whole: true} }
+
+// programName matches the name of a program before its message, where it keeps its case in quotes.
+var programName = lazyregexp.New(`^[a-z][\w.-]*: `)
 
 // leastQuoted is the minimum number of characters of a message that say something.
 const leastQuoted = 40
@@ -71,7 +82,7 @@ func (q quotation) clauses(text string, room int) []string {
 		}
 		message = own
 	}
-	if q.after == "”" {
+	if q.after == "”" || q.said && programName.MatchString(message) {
 		message = wording.Quoted(message)
 	}
 	return []string{text, message}

@@ -257,7 +257,7 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 			text = of + ": " + text
 		}
 	}
-	return quote.clauses(text, room(beginning))
+	return append(quote.clauses(text, room(beginning)), retryClauses(c)...)
 }
 
 func progressText(p *Progress) string {

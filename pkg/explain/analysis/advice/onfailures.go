@@ -47,6 +47,9 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		out = append(out, advise(words.SetCompletions, "")...)
 	}
 	out = append(out, onDisruption(in, failed, f)...)
+	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.Origin(in) != nil }) {
+		out = append(out, advise(words.MakeRepeatable, "")...)
+	}
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}

@@ -1,7 +1,9 @@
 package failures
 
 import (
+	"cmp"
 	"slices"
+	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
 
@@ -115,6 +117,11 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 		return ""
 	}
 	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
+}
+
+// words returns the line of the message, or else of the log, of the failed container that may say why it failed, "" if there is none.
+func (f *Failure) words(in *facts.Facts) string {
+	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), f.lastLine(in))
 }
 
 // IsUnexplained reports whether nothing shows why the failed container exited: it has no message, and its log was read and has

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
@@ -151,10 +152,40 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			c.LastLine = f.lastLine(in)
 		}
 	}
+	g.addRetry(in, &c)
 	c.Indexes = indexset.Of(indexes...).String()
 	c.IndexList = explain.ListIndexes(c.Indexes)
 	c.First, c.Last = explain.TimeOf(g.Failures[len(g.Failures)-1].Pod.FinishedAt), explain.TimeOf(latest.Pod.FinishedAt)
 	return c
+}
+
+// addRetry gives the cause the words of the first attempt, if the latest one ended because of what an earlier one had left.
+func (g *Group) addRetry(in *facts.Facts, c *explain.Cause) {
+	first := g.Origin(in)
+	if first == nil {
+		return
+	}
+	if said := first.words(in); said != "" && !meaning.Collides(said) {
+		c.Retry, c.Message, c.LastLine, c.Error = g.Failures[0].words(in), first.Message(), first.lastLine(in), first.KnownError(in)
+		if c.Error != nil {
+			c.Meaning = c.Error.Text()
+		}
+	}
+}
+
+// Origin returns the first attempt at what the latest pod tried, if that ended because of what an earlier one had left, as its last
+// words show; nil if it did not, or if there was no earlier attempt.
+func (g *Group) Origin(in *facts.Facts) *Failure {
+	latest := g.Failures[0]
+	if g.Consequence || len(g.Failures) == 1 || !meaning.Collides(latest.words(in)) {
+		return nil
+	}
+	for _, f := range slices.Backward(g.Failures) {
+		if f.Pod.Index == latest.Pod.Index && f.Pod.FinishedAt.Before(latest.Pod.FinishedAt) && !latest.Pod.StartedAt.Before(f.Pod.FinishedAt) {
+			return f
+		}
+	}
+	return nil
 }
 
 // addExits adds how the containers of the pods ended by themselves: the error that they report, and the others that failed.
