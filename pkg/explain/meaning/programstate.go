@@ -41,7 +41,7 @@ var stateErrors = []errorRow{
 			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
 			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
 			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
-			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(Error acquiring the state lock)|(repository is already locked)`), nil},
+			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
 			{"already exists", lazyregexp.New(`ERROR: +(relation "[^"]+" already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
