@@ -133,7 +133,7 @@ func secretsText(c Container) string {
 // onlyUnauthorized is the whole message of the API server about a token that it does not accept.
 const onlyUnauthorized = ": Unauthorized"
 
-// readUnauthorized sets the subject of a message that ends with that of the API server.
+// readUnauthorized sets the subject of a message that ends with the words of the API server.
 func readUnauthorized(e *KnownError, line string) {
 	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
 		e.Subject = lastWords(text)

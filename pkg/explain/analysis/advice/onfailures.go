@@ -40,18 +40,24 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
-	if before := runsBeside(in, f); before != "" {
-		out = append(out, advise(words.ReplaceLater(f.Pod.Name, before), "")...)
-	}
-	if in.QueueEnds() {
-		out = append(out, advise(words.SetCompletions, "")...)
-	}
+	out = append(out, onReplacement(in, f)...)
 	out = append(out, onDisruption(in, failed, f)...)
 	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.Origin(in) != nil }) {
 		out = append(out, advise(words.MakeRepeatable, "")...)
 	}
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
+	}
+	return out
+}
+
+// onReplacement returns advice on the fields that say when a failed pod is replaced.
+func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
+	if before := runsBeside(in, f); before != "" {
+		out = advise(words.ReplaceLater(f.Pod.Name, before), "")
+	}
+	if in.QueueEnds() {
+		out = append(out, advise(words.SetCompletions, "")...)
 	}
 	return out
 }

@@ -116,7 +116,7 @@ func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	if l != nil && l.NoRetries && len(in.Active) > 0 {
 		steps = append(steps, explain.Step{Kind: explain.StepQueueEnds, Count: int32(len(in.Active))})
 	}
-	if l != nil && l.Used > 0 && l.Left > 0 && !(l.NoRetries && l.Left > int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
+	if l != nil && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
 		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if policies.WillFail(in, v.Success) {
