@@ -55,7 +55,7 @@ func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
 		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
 		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
-		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes: these run as many pods as they may", "kubectl describe nodes"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes that the pod may use: these run as many pods as they may", "kubectl describe nodes"},
 	} {
 		r := report(factsOf(jobOfOne("data"), unscheduled(message)))
 		wantSentence(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
@@ -170,4 +170,33 @@ func TestDeadlineThatWasSpentPullingNamesTheMeaning(t *testing.T) {
 	pull := podEvent("Failed", `Failed to pull image "train:1": toomanyrequests: You have reached your pull rate limit`, 31*time.Minute)
 	r := report(deadlineOf(pull, podEvent("Failed", "Error: ImagePullBackOff", 30*time.Minute)))
 	wantSentence(t, r, "The Job failed: its pods never started, as image train:1 cannot be pulled: the registry's rate limit is exceeded; meanwhile, its activeDeadlineSeconds (1m) passed.")
+}
+
+// A pod that may use one node only gets no advice to add nodes.
+//
+// Requirements: PND-01
+func TestPinnedPodNeedsRoomOnItsNode(t *testing.T) {
+	pins := map[string]func(*corev1.PodSpec){
+		"selector": func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{corev1.LabelHostname: "worker-1"} },
+		"affinity": func(s *corev1.PodSpec) {
+			one := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"worker-1"}}
+			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{one}}},
+			}}}
+		},
+	}
+	for reason, advice := range map[string]string{
+		"Too many pods":                   "wait until pods of node worker-1 end, delete some of them, raise maxPods",
+		"Insufficient memory":             "lower what the pod requests of memory (900Gi), free some of it on node worker-1, or recreate the Job without the nodeSelector or affinity",
+		"node(s) exceed max volume count": "wait until a volume is detached from node worker-1",
+	} {
+		for name, pin := range pins {
+			job := jobOfOne()
+			pin(&job.Spec.Template.Spec)
+			r := report(factsOf(job, unscheduled("0/7 nodes are available: 1 "+reason+", 6 node(s) didn't match Pod's node affinity/selector.")))
+			if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, advice) || strings.Contains(r.Advice[0].Text, "add") || r.Advice[0].Command != "kubectl describe node worker-1" {
+				t.Errorf("%s, %s: %+v, want %q", name, reason, r.Advice, advice)
+			}
+		}
+	}
 }

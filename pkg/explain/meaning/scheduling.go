@@ -20,6 +20,8 @@ type Unfit struct {
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
+	// Pinned is the only node that the pod template allows, "" if it may allow several.
+	Pinned string `json:"pinned,omitempty"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -95,7 +97,12 @@ var unfits = []unfitRow{
 		patterns: re(`^Too many pods`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
-		advice:   "add nodes: these run as many pods as they may (status.allocatable.pods)",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), " + u.unpin()
+			}
+			return "add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"
+		},
 	},
 	{
 		kind:     UnfitTaint,
@@ -160,7 +167,12 @@ var unfits = []unfitRow{
 		patterns: re(`exceed max volume count`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
-		advice:   "add nodes: these have as many volumes attached as they may",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until a volume is detached from node " + u.Pinned + ", " + u.unpin()
+			}
+			return "add nodes: these have as many volumes attached as they may"
+		},
 	},
 	{
 		kind:         UnfitNoVolume,
@@ -385,7 +397,15 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
+// unpin returns advice on a pod template that allows only one node.
+func (u *Unfit) unpin() string {
+	return "or {recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
+}
+
 func resourceAdvice(u *Unfit, _ []Claim) string {
+	if u.Pinned != "" {
+		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
+	}
 	requests := "requests"
 	if u.Requested != "" {
 		requests = "requests " + u.Requested

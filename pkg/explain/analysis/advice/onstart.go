@@ -43,6 +43,8 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
 func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
+	case u.Pinned != "" && (u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount || u.Kind == meaning.UnfitVolumeCount):
+		return "kubectl describe node " + shellWord(u.Pinned)
 	case u.Kind == meaning.UnfitClaimMissing:
 		return kubectl(in.Job, "get pvc")
 	case u.IsAboutClaim() && u.Name != "":
