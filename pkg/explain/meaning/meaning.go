@@ -73,7 +73,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, webhooks}
+var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {

@@ -69,6 +69,17 @@ func Tolerate(pinned string) string {
 	return "{recreate} with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
 }
 
+// FindUnended returns advice on a pod that its kubelet has not ended.
+func FindUnended(p *explain.Problem) string {
+	if t := p.Deletion.Trouble; t != nil {
+		return t.Advice("")
+	}
+	return "find out why its node does not end the pod: its events say if the container runtime cannot stop it, and a process may hang (storage, a GPU); a restart of the node ends it"
+}
+
+// RemovePod is advice on a pod that its kubelet never ends.
+const RemovePod = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
+
 // FindOtherUser returns advice on a claim that is not mounted in time.
 func FindOtherUser(claim string) string {
 	return fmt.Sprintf("find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume", claim)

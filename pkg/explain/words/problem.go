@@ -92,7 +92,6 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemTerminatingHolds: {what: terminatingText, column: "waits for terminating pods"},
 	explain.ProblemTerminatingStuck: {
 		what: terminatingText, column: "a pod does not terminate",
-		advice: "find out what blocks its deletion: a finalizer, or an unresponsive kubelet",
 	},
 	explain.ProblemNodeGone:       {what: terminatingText, column: "node gone"},
 	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: finalizerStuckNote, column: "pods keep their finalizer"},
@@ -284,6 +283,9 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 		pods += fmt.Sprintf(" on node %s, which %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "))
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
+		if t := p.Deletion.Trouble; t != nil {
+			pods += ", as " + t.Text("")
+		}
 	}
 	switch p.Deletion.Holds {
 	case explain.HoldsEnd:

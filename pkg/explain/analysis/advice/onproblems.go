@@ -52,7 +52,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
-	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
+	explain.ProblemTerminatingStuck:  onUnended,
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
@@ -356,6 +356,16 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	}
 	out := advise(words.AwaitNode, "kubectl get node "+shellWord(node))
 	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(node))...)
+}
+
+// onUnended returns advice on a pod that terminates for longer than its grace period.
+func onUnended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	command := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	if p.Deletion.Trouble != nil && p.Node != "" {
+		command = "kubectl describe node " + shellWord(p.Node)
+	}
+	out := advise(words.FindUnended(p), command)
+	return append(out, advise(words.RemovePod, kubectl(in.Job, "delete pod %s --grace-period=0 --force", shellWord(p.Pods[0])))...)
 }
 
 // onDeletion returns advice on a deletion that waits for pods, or for the finalizer of another controller.
