@@ -135,3 +135,36 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 		}
 	}
 }
+
+// A field of a pod that the template does not have comes from a webhook: the template is not at fault.
+//
+// Requirements: PND-06
+func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
+	const notSet = "may not be set for init containers without restartPolicy=Always"
+	ofTemplate := "recreate the Job with a corrected pod template"
+	for fields, want := range map[string]struct{ text, advice string }{
+		"spec.initContainers[1].lifecycle: Forbidden: " + notSet:                            {"the API server rejects field spec.initContainers[1].lifecycle (not in the pod template). May not be set", "find the webhook that adds spec.initContainers[1] to pods"},
+		"spec.containers[1].image: Required value":                                          {"rejects field spec.containers[1].image (not in the pod template): Required value", "find the webhook that adds spec.containers[1] to pods"},
+		"spec.containers[0].lifecycle: Forbidden: no":                                       {"rejects field spec.containers[0].lifecycle (not in the pod template): no", "find the webhook"},
+		`spec.volumes[3].name: Duplicate value: "host"`:                                     {`rejects field spec.volumes[3].name (not in the pod template): Duplicate value: "host"`, "find the webhook that adds spec.volumes[3]"},
+		`spec.containers[0].volumeMounts[5].name: Not found: "vault"`:                       {`spec.containers[0].volumeMounts[5].name (not in the pod template): Not found: "vault"`, "find the webhook"},
+		`spec.containers[0].volumeMounts[0].name: Not found: "host"`:                        {`the API server rejects the pod template as invalid: spec.containers[0].volumeMounts[0].name: Not found: "host"`, ofTemplate},
+		"spec.containers[0].image: Required value":                                          {"the API server rejects the pod template as invalid: spec.containers[0].image: Required value", ofTemplate},
+		`spec.restartPolicy: Unsupported value: "always"`:                                   {`rejects the pod template as invalid: spec.restartPolicy: Unsupported value: "always"`, ofTemplate},
+		"spec.containers[1].image: Required value, spec.containers[0].name: Required value": {"rejects the pod template as invalid: spec.containers[1].image: Required value", ofTemplate},
+	} {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			withVolumes(j)
+			j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0)
+		}))
+		f.Events = []input.Event{jobEvent("FailedCreate", `Error creating: Pod "train-x" is invalid: [`+fields+"]", 3, time.Minute)}
+		if !strings.Contains(fields, ", spec") {
+			f.Events[0].Message = `Error creating: Pod "train-x" is invalid: ` + fields
+		}
+		r := report(f)
+		wantText(t, r, want.text)
+		if len(r.Advice) != 1 || !strings.Contains(r.Advice[0].Text, want.advice) {
+			t.Errorf("%s: %+v, want %q", fields, r.Advice, want.advice)
+		}
+	}
+}

@@ -198,7 +198,7 @@ func refusalQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Refusal.Kind == meaning.RefusalQuota:
 		return quotation{message: detail, before: " (", after: ")", whole: true}
-	case p.Refusal.IsWhole():
+	case p.Refusal.IsWhole(), p.Refusal.Kind == meaning.RefusalInvalid && len(p.Refusal.Injected) == 0 && strings.HasPrefix(detail, "spec."):
 		return quotation{message: detail, before: ": ", whole: true}
 	case p.Refusal.Webhook != nil:
 		return inQuotes(": ", detail)
@@ -269,7 +269,7 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 }
 
 func podsLostText(p *explain.Problem, _ time.Time) string {
-	return wording.Plural(p.Count, "pod that the Job created is gone and counts", "pods that the Job created are gone and count") + " neither as failed nor as succeeded"
+	return wording.Plural(p.Count, "pod that the Job created was deleted or evicted, and counts", "pods that the Job created were deleted or evicted, and count") + " neither as failed nor as succeeded"
 }
 
 func podsLostNote(p *explain.Problem, _ time.Time) string {

@@ -115,12 +115,16 @@ func slowStartQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(": ", strings.Join(p.Details, "\n"))
 }
 
-// slowStartNote names the volume that needs a missing object.
-func slowStartNote(p *explain.Problem, _ time.Time) string {
-	if t := p.Start.Trouble; t.IsAboutObject() && t.Volume != "" {
-		return "its volume " + t.Volume + " needs it"
+// slowStartNote names the volume that needs a missing object, and says that nothing ends the wait for a volume.
+func slowStartNote(p *explain.Problem, now time.Time) string {
+	t, volume, endless := p.Start.Trouble, "", ""
+	if t.IsAboutObject() && t.Volume != "" {
+		volume = "its volume " + t.Volume + " needs it"
 	}
-	return ""
+	if t.IsOfVolume() && !p.MayContinue {
+		endless = endlessNote(p, now)
+	}
+	return Clauses([]string{volume, endless})
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.

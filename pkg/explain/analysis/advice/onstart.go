@@ -117,8 +117,12 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	command := workload
 	switch h := p.Suspension.Hold; h.Kind {
-	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
+	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:
 		command = queue
+	case kueue.FlavorMissing:
+		command = "kubectl get resourceflavors." + explain.Kueue
+	case kueue.InvalidRequests:
+		command = kubectl(in.Job, "describe limitrange")
 	case kueue.QueueMissing, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped:
