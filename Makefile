@@ -68,14 +68,13 @@ TEST_TIMEOUT := 1h
 # The packages of unit tests and scenarios: all but those that start a control plane or the built program.
 UNIT = $(shell $(GO) list ./... | grep -vE '/test/(cluster/(compat|conformance/live|e2e|integration|node)|virtual/fidelity|product/(docs|release))$$')
 
-# One go test, so that both cores are busy while the tests on a kube-apiserver wait. -short leaves most random
-# cases to make presubmit-long. make lint vets; here, it would cost a first run half a minute.
+# -short leaves most random cases to make test-unit. make lint vets; here, it would cost a first run half a minute. The packages
+# that take longest come first, so that both cores are busy until the end.
 .PHONY: test
-test: ## Run unit tests, scenarios and integration tests
-	@$(CONTROLPLANE) build --for test
+test: ## Run unit tests and scenarios
 	@echo 'Testing: each package has a line when it ends. Compiling the tests comes first, and takes minutes the first time.'
-	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./cmd/... ./internal/... ./test/cluster/integration/... ./test/virtual/fidelity $(UNIT)
-	@echo 'Testing the control plane of make demo and make test.'
+	@$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./internal/cli ./cmd/... ./internal/... $(UNIT)
+	@echo 'Testing the control plane of make demo and of the integration tests.'
 	@$(GO) -C hack/controlplane test -vet=off -timeout $(TEST_TIMEOUT) .
 
 .PHONY: test-unit
@@ -85,7 +84,7 @@ test-unit: ## Run unit tests and scenarios, with all random cases
 .PHONY: test-integration
 test-integration: ## Run the tests on a real kube-apiserver, but for those beside kube-controller-manager
 	@$(CONTROLPLANE) build --for test
-	$(GO) test -timeout $(TEST_TIMEOUT) ./test/cluster/integration/... ./test/virtual/fidelity
+	$(GO) test -vet=off -short -timeout $(TEST_TIMEOUT) ./test/cluster/integration/... ./test/virtual/fidelity
 
 .PHONY: fidelity
 fidelity: ## Compare the virtual API server with a real one, of KUBE_VERSION, in FIDELITY_SEQUENCES random sequences of calls
@@ -110,7 +109,7 @@ SEQUENTIAL := ./pkg/kube/apicall ./internal/bundle ./internal/junit ./internal/p
 	./pkg/reconcile/... ./pkg/retry ./pkg/tui ./pkg/tui/indexmap ./pkg/tui/job ./pkg/tui/joblist ./pkg/tui/pods ./pkg/tui/screen \
 	./pkg/tui/widget ./pkg/typo ./pkg/whatif
 # The integration tests that the race detector looks at: several controllers, outages, and kube-controller-manager, beside
-# which no other target runs ours. make test runs the other ones.
+# which no other target runs ours. make test-integration runs the other ones.
 CONCURRENT := TestBeside_|Lead|Lease|Shard|Outage|Hangs|Expire|Throttled
 
 # In a virtual cluster, one coroutine runs at a time: the scenarios show the race detector as much as all of pkg/sim, which
@@ -287,7 +286,7 @@ docs: ## Write docs/reference.md from the commands
 
 .PHONY: presubmit
 presubmit: CONFORMANCE ?= -short
-presubmit: test lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
+presubmit: test test-integration lint test-race test-e2e test-conformance soak-short test-release test-docs test-monitoring generate-check ## Run everything that CI runs
 
 .PHONY: presubmit-long
 presubmit-long: test-unit test-measured fuzz-short test-conformance differential ## Run what CI leaves out: all random cases, limits of memory and time, fuzzing, broken controllers, pairs beside the built-in one, the race detector everywhere, and a real node

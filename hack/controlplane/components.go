@@ -41,7 +41,7 @@ type purpose string
 const (
 	forAll  purpose = "all"  // everything, optimized
 	forDemo purpose = "demo" // for make demo, as fast as possible
-	forTest purpose = "test" // for make test, as fast as possible
+	forTest purpose = "test" // for make test-integration, as fast as possible
 )
 
 var needed = map[purpose][]string{

@@ -38,7 +38,7 @@ const usage = `Usage: go -C hack/controlplane run . <verb>
   alone LOCK COMMAND …        run a command when no other one with the same lock file runs
 
 PURPOSE is all (everything, and the same on each machine), or one that takes as little time as
-possible and uses binaries that are there: demo, or test (what make test needs). These are
+possible and uses binaries that are there: demo, or test (what make test-integration needs). These are
 KUBEBUILDER_ASSETS, those of setup-envtest, kwok's in PATH, and archives that are downloaded and
 verified, unless CONTROLPLANE_DOWNLOAD is off. The rest is built.
 KUBE_VERSION=v1.33.13 in the environment makes it another release of Kubernetes.

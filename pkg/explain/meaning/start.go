@@ -61,6 +61,7 @@ var setupErrors = []errorRow{
 		patterns: []errorPattern{
 			{"not a directory", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: not a directory`), nil},
 			{"not a directory", lazyregexp.New("mount `[^`]+` to `([^`]+)`: Not a directory"), nil},
+			{"not a directory", oldMountError("not a directory"), nil},
 		},
 		brief:       "file or directory",
 		named:       "its mount at %s is a directory on a file, or a file on a directory",
@@ -69,8 +70,11 @@ var setupErrors = []errorRow{
 		advice:      "mount a directory on a directory, or one file with subPath, the name of a key that exists",
 	},
 	{
-		kind:        ErrorMountReadOnly,
-		patterns:    []errorPattern{{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil}},
+		kind: ErrorMountReadOnly,
+		patterns: []errorPattern{
+			{"read-only file system", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: read-only file system`), nil},
+			{"read-only file system", oldMountError("read-only file system"), nil},
+		},
 		brief:       "mount point",
 		named:       "mount point %s does not exist, and is in a read-only file system",
 		text:        "a mount point does not exist, and is in a read-only file system",
@@ -78,8 +82,11 @@ var setupErrors = []errorRow{
 		advice:      "create the mount point in the image, or mount the volume elsewhere: it is below another mount that is read-only",
 	},
 	{
-		kind:        ErrorMountMissing,
-		patterns:    []errorPattern{{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil}},
+		kind: ErrorMountMissing,
+		patterns: []errorPattern{
+			{"no such file", lazyregexp.New(`error mounting "[^"]+" to rootfs at "([^"]+)": .*: no such file or directory`), nil},
+			{"no such file", oldMountError("no such file or directory"), nil},
+		},
 		brief:       "mount missing",
 		named:       "nothing can be mounted at %s: no such file or directory",
 		text:        "nothing can be mounted: no such file or directory",
@@ -225,4 +232,10 @@ func missingPathAdvice(e *KnownError, c Container) string {
 		text += ": with a subPath, the directory is not created otherwise"
 	}
 	return text
+}
+
+// oldMountError matches an error of runc before version 1.0: in quotes within quotes, and with the mount point below the root of
+// the container on the node, which is left out of the subject.
+func oldMountError(reason string) *lazyregexp.Regexp {
+	return lazyregexp.New(`mounting [\\"]+[^"\\]+[\\"]+ to rootfs .* at [\\"]+(?:/[^"\\]*/(?:merged|rootfs))?(/[^"\\]+)[\\"]+ caused [\\"]+.*` + reason)
 }

@@ -24,6 +24,7 @@ const (
 	FileSystem    TroubleKind = "FileSystem"    // the file system of the volume is damaged
 	// FileSystemType: the file system of the volume has another type, or the node lacks a program to mount it.
 	FileSystemType     TroubleKind = "FileSystemType"
+	MountHelper        TroubleKind = "MountHelper"        // the node may lack the program that mounts file systems of this type
 	StorageUnreachable TroubleKind = "StorageUnreachable" // the server of the volume does not answer
 	SecretsStore       TroubleKind = "SecretsStore"       // a store of secrets does not return them
 	NodeDiskFull       TroubleKind = "NodeDiskFull"       // the node has no disk space for the volume
@@ -165,6 +166,14 @@ var volumes = []row[TroubleKind]{
 		brief:    "damaged file system",
 		text:     "the file system of {volume} is damaged",
 		advice:   "repair the file system (fsck or xfs_repair, while no pod uses the volume), or restore the volume from a backup",
+	},
+	{
+		kind:     MountHelper,
+		patterns: re(`-t (?P<name>\w+) .*: bad option; for several filesystems`, `mount: .*(?:/sbin/)?mount\.(?P<name>\w+): (?:command )?not found`),
+		complete: true,
+		brief:    "no mount.{name}",
+		text:     "{volume} cannot be mounted: its node may lack the program mount.{name}",
+		advice:   "for NFS and SMB, install the client on the nodes (nfs-common or nfs-utils, cifs-utils); if it is there, correct mountOptions of the volume",
 	},
 	{
 		kind:     FileSystemType,
