@@ -27,10 +27,10 @@ func (in *Facts) IsInjected(container string) bool { return in.templateContainer
 // part matches a name, or an index or a key in brackets, in the path of a field.
 var part = lazyregexp.New(`\[[^\]]*\]|[^.\[\]]+`)
 
-// HasField reports whether the Job's template may have the field of a pod, such as spec.initContainers[1].lifecycle: the elements of
+// HasField reports whether a pod template may have the field of a pod, such as spec.initContainers[1].lifecycle: the elements of
 // lists, and the fields of an element. Other fields may have a default.
-func (in *Facts) HasField(path string) bool {
-	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&in.Spec.Template)
+func HasField(of *corev1.PodTemplateSpec, path string) bool {
+	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
 	if err != nil {
 		return true
 	}

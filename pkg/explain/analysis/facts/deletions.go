@@ -100,7 +100,7 @@ func (in *Facts) Lost() []string {
 
 // BackoffOfLost returns when the back-off after the lost pods has ended, as the built-in controller counts them, zero if that is
 // unknown: each of them needs an event that its kubelet stops it, and older ones may be without events.
-func (in *Facts) BackoffOfLost() time.Time {
+func BackoffOfLost(in *Facts) time.Time {
 	lost, last := in.Lost(), time.Time{}
 	for _, pod := range lost {
 		i := slices.IndexFunc(in.Events, func(e input.Event) bool { return e.Pod == pod && e.Reason == "Killing" })

@@ -138,7 +138,7 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 		return nil
 	}
 	for _, m := range c.VolumeMounts {
-		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: in.before(name, m.Name)}
+		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: initsBefore(&in.Spec.Template.Spec, name, m.Name)}
 		for i := range in.Spec.Template.Spec.Volumes {
 			switch v := &in.Spec.Template.Spec.Volumes[i]; {
 			case v.Name != m.Name:
@@ -159,10 +159,10 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 	return all
 }
 
-// before returns the init containers before a container of the Job's template that have the volume, too.
-func (in *Facts) before(container, volume string) (names []string) {
-	for i := range in.Spec.Template.Spec.InitContainers {
-		c := &in.Spec.Template.Spec.InitContainers[i]
+// initsBefore returns the init containers before a container of a pod template that have the volume, too.
+func initsBefore(spec *corev1.PodSpec, container, volume string) (names []string) {
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
 		if c.Name == container {
 			break
 		}
