@@ -397,28 +397,6 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
-// unpin returns advice on a pod template that allows only one node.
-func (u *Unfit) unpin() string {
-	return "or {recreate} without the nodeSelector or affinity that allows only node " + u.Pinned
-}
-
-func resourceAdvice(u *Unfit, _ []Claim) string {
-	if u.Pinned != "" {
-		return fmt.Sprintf("lower what the pod requests of %s%s, free some of it on node %s, %s", u.Name, wording.InBrackets(u.Requested), u.Pinned, u.unpin())
-	}
-	requests := "requests"
-	if u.Requested != "" {
-		requests = "requests " + u.Requested
-	}
-	if strings.Contains(u.Name, "/") {
-		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
-	}
-	if u.Requested == "" {
-		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
-	}
-	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
-}
-
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
 func selectorAdvice(u *Unfit, _ []Claim) string {
 	if u.Name == "" {
