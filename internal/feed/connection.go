@@ -2,10 +2,13 @@ package feed
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/batchjob-dev/kubectl-batchjob/internal/requests"
 )
 
 // Timing holds the clock, ticker and retry settings of a feed; tests replace them.
@@ -41,7 +44,9 @@ func (t Timing) Pause(ctx context.Context, d time.Duration, wake <-chan struct{}
 type Connection struct {
 	timing  Timing
 	changed func(failure error)
-	onData  func() // called when data arrives; may be nil
+	// onData is called when data arrives, and lastData returns when the API server last responded on any connection; nil without a Link.
+	onData   func()
+	lastData func() time.Time
 
 	lost         bool
 	pause        time.Duration // the length of the previous pause, 0 after data has arrived
@@ -86,7 +91,9 @@ func (c *Connection) AwaitRetry(ctx context.Context, failure error, wake <-chan 
 		if c.isLastingRefusal(failure) {
 			return failure
 		}
-		c.setLost(failure)
+		if !c.isOver(failure) {
+			c.setLost(failure)
+		}
 		wake = nil
 	}
 	c.pause = min(max(2*c.pause, c.timing.Backoff.First), c.timing.Backoff.Max)
@@ -99,6 +106,12 @@ func (c *Connection) AwaitRetry(ctx context.Context, failure error, wake <-chan 
 	case <-wake:
 	}
 	return nil
+}
+
+// isOver reports whether failure is a timeout that the API server has responded after: it was silent, and is not anymore.
+func (c *Connection) isOver(failure error) bool {
+	timeout, is := errors.AsType[*requests.TimeoutError](failure)
+	return is && c.lastData != nil && !timeout.At.After(c.lastData())
 }
 
 // isLastingRefusal reports whether failure is a refusal that has outlasted RefusalGrace.

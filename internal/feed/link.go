@@ -57,7 +57,7 @@ func NewLink(timing Timing, changed func(State)) *Link {
 func (l *Link) Open() *Connection {
 	own := &State{}
 	connection := NewConnection(l.timing, func(failure error) { l.change(own, failure) })
-	connection.onData = l.setResponded
+	connection.onData, connection.lastData = l.setResponded, l.lastResponse
 	return connection
 }
 

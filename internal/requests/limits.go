@@ -26,6 +26,7 @@ type Limits struct {
 	// has reached its timeout.
 	Notice time.Duration
 	Print  func(line string)
+	Now    func() time.Time
 	// After calls fire once d has passed, unless stop is called first.
 	After func(d time.Duration, fire func()) (stop func())
 
@@ -38,7 +39,8 @@ type TimeoutError struct {
 	Call    apicall.Call
 	Server  string // scheme and host
 	Timeout time.Duration
-	Began   bool // part of the response had arrived
+	Began   bool      // part of the response had arrived
+	At      time.Time // when the timeout was reached
 }
 
 func (e *TimeoutError) Error() string {
@@ -157,7 +159,7 @@ func (s *silence) giveUp() {
 	s.limits.mu.Lock()
 	s.limits.printed = false
 	s.limits.mu.Unlock()
-	s.cancel(&TimeoutError{Call: callOf(s.request), Server: serverOf(s.request.URL), Timeout: s.timeout, Began: s.began})
+	s.cancel(&TimeoutError{Call: callOf(s.request), Server: serverOf(s.request.URL), Timeout: s.timeout, Began: s.began, At: s.limits.Now()})
 }
 
 // explain returns the TimeoutError of a request that reached its limit, and otherwise err.

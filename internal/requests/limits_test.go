@@ -25,7 +25,7 @@ const notice, timeout = 5 * time.Second, time.Minute
 func newWorld() *world {
 	w := &world{timers: map[time.Duration]func(){}}
 	w.limits = &Limits{
-		Notice: notice, Print: func(line string) { w.printed = append(w.printed, line) },
+		Notice: notice, Now: time.Now, Print: func(line string) { w.printed = append(w.printed, line) },
 		After: func(d time.Duration, fire func()) func() {
 			w.timers[d] = fire
 			return func() { delete(w.timers, d) }

@@ -2,16 +2,21 @@ package retry
 
 import (
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/klog/v2"
 )
 
 // Room is what limits the memory of the pods of a namespace. What could not be read is empty, and limits nothing.
 type Room struct {
 	LimitRanges []corev1.LimitRange
 	Quotas      []corev1.ResourceQuota
-	// Node has the most memory for pods, of the nodes that the node selector of the pod allows; nil if it is unknown.
+	// Node has the most memory for pods, of the nodes that the pod may run on; nil if it is unknown.
 	Node *corev1.Node
 }
 
@@ -89,14 +94,43 @@ func NodeMemory(node *corev1.Node) resource.Quantity {
 	return node.Status.Allocatable[corev1.ResourceMemory]
 }
 
-// Takes reports whether the node selector of the pod allows the node.
+// conditionTaints is the prefix of taints that show a condition of a node, which passes.
+const conditionTaints = "node.kubernetes.io/"
+
+// Takes reports whether the pod may run on the node: whether its node selector and its required node affinity match, and it
+// tolerates the taints.
 func Takes(node *corev1.Node, spec *corev1.PodSpec) bool {
-	for key, value := range spec.NodeSelector {
-		if node.Labels[key] != value {
+	if !labels.SelectorFromSet(spec.NodeSelector).Matches(labels.Set(node.Labels)) {
+		return false
+	}
+	for i := range node.Spec.Taints {
+		taint := &node.Spec.Taints[i]
+		if taint.Effect != corev1.TaintEffectPreferNoSchedule && !strings.HasPrefix(taint.Key, conditionTaints) &&
+			!slices.ContainsFunc(spec.Tolerations, func(t corev1.Toleration) bool { return t.ToleratesTaint(klog.Background(), taint, true) }) {
 			return false
 		}
 	}
-	return true
+	if spec.Affinity == nil || spec.Affinity.NodeAffinity == nil || spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution == nil {
+		return true
+	}
+	terms := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms
+	return slices.ContainsFunc(terms, func(term corev1.NodeSelectorTerm) bool {
+		return len(term.MatchExpressions)+len(term.MatchFields) > 0 && matchAll(term.MatchExpressions, node.Labels) &&
+			matchAll(term.MatchFields, labels.Set{metav1.ObjectNameField: node.Name})
+	})
+}
+
+// matchAll reports whether values meet all requirements.
+func matchAll(requirements []corev1.NodeSelectorRequirement, values labels.Set) bool {
+	operators := map[corev1.NodeSelectorOperator]selection.Operator{
+		corev1.NodeSelectorOpIn: selection.In, corev1.NodeSelectorOpNotIn: selection.NotIn,
+		corev1.NodeSelectorOpExists: selection.Exists, corev1.NodeSelectorOpDoesNotExist: selection.DoesNotExist,
+		corev1.NodeSelectorOpGt: selection.GreaterThan, corev1.NodeSelectorOpLt: selection.LessThan,
+	}
+	return !slices.ContainsFunc(requirements, func(r corev1.NodeSelectorRequirement) bool {
+		requirement, err := labels.NewRequirement(r.Key, operators[r.Operator], r.Values)
+		return err != nil || !requirement.Matches(values)
+	})
 }
 
 // podMemory returns the memory limit and request of a pod: the sums of its containers, or one init container if that has more, or

@@ -14,6 +14,55 @@ func memoryList(text string) corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(text)}
 }
 
+// The largest node is one that the pod may run on: conditions of nodes, which pass, do not matter.
+//
+// Requirements: RTY-46
+func TestNodesThatThePodMayRunOn(t *testing.T) {
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: "n", Labels: map[string]string{"pool": "big", "cores": "64"}},
+		Spec: corev1.NodeSpec{Taints: []corev1.Taint{
+			{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule},
+			{Key: "spot", Value: "x", Effect: corev1.TaintEffectPreferNoSchedule},
+		}},
+	}
+	gpu := node.DeepCopy()
+	gpu.Spec.Taints = append(gpu.Spec.Taints, corev1.Taint{Key: "gpu", Value: "a100", Effect: corev1.TaintEffectNoSchedule})
+	affine := func(terms ...corev1.NodeSelectorTerm) corev1.PodSpec {
+		required := &corev1.NodeSelector{NodeSelectorTerms: terms}
+		return corev1.PodSpec{Affinity: &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}}
+	}
+	label := func(key string, operator corev1.NodeSelectorOperator, values ...string) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: operator, Values: values}}}
+	}
+	name := func(name string) corev1.NodeSelectorTerm {
+		return corev1.NodeSelectorTerm{MatchFields: []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{name}}}}
+	}
+	tolerant := func(t corev1.Toleration) corev1.PodSpec { return corev1.PodSpec{Tolerations: []corev1.Toleration{t}} }
+	for what, c := range map[string]struct {
+		node *corev1.Node
+		spec corev1.PodSpec
+		want bool
+	}{
+		"any":                   {node, corev1.PodSpec{}, true},
+		"selector":              {node, corev1.PodSpec{NodeSelector: map[string]string{"pool": "big"}}, true},
+		"selector of others":    {node, corev1.PodSpec{NodeSelector: map[string]string{"pool": "small"}}, false},
+		"affinity":              {node, affine(label("pool", corev1.NodeSelectorOpIn, "big", "huge")), true},
+		"affinity to others":    {node, affine(label("pool", corev1.NodeSelectorOpNotIn, "big")), false},
+		"one of two terms":      {node, affine(label("zone", corev1.NodeSelectorOpExists), label("cores", corev1.NodeSelectorOpGt, "32")), true},
+		"neither of two":        {node, affine(label("pool", corev1.NodeSelectorOpDoesNotExist), label("cores", corev1.NodeSelectorOpLt, "32")), false},
+		"its name":              {node, affine(name("n")), true},
+		"another name":          {node, affine(name("m")), false},
+		"an empty term":         {node, affine(corev1.NodeSelectorTerm{}), false},
+		"a taint":               {gpu, corev1.PodSpec{}, false},
+		"a tolerated taint":     {gpu, tolerant(corev1.Toleration{Key: "gpu", Operator: corev1.TolerationOpExists}), true},
+		"a toleration of value": {gpu, tolerant(corev1.Toleration{Key: "gpu", Value: "h100", Effect: corev1.TaintEffectNoSchedule}), false},
+	} {
+		if got := retry.Takes(c.node, &c.spec); got != c.want {
+			t.Errorf("%s: %t", what, got)
+		}
+	}
+}
+
 // What a pod can never have is known before it is created.
 //
 // Requirements: RTY-46

@@ -96,7 +96,7 @@ func TestRetriesAreFoldedUnderTheirJob(t *testing.T) {
 	shows(b, "2 Jobs")
 }
 
-// o folds the Jobs of a CronJob into the row that status --by-owner has for them; forms about a Job do not open from it.
+// o folds the Jobs of a CronJob into a row that counts them, and that has no forms and logs of a Job; the cursor stays where it is.
 // Requirements: VIE-08, CRJ-16
 func TestJobsOfACronJobAreFolded(t *testing.T) {
 	run := func(o explain.Outline) explain.Outline {
@@ -108,9 +108,9 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	s := jobsSnapshot(run(complete), run(failedJob("nightly-2", time.Hour)), run(running), failedJob("other", time.Minute))
 	b := open(t, s, size{80, 24}, func(o *Options) { startJobs(o); o.Changer = &fakeChanger{} })
 	hides(b, "cronjob/nightly")
-	b.press("o")
-	shows(b, "4 Jobs in", "✗ 2 failed", "cronjob/nightly", "3 Jobs: 1 Failed,", "CronJobs are folded")
-	if got := strings.Join(b.names(), " "); got != "other cronjob/nightly" {
+	b.press("G", "o") // nightly-1 is last, and its CronJob second.
+	shows(b, "4 Jobs in", "✗ 2 failed", "▌ cj/nightly", "✗ 1 ▶ 1 ✓ 1", "CronJob, 3 Jobs", "CronJobs are folded")
+	if got := strings.Join(b.names(), " "); got != "other cj/nightly" {
 		t.Errorf("the rows are %s", got)
 	}
 	for _, at := range []size{{80, 24}, {160, 50}} {
@@ -120,21 +120,28 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	}
 	b.send(windowSize(80, 24))
 	b.press("G")
-	for _, key := range []string{"Z", "ctrl+d", "l", "O", "y"} {
+	for _, key := range []string{"Z", "ctrl+d", "l", "O"} {
 		b.press(key)
 		shows(b, "4 Jobs in", "no key "+key+" here")
 	}
-	b.press("enter")
-	if want := (types.NamespacedName{Namespace: "default", Name: "nightly"}); b.focus.looked.CronJob != want {
-		t.Errorf("the row opens %v", b.focus.looked.CronJob)
+	if got := copied(t, b.press("y")); got != "nightly" {
+		t.Errorf("copied %q", got)
 	}
-	b.press("q", "/")
+	for _, key := range []string{"e", "enter"} {
+		b.press(key)
+		if want := (types.NamespacedName{Namespace: "default", Name: "nightly"}); b.focus.looked.CronJob != want {
+			t.Errorf("%s opens %v", key, b.focus.looked.CronJob)
+		}
+		b.press("q")
+	}
+	b.press("/")
 	b.write("nightly-2")
 	b.press("enter") // A filter finds the Jobs below the row.
-	if got := strings.Join(b.names(), " "); got != "cronjob/nightly" {
+	if got := strings.Join(b.names(), " "); got != "cj/nightly" {
 		t.Errorf("the filter shows %s", got)
 	}
 	b.press("esc", "o")
+	shows(b, "▌ nightly-2", "CronJobs are unfolded")
 	if got := strings.Join(b.names(), " "); got != "other nightly-2 nightly-3 nightly-1" {
 		t.Errorf("the rows are %s", got)
 	}
@@ -144,7 +151,7 @@ func TestJobsOfACronJobAreFolded(t *testing.T) {
 	b.press("o", "/")
 	b.write("nightly")
 	b.press("enter")
-	shows(b, "2 of 2 rows", "2 Jobs (and 1 earlier attempt)", "1 Job: 1 Complete")
+	shows(b, "2 of 2 rows", "2 Jobs (and 1 earlier attempt)", "cj/nightly", "✓ 1 ")
 }
 
 // l shows the most informative pod log of the Job under the cursor, or of the open Job.

@@ -102,7 +102,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
 	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(cmdutil.DryRunNone, cmdutil.DryRunClient))
-	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs, without a question.")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs with their pods, without a question.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	return cmd

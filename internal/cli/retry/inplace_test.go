@@ -102,6 +102,12 @@ func TestRunningJobGetsMoreMemory(t *testing.T) {
 	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
 	p.want(t, "2Gi 1Gi suspended")
 
+	// Nor does its API server have to be new: a dry run asks whether it allows the change, and nothing is suspended for that.
+	p = old(newInPlace(t, set(true, "spec", "suspend")))
+	p.controller()
+	wantRun(t, program.Run(t, p.API, raise...), cmdutil.ExitDone, raised)
+	p.want(t, "2Gi 1Gi suspended")
+
 	p = newInPlace(t)
 	wantRun(t, program.Run(t, p.API, append(raise, "--dry-run=server")...), cmdutil.ExitDone, "job.batch/a resource requirements updated (dry run)\n")
 	if len(p.Calls()) > 0 {

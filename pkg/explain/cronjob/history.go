@@ -1,6 +1,7 @@
 package cronjob
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,14 +31,14 @@ func history(in *input.CronJob, runs []explain.OwnedRun) (all []explain.OwnedRun
 		all = append(all, run)
 	}
 	all = append(all, removedRuns(in)...)
-	slices.SortStableFunc(all, func(a, b explain.OwnedRun) int { return startOf(&b).Compare(startOf(&a)) })
+	slices.SortStableFunc(all, func(a, b explain.OwnedRun) int {
+		return cmp.Or(startOf(&b).Compare(startOf(&a)), cmp.Compare(b.Name, a.Name)) // A name ends in the minute of the start.
+	})
 	return all
 }
 
-// startOf returns when a run started, or was first seen.
-func startOf(run *explain.OwnedRun) time.Time {
-	return laterOf(timeOf(run.Finished), timeOf(run.Started))
-}
+// startOf returns when a run started, or when it finished if that is all that is known.
+func startOf(run *explain.OwnedRun) time.Time { return timeOf(cmp.Or(run.Started, run.Finished)) }
 
 // removedRuns returns the runs that only events show.
 func removedRuns(in *input.CronJob) (removed []explain.OwnedRun) {

@@ -15,6 +15,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
 // at returns a CronJob with a schedule in a time zone, at a moment.
@@ -122,7 +123,7 @@ func TestHistoryHasWhatJobsAndEventsShow(t *testing.T) {
 		event("SuccessfulCreate", "Created job gone", 6*time.Hour), event("SawCompletedJob", "", time.Hour),
 	}
 	runs := []explain.OwnedRun{
-		{Name: "backup-3", State: explain.OwnedFailed, Cause: "exit 1", Started: ago(2*time.Hour - time.Second), Finished: ago(110 * time.Minute)},
+		{Name: "backup-3", State: explain.OwnedFailed, Cause: "exit 1", Started: ago(2*time.Hour - time.Second), Finished: ago(30 * time.Minute)},
 		{Name: "backup-5", State: explain.OwnedRunning, Started: ago(5 * time.Minute)},
 	}
 	r := cronjob.Explain(in, runs)
@@ -134,7 +135,7 @@ func TestHistoryHasWhatJobsAndEventsShow(t *testing.T) {
 	want := []string{
 		"backup-5 Running 5m0s  removed=false manual=false",
 		"now Unknown 1h0m0s  removed=false manual=true",
-		"backup-3 Failed 9m59s exit 1 removed=false manual=false",
+		"backup-3 Failed 1h29m59s exit 1 removed=false manual=false",
 		"backup-2 Failed 2m0s  removed=true manual=false",
 		"backup-1 Succeeded 1m0s  removed=true manual=false",
 		"backup-0 Succeeded -1ns  removed=true manual=false",
@@ -142,6 +143,18 @@ func TestHistoryHasWhatJobsAndEventsShow(t *testing.T) {
 	}
 	if strings.Join(got, "\n") != strings.Join(want, "\n") {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// A Job that was created by hand is no start of the schedule.
+// Requirements: CRJ-03.
+func TestManualJobIsNoStartOfTheSchedule(t *testing.T) {
+	in := given(func(cj *batchv1.CronJob) { cj.Spec.Suspend, cj.Status.LastScheduleTime = ptr.To(true), nil })
+	in.Jobs = []input.OwnedJob{{Name: "now", Created: noon.Add(-time.Hour), Manual: true}}
+	r := cronjob.Explain(in, nil)
+	want := "CronJob backup is suspended (spec.suspend), so it starts no Jobs; its schedule has started no Job yet."
+	if got, _ := words.CronJobText(&r, noon); got != want {
+		t.Errorf("%q", got)
 	}
 }
 

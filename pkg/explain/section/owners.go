@@ -17,8 +17,11 @@ const (
 	WhyColumn       = "WHY"
 )
 
-// Owner is a row that stands for the Jobs of an owner.
-type Owner struct{ Namespace, Name, Jobs string }
+// Owner is a row that stands for the Jobs of an owner, which Jobs counts.
+type Owner struct {
+	Namespace, Name string
+	Jobs            layout.Line
+}
 
 // WithOwners returns columns that draw the rows for which of returns an Owner: their namespace, name, and Jobs in place of WHY.
 func WithOwners[T any](columns []layout.Column[T], of func(*T) *Owner) []layout.Column[T] {
@@ -37,7 +40,7 @@ func WithOwners[T any](columns []layout.Column[T], of func(*T) *Owner) []layout.
 			case header == NameColumn:
 				return layout.Of(layout.Text(layout.Bold, owner.Name))
 			case header == WhyColumn:
-				return layout.Of(layout.Text(layout.Muted, owner.Jobs))
+				return owner.Jobs
 			}
 			return nil
 		}
@@ -46,7 +49,7 @@ func WithOwners[T any](columns []layout.Column[T], of func(*T) *Owner) []layout.
 }
 
 // JobCounts returns "4 Jobs: 1 Failed, 3 Complete" for the states of Jobs: complete Jobs last, because a narrow terminal cuts the text.
-func JobCounts(of []string) string {
+func JobCounts(of []string) layout.Line {
 	counts := map[string]int{}
 	var states []string
 	for _, state := range of {
@@ -60,5 +63,5 @@ func JobCounts(of []string) string {
 	for i, state := range states {
 		states[i] = wording.Count(counts[state], state)
 	}
-	return wording.Plural(len(of), "Job", "Jobs") + ": " + strings.Join(states, ", ")
+	return layout.Of(layout.Text(layout.Muted, wording.Plural(len(of), "Job", "Jobs")+": "+strings.Join(states, ", ")))
 }

@@ -252,7 +252,10 @@ func changedText(r *explain.CronJobReport) string {
 }
 
 func lastStartText(r *explain.CronJobReport, now time.Time) string {
-	if r.LastSchedule == nil {
+	switch {
+	case r.LastSchedule == nil && r.Jobs > 0:
+		return "its schedule has started no Job yet"
+	case r.LastSchedule == nil:
 		return "no Job has started yet"
 	}
 	return "the last start was at " + moment(r.LastSchedule, now)

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/cronjob"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
@@ -29,10 +31,11 @@ type fold struct {
 	cronJobs map[string]*cronJob
 }
 
-// cronJob is a CronJob with its row, as status --by-owner has it, and its Jobs, the most urgent one first.
+// cronJob is a CronJob with its Jobs, the most urgent one first, and their numbers by kind.
 type cronJob struct {
-	row  section.Owner
-	jobs []int32
+	name   types.NamespacedName
+	jobs   []int32
+	counts [kinds]int
 }
 
 // foldCronJobs folds the Jobs of CronJobs into a row for each, if the user has chosen that.
@@ -42,21 +45,17 @@ func (s *listScreen) foldCronJobs(jobs *snapshot.Jobs, now time.Time) {
 		if o := &jobs.Items[i]; s.byOwner && cronjob.IsOwner(o.Owner) && !s.isHidden(int32(i)) { // a list of Jobs is not that long
 			c := s.fold.cronJobs[s.keyOf(o)]
 			if c == nil {
-				c = &cronJob{row: section.Owner{Namespace: o.Namespace, Name: "cronjob/" + o.Owner.Name}}
+				c = &cronJob{name: types.NamespacedName{Namespace: o.Namespace, Name: o.Owner.Name}}
 				s.fold.cronJobs[s.keyOf(o)] = c
 			}
 			c.jobs = append(c.jobs, int32(i))
+			c.counts[kindOf(o)]++
 		}
 	}
 	for _, c := range s.fold.cronJobs {
 		slices.SortStableFunc(c.jobs, func(a, b int32) int {
 			return cmp.Compare(urgencyOf(&jobs.Items[b], now), urgencyOf(&jobs.Items[a], now))
 		})
-		states := make([]string, len(c.jobs))
-		for i, at := range c.jobs {
-			states[i] = section.RowStatus(&jobs.Items[at])
-		}
-		c.row.Jobs = section.JobCounts(states)
 	}
 }
 
@@ -66,6 +65,14 @@ func (s *listScreen) cronJobOf(o *explain.Outline) *cronJob {
 		return nil
 	}
 	return s.fold.cronJobs[s.keyOf(o)]
+}
+
+// label returns the CronJob as kubectl names it; on a narrow screen, by the short name of the resource.
+func (c *cronJob) label(p *widget.Paint) string {
+	if p.Width < fullWhyFrom {
+		return "cj/" + c.name.Name
+	}
+	return "cronjob/" + c.name.Name
 }
 
 // derive finds the Jobs that a later retry hides.
@@ -102,13 +109,13 @@ func family(o *explain.Outline) string {
 func (s *listScreen) isHidden(i int32) bool { return !s.unfolded && s.fold.hidden[i] }
 
 // withCronJobs returns columns that also draw the rows of CronJobs.
-func (s *listScreen) withCronJobs(columns []layout.Column[explain.Outline]) []layout.Column[explain.Outline] {
+func (s *listScreen) withCronJobs(p *widget.Paint, columns []layout.Column[explain.Outline]) []layout.Column[explain.Outline] {
 	if !s.byOwner {
 		return columns
 	}
 	return section.WithOwners(columns, func(o *explain.Outline) *section.Owner {
 		if c := s.cronJobOf(o); c != nil {
-			return &c.row
+			return &section.Owner{Namespace: c.name.Namespace, Name: c.label(p), Jobs: countsOf(p, c.counts, false)}
 		}
 		return nil
 	})
@@ -128,7 +135,7 @@ func (s *listScreen) hasRow(jobs *snapshot.Jobs, i int32) bool {
 // nameCell returns the name, or that of the CronJob; for a family, the name of the first Job and the number of its retries: "sweep ↻2".
 func (s *listScreen) nameCell(p *widget.Paint, o *explain.Outline) layout.Line {
 	if c := s.cronJobOf(o); c != nil {
-		return layout.Plainly(c.row.Name)
+		return layout.Plainly(c.label(p))
 	}
 	if s.unfolded || o.Retry == nil {
 		return layout.Plainly(o.Name)

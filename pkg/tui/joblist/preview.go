@@ -1,13 +1,19 @@
 package joblist
 
 import (
+	"cmp"
+	"slices"
+
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/job"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/screen"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/widget"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // A terminal of 100x30 has room for a preview below the list, and one of 140 columns beside it, with two thirds of the
@@ -40,7 +46,7 @@ func besideList(width int, jobs []explain.Outline) int {
 
 // previewLines returns the minimum height of the preview, 0 for none.
 func (s *listScreen) previewLines(d *screen.Data) int {
-	if d.Snap.Jobs == nil || s.previewed(d).Name == "" {
+	if d.Snap.Jobs == nil || s.previewed(d).Name == "" && s.chosenCronJob() == nil {
 		return 0
 	}
 	s.arrange(d.Snap.Jobs, d.Snap.AsOf())
@@ -93,9 +99,33 @@ func (s *listScreen) withPreview(p *widget.Paint, d *screen.Data) []layout.Line 
 	case isBeside(d):
 		list := p.Sized(besideList(p.Width, d.Snap.Jobs.Items), p.Height)
 		lines := s.list(list, d) // This moves the cursor to the current row of its Job.
-		preview := job.Preview(p.Sized(p.Width-list.Width-besideGap, p.Height), d, s.previewed(d))
+		preview := s.drawPreview(p.Sized(p.Width-list.Width-besideGap, p.Height), d)
 		return layout.Beside(lines, list.Width, besideGap, preview, p.Glyphs.Ellipsis)
 	}
 	lines := append(s.list(p.Sized(p.Width, max(1, p.Height-height-1)), d), nil)
-	return append(lines, job.Preview(p.Sized(p.Width, max(1, p.Height-len(lines))), d, s.previewed(d))...)
+	return append(lines, s.drawPreview(p.Sized(p.Width, max(1, p.Height-len(lines))), d)...)
+}
+
+// drawPreview returns the preview of the Job under the cursor, or the newest Jobs of the CronJob.
+func (s *listScreen) drawPreview(p *widget.Paint, d *screen.Data) []layout.Line {
+	c := s.chosenCronJob()
+	if c == nil || s.o.Recorded {
+		return job.Preview(p, d, s.previewed(d))
+	}
+	runs := make([]*explain.Outline, len(c.jobs))
+	for i, at := range c.jobs {
+		runs[i] = &d.Snap.Jobs.Items[at]
+	}
+	slices.SortStableFunc(runs, func(a, b *explain.Outline) int {
+		return cmp.Or(cmp.Compare(ageOf(a, p.Now), ageOf(b, p.Now)), cmp.Compare(b.Name, a.Name))
+	})
+	header, rows := layout.TableOf([]layout.Column[*explain.Outline]{
+		{Header: section.NameColumn, Min: 12, Middle: true, Text: func(o **explain.Outline) string { return (*o).Name }},
+		{Header: "STATUS", Cell: func(o **explain.Outline) layout.Line { return statusCell(p, *o) }},
+		{Header: section.WhyColumn, Min: words.WhyWidth, Cell: func(o **explain.Outline) layout.Line { return whyCell(p, *o, words.WhyWidth) }},
+		{Header: "DURATION", Right: true, Drop: 1, Text: func(o **explain.Outline) string { return ranFor(p, *o) }},
+		{Header: "AGE", Right: true, Cell: func(o **explain.Outline) layout.Line { return ageCell(p, (*o).Created) }},
+	}, runs).Lines(p.Width, p.Glyphs.Ellipsis)
+	lines := append([]layout.Line{p.Title(c.name.String(), "CronJob, "+wording.Plural(len(runs), "Job", "Jobs")), header}, rows...)
+	return lines[:min(len(lines), p.Height)]
 }

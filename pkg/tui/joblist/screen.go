@@ -78,13 +78,18 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 		return s.refold(map[bool]string{true: "all Jobs", false: "retries are folded under their Job"}[s.unfolded])
 	case widget.Matches(k, keyByOwner):
 		s.byOwner = !s.byOwner
-		return s.refold(map[bool]string{true: "CronJobs are folded", false: "all Jobs of CronJobs"}[s.byOwner])
+		return s.refold(map[bool]string{true: "CronJobs are folded", false: "CronJobs are unfolded"}[s.byOwner])
 	}
-	chosen := s.Chosen(d)
-	if row := s.table.Chosen(); chosen == nil && row != nil && widget.Matches(k, widget.KeyOpen) {
-		return screen.Action{Open: job.NewCronJob(types.NamespacedName{Namespace: row.Namespace, Name: row.Owner.Name})}, true
-	}
-	if chosen == nil {
+	chosen, cronJob := s.Chosen(d), s.chosenCronJob()
+	switch {
+	case chosen != nil:
+	case cronJob == nil:
+		return screen.Action{}, false
+	case widget.Matches(k, widget.KeyOpen), widget.Matches(k, widget.KeyExplain): // Its page explains it.
+		return screen.Action{Open: job.NewCronJob(cronJob.name)}, true
+	case widget.Matches(k, widget.KeyCopy):
+		return screen.Action{Copy: cronJob.name.Name}, true
+	default:
 		return screen.Action{}, false
 	}
 	at := types.NamespacedName{Namespace: chosen.Namespace, Name: chosen.Name}
@@ -101,8 +106,11 @@ func (s *listScreen) Key(k tea.KeyPressMsg, d *screen.Data) (screen.Action, bool
 	return screen.Action{}, false
 }
 
-// refold has the list drawn anew.
+// refold has the list drawn anew, with the cursor on the row that the Job under it has now.
 func (s *listScreen) refold(notice string) (screen.Action, bool) {
+	if row := s.table.Chosen(); row != nil {
+		s.table.Select(s.keyOf(row))
+	}
 	s.fold.of, s.stats.of = nil, nil
 	s.table.Reset()
 	return screen.Action{Notice: notice}, true
@@ -111,10 +119,22 @@ func (s *listScreen) refold(notice string) (screen.Action, bool) {
 func (s *listScreen) Wheel(lines int, _ *screen.Data) { s.table.Wheel(lines) }
 
 func (s *listScreen) Keys() []widget.KeyGroup {
+	ofRow := []widget.Binding{widget.KeyOpen, widget.KeyExplain, widget.KeyLogs}
+	if s.chosenCronJob() != nil { // It has no logs.
+		ofRow = ofRow[:2]
+	}
 	return []widget.KeyGroup{
-		{Title: "Jobs", Bindings: s.table.Keys(widget.KeyOpen, widget.KeyExplain, widget.KeyLogs)},
+		{Title: "Jobs", Bindings: s.table.Keys(ofRow...)},
 		{Bindings: []widget.Binding{keyFold, keyByOwner}, HelpOnly: true},
 	}
+}
+
+// chosenCronJob returns the CronJob under the cursor, nil if a Job or nothing is there.
+func (s *listScreen) chosenCronJob() *cronJob {
+	if row := s.table.Chosen(); row != nil {
+		return s.cronJobOf(row)
+	}
+	return nil
 }
 
 // Chosen returns the Job under the cursor, or nil if there is none, or a CronJob.
@@ -209,8 +229,10 @@ func (s *listScreen) summary(p *widget.Paint, jobs *snapshot.Jobs) []layout.Line
 }
 
 // counts returns the number of Jobs of each kind.
-func (s *listScreen) counts(p *widget.Paint) layout.Line {
-	counts := s.stats.counts
+func (s *listScreen) counts(p *widget.Paint) layout.Line { return countsOf(p, s.stats.counts, true) }
+
+// countsOf returns the number of Jobs of each kind, behind its mark, or also with its name.
+func countsOf(p *widget.Paint, counts [kinds]int, named bool) layout.Line {
 	counts[running] += counts[runningWithFailures]
 	counts[runningWithFailures] = 0
 	var l layout.Line
@@ -219,7 +241,11 @@ func (s *listScreen) counts(p *widget.Paint) layout.Line {
 			continue
 		}
 		mark, style := kind(k).look(p)
-		l = append(l, layout.Text(style, mark+" "+wording.Count(n, kind(k).String())))
+		if named {
+			l = append(l, layout.Text(style, mark+" "+wording.Count(n, kind(k).String())))
+		} else {
+			l = append(l, layout.Text(style, mark+" "+wording.Thousands(n)+" "))
+		}
 	}
 	return l
 }

@@ -56,10 +56,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		{
 			Header: "STATUS", Width: statusWidth, Fixed: true, Min: least.status,
 			Sort: layout.Sort[job]{Turn: 1, Name: "problems", Descending: true, Value: urgencyOf},
-			Cell: func(o *job) layout.Line {
-				mark, style := kindOf(o).look(p)
-				return layout.Of(layout.Text(style, mark+" "+section.RowStatus(o)))
-			},
+			Cell: func(o *job) layout.Line { return statusCell(p, o) },
 		},
 		s.doneColumn(p, &bar),
 		{
@@ -98,7 +95,7 @@ func (s *listScreen) columns(p *widget.Paint) []layout.Column[explain.Outline] {
 		s.ageColumn(p),
 	}
 
-	columns = s.table.Marked(p, s.withCronJobs(columns))
+	columns = s.table.Marked(p, s.withCronJobs(p, columns))
 	if p.Width < barsFrom {
 		return columns
 	}
@@ -193,6 +190,11 @@ func ranFor(p *widget.Paint, o *explain.Outline) string {
 		return wording.Duration(ran)
 	}
 	return "-"
+}
+
+func statusCell(p *widget.Paint, o *explain.Outline) layout.Line {
+	mark, style := kindOf(o).look(p)
+	return layout.Of(layout.Text(style, mark+" "+section.RowStatus(o)))
 }
 
 // countCell formats a number; 0 and missing numbers are muted.

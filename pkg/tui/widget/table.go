@@ -93,7 +93,7 @@ func (t *Table[T]) Keys(row ...Binding) []Binding {
 func (t *Table[T]) Reset() { t.source, t.places = nil, nil }
 
 // Arrange filters and sorts the items, unless the rows are up to date for their source, a pointer. shown reports whether an
-// item has a row, given the filter.
+// item has a row, given the filter. The cursor follows its row.
 func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item int32) bool) {
 	t.chosen.filter = t.Filter.Text
 	if t.source == source && t.arranged == t.chosen {
@@ -111,6 +111,13 @@ func (t *Table[T]) Arrange(source any, items []T, now time.Time, shown func(item
 	if t.KeepFor > 0 {
 		t.settle(now)
 	}
+	if t.list.Height > 0 { // It was drawn.
+		t.resize(t.list.Height)
+	}
+}
+
+func (t *Table[T]) resize(height int) {
+	t.list.Resize(len(t.rows), height, func(row int) string { return t.key(&t.items[t.rows[row]]) })
 }
 
 // sort sorts the rows by the chosen order; among equal items, the first one comes first.
@@ -213,7 +220,7 @@ func (t *Table[T]) Title(p *Paint, title layout.Line, colon string, counts layou
 
 // Lines returns the header and as many rows as fit.
 func (t *Table[T]) Lines(p *Paint, columns []layout.Column[T]) []layout.Line {
-	t.list.Resize(len(t.rows), p.Height-1, func(row int) string { return t.key(&t.items[t.rows[row]]) })
+	t.resize(p.Height - 1)
 	first, end := Rows(len(t.rows), t.list.Top, t.list.Height)
 	header, lines := layout.TableAt(columns, t.items, t.rows[first:end]).Lines(p.Width-CursorWidth, p.Glyphs.Ellipsis)
 	out := []layout.Line{header.Indent(CursorWidth)}

@@ -46,7 +46,7 @@ func (e Env) KubeFlags() *KubeFlags {
 	flags := NewKubeFlags()
 	flags.serverClock = e.ServerClock
 	flags.limits = &requests.Limits{
-		Notice: e.Backoff.Silence(), After: e.After, Print: func(line string) { fmt.Fprintln(e.ErrOut, OneLine(line)) },
+		Notice: e.Backoff.Silence(), Now: e.Now, After: e.After, Print: func(line string) { fmt.Fprintln(e.ErrOut, OneLine(line)) },
 	}
 	return flags
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 )
@@ -13,10 +14,10 @@ const ownedIndent = "  "
 
 // byOwner puts the Jobs of each controlling owner together, where its first Job is, below a row of the owner.
 func byOwner(rows []Row) (grouped []Row) {
-	owned := map[section.Owner][]Row{}
+	owned := map[types.NamespacedName][]Row{}
 	for i := range rows {
 		if of := ownerOf(&rows[i]); of != nil {
-			owned[*of] = append(owned[*of], rows[i])
+			owned[keyOf(of)] = append(owned[keyOf(of)], rows[i])
 		}
 	}
 	for i := range rows {
@@ -25,8 +26,8 @@ func byOwner(rows []Row) (grouped []Row) {
 			grouped = append(grouped, rows[i])
 			continue
 		}
-		jobs := owned[*of]
-		delete(owned, *of)
+		jobs := owned[keyOf(of)]
+		delete(owned, keyOf(of))
 		if len(jobs) == 0 {
 			continue
 		}
@@ -40,6 +41,10 @@ func byOwner(rows []Row) (grouped []Row) {
 		grouped[head].owner.Jobs = section.JobCounts(states)
 	}
 	return grouped
+}
+
+func keyOf(o *section.Owner) types.NamespacedName {
+	return types.NamespacedName{Namespace: o.Namespace, Name: o.Name}
 }
 
 func ownerOf(row *Row) *section.Owner {

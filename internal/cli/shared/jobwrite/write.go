@@ -1,6 +1,7 @@
 // Package jobwrite has every write to a Job that verbs make: they create, suspend, resume, change and delete Jobs with its Client.
 // A write to an existing Job has its UID as a precondition, so that another Job of the same name stays as it is. After a conflict,
-// such as one about a quota, a write is repeated a few times: the API server decides anew by what the write tests.
+// such as one about a quota, a write is repeated a few times: the API server decides anew by what the write tests. A write whose answer
+// was lost is repeated once.
 package jobwrite
 
 import (
@@ -58,16 +59,23 @@ func (c Client) SetSuspend(ctx context.Context, name string, uid types.UID, susp
 	return err
 }
 
-// Patch applies a patch, which has to test the UID, to the Job or to its subresource.
+// Patch applies a patch, which has to test the UID, to the Job or to its subresource. It repeats one whose answer was lost; if
+// that fails, for example because a stored JSON patch fails its own tests, the error is the first one.
 func (c Client) Patch(
 	ctx context.Context, name string, kind types.PatchType, patch []byte, subresource ...string,
 ) (*unstructured.Unstructured, error) {
 	call := c.call("patch", name)
 	call.Resource = strings.Join(append([]string{call.Resource}, subresource...), "/")
 	options := metav1.PatchOptions{FieldManager: c.Options.FieldManager, DryRun: c.patchDryRun}
-	patched, err := repeat(func() (*unstructured.Unstructured, error) {
+	send := func() (*unstructured.Unstructured, error) {
 		return c.Objects.Patch(ctx, name, kind, patch, options, subresource...)
-	})
+	}
+	patched, err := repeat(send)
+	if kube.MayBeDone(err) && ctx.Err() == nil {
+		if again, failed := repeat(send); failed == nil {
+			patched, err = again, nil
+		}
+	}
 	return patched, call.Wrap(err)
 }
 

@@ -81,7 +81,7 @@ func (c *Client) PlanInPlace(ctx context.Context, f *Candidate, which ByFailure,
 // stored Job before each write, so a lost answer, a conflict or an interrupted call needs nothing special. If someone else changed
 // what it relies on, the error has the state of the Job.
 func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InPlace, timing feed.Timing) error {
-	if err := c.checkInPlace(ctx); err != nil {
+	if err := c.checkInPlace(ctx, f.Job); err != nil {
 		return err
 	}
 	state := &raising{client: c, job: f.Job, plan: plan}
@@ -96,10 +96,13 @@ func (c *Client) RaiseInPlace(ctx context.Context, f *Candidate, plan *retry.InP
 }
 
 // checkInPlace returns an error if the user may not patch Jobs, or if the API server is too old: suspending the Job would end its
-// pods for nothing.
-func (c *Client) checkInPlace(ctx context.Context) error {
+// pods for nothing. A dry run cannot ask that of a Job that runs: every API server refuses to change its template.
+func (c *Client) checkInPlace(ctx context.Context, job *batchv1.Job) error {
 	if call := c.jobs.Call("patch", ""); cmdutil.IsDenied(ctx, c.kube, call) {
 		return cmdutil.NewUserError(cmdutil.KindForbidden, nil, fmt.Sprintf("you may not patch %s %s, and --in-place does", call.Resource, call.Where()), askFor(call))
+	}
+	if isSuspended(job) && isIdle(job) { // The dry run before the change asks.
+		return nil
 	}
 	info, err := kube.ServerVersion(ctx, c.kube)
 	if err != nil {

@@ -269,6 +269,20 @@ func (s *liveSession) pass(d time.Duration) {
 	s.until("time passes", func(*snapshot.Snapshot) bool { return !s.clock.Now().Before(end) })
 }
 
+// steady advances the clock until a part of the Snapshots has been the same for d, and returns it: a goroutine that runs late may
+// still change what was there at first.
+func steady[T comparable](s *liveSession, d time.Duration, part func(*snapshot.Snapshot) T) (last T) {
+	s.t.Helper()
+	var since time.Time
+	s.until("it stays the same", func(got *snapshot.Snapshot) bool {
+		if now := part(got); since.IsZero() || now != last {
+			last, since = now, got.Time
+		}
+		return got.Time.Sub(since) >= d
+	})
+	return last
+}
+
 func (s *liveSession) untilWatching(want string) {
 	s.t.Helper()
 	clitest.WaitFor(s.t, func() bool { s.clock.Advance(100 * time.Millisecond); return s.api.watching() == want }, func() string {

@@ -22,12 +22,13 @@ func costs(t *testing.T, focus snapshot.Focus) ([]string, *liveSession) {
 	api.pods.Write("train-a/main", "reading")
 	s := startLive(t, api)
 	s.until("the list is read", func(got *snapshot.Snapshot) bool { return got.Jobs != nil })
-	s.pass(3 * time.Second)
+	s.untilWatching("jobs 1 pods 0 events 0")
 	list := api.requests("")
 	s.source.Look(focus)
 	s.until("the Job is read", func(got *snapshot.Snapshot) bool {
 		return got.Job != nil && podNames(got) == "train-a" && logsRead(api)
 	})
+	s.untilWatching("jobs 2 pods 1 events 2")
 	s.pass(3 * time.Second)
 	return requestsSince(api, list), s
 }

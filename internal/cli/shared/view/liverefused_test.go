@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/tui/snapshot"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
@@ -112,11 +113,9 @@ func TestRefusedPodIsShownInPlaceOfItsLog(t *testing.T) {
 	s := startLive(t, api)
 	lookAtLog(s, "train-a", snapshot.LogTarget{})
 	const why = "pods could not be read: no permission to get pods in namespace ns1"
-	got := s.untilLog("it is told", func(l *snapshot.Log) bool { return l.Why == why && !l.Ended })
-	pod := s.latest().Pod
-	s.pass(time.Minute)
-	if again := s.latest(); again.Log != got || again.Pod != pod || len(pod.Gaps) != 1 || pod.Gaps[0].Text != why {
-		t.Errorf("log %+v, pod %+v", again.Log, again.Pod)
+	s.untilLog("it is told", func(l *snapshot.Log) bool { return l.Why == why && !l.Ended })
+	if got := steady(s, time.Minute, logAndPod); got.log.Why != why || len(got.pod.Gaps) != 1 || got.pod.Gaps[0].Text != why {
+		t.Errorf("log %+v, pod %+v", got.log, got.pod)
 	}
 	api.api.SetRefuse(nil)
 	s.until("it is read", func(got *snapshot.Snapshot) bool {
@@ -136,6 +135,15 @@ func TestRefusedPodIsShownInPlaceOfItsLog(t *testing.T) {
 	s.end()
 }
 
+// parts are parts of a Snapshot.
+type parts struct {
+	log  *snapshot.Log
+	pod  *explain.PodDetail
+	jobs *snapshot.Jobs
+}
+
+func logAndPod(s *snapshot.Snapshot) parts { return parts{s.Log, s.Pod, s.Jobs} }
+
 // Issue 6: unchanged parts are shared between Snapshots, so that a recording does not write them again.
 func TestUnchangedPartsAreShared(t *testing.T) {
 	api := newFakeLive(t, clitest.LogsJob())
@@ -144,12 +152,8 @@ func TestUnchangedPartsAreShared(t *testing.T) {
 	s := startLive(t, api)
 	lookAtLog(s, "train-a", snapshot.LogTarget{})
 	s.until("it is read", func(got *snapshot.Snapshot) bool { return logText(got) == "one two" })
-	s.pass(5 * time.Second)
+	steady(s, 90*time.Second, logAndPod)
 	first := s.latest()
-	s.pass(90 * time.Second)
-	if again := s.latest(); again.Seq < first.Seq+10 || again.Log != first.Log || again.Pod != first.Pod || again.Jobs != first.Jobs {
-		t.Errorf("Snapshot %d is another than %d: %+v, %+v", again.Seq, first.Seq, again.Log, again.Pod)
-	}
 	api.pods.Write("train-a/main", "three")
 	s.until("it goes on", func(got *snapshot.Snapshot) bool { return logText(got) == "one two three" })
 	if logText(first) != "one two" {

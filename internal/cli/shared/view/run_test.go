@@ -84,16 +84,37 @@ func TestViewRunsACronJob(t *testing.T) {
 	}
 }
 
-// The forms are tried with lost answers, conflicts, without permission, and with an end of the view, at each of their writes.
+// The forms and keys that write are tried with lost answers, conflicts, without permission, and with an end of the view, at each of
+// their writes.
 //
-// Requirements: CLI-81, CRJ-15, RTY-30, RTY-33, RTY-45
+// Requirements: CLI-81, CRJ-15, RTY-30, RTY-33, RTY-45, VIE-09
 func TestFaultsAtEachWriteOfAForm(t *testing.T) {
 	sweep := failedSweep()
 	sweep.Object["spec"].(map[string]any)["template"] = map[string]any{"spec": map[string]any{"restartPolicy": "Never", "containers": []any{
 		map[string]any{"name": "main", "image": "i", "resources": map[string]any{"limits": map[string]any{"memory": "1Gi"}}},
 	}}}
+	suspended := sweep.DeepCopy()
+	suspended.Object["spec"].(map[string]any)["suspend"] = true
+	with := func(job *unstructured.Unstructured) func(t *testing.T) *clitest.Writes {
+		return func(t *testing.T) *clitest.Writes { return clitest.NewWrites(t, job) }
+	}
+	changes := func(change screen.Change) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+		return write(func(_ *testing.T, ctx context.Context, r *retrier) error {
+			return changer{r}.Apply(ctx, change, types.NamespacedName{Namespace: "ns1", Name: "sweep"}, string(sweep.GetUID()))
+		})
+	}
 	for name, path := range map[string]clitest.WritingPath{
-		"memory": {Names: "sweep-retry-1", Fails: "lost request at create jobs|lost (request|answer) at patch jobs/status|lost request at patch jobs", New: func(t *testing.T) *clitest.Writes {
+		"suspend": {Names: "sweep", New: with(sweep), Run: changes(screen.Suspend)},
+		"resume":  {Names: "sweep", New: with(suspended), Run: changes(screen.Resume)},
+		"delete":  {Names: "sweep", New: with(sweep), Run: changes(screen.Delete)},
+		"retry": {Names: "sweep-retry-1", Fails: "lost request at create jobs", New: with(sweep), Run: form(func(t *testing.T, r *retrier) (*screen.RetryPlan, error) {
+			found, err := r.Find(t.Context(), types.NamespacedName{Namespace: "ns1", Name: "sweep"})
+			if err != nil {
+				return nil, err
+			}
+			return found.Plan(nil)
+		})},
+		"memory": {Names: "sweep-retry-1", Fails: "lost request at create jobs", New: func(t *testing.T) *clitest.Writes {
 			api, pod := clitest.NewWrites(t, sweep), clitest.EndedPod(sweep, "sweep-3", 137, "")
 			pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "sweep"}
 			pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "3"}
@@ -131,6 +152,17 @@ func TestFaultsAtEachWriteOfAForm(t *testing.T) {
 
 // form returns a function that plans a form and creates its Job.
 func form(plan func(*testing.T, *retrier) (*screen.RetryPlan, error)) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+	return write(func(t *testing.T, ctx context.Context, r *retrier) error {
+		planned, err := plan(t, r)
+		if err != nil {
+			return err
+		}
+		return planned.Create(ctx)
+	})
+}
+
+// write returns a function that writes as the view does.
+func write(with func(*testing.T, context.Context, *retrier) error) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 	return func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 		kube := cmdutil.NewKubeFlags()
 		kube.Kubeconfig = clitest.WriteKubeconfig(t, api.API.URL())
@@ -139,11 +171,7 @@ func form(plan func(*testing.T, *retrier) (*screen.RetryPlan, error)) func(t *te
 			t.Fatal(err)
 		}
 		var out strings.Builder
-		planned, err := plan(t, &retrier{config: config, out: &out, now: clitest.Now})
-		if err == nil {
-			err = planned.Create(ctx)
-		}
-		if err != nil {
+		if err := with(t, ctx, &retrier{config: config, out: &out, now: clitest.Now}); err != nil {
 			return out.String() + err.Error(), errors.Join(err, ctx.Err())
 		}
 		return out.String(), nil
