@@ -92,7 +92,7 @@ var fileErrors = []errorRow{
 		brief:    "file missing",
 		named:    "%s does not exist",
 		text:     "a file does not exist",
-		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, nil) },
+		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },
 	},
 	{
 		kind: ErrorLibraryVersion,
@@ -185,7 +185,39 @@ func libraryOf(version string) string {
 }
 
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
-type Mount struct{ Path, Volume, Kind string }
+type Mount struct {
+	Path, Volume, Kind string
+	// Directory is the path of a hostPath on its node, and Type the type that it demands.
+	Directory, Type string
+	// SubPath reports whether only a part of the volume is mounted. Earlier are the init containers before the container that have the volume, too.
+	SubPath bool
+	Earlier []string
+}
+
+// mountOf returns the mount that has a file of the container, nil for a file of its image.
+func mountOf(file string, mounts []Mount) (in *Mount) {
+	for i := range mounts {
+		if m := &mounts[i]; isBelow(file, m.Path) && (in == nil || len(m.Path) > len(in.Path)) {
+			in = m
+		}
+	}
+	return in
+}
+
+func isBelow(file, dir string) bool {
+	return dir != "" && strings.HasPrefix(path.Clean(file)+"/", strings.TrimSuffix(path.Clean(dir), "/")+"/")
+}
+
+// name returns the name of the volume with its kind.
+func (m *Mount) name() string { return "volume " + m.Volume + wording.InBrackets(m.Kind) }
+
+// executable says how a program in the volume becomes executable.
+func (m *Mount) executable() string {
+	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
+		return "defaultMode: 0755 for " + m.name()
+	}
+	return "chmod +x in " + m.name() + ", which is mounted at " + m.Path
+}
 
 // FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
 func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
@@ -193,18 +225,14 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	if strings.Contains(e.Subject, "*") {
 		what = "has nothing that matches " + e.Subject
 	}
-	var in *Mount
-	for i := range mounts {
-		m := &mounts[i]
-		if dir := path.Clean(m.Path); strings.HasPrefix(e.Subject+"/", strings.TrimSuffix(dir, "/")+"/") && (in == nil || len(m.Path) > len(in.Path)) {
-			in = m
-		}
-	}
-	switch {
+	switch in := mountOf(e.Subject, mounts); {
+	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
+		return fmt.Sprintf("check whether init container %s writes into %s, which is mounted at %s in container %s: it is empty or %s",
+			wording.Enumerate(in.Earlier, "or"), in.name(), in.Path, c.Name, what)
 	case in != nil && in.Kind == "emptyDir":
-		return fmt.Sprintf("find out what should write into volume %s (emptyDir), which is mounted at %s in container %s: it is empty or %s", in.Volume, in.Path, c.Name, what)
+		return fmt.Sprintf("find out what should write into %s, which is mounted at %s in container %s: it is empty or %s", in.name(), in.Path, c.Name, what)
 	case in != nil:
-		return fmt.Sprintf("check volume %s, which is mounted at %s in container %s: it is empty or %s", wording.Join(" ", in.Volume, in.Kind), in.Path, c.Name, what)
+		return fmt.Sprintf("check %s, which is mounted at %s in container %s: it is empty or %s", in.name(), in.Path, c.Name, what)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }

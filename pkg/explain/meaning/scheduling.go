@@ -20,6 +20,8 @@ type Unfit struct {
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
+	// Pinned is the only node that the pod template allows, "" if it may allow several.
+	Pinned string `json:"pinned,omitempty"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -95,7 +97,12 @@ var unfits = []unfitRow{
 		patterns: re(`^Too many pods`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
-		advice:   "add nodes: these run as many pods as they may (status.allocatable.pods)",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), " + u.unpin()
+			}
+			return "add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"
+		},
 	},
 	{
 		kind:     UnfitTaint,
@@ -160,7 +167,12 @@ var unfits = []unfitRow{
 		patterns: re(`exceed max volume count`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
-		advice:   "add nodes: these have as many volumes attached as they may",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until a volume is detached from node " + u.Pinned + ", " + u.unpin()
+			}
+			return "add nodes: these have as many volumes attached as they may"
+		},
 	},
 	{
 		kind:         UnfitNoVolume,
@@ -383,20 +395,6 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 		selector = "nodeSelector (" + u.Name + ")"
 	}
 	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
-}
-
-func resourceAdvice(u *Unfit, _ []Claim) string {
-	requests := "requests"
-	if u.Requested != "" {
-		requests = "requests " + u.Requested
-	}
-	if strings.Contains(u.Name, "/") {
-		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
-	}
-	if u.Requested == "" {
-		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
-	}
-	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
 }
 
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
