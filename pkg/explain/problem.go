@@ -176,6 +176,8 @@ type Deletion struct {
 	NoPods bool `json:"noPods,omitempty"`
 	// Holds is the step that waits for terminating pods.
 	Holds Holds `json:"holds,omitempty"`
+	// Trouble is why a kubelet cannot end the pods, nil if no recent event says so.
+	Trouble *meaning.Trouble `json:"trouble,omitempty"`
 }
 
 // Suspension is about a suspended Job: Queue (of Kueue), Owner, or the field manager Manager holds it.

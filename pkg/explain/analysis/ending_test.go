@@ -127,7 +127,7 @@ func TestWhoEndedThePodIsTheCause(t *testing.T) {
 			f.Events = []input.Event{tc.event, about("a", "Normal", "kubelet", "Killing", "Stopping container main")}
 			r = wantFirst(t, f, tc.first)
 			wantText(t, r, tc.advice, tc.event.Message)
-			wantWithout(t, r, "find out who deletes", "no event names the cause")
+			wantWithout(t, r, "find out what deletes or evicts", "no event names the cause")
 
 			f.Events = append(f.Events, failedEvent(cause.Failure{Condition: corev1.DisruptionTarget}, "a", 1, 11*time.Minute))
 			wantFirst(t, f, tc.first)

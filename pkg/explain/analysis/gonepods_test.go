@@ -113,6 +113,6 @@ func TestEventOfOurControllerHasWhatDisruptedAPodThatIsGone(t *testing.T) {
 		f.Events = []input.Event{failedEvent(cause.Failure{
 			Exit: cause.Exit{Container: "main", ExitCode: 143}, Condition: corev1.DisruptionTarget, ConditionReason: reason,
 		}, "a", 1, 11*time.Minute)}
-		wantWithout(t, wantFirst(t, f, first), "DisruptionTarget,", "find out who deletes")
+		wantWithout(t, wantFirst(t, f, first), "DisruptionTarget,", "find out what deletes or evicts")
 	}
 }

@@ -59,6 +59,19 @@ func TestWhyKueueHoldsAJob(t *testing.T) {
 			message: "ClusterQueue gpus is inactive", kind: kueue.QueueStopped,
 			text: "Kueue keeps the Job suspended: ClusterQueue gpus is stopped.", advice: "kubectl describe clusterqueues.kueue.x-k8s.io gpus",
 		},
+		"a namespace that is not selected": {
+			message: "Workload namespace doesn't match ClusterQueue selector", kind: kueue.NotSelected,
+			text:   "the namespaceSelector of the ClusterQueue of queue team-a does not match its namespace.",
+			advice: "kubectl describe localqueues.kueue.x-k8s.io team-a -n ns",
+		},
+		"a flavor that does not exist": {
+			message: flavors + "flavor a100 not found", kind: kueue.FlavorMissing,
+			text: "ResourceFlavor a100, which the ClusterQueue of queue team-a names, does not exist.", advice: "kubectl get resourceflavors.kueue.x-k8s.io",
+		},
+		"requests above the limits": {
+			message: "resources validation failed: podSets[0].template.spec.containers[0]: Invalid value: [\"cpu\"]: requests must not exceed its limits", kind: kueue.InvalidRequests,
+			text: "its requests are not allowed", advice: "kubectl describe limitrange -n ns",
+		},
 		"deactivated": {
 			message: "The workload is deactivated due to exceeding the maximum number of re-queuing retries", change: func(w *kueue.Workload) { w.Inactive = true },
 			kind: kueue.Deactivated, text: "Kueue has deactivated the Job and does not try to start it again (queue team-a); the workload is deactivated due to exceeding the maximum number of re-queuing retries",

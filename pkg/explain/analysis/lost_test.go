@@ -1,10 +1,13 @@
 package analysis_test
 
 import (
+	"strings"
 	"testing"
+	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -30,7 +33,7 @@ func lostPods(action batchv1.PodFailurePolicyAction) input.Input {
 // Requirements: CLI-15
 func TestPodsThatARuleIgnoredAreLostAndNotCounted(t *testing.T) {
 	f := lostPods(batchv1.PodFailurePolicyActionIgnore)
-	r := wantFirst(t, f, "3 pods that the Job created are gone and count neither as failed nor as succeeded")
+	r := wantFirst(t, f, "3 pods that the Job created were deleted or evicted, and count neither as failed nor as succeeded")
 	wantText(t, r, "A rule with action Ignore may have matched them, and a back-off may delay new pods", "pods are created when the back-off ends, at most 10 minutes after the last failure")
 	if p := problem(t, r, explain.ProblemPodsLost); p.Count != 3 || p.Blocks || r.Verdict.Stalled {
 		t.Errorf("%+v", p)
@@ -40,7 +43,7 @@ func TestPodsThatARuleIgnoredAreLostAndNotCounted(t *testing.T) {
 	}
 
 	f.Job.Status.Succeeded = 2
-	wantFirst(t, f, "1 pod that the Job created is gone and counts neither")
+	wantFirst(t, f, "1 pod that the Job created was deleted or evicted, and counts neither")
 	f.Job.Status.Succeeded = 0
 	for name, change := range map[string]func(*input.Input){
 		"no rule ignores":       func(f *input.Input) { *f = lostPods(batchv1.PodFailurePolicyActionCount) },
@@ -56,5 +59,27 @@ func TestPodsThatARuleIgnoredAreLostAndNotCounted(t *testing.T) {
 		if r := report(f); hasProblem(r, explain.ProblemPodsLost) {
 			t.Errorf("%s: %s", name, verdict(r))
 		}
+	}
+}
+
+// The back-off after lost pods has a known end if the kubelet has reported when it stopped each of them: three failures wait for 40 s.
+//
+// Requirements: CLI-15
+func TestBackoffOfLostPodsEndsAfterTheyWereStopped(t *testing.T) {
+	f := lostPods(batchv1.PodFailurePolicyActionIgnore)
+	f.Job.CreationTimestamp = ago(10 * time.Minute)
+	f.Job.Spec.Template.Spec.TerminationGracePeriodSeconds = ptr.To[int64](1)
+	for _, pod := range []string{"train-a", "train-b", "train-c"} {
+		f.Events = append(f.Events, input.Event{Pod: pod, Type: corev1.EventTypeNormal, Reason: "Killing", Message: "Stopping container main", First: noon.Add(-3 * time.Second), Last: noon.Add(-3 * time.Second)})
+	}
+	r := report(f)
+	at := -1
+	for i, s := range r.Next {
+		if s.Kind == explain.StepUnknownBackoff {
+			at = i
+		}
+	}
+	if at < 0 || r.Next[at].At == nil || !r.Next[at].At.Time.Equal(noon.Add(38*time.Second)) || !strings.Contains(r.Next[at].Text, "the back-off has ended by then") {
+		t.Errorf("%+v", r.Next)
 	}
 }

@@ -100,14 +100,14 @@ func TestDeletedPodsAreTheCause(t *testing.T) {
 	if len(r.Causes) != 1 || r.Causes[0].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantText(t, r, "pod was deleted before it ended", "find out who deletes the Job's pods")
+	wantText(t, r, "pod was deleted before it ended", "find out what deletes or evicts the Job's pods")
 
 	f = factsOf(job(0), podOf("a", exits(1, "Error", 11*time.Minute)))
 	f.Events = []input.Event{deleted}
 	if r = report(f); len(r.Causes) != 2 || !r.Causes[1].Consequence {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantWithout(t, r, "find out who deletes")
+	wantWithout(t, r, "find out what deletes or evicts")
 }
 
 // TRK-01: a pod that was counted as deleted, and later ended differently, is one failure.
@@ -322,7 +322,7 @@ func TestRunningPodThatWasDeleted(t *testing.T) {
 	if len(r.Causes) != 1 || r.Causes[0].Consequence || r.FailuresWithoutPod != 0 {
 		t.Errorf("%+v", r.Causes)
 	}
-	wantText(t, r, "find out who deletes the Job's pods")
+	wantText(t, r, "find out what deletes or evicts the Job's pods")
 	wantWithout(t, r, "keep failed pods")
 	r = report(killing("Container main failed liveness probe, will be restarted"))
 	if len(r.Causes) != 0 {

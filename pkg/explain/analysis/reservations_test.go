@@ -156,7 +156,7 @@ func TestDeadlineThatWasSpentPendingNamesWhy(t *testing.T) {
 		}
 	}
 	r := report(deadlineOf(podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : secret "none" not found`, 30*time.Minute)))
-	wantSentence(t, r, `The Job failed: its pods never started because Secret none does not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
+	wantSentence(t, r, `The Job failed: its pods never started because Secret none did not exist; its volume data needs it; meanwhile, its activeDeadlineSeconds (1m) passed.`)
 }
 
 // textsOf returns the texts of the report.

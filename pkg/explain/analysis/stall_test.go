@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -98,6 +99,7 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 	}
 	for name, tc := range map[string]struct {
 		since  time.Duration
+		event  time.Duration // the age of the event of the kubelet, 0 for none
 		gone   map[string]string
 		change func(*corev1.Pod)
 		kind   explain.ProblemKind
@@ -107,6 +109,9 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 		"beyond it":               {since: 5 * time.Minute, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
 		"its node does not exist": {since: 5 * time.Minute, gone: map[string]string{"node-1": "it no longer exists"}, kind: explain.ProblemNodeGone, text: "on node node-1, which no longer exists"},
 		"another node is gone":    {since: 5 * time.Minute, gone: map[string]string{"node-2": "it no longer exists"}, kind: explain.ProblemTerminatingStuck, text: "past the grace period"},
+		"its container is not stopped": {since: 5 * time.Minute, event: time.Minute, kind: explain.ProblemTerminatingStuck,
+			text: "1 pod is terminating past the grace period, as the container runtime cannot stop container main (context deadline exceeded), and"},
+		"it was not stopped an hour ago": {since: 2 * time.Hour, event: time.Hour, kind: explain.ProblemTerminatingStuck, text: "1 pod is terminating past the grace period, and"},
 		"the node controller says so": {since: 5 * time.Minute, change: func(p *corev1.Pod) { p.Status.Reason = "NodeLost" },
 			kind: explain.ProblemNodeGone, text: "on node node-1, which is lost"},
 	} {
@@ -121,8 +126,14 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 			}
 		}))
 		f.GoneNodes = tc.gone
+		if tc.event > 0 {
+			f.Events = []input.Event{podEvent("FailedKillPod", `error killing pod: failed to "KillContainer" for "main" with KillContainerError: "rpc error: code = DeadlineExceeded desc = context deadline exceeded"`, tc.event)}
+		}
 		r := report(f)
 		p := problem(t, r, tc.kind)
+		if stuck := tc.kind == explain.ProblemTerminatingStuck; stuck != strings.Contains(fmt.Sprint(r.Advice), "kubectl delete pod train-x --grace-period=0 --force -n ns") {
+			t.Errorf("%s: %+v", name, r.Advice)
+		}
 		if !strings.Contains(p.Text, tc.text) || p.Count != 1 || !p.Blocks || !r.Verdict.Stalled {
 			t.Errorf("%s: %+v, stalled %v", name, p, r.Verdict.Stalled)
 		}

@@ -26,6 +26,19 @@ func pendingPod(reason, message string) *input.Pod {
 	})
 }
 
+// withVolumes gives the container a hostPath, an emptyDir and a ConfigMap.
+func withVolumes(j *batchv1.Job) {
+	spec := &j.Spec.Template.Spec
+	spec.Volumes = []corev1.Volume{
+		{Name: "host", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/opt/data/"}}},
+		{Name: "tools", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+		{Name: "scripts", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "jobs"}}}},
+	}
+	spec.Containers[0].VolumeMounts = []corev1.VolumeMount{
+		{Name: "host", MountPath: "/host", SubPath: "part"}, {Name: "tools", MountPath: "/tools"}, {Name: "scripts", MountPath: "/scripts"},
+	}
+}
+
 func podEvent(reason, message string, d time.Duration) input.Event {
 	at := noon.Add(-d)
 	return input.Event{Pod: "train-x", Type: "Warning", Reason: reason, Message: message, First: at, Last: at, Count: 1}
@@ -46,6 +59,15 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"a secret is missing": {pendingPod("CreateContainerConfigError", `secret "none" not found`), nil, "container main cannot be started (CreateContainerConfigError): Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"},
 		"a key is missing":    {pendingPod("CreateContainerConfigError", "couldn't find key DB_PASSWORD in Secret ns/db-credentials"), nil, "container main cannot be started (CreateContainerConfigError): Secret db-credentials in namespace ns has no key DB_PASSWORD;", "add key DB_PASSWORD to Secret db-credentials in namespace ns", "kubectl describe secret db-credentials -n ns"},
 		"a config map":        {pendingPod("CreateContainerConfigError", `configmap "settings" not found`), nil, "cannot be started", "create ConfigMap settings in namespace ns;", "kubectl create configmap settings --from-file=FILE -n ns"},
+		"an old secret":       {pendingPod("CreateContainerConfigError", `secret "none" not found`), []input.Event{podEvent("Failed", `Error: secret "none" not found`, 29*time.Minute)}, "(CreateContainerConfigError): Secret none in namespace ns did not exist 29m ago;", "check whether Secret none in namespace ns exists by now: if it does, delete the pod, which then counts as failed, or recreate the Job; otherwise create it", "kubectl get secret none -n ns"},
+		"a recent secret":     {pendingPod("CreateContainerConfigError", `secret "none" not found`), []input.Event{podEvent("Failed", `Error: secret "none" not found`, 4*time.Minute)}, "Secret none in namespace ns does not exist;", "create Secret none in namespace ns; the pod then starts automatically", "kubectl create secret generic none --from-file=FILE -n ns"},
+		"an old key":          {pendingPod("CreateContainerConfigError", "couldn't find key PASSWORD in Secret ns/db"), []input.Event{podEvent("Failed", "Error: couldn't find key PASSWORD in Secret ns/db", 29*time.Minute)}, "Secret db in namespace ns had no key PASSWORD 29m ago;", "check whether Secret db in namespace ns has key PASSWORD by now: if it has, delete the pod", "kubectl describe secret db -n ns"},
+		"an old volume":       {pendingPod("", ""), []input.Event{podEvent("FailedMount", `MountVolume.SetUp failed for volume "data" : configmap "none" not found`, 29*time.Minute)}, "the pod cannot start because ConfigMap none in namespace ns did not exist 29m ago; its volume data needs it", "check whether ConfigMap none in namespace ns exists by now", "kubectl get configmap none -n ns"},
+		"a path of a node":    {pendingPod("CreateContainerConfigError", "stat /opt/data/: no such file or directory"), nil, "(CreateContainerConfigError): hostPath /opt/data/ does not exist on its node;", "create /opt/data/ on the node, or recreate the Job with type DirectoryOrCreate for volume host (hostPath): with a subPath, the directory is not created otherwise", "-"},
+		"a read-only node":    {pendingPod("CreateContainerError", `failed to generate container "9f0d" spec: failed to generate spec: failed to mkdir "/opt/data": mkdir /opt: read-only file system`), nil, "hostPath /opt/data does not exist on its node, whose file system is read-only there.", "recreate the Job with a path for volume host (hostPath) that exists on its nodes", "-"},
+		"a broken mount":      {pendingPod("CreateContainerError", `failed to generate container "9f0d" spec: failed to generate spec: failed to stat "/var/lib/kubelet/pods/0f1e/volumes/kubernetes.io~csi/pvc-93ce/mount": stat /var/lib/kubelet/pods/0f1e/volumes/kubernetes.io~csi/pvc-93ce/mount: transport endpoint is not connected`), nil, "its node cannot use the directory of its volume pvc-93ce: transport endpoint is not connected.", "have volume pvc-93ce mounted again on the node", "-"},
+		"a volume hides it":   {pendingPod("RunContainerError", `failed to create containerd task: exec: "/tools/run": stat /tools/run: no such file or directory: unknown`), nil, "/tools/run does not exist in the container", "find out what should write into volume tools (emptyDir), which is mounted at /tools in container main: it is empty or lacks /tools/run; the volume hides what image train:1 has at /tools", "-"},
+		"not executable":      {pendingPod("RunContainerError", `failed to create containerd task: exec: "/scripts/run.sh": permission denied: unknown`), nil, "/scripts/run.sh is not executable", "make /scripts/run.sh executable for the container's user: defaultMode: 0755 for volume scripts (ConfigMap jobs)", "-"},
 		"a bad subPath":       {pendingPod("CreateContainerConfigError", `failed to prepare subPath for volumeMount "data" of container "main"`), nil, "(CreateContainerConfigError): the subPath of its volume data cannot be used;", "correct subPath for volume data", "-"},
 		"a name is reserved":  {pendingPod("CreateContainerError", `failed to reserve container name "main_x_ns_0": name "main_x_ns_0" is reserved for "7c54f31e3fc8"`), nil, `container main cannot be started (CreateContainerError): failed to reserve container name "main_x_ns_0"`, "wait until the container runtime has finished its earlier attempt to create container main", "-"},
 		"no such command":     {pendingPod("RunContainerError", `failed to create containerd task: exec: "trian": executable file not found in $PATH: unknown`), nil, "(RunContainerError): command trian was not found in the container;", "fix the command of container main, or use an image that contains it (image train:1)", "-"},
@@ -66,7 +88,7 @@ func TestPodThatDoesNotStartHasAdvice(t *testing.T) {
 		"how the node is":     {pendingPod("", ""), []input.Event{podEvent("FailedMount", `secret "none" not found`, 2*time.Minute), podEvent("MissingClusterDNS", "falling back", time.Minute)}, "because Secret none in namespace ns does not exist", "create Secret none in namespace ns;", "kubectl create secret generic none --from-file=FILE -n ns"},
 		"only how it is":      {pendingPod("", ""), []input.Event{podEvent("DNSConfigForming", "too many", time.Minute)}, "the pod has a node but has not started", "find out what the pod is waiting for", ""},
 	} {
-		f := factsOf(jobWith(nil), tc.pod)
+		f := factsOf(jobWith(withVolumes), tc.pod)
 		f.Events = tc.events
 		r := report(f)
 		if len(r.Problems) != 1 || !strings.Contains(r.Problems[0].Text, tc.text) || strings.Contains(r.Problems[0].Text, "DNS") {
@@ -110,6 +132,39 @@ func TestRefusedCreationHasAdvice(t *testing.T) {
 		f.Events = []input.Event{jobEvent("FailedCreate", message, 3, time.Minute)}
 		if r := report(f); len(r.Advice) != 1 || !strings.HasPrefix(r.Advice[0].Text, advice) {
 			t.Errorf("%s: %+v", message, r.Advice)
+		}
+	}
+}
+
+// A field of a pod that the template does not have comes from a webhook: the template is not at fault.
+//
+// Requirements: PND-06
+func TestInvalidFieldIsComparedWithTheTemplate(t *testing.T) {
+	const notSet = "may not be set for init containers without restartPolicy=Always"
+	ofTemplate := "recreate the Job with a corrected pod template"
+	for fields, want := range map[string]struct{ text, advice string }{
+		"spec.initContainers[1].lifecycle: Forbidden: " + notSet:                            {"the API server rejects field spec.initContainers[1].lifecycle (not in the pod template). May not be set", "find the webhook that adds spec.initContainers[1] to pods"},
+		"spec.containers[1].image: Required value":                                          {"rejects field spec.containers[1].image (not in the pod template): Required value", "find the webhook that adds spec.containers[1] to pods"},
+		"spec.containers[0].lifecycle: Forbidden: no":                                       {"rejects field spec.containers[0].lifecycle (not in the pod template): no", "find the webhook"},
+		`spec.volumes[3].name: Duplicate value: "host"`:                                     {`rejects field spec.volumes[3].name (not in the pod template): Duplicate value: "host"`, "find the webhook that adds spec.volumes[3]"},
+		`spec.containers[0].volumeMounts[5].name: Not found: "vault"`:                       {`spec.containers[0].volumeMounts[5].name (not in the pod template): Not found: "vault"`, "find the webhook"},
+		`spec.containers[0].volumeMounts[0].name: Not found: "host"`:                        {`the API server rejects the pod template as invalid: spec.containers[0].volumeMounts[0].name: Not found: "host"`, ofTemplate},
+		"spec.containers[0].image: Required value":                                          {"the API server rejects the pod template as invalid: spec.containers[0].image: Required value", ofTemplate},
+		`spec.restartPolicy: Unsupported value: "always"`:                                   {`rejects the pod template as invalid: spec.restartPolicy: Unsupported value: "always"`, ofTemplate},
+		"spec.containers[1].image: Required value, spec.containers[0].name: Required value": {"rejects the pod template as invalid: spec.containers[1].image: Required value", ofTemplate},
+	} {
+		f := factsOf(jobWith(func(j *batchv1.Job) {
+			withVolumes(j)
+			j.Status.Active, j.Status.Ready = 0, ptr.To[int32](0)
+		}))
+		f.Events = []input.Event{jobEvent("FailedCreate", `Error creating: Pod "train-x" is invalid: [`+fields+"]", 3, time.Minute)}
+		if !strings.Contains(fields, ", spec") {
+			f.Events[0].Message = `Error creating: Pod "train-x" is invalid: ` + fields
+		}
+		r := report(f)
+		wantText(t, r, want.text)
+		if len(r.Advice) != 1 || !strings.Contains(r.Advice[0].Text, want.advice) {
+			t.Errorf("%s: %+v, want %q", fields, r.Advice, want.advice)
 		}
 	}
 }

@@ -55,7 +55,7 @@ func TestUnschedulablePodNamesReasonsAndWhatToDo(t *testing.T) {
 		"0/3 nodes are available: pod has unbound immediate PersistentVolumeClaims. preemption: x":                 {"claim data is not bound", "find out why claim data is not bound", "kubectl describe pvc data -n ns"},
 		"0/7 nodes are available: 1 a, 1 b, 1 c, 1 d, 1 e, 1 f, 1 g.":                                              {"1 node: “a”, 1 node: “b”, 1 node: “c”, 1 node: “d”, 1 node: “e”, 2 other reasons", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
 		"0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending.":                                      {"“0/1 tasks in gang unschedulable: pod group is not ready, 1 Pending”", "compare what the pod requests with what the nodes offer", "kubectl describe pod train-x -n ns"},
-		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes: these run as many pods as they may", "kubectl describe nodes"},
+		"0/2 nodes are available: 1 Too many pods, 1 node(s) didn't have free ports for the requested pod ports. ": {"1 node runs as many pods as it may, 1 has its host port in use", "add nodes that the pod may use: these run as many pods as they may", "kubectl describe nodes"},
 	} {
 		r := report(factsOf(jobOfOne("data"), unscheduled(message)))
 		wantSentence(t, r, "The Job is stalled: no node can take the pod: "+want.text+".")
@@ -131,9 +131,9 @@ func TestImageHasTheReasonWhyItCannotBePulled(t *testing.T) {
 // Requirements: PND-04
 func TestPodWithANodeHasTheReasonWhyItCannotStart(t *testing.T) {
 	for _, tc := range []struct{ reason, message, text, advice string }{
-		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node", "check that the node pod of the CSI driver runs"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls in namespace ns has no key tls.key; its volume tls needs it", "add key tls.key to Secret web-tls"},
-		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it", "create Secret web-tls"},
+		{"FailedMount", `MountVolume.MountDevice failed for volume "pvc-77" : driver name efs.csi.aws.com not found in the list of registered CSI drivers`, "CSI driver efs.csi.aws.com, which its volume pvc-77 (claim data) needs, is not registered on its node; the Job waits forever", "check that the node pod of the CSI driver runs"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : references non-existent secret key: tls.key`, "Secret web-tls in namespace ns has no key tls.key; its volume tls needs it; the Job waits forever", "add key tls.key to Secret web-tls"},
+		{"FailedMount", `MountVolume.SetUp failed for volume "tls" : secret "web-tls" not found`, "Secret web-tls in namespace ns does not exist; its volume tls needs it; the Job waits forever", "create Secret web-tls"},
 		{"FailedMount", "Unable to attach or mount volumes: unmounted volumes=[v-data]: timed out waiting for the condition", "its volume v-data (claim data) was not attached or mounted in time", "find out whether a pod on another node uses claim data: with access mode ReadWriteOnce, one node at a time can mount it"},
 		{"FailedAttachVolume", `Multi-Attach error for volume "pvc-0a1b" Volume is already used by pod(s) bootstrap-sync`, "its volume pvc-0a1b (claim data) is already used by pod(s) bootstrap-sync", "delete the pod that uses the volume"},
 		{"FailedCreatePodSandBox", `Failed to create pod sandbox: plugin type="aws-cni" name="aws-cni" failed (add): add cmd: failed to assign an IP address to container`, "network plugin aws-cni has no IP address left for it", "free IP addresses"},
@@ -170,4 +170,33 @@ func TestDeadlineThatWasSpentPullingNamesTheMeaning(t *testing.T) {
 	pull := podEvent("Failed", `Failed to pull image "train:1": toomanyrequests: You have reached your pull rate limit`, 31*time.Minute)
 	r := report(deadlineOf(pull, podEvent("Failed", "Error: ImagePullBackOff", 30*time.Minute)))
 	wantSentence(t, r, "The Job failed: its pods never started, as image train:1 cannot be pulled: the registry's rate limit is exceeded; meanwhile, its activeDeadlineSeconds (1m) passed.")
+}
+
+// A pod that may use one node only gets no advice to add nodes.
+//
+// Requirements: PND-01
+func TestPinnedPodNeedsRoomOnItsNode(t *testing.T) {
+	pins := map[string]func(*corev1.PodSpec){
+		"selector": func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{corev1.LabelHostname: "worker-1"} },
+		"affinity": func(s *corev1.PodSpec) {
+			one := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"worker-1"}}
+			s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{
+				NodeSelectorTerms: []corev1.NodeSelectorTerm{{MatchFields: []corev1.NodeSelectorRequirement{one}}},
+			}}}
+		},
+	}
+	for reason, advice := range map[string]string{
+		"Too many pods":                   "wait until pods of node worker-1 end, delete some of them, raise maxPods",
+		"Insufficient memory":             "lower what the pod requests of memory (900Gi), free some of it on node worker-1, or recreate the Job without the nodeSelector or affinity",
+		"node(s) exceed max volume count": "wait until a volume is detached from node worker-1",
+	} {
+		for name, pin := range pins {
+			job := jobOfOne()
+			pin(&job.Spec.Template.Spec)
+			r := report(factsOf(job, unscheduled("0/7 nodes are available: 1 "+reason+", 6 node(s) didn't match Pod's node affinity/selector.")))
+			if len(r.Advice) == 0 || !strings.HasPrefix(r.Advice[0].Text, advice) || strings.Contains(r.Advice[0].Text, "add") || r.Advice[0].Command != "kubectl describe node worker-1" {
+				t.Errorf("%s, %s: %+v, want %q", name, reason, r.Advice, advice)
+			}
+		}
+	}
 }

@@ -16,20 +16,24 @@ type HoldKind string
 
 // The kinds.
 const (
-	QuotaInUse       HoldKind = "QuotaInUse"       // other Jobs use the quota
-	QuotaTooSmall    HoldKind = "QuotaTooSmall"    // the Job requests more than the whole quota
-	NoResource       HoldKind = "NoResource"       // the ClusterQueue has no quota of a resource
-	BorrowingLimit   HoldKind = "BorrowingLimit"   // the borrowing limit of the ClusterQueue in its cohort
-	NoQueue          HoldKind = "NoQueue"          // the Job names no LocalQueue, and Kueue manages it all the same
-	QueueMissing     HoldKind = "QueueMissing"     // the LocalQueue or the ClusterQueue does not exist
-	QueueStopped     HoldKind = "QueueStopped"     // the LocalQueue or the ClusterQueue is inactive
-	Deactivated      HoldKind = "Deactivated"      // spec.active of the Workload is false
-	UntoleratedTaint HoldKind = "UntoleratedTaint" // the pods do not tolerate a taint of the flavor
-	NotResumed       HoldKind = "NotResumed"       // Kueue has admitted the Workload, and the Job is suspended all the same
-	NotRequeued      HoldKind = "NotRequeued"      // Kueue has evicted the Workload, which still has its quota
-	AdmissionChecks  HoldKind = "AdmissionChecks"  // quota is reserved, but admission checks are not ready
-	FailedChecks     HoldKind = "FailedChecks"     // an admission check gave the quota back
-	Other            HoldKind = "Other"            // another reason, see Message
+	QuotaInUse       HoldKind = "QuotaInUse"           // other Jobs use the quota
+	QuotaTooSmall    HoldKind = "QuotaTooSmall"        // the Job requests more than the whole quota
+	NoResource       HoldKind = "NoResource"           // the ClusterQueue has no quota of a resource
+	BorrowingLimit   HoldKind = "BorrowingLimit"       // the borrowing limit of the ClusterQueue in its cohort
+	NoQueue          HoldKind = "NoQueue"              // the Job names no LocalQueue, and Kueue manages it all the same
+	QueueMissing     HoldKind = "QueueMissing"         // the LocalQueue or the ClusterQueue does not exist
+	QueueStopped     HoldKind = "QueueStopped"         // the LocalQueue or the ClusterQueue is inactive
+	Deactivated      HoldKind = "Deactivated"          // spec.active of the Workload is false
+	UntoleratedTaint HoldKind = "UntoleratedTaint"     // the pods do not tolerate a taint of the flavor
+	NotSelected      HoldKind = "NamespaceNotSelected" // the ClusterQueue does not select the namespace
+	FlavorMismatch   HoldKind = "FlavorMismatch"       // the pods may not run on the nodes of the flavor
+	FlavorMissing    HoldKind = "FlavorMissing"        // the ResourceFlavor does not exist
+	InvalidRequests  HoldKind = "InvalidRequests"      // the requests exceed the limits, or a LimitRange
+	NotResumed       HoldKind = "NotResumed"           // Kueue has admitted the Workload, and the Job is suspended all the same
+	NotRequeued      HoldKind = "NotRequeued"          // Kueue has evicted the Workload, which still has its quota
+	AdmissionChecks  HoldKind = "AdmissionChecks"      // quota is reserved, but admission checks are not ready
+	FailedChecks     HoldKind = "FailedChecks"         // an admission check gave the quota back
+	Other            HoldKind = "Other"                // another reason, see Message
 )
 
 // Hold is the reason why Kueue does not admit a Job, from the conditions of its Workload.
@@ -104,6 +108,32 @@ var holds = []holdRow{
 		advice:  "waiting does not help: {recreate} with a toleration for {taint}, or use a queue with another flavor",
 	},
 	{
+		kind:    NotSelected,
+		pattern: regexp.MustCompile(`(?i)workload namespace doesn't match ClusterQueue selector`),
+		text:    suspended + ": the namespaceSelector of the ClusterQueue of {queue} does not match its namespace",
+		advice: "waiting does not help: have the namespaceSelector of the ClusterQueue changed (without one, it selects no namespace, and an empty one selects all), " +
+			"or add the labels that it selects to the namespace",
+	},
+	{
+		kind:    FlavorMismatch,
+		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) doesn't match node affinity`),
+		text:    suspended + ": its nodeSelector or affinity does not match the nodes of flavor {flavor}",
+		advice:  "waiting does not help: {recreate} with a nodeSelector and affinity that match the nodeLabels of a flavor, or use a queue with another flavor",
+	},
+	{
+		kind:    FlavorMissing,
+		pattern: regexp.MustCompile(`flavor (?P<flavor>[^\s,;]+) not found`),
+		text:    suspended + ": ResourceFlavor {flavor}, which the ClusterQueue of {queue} names, does not exist",
+		advice:  "waiting does not help: have the ResourceFlavor created, or removed from the ClusterQueue",
+	},
+	{
+		kind:    InvalidRequests,
+		pattern: regexp.MustCompile(`resources validation failed: |resources didn't satisfy LimitRange constraints: `),
+		text:    suspended + ": its requests are not allowed",
+		quotes:  true,
+		advice:  "waiting does not help: {recreate} with requests that are not above its limits, and that the LimitRange of the namespace allows",
+	},
+	{
 		kind:    NoQueue,
 		pattern: regexp.MustCompile(`^LocalQueue (?:"" ?)?doesn't exist`),
 		text:    suspended + ": it names no queue (label kueue.x-k8s.io/queue-name)",
@@ -112,7 +142,7 @@ var holds = []holdRow{
 	},
 	{
 		kind:    QueueMissing,
-		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) doesn't exist`),
+		pattern: regexp.MustCompile(`^(?P<queuekind>LocalQueue|ClusterQueue) (?P<queuename>\S+) (?:doesn't exist|not found)`),
 		text:    suspended + ": {kind} {name} does not exist",
 		advice:  "waiting does not help: change the label kueue.x-k8s.io/queue-name of the Job to one of the queues that exist, or have this one created",
 	},

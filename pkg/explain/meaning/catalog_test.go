@@ -46,6 +46,9 @@ var catalogReaders = map[string]func(reason, message string) catalogAnswer{
 	},
 	"sandbox": startAnswer(sandboxes),
 	"volume":  startAnswer(volumes),
+	"stop": func(reason, message string) catalogAnswer {
+		return answerOf(OfStop(reason, message), stops, message, "the pod is terminating, as ")
+	},
 	"start": func(reason, message string) catalogAnswer {
 		e, text := StartErrorIn(message), fmt.Sprintf("container main cannot be started (%s): ", reason)
 		if e == nil {

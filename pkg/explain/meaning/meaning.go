@@ -9,6 +9,7 @@ package meaning
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -28,6 +29,8 @@ type Trouble struct {
 	Volume string `json:"volume,omitempty"`
 	// Detail is the most specific part of the message; "" if Kind is as specific.
 	Detail string `json:"detail,omitempty"`
+	// SeenAt is when the kubelet last missed the object or the key, if that is so long ago that it may exist by now.
+	SeenAt time.Time `json:"seenAt,omitzero"`
 }
 
 // TroubleKind is the meaning of a message.
@@ -52,6 +55,8 @@ type row[K ~string] struct {
 	// brief is for a column. text is a clause: of an image or a webhook, it follows the name, otherwise it follows "the pod
 	// cannot start because". They are templates, see Trouble.fill.
 	brief, text, advice string
+	// was and wasAdvice replace text and advice for an object that may exist by now.
+	was, wasAdvice string
 	// note adds to the text of an image.
 	note string
 	// command shows the object that refuses a pod; "" for the events of the Job.
@@ -68,7 +73,7 @@ func re(patterns ...string) []*lazyregexp.Regexp {
 }
 
 // subjects are the rows of all files.
-var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, webhooks}
+var subjects = [][]row[TroubleKind]{images, volumes, sandboxes, stops, webhooks}
 
 func rowOf(kind TroubleKind) *row[TroubleKind] {
 	for _, rows := range subjects {
@@ -164,10 +169,24 @@ func (t *Trouble) Brief() string {
 
 // Text returns the trouble as a clause, without the message: after the name of an image or a webhook, and otherwise after "the
 // pod cannot start because". volume names the volume with its claim, such as "its volume data (claim data)".
-func (t *Trouble) Text(volume string) string { return t.fill(rowOf(t.Kind).text, volume) }
+func (t *Trouble) Text(volume string) string {
+	r := rowOf(t.Kind)
+	return t.fill(t.byTime(r.text, r.was), volume)
+}
 
 // Advice returns advice on the trouble; volume is as in Text.
-func (t *Trouble) Advice(volume string) string { return t.fill(rowOf(t.Kind).advice, volume) }
+func (t *Trouble) Advice(volume string) string {
+	r := rowOf(t.Kind)
+	return t.fill(t.byTime(r.advice, r.wasAdvice), volume)
+}
+
+// byTime returns was if the trouble may be over by now.
+func (t *Trouble) byTime(is, was string) string {
+	if t.SeenAt.IsZero() {
+		return is
+	}
+	return was
+}
 
 // Quote returns the part of the message to quote after Text; "" if Text says everything.
 func (t *Trouble) Quote() string {

@@ -137,6 +137,9 @@ var startErrors = []errorRow{
 			case strings.ContainsAny(e.Subject, typographic):
 				return "replace the typographic quotes in the command of the pod template by straight ones"
 			}
+			if m := mountOf(e.Subject, c.Mounts); m != nil {
+				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
+			}
 			return fmt.Sprintf("fix the command of container %s, or use an image that contains it (image %s)", c.Name, c.Image)
 		},
 	},
@@ -154,7 +157,11 @@ var startErrors = []errorRow{
 			if e.Subject == "" {
 				return fmt.Sprintf("make the command of container %s executable for the container's user and the node's architecture (image %s)", c.Name, c.Image)
 			}
-			return fmt.Sprintf("make %s executable for the container's user: chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", wording.Shorten(e.Subject, maxDetail), c.Image)
+			where := fmt.Sprintf("chmod +x in image %s, or defaultMode: 0755 of the ConfigMap or Secret volume that has it", c.Image)
+			if m := mountOf(e.Subject, c.Mounts); m != nil {
+				where = m.executable()
+			}
+			return fmt.Sprintf("make %s executable for the container's user: %s", wording.Shorten(e.Subject, maxDetail), where)
 		},
 	},
 	{

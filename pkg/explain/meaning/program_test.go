@@ -250,7 +250,7 @@ func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 // Requirements: CLI-18
 func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
 	c := Container{Name: "main", Account: "builder", Secrets: []string{"registry"}, Mounts: []Mount{
-		{Path: "/etc/app", Volume: "config", Kind: "(ConfigMap app)", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "(claim reports)"},
+		{Path: "/etc/app", Volume: "config", Kind: "ConfigMap app", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "claim reports"},
 	}}
 	const claim = "volume data (claim reports), which is mounted at /data in container main"
 	for line, want := range map[string]string{

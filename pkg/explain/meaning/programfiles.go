@@ -92,7 +92,7 @@ var fileErrors = []errorRow{
 		brief:    "file missing",
 		named:    "%s does not exist",
 		text:     "a file does not exist",
-		advise:   missingFileAdvice,
+		advise:   func(e *KnownError, c Container) string { return e.FileAdvice(c, c.Mounts) },
 	},
 	{
 		kind: ErrorLibraryVersion,
@@ -189,35 +189,56 @@ type Mount struct {
 	Path, Volume, Kind string
 	// ReadOnly reports whether the container cannot write to it.
 	ReadOnly bool
+	// Directory is the path of a hostPath on its node, and Type the type that it demands.
+	Directory, Type string
+	// SubPath reports whether only a part of the volume is mounted. Earlier are the init containers before the container that have the volume, too.
+	SubPath bool
+	Earlier []string
 }
 
-// text returns "volume data (claim reports), which is mounted at /data in container main".
-func (m *Mount) text(c Container) string {
-	return fmt.Sprintf("volume %s, which is mounted at %s in container %s", wording.Join(" ", m.Volume, m.Kind), m.Path, c.Name)
-}
-
-// mountOf returns the volume that has a path, nil if it is on none.
-func (c *Container) mountOf(file string) (in *Mount) {
-	for i := range c.Mounts {
-		m := &c.Mounts[i]
-		if dir := path.Clean(m.Path); strings.HasPrefix(file+"/", strings.TrimSuffix(dir, "/")+"/") && (in == nil || len(m.Path) > len(in.Path)) {
+// mountOf returns the mount that has a file of the container, nil for a file of its image.
+func mountOf(file string, mounts []Mount) (in *Mount) {
+	for i := range mounts {
+		if m := &mounts[i]; isBelow(file, m.Path) && (in == nil || len(m.Path) > len(in.Path)) {
 			in = m
 		}
 	}
 	return in
 }
 
-// missingFileAdvice returns advice on a missing file, or on a pattern that matches no file.
-func missingFileAdvice(e *KnownError, c Container) string {
+func isBelow(file, dir string) bool {
+	return dir != "" && strings.HasPrefix(path.Clean(file)+"/", strings.TrimSuffix(path.Clean(dir), "/")+"/")
+}
+
+// name returns the name of the volume with its kind.
+func (m *Mount) name() string { return "volume " + m.Volume + wording.InBrackets(m.Kind) }
+
+// place returns the name with the path and the container.
+func (m *Mount) place(c Container) string {
+	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
+}
+
+// executable says how a program in the volume becomes executable.
+func (m *Mount) executable() string {
+	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
+		return "defaultMode: 0755 for " + m.name()
+	}
+	return "chmod +x in " + m.name() + ", which is mounted at " + m.Path
+}
+
+// FileAdvice returns advice on a missing file, or on a pattern that matches no file, in a container with these mounts.
+func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	what := "lacks " + e.Subject
 	if strings.Contains(e.Subject, "*") {
 		what = "has nothing that matches " + e.Subject
 	}
-	switch in := c.mountOf(e.Subject); {
+	switch in := mountOf(e.Subject, mounts); {
+	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
+		return fmt.Sprintf("check whether init container %s writes into %s: it is empty or %s", wording.Enumerate(in.Earlier, "or"), in.place(c), what)
 	case in != nil && in.Kind == "emptyDir":
-		return fmt.Sprintf("find out what should write into volume %s (emptyDir), which is mounted at %s in container %s: it is empty or %s", in.Volume, in.Path, c.Name, what)
+		return fmt.Sprintf("find out what should write into %s: it is empty or %s", in.place(c), what)
 	case in != nil:
-		return fmt.Sprintf("check %s: it is empty or %s", in.text(c), what)
+		return fmt.Sprintf("check %s: it is empty or %s", in.place(c), what)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
 }
@@ -234,8 +255,8 @@ func spaceText(subject string) string {
 // spaceAdvice names the volume that is full: that of the file, or the only one that the container can write to.
 func spaceAdvice(e *KnownError, c Container) string {
 	const advice = "give %s more space, or write less to it"
-	if in := c.mountOf(e.Subject); in != nil {
-		return fmt.Sprintf(advice, in.text(c))
+	if in := mountOf(e.Subject, c.Mounts); in != nil {
+		return fmt.Sprintf(advice, in.place(c))
 	}
 	if strings.HasPrefix(e.Subject, "/") {
 		return fmt.Sprintf(advice, "the disk that has "+wording.Shorten(e.Subject, maxDetail))
@@ -244,7 +265,7 @@ func spaceAdvice(e *KnownError, c Container) string {
 	if len(writable) != 1 {
 		return fmt.Sprintf(advice, "the volume or disk that is full")
 	}
-	return "find out which disk is full, probably " + writable[0].text(c) + ", and " + fmt.Sprintf(advice, "it")
+	return "find out which disk is full, probably " + writable[0].place(c) + ", and " + fmt.Sprintf(advice, "it")
 }
 
 // spaced returns a name with a space before it, "" without a name.

@@ -25,7 +25,7 @@ type Refusal struct {
 	Lacks []string `json:"lacks,omitempty"`
 	// Fields are the fields of the pod template that OpenShift does not allow, such as runAsUser.
 	Fields []string `json:"fields,omitempty"`
-	// Injected are the containers that the refusal is about if none of them is in the pod template.
+	// Injected are the containers, or the fields of an invalid pod, that the refusal is about if none of them is in the pod template.
 	Injected []string `json:"injected,omitempty"`
 	// Webhook is the reason why a webhook cannot be called; nil if it is unknown.
 	Webhook *Trouble `json:"webhook,omitempty"`
@@ -293,8 +293,13 @@ var (
 	}
 )
 
-// NoteInjected sets Injected; inTemplate reports whether a container is in the pod template.
-func (r *Refusal) NoteInjected(inTemplate func(container string) bool) {
+// NoteInjected sets Injected; inTemplate and hasField report whether a container or a field is in the pod template.
+func (r *Refusal) NoteInjected(inTemplate, hasField func(name string) bool) {
+	if all := r.invalidFields(); !slices.ContainsFunc(all, func(f invalidField) bool { return hasField(f.place()) }) {
+		for _, f := range all {
+			r.Injected = append(r.Injected, f.path)
+		}
+	}
 	pattern := named[r.Kind]
 	if pattern == nil {
 		return
@@ -332,6 +337,9 @@ func (r *Refusal) Clause() (text, detail string) {
 	row := r.row()
 	text = r.fill(row.text)
 	if len(r.Injected) > 0 {
+		if r.Kind == RefusalInvalid {
+			return "the API server rejects field " + r.Injected[0] + " (not in the pod template)", wording.Shorten(r.invalidFields()[0].why, maxMessage)
+		}
 		of, isOfTemplate := strings.CutSuffix(text, " the pod template")
 		if !isOfTemplate {
 			of += " because of"
@@ -351,6 +359,9 @@ func (r *Refusal) Clause() (text, detail string) {
 		return text, ""
 	case r.Message == "without explanation":
 		return text + " " + r.Message, ""
+	case len(r.invalidFields()) > 0:
+		first := r.invalidFields()[0]
+		return text, first.path + ": " + wording.Shorten(first.why, maxMessage-len(first.path))
 	case r.Kind == RefusalPodSecurity && len(r.Message) > maxChecks:
 		return text, bracketed.ReplaceAllString(r.Message, "")
 	}
@@ -373,7 +384,11 @@ func (r *Refusal) Advice(namespace string) (text, command string) {
 	case r.Webhook != nil:
 		text = r.Webhook.Advice("")
 	case len(r.Injected) > 0:
-		text = "find the webhook that adds " + wording.Enumerate(r.Injected, "and") + " to pods, and have it leave out these pods, or add what is allowed" + thenRetried
+		text = "find the webhook that adds " + wording.Enumerate(r.added(), "and") + " to pods, and have it leave out these pods, or add what is allowed"
+		if strings.Contains(r.Message, "init containers without restartPolicy=Always") {
+			text += ": before Kubernetes 1.29, API servers drop the restartPolicy of init containers, so there are no native sidecars"
+		}
+		text += thenRetried
 		if strings.Count(r.Message, "pod or container") == len(quoted.FindAllStringIndex(r.Message, -1)) && r.Kind == RefusalPodSecurity {
 			text = "{recreate} with what the message demands in the securityContext of the pod; or " + text
 		}

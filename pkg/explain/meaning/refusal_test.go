@@ -71,7 +71,7 @@ func TestRefusalOfAnInjectedContainerIsNotThatOfTheTemplate(t *testing.T) {
 		creating + `violates PodSecurity "baseline:latest": hostNetwork=true`:                                                                                      "does not allow the pod template",
 	} {
 		r := OfRefusal(message)
-		r.NoteInjected(func(container string) bool { return container == "main" })
+		r.NoteInjected(func(container string) bool { return container == "main" }, nil)
 		if got := r.Text(); !strings.Contains(got, want) {
 			t.Errorf("%s: %s", message, got)
 		}

@@ -22,6 +22,8 @@ type Unfit struct {
 	Requested string `json:"requested,omitempty"`
 	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
 	Holder string `json:"holder,omitempty"`
+	// Pinned is the only node that the pod template allows, "" if it may allow several.
+	Pinned string `json:"pinned,omitempty"`
 	// Message is the scheduler's message.
 	Message string `json:"message"`
 }
@@ -97,7 +99,12 @@ var unfits = []unfitRow{
 		patterns: re(`^Too many pods`),
 		text:     "Too many pods",
 		nodes:    [2]string{"runs as many pods as it may", "run as many pods as they may"},
-		advice:   "add nodes: these run as many pods as they may (status.allocatable.pods)",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until pods of node " + u.Pinned + " end, delete some of them, raise maxPods of its kubelet (status.allocatable.pods), " + u.unpin()
+			}
+			return "add nodes that the pod may use: these run as many pods as they may (status.allocatable.pods)"
+		},
 	},
 	{
 		kind:     UnfitTaint,
@@ -162,7 +169,12 @@ var unfits = []unfitRow{
 		patterns: re(`exceed max volume count`),
 		text:     "maximum number of volumes",
 		nodes:    [2]string{"has as many volumes as it may", "have as many volumes as they may"},
-		advice:   "add nodes: these have as many volumes attached as they may",
+		advise: func(u *Unfit, _ []Claim) string {
+			if u.Pinned != "" {
+				return "wait until a volume is detached from node " + u.Pinned + ", " + u.unpin()
+			}
+			return "add nodes: these have as many volumes attached as they may"
+		},
 	},
 	{
 		kind:         UnfitNoVolume,
@@ -387,35 +399,12 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 	return strings.NewReplacer("{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
-func resourceAdvice(u *Unfit, _ []Claim) string {
-	requests := "requests"
-	if u.Requested != "" {
-		requests = "requests " + u.Requested
-	}
-	if strings.Contains(u.Name, "/") {
-		return fmt.Sprintf("free %s on a node, or add a node that offers it (the pod %s); if a node should offer it, check its device plugin", u.Name, requests)
-	}
-	if u.Requested == "" {
-		return fmt.Sprintf("free %s on the nodes, or add a node", u.Name)
-	}
-	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
-}
-
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.
 func selectorAdvice(u *Unfit, _ []Claim) string {
 	if u.Name == "" {
 		return "compare nodeSelector and affinity of the pod with the labels of the nodes"
 	}
 	return fmt.Sprintf("correct the nodeSelector %s of the pod template, or give a node that label", u.Name)
-}
-
-// portAdvice returns advice on a host port that another pod has, which may be one of the same Job.
-func portAdvice(u *Unfit, _ []Claim) string {
-	text := "{recreate} without hostPort, or with a lower parallelism: each node has the port only once"
-	if u.Holder != "" {
-		text += ", and pod " + u.Holder + " of the Job has it"
-	}
-	return text
 }
 
 // taintAdvice returns advice on a taint. The cluster itself sets taints of node.kubernetes.io.

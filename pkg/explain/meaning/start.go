@@ -2,6 +2,8 @@ package meaning
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -14,6 +16,9 @@ const (
 	ErrorMountOnFile     ErrorKind = "MountOnFile"     // a directory is mounted onto a file, or a file onto a directory
 	ErrorMountReadOnly   ErrorKind = "MountReadOnly"   // the mount point does not exist, and cannot be created
 	ErrorMountMissing    ErrorKind = "MountMissing"    // what is mounted does not exist
+	ErrorPathMissing     ErrorKind = "PathMissing"     // the path of a volume does not exist on the node
+	ErrorPathReadOnly    ErrorKind = "PathReadOnly"    // the path of a volume does not exist on the node, and cannot be created
+	ErrorPathUnusable    ErrorKind = "PathUnusable"    // the node cannot open the path of a volume
 	ErrorMemoryTooLow    ErrorKind = "MemoryTooLow"    // the memory limit is too low for the container runtime
 	ErrorGPU             ErrorKind = "GPU"             // the node's GPU driver or its container toolkit fails
 	ErrorRuntimeHook     ErrorKind = "RuntimeHook"     // a hook of the container runtime fails
@@ -89,6 +94,44 @@ var setupErrors = []errorRow{
 		advice:      "check the volumes of the container: a hostPath, or a file of one, does not exist on the node, or exists no longer",
 	},
 	{
+		kind:     ErrorPathMissing,
+		patterns: pathErrors(`no such file or directory`),
+		read:     nameVolume,
+		brief:    "no such path",
+		describe: func(path string) string { return onNode(path) + " does not exist on its node" },
+		advise:   missingPathAdvice,
+	},
+	{
+		kind:     ErrorPathReadOnly,
+		patterns: pathErrors(`read-only file system`),
+		read:     nameVolume,
+		brief:    "read-only node",
+		describe: func(path string) string {
+			return onNode(path) + " does not exist on its node, whose file system is read-only there"
+		},
+		advise: func(e *KnownError, c Container) string {
+			return fmt.Sprintf("{recreate} with a path for %s that exists on its nodes or that they can create, or with another kind of volume", volumeOn(e.Subject, c.Mounts))
+		},
+	},
+	{
+		kind:     ErrorPathUnusable,
+		patterns: pathErrors(`(?:stale (?:NFS )?file handle|transport endpoint is not connected|input/output error|host is down|permission denied|not a directory|too many levels of symbolic links)`),
+		read:     nameVolume,
+		brief:    "path unusable",
+		describe: func(subject string) string {
+			path, why, _ := strings.Cut(subject, ":")
+			return fmt.Sprintf("its node cannot use %s: %s", onNode(path), why)
+		},
+		advise: func(e *KnownError, c Container) string {
+			path, why, _ := strings.Cut(e.Subject, ":")
+			volume := volumeOn(path, c.Mounts)
+			if why == "permission denied" || why == "not a directory" {
+				return fmt.Sprintf("correct the path of %s, or its files on the node", volume)
+			}
+			return fmt.Sprintf("have %s mounted again on the node: its mount there is broken; check the server or the driver of the volume", volume)
+		},
+	},
+	{
 		kind: ErrorMemoryTooLow,
 		patterns: []errorPattern{
 			{"too low; should be", lazyregexp.New(`memory limit \d+ too low; should be (at least \d+ bytes)`), nil},
@@ -135,6 +178,60 @@ var setupErrors = []errorRow{
 		namedAdvice: "load profile %s on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 		advice:      "load the profile on the nodes, or correct seccompProfile or appArmorProfile in the pod template",
 	},
+}
+
+// pathErrors returns the patterns of an error about the path of a volume on the node: of the kubelet, which looks for the directory that
+// has a subPath, and of containerd, CRI-O and cri-dockerd, which create the directory of a hostPath if they can.
+func pathErrors(why string) []errorPattern {
+	if strings.HasPrefix(why, "(?:") { // It is a part of the subject.
+		why = "(" + strings.TrimPrefix(why, "(?:")
+	}
+	return []errorPattern{
+		{"", lazyregexp.New(`(?i)(?:failed to (?:stat|mkdir|resolve symlink)|mount source path) ["']?(/[^"':\s]+)["']?: (?:\w+ /[^:]*: )?` + why), nil},
+		{"", lazyregexp.New(`(?i)^(?:stat|lstat|mkdir|open|readlink) (/[^:]+): ` + why + `$`), nil},
+	}
+}
+
+// ofKubelet matches a path below which the kubelet mounts a volume for a pod.
+var ofKubelet = lazyregexp.New(`/\S+/volumes?(?:/[^/]+~[^/]+|-subpaths)/([^/:]+)[^:]*`)
+
+// nameVolume replaces a path of the kubelet, whose names are generated, by the name of the volume.
+func nameVolume(e *KnownError, _ string) {
+	e.Subject = ofKubelet.ReplaceAllString(e.Subject, "volume $1")
+}
+
+// onNode returns the subject as a clause: the path of a hostPath, or another volume.
+func onNode(subject string) string {
+	if strings.HasPrefix(subject, "/") {
+		return "hostPath " + subject
+	}
+	return "the directory of its " + subject
+}
+
+// volumeOn returns the name of the volume with the subject.
+func volumeOn(subject string, mounts []Mount) string {
+	if i := slices.IndexFunc(mounts, func(m Mount) bool { return isBelow(subject, m.Directory) }); i >= 0 {
+		return mounts[i].name()
+	}
+	return strings.TrimPrefix(onNode(subject), "the directory of its ")
+}
+
+// missingPathAdvice returns advice on a path that does not exist on the node. The kubelet creates the directory of a hostPath only if its
+// type is DirectoryOrCreate.
+func missingPathAdvice(e *KnownError, c Container) string {
+	const create = "DirectoryOrCreate"
+	i := slices.IndexFunc(c.Mounts, func(m Mount) bool { return isBelow(e.Subject, m.Directory) })
+	switch {
+	case !strings.HasPrefix(e.Subject, "/"):
+		return fmt.Sprintf("find out what removed the directory of %s from the node; a new pod mounts the volume again", e.Subject)
+	case i < 0 || c.Mounts[i].Type == create:
+		return fmt.Sprintf("create %s on the node, or have the pod run on a node that has it", e.Subject)
+	}
+	text := fmt.Sprintf("create %s on the node, or {recreate} with type %s for %s", e.Subject, create, c.Mounts[i].name())
+	if c.Mounts[i].SubPath {
+		text += ": with a subPath, the directory is not created otherwise"
+	}
+	return text
 }
 
 // oldMountError matches an error of runc before version 1.0: in quotes within quotes, and with the mount point below the root of

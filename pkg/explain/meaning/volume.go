@@ -119,9 +119,11 @@ var volumes = []row[TroubleKind]{
 		kind: KeyMissing,
 		patterns: re(`references non-existent (?P<object>config|secret) key: (?P<key>[-._a-zA-Z0-9]+)`,
 			`couldn't find key (?P<key>[-._a-zA-Z0-9]+) in (?i:(?P<object>configmap|secret)) (?P<namespace>[-a-z0-9]+)/(?P<name>[-.a-z0-9]+)`),
-		brief:  "no key {key} in {kind and name}",
-		text:   "{object} has no key {key}",
-		advice: "add key {key} to {object}; the pod then starts automatically",
+		brief:     "no key {key} in {kind and name}",
+		text:      "{object} has no key {key}",
+		was:       "{object} had no key {key}",
+		advice:    "add key {key} to {object}; the pod then starts automatically",
+		wasAdvice: "check whether {object} has key {key} by now: if it has, " + replacePod + "; otherwise add the key",
 	},
 	{
 		kind: ObjectMissing,
@@ -129,9 +131,11 @@ var volumes = []row[TroubleKind]{
 			`failed to load (?P<object>secret) "(?P<namespace>[^"/]+)/(?P<name>[^"]+)": .* not found`,
 			`failed to get (?P<object>secretproviderclass) (?P<namespace>[^/ ]+)/(?P<name>[^ ,]+), error: .* not found`,
 			`(?i)(?P<object>configmap|secret|persistentvolumeclaim|serviceaccount)s? "(?P<name>[^"]+)" not found`),
-		brief:  "no {kind and name}",
-		text:   "{object} does not exist",
-		advice: "create {object}; the pod then starts automatically",
+		brief:     "no {kind and name}",
+		text:      "{object} does not exist",
+		was:       "{object} did not exist",
+		advice:    "create {object}; the pod then starts automatically",
+		wasAdvice: "check whether {object} exists by now: if it does, " + replacePod + "; otherwise create it",
 	},
 	{
 		kind:     SecretsStore,
@@ -228,6 +232,9 @@ var volumes = []row[TroubleKind]{
 		advice:   "the events of the pod have the whole message; mounting is retried automatically",
 	},
 }
+
+// replacePod is advice on a pod that its kubelet no longer tries to start.
+const replacePod = "delete the pod, which then counts as failed, or {recreate}"
 
 // aboutVolume matches the volume in a message of the kubelet.
 var aboutVolume = lazyregexp.New(`for volume "([^"]+)"|unmounted volumes=\[([^\] ]+)`)

@@ -46,6 +46,14 @@ func (t *Trouble) IsAboutObject() bool {
 	return t != nil && t.Name != "" && (t.Kind == ObjectMissing || t.Kind == KeyMissing)
 }
 
+// passing is trouble with a volume that may pass by itself.
+var passing = []TroubleKind{NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout}
+
+// IsOfVolume reports whether the trouble is with a volume, and does not pass by itself.
+func (t *Trouble) IsOfVolume() bool {
+	return t != nil && rowIn(volumes, t.Kind).kind != "" && !slices.Contains(passing, t.Kind)
+}
+
 // IsUnbound reports whether the trouble is a claim that is not bound.
 func (t *Trouble) IsUnbound() bool {
 	return t != nil && t.Kind == ClaimUnusable && t.Detail == "is not bound"

@@ -28,7 +28,7 @@ const (
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
 	DebugCopy           = "nothing says why it exited: start a copy of the pod with a shell, and run the command of the container there"
-	FindDeleter         = "find out who deletes the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
+	FindDeleter         = "find out what deletes or evicts the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, {recreate} with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"
 	KeepLoggingPods     = "to keep the log of each failure, {recreate} with restartPolicy Never: failed pods then stay; more time does not help a container that always fails"
@@ -75,6 +75,17 @@ func Tolerate(pinned string) string {
 	}
 	return "{recreate} with a toleration for the NoExecute taints of the nodes, or with a nodeSelector for nodes without them"
 }
+
+// FindUnended returns advice on a pod that its kubelet has not ended.
+func FindUnended(p *explain.Problem) string {
+	if t := p.Deletion.Trouble; t != nil {
+		return t.Advice("")
+	}
+	return "find out why its node does not end the pod: its events say if the container runtime cannot stop it, and a process may hang (storage, a GPU); a restart of the node ends it"
+}
+
+// RemovePod is advice on a pod that its kubelet never ends.
+const RemovePod = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
 
 // FindOtherUser returns advice on a claim that is not mounted in time.
 func FindOtherUser(claim string) string {

@@ -30,7 +30,7 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		if r.Job.Finished == nil {
 			run.State, run.Since = explain.OwnedFailing, nil
 			if v.WaitsFor != nil {
-				run.Cause = wording.Join("; ", run.Cause, "it waits for "+WaitsForText(v.WaitsFor))
+				run.Cause = wording.Join("; ", run.Cause, "it waits for "+WaitsForText(v.WaitsFor)+notStopped(r))
 			}
 		}
 	case v.Outcome.Succeeds():
@@ -46,6 +46,16 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		}
 	}
 	return run
+}
+
+// notStopped says why a kubelet cannot end a pod of the Job, "" if none is known.
+func notStopped(r *explain.Report) string {
+	for i := range r.Problems {
+		if t := r.Problems[i].Deletion.Trouble; t != nil {
+			return ", as " + t.Text("")
+		}
+	}
+	return ""
 }
 
 // RunOfOutline returns a Job of a CronJob in short, with the cause that lists have.

@@ -92,7 +92,6 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemTerminatingHolds: {what: terminatingText, column: "waits for terminating pods"},
 	explain.ProblemTerminatingStuck: {
 		what: terminatingText, column: "a pod does not terminate",
-		advice: "find out what blocks its deletion: a finalizer, or an unresponsive kubelet",
 	},
 	explain.ProblemNodeGone:       {what: terminatingText, column: "node gone"},
 	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: finalizerStuckNote, column: "pods keep their finalizer"},
@@ -199,7 +198,7 @@ func refusalQuote(p *explain.Problem, _ time.Time) quotation {
 	switch {
 	case p.Refusal.Kind == meaning.RefusalQuota:
 		return quotation{message: detail, before: " (", after: ")", whole: true}
-	case p.Refusal.IsWhole():
+	case p.Refusal.IsWhole(), p.Refusal.Kind == meaning.RefusalInvalid && len(p.Refusal.Injected) == 0 && strings.HasPrefix(detail, "spec."):
 		return quotation{message: detail, before: ": ", whole: true}
 	case p.Refusal.Webhook != nil:
 		return inQuotes(": ", detail)
@@ -270,7 +269,7 @@ func noPodGroupText(p *explain.Problem, _ time.Time) string {
 }
 
 func podsLostText(p *explain.Problem, _ time.Time) string {
-	return wording.Plural(p.Count, "pod that the Job created is gone and counts", "pods that the Job created are gone and count") + " neither as failed nor as succeeded"
+	return wording.Plural(p.Count, "pod that the Job created was deleted or evicted, and counts", "pods that the Job created were deleted or evicted, and count") + " neither as failed nor as succeeded"
 }
 
 func podsLostNote(p *explain.Problem, _ time.Time) string {
@@ -284,6 +283,9 @@ func terminatingText(p *explain.Problem, _ time.Time) string {
 		pods += fmt.Sprintf(" on node %s, which %s", p.Node, strings.TrimPrefix(p.Start.Reason, "it "))
 	case explain.ProblemTerminatingStuck:
 		pods += " past the grace period"
+		if t := p.Deletion.Trouble; t != nil {
+			pods += ", as " + t.Text("")
+		}
 	}
 	switch p.Deletion.Holds {
 	case explain.HoldsEnd:

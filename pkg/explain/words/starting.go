@@ -81,9 +81,9 @@ func NoneStartedText(n int32) string {
 }
 
 // slowStartText explains why a pod takes long to start.
-func slowStartText(p *explain.Problem, _ time.Time) string {
-	if p.Start.Trouble != nil {
-		return "the pod cannot start because " + p.Start.Trouble.Text(volumeText(p))
+func slowStartText(p *explain.Problem, now time.Time) string {
+	if t := p.Start.Trouble; t != nil {
+		return "the pod cannot start because " + t.Text(volumeText(p)) + ago(explain.TimeOf(t.SeenAt), now)
 	}
 	text := "the pod has a node but has not started"
 	switch {
@@ -115,21 +115,25 @@ func slowStartQuote(p *explain.Problem, _ time.Time) quotation {
 	return inQuotes(": ", strings.Join(p.Details, "\n"))
 }
 
-// slowStartNote names the volume that needs a missing object.
-func slowStartNote(p *explain.Problem, _ time.Time) string {
-	if t := p.Start.Trouble; t.IsAboutObject() && t.Volume != "" {
-		return "its volume " + t.Volume + " needs it"
+// slowStartNote names the volume that needs a missing object, and says that nothing ends the wait for a volume.
+func slowStartNote(p *explain.Problem, now time.Time) string {
+	t, volume, endless := p.Start.Trouble, "", ""
+	if t.IsAboutObject() && t.Volume != "" {
+		volume = "its volume " + t.Volume + " needs it"
 	}
-	return ""
+	if t.IsOfVolume() && !p.MayContinue {
+		endless = endlessNote(p, now)
+	}
+	return Clauses([]string{volume, endless})
 }
 
 // unstartableText describes a container that cannot be started, with the message of the kubelet or of the container runtime.
-func unstartableText(p *explain.Problem, _ time.Time) string {
+func unstartableText(p *explain.Problem, now time.Time) string {
 	text := fmt.Sprintf("container %s cannot be started (%s)", p.Container, p.Start.Reason)
 	if p.Start.Trouble == nil {
 		return text
 	}
-	named := ": " + p.Start.Trouble.Text("")
+	named := ": " + p.Start.Trouble.Text("") + ago(explain.TimeOf(p.Start.Trouble.SeenAt), now)
 	if utf8.RuneCountInString(text+named) > room(stalled) { // Names are more useful than the reason of the kubelet.
 		text = "container " + p.Container + " cannot be started"
 	}

@@ -121,6 +121,9 @@ func creationText(s *explain.Step) string {
 	case explain.StepRetryCreation:
 		return fmt.Sprintf("creating %s is retried with increasing delays", wording.Plural(s.Count, "pod", "pods"))
 	case explain.StepUnknownBackoff:
+		if s.At != nil {
+			return "the back-off has ended by then, and " + wording.Plural(s.Count, "pod is", "pods are") + " created"
+		}
 		return "pods are created when the back-off ends, at most 10 minutes after the last failure; the exact time is unknown because the failed pods are gone"
 	case explain.StepCreate:
 		return wording.Plural(s.Count, "pod is", "pods are") + " created"

@@ -146,8 +146,9 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
 	container := meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
-		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
-		Mounts: in.Mounts(c.Name), Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
+		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
+		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
+		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
 	}
 	return known.Advice(container)
 }

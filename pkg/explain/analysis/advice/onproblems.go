@@ -52,7 +52,7 @@ var advisers = map[explain.ProblemKind]adviser{
 	explain.ProblemCrashLoop:         onPod("logs %s"),
 	explain.ProblemRestarted:         onRestarted,
 	explain.ProblemContainerStopped:  onPod("delete pod %s"),
-	explain.ProblemTerminatingStuck:  onPod("get pod %s -o yaml"),
+	explain.ProblemTerminatingStuck:  onUnended,
 	explain.ProblemForeignFinalizer:  onPod("get pod %s -o jsonpath='{.metadata.finalizers}'"),
 }
 
@@ -197,7 +197,7 @@ func startCommand(in *facts.Facts, p *explain.Problem) string {
 	case t == nil:
 		return ""
 	case t.Kind == meaning.ObjectMissing, t.Kind == meaning.KeyMissing:
-		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t.Object, t.Name, t.Key)
+		return objectCommand(cmp.Or(t.Namespace, in.Job.Namespace), t)
 	case t.Kind == meaning.ClaimUnusable:
 		return kubectl(in.Job, "describe pvc %s", shellWord(t.Name))
 	case t.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1: // It shows the access modes, and the pods that use the claim.
@@ -235,20 +235,22 @@ var creations = map[string]string{
 	"Secret": "create secret generic %s --from-file=FILE", "ConfigMap": "create configmap %s --from-file=FILE", "ServiceAccount": "create serviceaccount %s",
 }
 
-// objectCommand returns the command that shows the keys of an object that lacks one, or that creates a missing one; for
-// other kinds, all objects of the kind.
-func objectCommand(namespace, kind, name, key string) string {
+// objectCommand returns the command that shows the keys of an object that lacks one, that looks for an object that may exist by now,
+// or that creates a missing one; for other kinds, all objects of the kind.
+func objectCommand(namespace string, t *meaning.Trouble) string {
 	resource := map[string]string{
 		"Secret": "secret", "ConfigMap": "configmap", "claim": "pvc", "ServiceAccount": "serviceaccount", "SecretProviderClass": "secretproviderclass",
-	}[kind]
+	}[t.Object]
 	switch {
-	case resource == "" || name == "":
+	case resource == "" || t.Name == "":
 		return ""
-	case key != "":
-		return kubectlIn(namespace, "describe %s %s", resource, shellWord(name))
+	case t.Key != "":
+		return kubectlIn(namespace, "describe %s %s", resource, shellWord(t.Name))
+	case !t.SeenAt.IsZero():
+		return kubectlIn(namespace, "get %s %s", resource, shellWord(t.Name))
 	}
-	if creation := creations[kind]; creation != "" {
-		return kubectlIn(namespace, creation, shellWord(name))
+	if creation := creations[t.Object]; creation != "" {
+		return kubectlIn(namespace, creation, shellWord(t.Name))
 	}
 	return kubectlIn(namespace, "get %s", resource)
 }
@@ -357,6 +359,16 @@ func onNode(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
 	}
 	out := advise(words.AwaitNode, "kubectl get node "+shellWord(node))
 	return append(out, advise(words.DeleteNode, "kubectl delete node "+shellWord(node))...)
+}
+
+// onUnended returns advice on a pod that terminates for longer than its grace period.
+func onUnended(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	command := kubectl(in.Job, "describe pod %s", shellWord(p.Pods[0]))
+	if p.Deletion.Trouble != nil && p.Node != "" {
+		command = "kubectl describe node " + shellWord(p.Node)
+	}
+	out := advise(words.FindUnended(p), command)
+	return append(out, advise(words.RemovePod, kubectl(in.Job, "delete pod %s --grace-period=0 --force", shellWord(p.Pods[0])))...)
 }
 
 // onDeletion returns advice on a deletion that waits for pods, or for the finalizer of another controller.

@@ -43,6 +43,8 @@ func onUnschedulable(in *facts.Facts, _ *Values, p *explain.Problem) (out []expl
 // unfitCommand returns the command that shows the object of a reason, "" if there is none.
 func unfitCommand(in *facts.Facts, u *meaning.Unfit) string {
 	switch {
+	case u.Pinned != "" && (u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount || u.Kind == meaning.UnfitVolumeCount):
+		return "kubectl describe node " + shellWord(u.Pinned)
 	case u.Kind == meaning.UnfitClaimMissing:
 		return kubectl(in.Job, "get pvc")
 	case u.IsAboutClaim() && u.Name != "":
@@ -115,8 +117,12 @@ func onQueueHold(in *facts.Facts, p *explain.Problem) []explain.Advice {
 	}
 	command := workload
 	switch h := p.Suspension.Hold; h.Kind {
-	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource:
+	case kueue.QuotaInUse, kueue.BorrowingLimit, kueue.QuotaTooSmall, kueue.NoResource, kueue.NotSelected, kueue.FlavorMismatch:
 		command = queue
+	case kueue.FlavorMissing:
+		command = "kubectl get resourceflavors." + explain.Kueue
+	case kueue.InvalidRequests:
+		command = kubectl(in.Job, "describe limitrange")
 	case kueue.QueueMissing, kueue.NoQueue:
 		command = kubectl(in.Job, "get localqueues.%s", explain.Kueue)
 	case kueue.QueueStopped:

@@ -54,15 +54,23 @@ func WhyNeverStarted(in *facts.Facts) *NeverStarted {
 	// The reason that a pod shows, or else the first of the warnings.
 	for _, p := range in.Pods {
 		if why := whyPending(p); why != nil {
-			return why
+			return why.before(in.Decision.Since)
 		}
 	}
 	for i := range in.Events {
 		if e := &in.Events[i]; known[e.Pod] && warnings[e.Pod] == e {
-			return whyWaits(e.Pod, e.Reason, e.Message)
+			return whyWaits(e.Pod, e.Reason, e.Message).before(e.Last)
 		}
 	}
 	return nil
+}
+
+// before notes when an object was missing: it may exist by now.
+func (n *NeverStarted) before(t time.Time) *NeverStarted {
+	if n.Problem.Start.Trouble.IsAboutObject() {
+		n.Problem.Start.Trouble.SeenAt = t
+	}
+	return n
 }
 
 // unstartedPods returns the names of pods that never started. all is false if a pod may have started, if a pod that no longer

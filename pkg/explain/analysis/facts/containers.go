@@ -2,11 +2,15 @@ package facts
 
 import (
 	"slices"
+	"strconv"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -19,6 +23,40 @@ var proxies = []string{
 
 // IsInjected reports whether a container of a pod is not in the Job's template: admission may have added it to the pod.
 func (in *Facts) IsInjected(container string) bool { return in.templateContainer(container) == nil }
+
+// part matches a name, or an index or a key in brackets, in the path of a field.
+var part = lazyregexp.New(`\[[^\]]*\]|[^.\[\]]+`)
+
+// HasField reports whether a pod template may have the field of a pod, such as spec.initContainers[1].lifecycle: the elements of
+// lists, and the fields of an element. Other fields may have a default.
+func HasField(of *corev1.PodTemplateSpec, path string) bool {
+	template, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
+	if err != nil {
+		return true
+	}
+	at, ofElement := any(template), false
+	for _, place := range part.FindAllStringIndex(path, -1) {
+		name := path[place[0]:place[1]]
+		switch v := at.(type) {
+		case []any:
+			i, err := strconv.Atoi(strings.Trim(name, "[]"))
+			if err != nil || i < 0 || i >= len(v) {
+				return err != nil
+			}
+			at, ofElement = v[i], true
+		case map[string]any:
+			next, found := v[strings.Trim(name, "[]")]
+			if !found {
+				isList := strings.Contains(path, name+"[") // An empty list has no element.
+				return !ofElement && !isList
+			}
+			at, ofElement = next, false
+		default:
+			return true
+		}
+	}
+	return true
+}
 
 // OnlyServes reports whether a container has no work of its own: it was injected, or is a well-known proxy.
 func (in *Facts) OnlyServes(container string) bool {

@@ -9,8 +9,10 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
 // Deletion is an event about pods that the Job's controller deleted: all of their names, or the first ones.
@@ -94,4 +96,26 @@ func (in *Facts) Lost() []string {
 		}
 	}
 	return lost[:max(len(lost)-max(succeeded, 0), 0)]
+}
+
+// BackoffOfLost returns when the back-off after the lost pods has ended, as the built-in controller counts them, zero if that is
+// unknown: each of them needs an event that its kubelet stops it, and older ones may be without events.
+func BackoffOfLost(in *Facts) time.Time {
+	lost, last := in.Lost(), time.Time{}
+	for _, pod := range lost {
+		i := slices.IndexFunc(in.Events, func(e input.Event) bool { return e.Pod == pod && e.Reason == "Killing" })
+		if i < 0 {
+			return time.Time{}
+		}
+		if at := in.Events[i].Last; at.After(last) {
+			last = at
+		}
+	}
+	const eventsKept = time.Hour
+	grace := time.Duration(ptr.Deref(in.Spec.Template.Spec.TerminationGracePeriodSeconds, 30)) * time.Second
+	end := last.Add(grace + reconcile.DefaultConfig().Backoff.Delay(int32(len(lost))))
+	if end.Before(in.Now) || in.Now.Sub(in.Job.CreationTimestamp.Time) > eventsKept {
+		return time.Time{}
+	}
+	return end
 }

@@ -144,23 +144,39 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 		return nil
 	}
 	for _, m := range c.VolumeMounts {
-		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, ReadOnly: m.ReadOnly}
+		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, ReadOnly: m.ReadOnly, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: initsBefore(&in.Spec.Template.Spec, name, m.Name)}
 		for i := range in.Spec.Template.Spec.Volumes {
 			switch v := &in.Spec.Template.Spec.Volumes[i]; {
 			case v.Name != m.Name:
 			case v.EmptyDir != nil:
 				mount.Kind = "emptyDir"
 			case v.ConfigMap != nil:
-				mount.Kind, mount.ReadOnly = "(ConfigMap "+v.ConfigMap.Name+")", true
+				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:
-				mount.Kind, mount.ReadOnly = "(Secret "+v.Secret.SecretName+")", true
+				mount.Kind, mount.ReadOnly = "Secret "+v.Secret.SecretName, true
 			case v.PersistentVolumeClaim != nil:
-				mount.Kind = "(claim " + v.PersistentVolumeClaim.ClaimName + ")"
+				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
+			case v.HostPath != nil:
+				mount.Kind, mount.Directory, mount.Type = "hostPath", v.HostPath.Path, string(ptr.Deref(v.HostPath.Type, ""))
 			}
 		}
 		all = append(all, mount)
 	}
 	return all
+}
+
+// initsBefore returns the init containers before a container of a pod template that have the volume, too.
+func initsBefore(spec *corev1.PodSpec, container, volume string) (names []string) {
+	for i := range spec.InitContainers {
+		c := &spec.InitContainers[i]
+		if c.Name == container {
+			break
+		}
+		if slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.Name == volume }) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }
 
 // Image returns the image of a pod's container, or else of the container in the Job's template.

@@ -99,7 +99,7 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	case n > 0 && slices.ContainsFunc(v.Problems, isRefusal):
 		steps = append(steps, explain.Step{Kind: explain.StepRetryCreation, Count: n})
 	case n > 0 && backoffUnknown:
-		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n})
+		steps = append(steps, explain.Step{Kind: explain.StepUnknownBackoff, Count: n, At: explain.TimeOf(facts.BackoffOfLost(in))})
 	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
 		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
 	}

@@ -229,7 +229,7 @@ func (p *Player) createEvent(ctx context.Context, about corev1.ObjectReference, 
 	if e.Container != "" {
 		about.FieldPath = "spec.containers{" + e.Container + "}"
 	}
-	now, from := metav1.Now(), cmp.Or(e.From, "kubelet")
+	at, from := metav1.NewTime(time.Now().Add(-e.Age.Duration)), cmp.Or(e.From, "kubelet")
 	source := corev1.EventSource{Component: from}
 	if from == "kubelet" {
 		source.Host = p.Node
@@ -237,7 +237,7 @@ func (p *Player) createEvent(ctx context.Context, about corev1.ObjectReference, 
 	_, err := p.Client.CoreV1().Events(p.Namespace).Create(ctx, &corev1.Event{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: about.Name + "."}, InvolvedObject: about,
 		Type: cmp.Or(e.Type, corev1.EventTypeWarning), Reason: e.Reason, Message: e.Message, Source: source,
-		ReportingController: from, ReportingInstance: source.Host, FirstTimestamp: now, LastTimestamp: now, Count: max(1, e.Count),
+		ReportingController: from, ReportingInstance: source.Host, FirstTimestamp: at, LastTimestamp: at, Count: max(1, e.Count),
 	}, metav1.CreateOptions{})
 	if apierrors.IsInvalid(err) {
 		return fmt.Errorf("event %s: %w", e.Reason, err)

@@ -110,6 +110,8 @@ type Event struct {
 	// From is the reporting component, by default kubelet.
 	From  string `json:"from,omitempty"`
 	Count int32  `json:"count,omitempty"`
+	// Age is the time since the event, as the component reports it.
+	Age metav1.Duration `json:"age,omitempty"`
 	// Container is the container that the event is about.
 	Container string `json:"container,omitempty"`
 }

@@ -36,7 +36,8 @@ func CreationRefused(in *facts.Facts) []explain.Problem {
 		return nil
 	}
 	why := meaning.OfRefusal(refused.Message)
-	why.NoteInjected(func(container string) bool { return !in.IsInjected(container) })
+	hasContainer := func(name string) bool { return !in.IsInjected(name) }
+	why.NoteInjected(hasContainer, func(path string) bool { return facts.HasField(&in.Spec.Template, path) })
 	return one(explain.Problem{
 		Kind: explain.ProblemCreationRefused, Blocks: true, MayContinue: why.Kind == meaning.RefusalQuota, Since: explain.TimeOf(refusedSince(in, created)), Count: int32(len(in.Plan.Create)),
 		Refusal: why, Details: []string{refused.Message},

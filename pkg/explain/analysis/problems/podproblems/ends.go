@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
 
@@ -31,6 +32,10 @@ func Terminating(in *facts.Facts) []explain.Problem {
 		if kind == explain.ProblemNodeGone {
 			p.Node, p.Start.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
 		}
+		if kind == explain.ProblemTerminatingStuck && p.Deletion.Trouble == nil {
+			p.Node = cmp.Or(p.Node, pod.Node)
+			addStop(in, p, pod)
+		}
 		p.AddPod(pod.Name)
 		if p.Since == nil || pod.DeletedAt.Before(p.Since.Time) {
 			p.Since = explain.TimeOf(pod.DeletedAt)
@@ -43,6 +48,20 @@ func Terminating(in *facts.Facts) []explain.Problem {
 		}
 	}
 	return out
+}
+
+// addStop adds why the kubelet cannot end the pod, from the last event about that, unless it is old.
+func addStop(in *facts.Facts, p *explain.Problem, pod *input.Pod) {
+	for i := len(in.Events) - 1; i >= 0; i-- { // In the order of time.
+		e := &in.Events[i]
+		if e.Pod != pod.Name || in.Now.Sub(e.Last) >= stillTried {
+			continue
+		}
+		if t := meaning.OfStop(e.Reason, e.Message); t != nil {
+			p.Node, p.Deletion.Trouble, p.Details = pod.Node, t, []string{e.Message}
+			return
+		}
+	}
 }
 
 // terminatingKind returns the problem of a terminating pod, "" if there is none: the pod is in its grace period, and no

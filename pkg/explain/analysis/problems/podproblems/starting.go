@@ -1,12 +1,15 @@
 package podproblems
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
@@ -20,8 +23,8 @@ import (
 // have as many messages as pods.
 func addMeaning(in *facts.Facts, p *explain.Problem) {
 	defer func() {
-		if t := p.Start.Trouble; t != nil && t.Namespace == "" && t.IsAboutObject() {
-			t.Namespace = in.Job.Namespace
+		if t := p.Start.Trouble; t.IsAboutObject() {
+			t.Namespace, t.SeenAt = cmp.Or(t.Namespace, in.Job.Namespace), lastSeen(in, p)
 		}
 	}()
 	switch p.Kind {
@@ -39,11 +42,38 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
+const (
+	// stillTried is the maximum age of the last warning of a kubelet that still tries to start the pod: it does so every few minutes, and
+	// reports one attempt in five minutes at least.
+	stillTried = 15 * time.Minute
+	// eventsKept is how long the API server keeps events, unless it is configured otherwise.
+	eventsKept = time.Hour
+)
+
+// lastSeen returns when the kubelet last failed to start the first of the pods, zero if it still tries, or if that is unknown.
+// Without an event, that is before those that are kept.
+func lastSeen(in *facts.Facts, p *explain.Problem) time.Time {
+	last, since := time.Time{}, stillTried
+	for i := range in.Events { // In the order of time.
+		if e := &in.Events[i]; e.Pod == p.Pods[0] && e.Warning() && e.Reason != "FailedScheduling" {
+			last = e.Last
+		}
+	}
+	if last.IsZero() && in.EventsRead {
+		last, since = activeNamed(in, p.Pods[0]).CreatedAt, eventsKept
+	}
+	if in.Now.Sub(last) < since {
+		return time.Time{}
+	}
+	return last
+}
+
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
 func addUnfit(in *facts.Facts, p *explain.Problem) {
 	p.Scheduling.Unfit = meaning.UnfitsOf(p.Details[0])
 	for i := range p.Scheduling.Unfit {
 		u := &p.Scheduling.Unfit[i]
+		u.Pinned = pinnedTo(&in.Spec.Template.Spec)
 		p.MayContinue = p.MayContinue || u.Kind == meaning.UnfitResource || u.Kind == meaning.UnfitPodCount // Other pods may make room.
 		switch {
 		case u.Kind == meaning.UnfitResource:
@@ -218,4 +248,22 @@ func selectorOf(spec *corev1.PodSpec) string {
 		return ""
 	}
 	return labels.FormatLabels(spec.NodeSelector)
+}
+
+// pinnedTo returns the only node that a pod template allows, by its name or its host name; "" if it may allow several.
+func pinnedTo(spec *corev1.PodSpec) string {
+	if host := spec.NodeSelector[corev1.LabelHostname]; host != "" || spec.Affinity == nil || spec.Affinity.NodeAffinity == nil {
+		return host
+	}
+	required := spec.Affinity.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+	if required == nil || len(required.NodeSelectorTerms) != 1 {
+		return ""
+	}
+	term := &required.NodeSelectorTerms[0]
+	for _, r := range slices.Concat(term.MatchFields, term.MatchExpressions) {
+		if (r.Key == metav1.ObjectNameField || r.Key == corev1.LabelHostname) && r.Operator == corev1.NodeSelectorOpIn && len(r.Values) == 1 {
+			return r.Values[0]
+		}
+	}
+	return ""
 }

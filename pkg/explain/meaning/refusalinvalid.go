@@ -1,0 +1,58 @@
+package meaning
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// invalidField is a field that the API server rejects as invalid: its path, such as spec.initContainers[1].lifecycle, and why.
+type invalidField struct{ path, why string }
+
+// rejected matches the beginning of an error about a field, as in k8s.io/apimachinery/pkg/util/validation/field.
+var rejected = lazyregexp.New(`(?:^\[?|, )((?:spec|metadata)[^\s:]*): (?:Forbidden: |Invalid value: |(Required value|Unsupported value|Duplicate value|Not found|Too long|Too many|Internal error)\b)`)
+
+// invalidFields returns the fields in the message of an invalid pod.
+func (r *Refusal) invalidFields() (all []invalidField) {
+	if r.Kind != RefusalInvalid {
+		return nil
+	}
+	found := rejected.FindAllStringSubmatchIndex(r.Message, -1)
+	for i, at := range found {
+		end, begin := len(r.Message), at[1]
+		if i+1 < len(found) {
+			end = found[i+1][0]
+		}
+		if at[4] >= 0 {
+			begin = at[4]
+		}
+		all = append(all, invalidField{r.Message[at[2]:at[3]], strings.TrimRight(r.Message[begin:end], " ,]")})
+	}
+	return all
+}
+
+// place returns the path of the field if it is there, and of its parent if the error is that it is missing.
+func (f invalidField) place() string {
+	if at := strings.LastIndexAny(f.path, ".["); at > 0 && strings.HasPrefix(f.why, "Required value") {
+		return f.path[:at]
+	}
+	return f.path
+}
+
+// added returns the containers that the refusal is about, or the elements of lists that have the fields.
+func (r *Refusal) added() []string {
+	if r.Kind != RefusalInvalid {
+		return r.Injected
+	}
+	var all []string
+	for _, path := range r.Injected {
+		if at := strings.LastIndex(path, "]"); at > 0 {
+			path = path[:at+1]
+		}
+		if !slices.Contains(all, path) {
+			all = append(all, path)
+		}
+	}
+	return all
+}
