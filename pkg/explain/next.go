@@ -45,6 +45,7 @@ const (
 	StepTTL              StepKind = "DeletedAfterFinished" // a Wait
 	StepGone             StepKind = "Gone"                 // the Job is being deleted
 	StepBlocked          StepKind = "Blocked"              // nothing happens: a Problem blocks the whole Job
+	StepRequeue          StepKind = "Requeue"              // Kueue tries again to admit the Job
 	StepTerminated       StepKind = "Terminated"           // the grace periods of all pods are over
 	StepEnd              StepKind = "End"                  // the terminal Condition
 	StepBackoff          StepKind = "Backoff"              // a Wait
@@ -55,6 +56,7 @@ const (
 	StepUnknownBackoff   StepKind = "UnknownBackoff"       // Count pods are created, at an unknown time
 	StepCreate           StepKind = "Create"               // Count pods are created
 	StepNextIndexes      StepKind = "NextIndexes"          // Count indexes start, as other indexes end
+	StepQueueEnds        StepKind = "QueueEnds"            // a work queue is complete when its Count pods have ended
 	StepBackoffLimit     StepKind = "BackoffLimit"         // Count more failures or restarts (Unit) fail the Job
 	StepFailedIndexes    StepKind = "FailedIndexes"        // the Job fails when its indexes have ended
 	StepMaxFailedIndexes StepKind = "MaxFailedIndexes"     // Count more failed indexes exceed Limit

@@ -92,4 +92,6 @@ type BackoffLimit struct {
 	Limit int32     `json:"limit"`
 	// Left is the number of the further failure or restart that fails the Job: 1 for the next one, 0 if it has happened.
 	Left int32 `json:"left"`
+	// NoRetries is set if no pod is created for a failed one anymore: one of a work queue has succeeded.
+	NoRetries bool `json:"noRetries,omitempty"`
 }

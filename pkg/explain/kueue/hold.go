@@ -32,6 +32,7 @@ const (
 	NotResumed       HoldKind = "NotResumed"           // Kueue has admitted the Workload, and the Job is suspended all the same
 	NotRequeued      HoldKind = "NotRequeued"          // Kueue has evicted the Workload, which still has its quota
 	AdmissionChecks  HoldKind = "AdmissionChecks"      // quota is reserved, but admission checks are not ready
+	FailedChecks     HoldKind = "FailedChecks"         // an admission check gave the quota back
 	Other            HoldKind = "Other"                // another reason, see Message
 )
 
@@ -53,8 +54,9 @@ type Hold struct {
 	// Reason is the reason of the eviction, and Since the time of the eviction or admission.
 	Reason string       `json:"reason,omitempty"`
 	Since  *metav1.Time `json:"since,omitempty"`
-	// Checks are the admission checks that are not ready.
-	Checks []AdmissionCheck `json:"checks,omitempty"`
+	// Checks are the admission checks that are not ready. RequeueAt is when Kueue queues the Workload again after a check failed.
+	Checks    []AdmissionCheck `json:"checks,omitempty"`
+	RequeueAt *metav1.Time     `json:"requeueAt,omitempty"`
 	// Message is the message of the condition.
 	Message string `json:"message,omitempty"`
 }
@@ -150,7 +152,13 @@ var holds = []holdRow{
 		text:    suspended + ": {kind} {name} is stopped",
 		advice:  "waiting does not help before the queue is started again: its conditions say why it is stopped",
 	},
-	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}", quotes: true, advice: readWorkload},
+	{
+		kind:    FailedChecks,
+		pattern: regexp.MustCompile(`failed admission checks?`),
+		text:    suspended + "{(queue)}: {checks}",
+		advice:  "resolve what the check reports, such as the maximum size of a node pool or a quota of the cloud, or use a queue with another flavor: Kueue tries again by itself",
+	},
+	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: readWorkload},
 	{
 		kind: AdmissionChecks, text: "Kueue has reserved quota for {it}{(queue)} and waits for {checks}",
 		advice: "find out what the admission check waits for",
@@ -193,7 +201,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 	if h.Most != "" {
 		most = " (at most " + h.Most + ")"
 	}
-	row, since := h.row(), ""
+	row, since, checks := h.row(), "", checksText(h.Checks)
 	if h.Since != nil {
 		since = wording.Age(now.Sub(h.Since.Time)) + " ago"
 	}
@@ -201,7 +209,7 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 		message = h.Message
 	}
 	return strings.NewReplacer("{it}", it, "{taint}", h.Taint, "{since}", since, "{(reason)}", wording.InBrackets(wording.Join(": ", h.Reason, evictions[h.Reason])), "{queue}", named, "{(queue)}", inQueue, "{resource}", h.Resource, "{flavor}", h.Flavor, "{(missing)}", missing,
-		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checksText(h.Checks)).Replace(row.text), message
+		"{(most)}", most, "{kind}", h.QueueKind, "{name}", h.QueueName, "{checks}", checks, "{: checks}", inColon(checks)).Replace(row.text), message
 }
 
 // Advice returns advice on the reason.
@@ -212,13 +220,24 @@ func (h *Hold) Advice() string {
 // maxText is the maximum length of a check's message in a sentence, in characters.
 const maxText = 160
 
+// inColon returns a text with a colon before it, "" for none.
+func inColon(text string) string {
+	if text == "" {
+		return ""
+	}
+	return ": " + text
+}
+
 // checksText returns "admission check provision (Pending: no nodes yet)".
 func checksText(checks []AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
 		all = append(all, c.Name+wording.InBrackets(wording.Join(": ", c.State, wording.Shorten(c.Message, maxText))))
 	}
-	if len(all) == 1 {
+	switch len(all) {
+	case 0:
+		return ""
+	case 1:
 		return "admission check " + all[0]
 	}
 	return "admission checks " + wording.Enumerate(all, "and")
@@ -233,7 +252,7 @@ func HoldOf(w *Workload) *Hold {
 	}
 	switch {
 	case w.Inactive:
-		hold.Kind = Deactivated
+		hold.Kind, hold.Checks = Deactivated, w.Checks
 		if hold.Message == "" && evicted != nil {
 			hold.Message = flat(evicted.Message)
 		}
@@ -246,6 +265,12 @@ func HoldOf(w *Workload) *Hold {
 		return hold
 	}
 	hold.readMessage()
+	switch {
+	case hold.Kind == FailedChecks && len(w.Checks) == 0:
+		hold.Kind = Other
+	case hold.Kind == FailedChecks:
+		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
+	}
 	return hold
 }
 

@@ -4,10 +4,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestEveryHoldHasWords(t *testing.T) {
-	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, NotRequeued, AdmissionChecks, Other}
+	kinds := []HoldKind{QuotaInUse, QuotaTooSmall, NoResource, BorrowingLimit, NoQueue, QueueMissing, QueueStopped, Deactivated, UntoleratedTaint, NotSelected, FlavorMismatch, FlavorMissing, InvalidRequests, NotResumed, NotRequeued, AdmissionChecks, FailedChecks, Other}
 	if len(holds) != len(kinds) {
 		t.Errorf("%d rows for %d kinds", len(holds), len(kinds))
 	}
@@ -27,5 +29,24 @@ func TestResourceWithoutQuotaNeedsAQuota(t *testing.T) {
 	hold := Hold{Kind: NoResource, Resource: "memory"}
 	if got := hold.Advice(); !strings.Contains(got, "have memory added to the resourceGroups") || strings.Contains(got, "smaller requests") {
 		t.Error(got)
+	}
+}
+
+// Requirements: CLI-18
+func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
+	checks := []AdmissionCheck{{Name: "prov", State: "Retry", Message: "Max nodepool size reached"}}
+	at := metav1.NewTime(time.Unix(600, 0))
+	w := Workload{Name: "w", Checks: checks, RequeueAt: &at, Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: "The workload has failed admission checks"}}}
+	hold := HoldOf(&w)
+	if text, _ := hold.Text("the Job", "dws", time.Time{}); text != "Kueue keeps the Job suspended (queue dws): admission check prov (Retry: Max nodepool size reached)" || hold.RequeueAt != &at {
+		t.Errorf("%s: %+v", text, hold)
+	}
+	w.Inactive, w.Checks[0].State = true, "Rejected"
+	if text, _ := HoldOf(&w).Text("the Job", "", time.Time{}); text != "Kueue has deactivated the Job and does not try to start it again: admission check prov (Rejected: Max nodepool size reached)" {
+		t.Error(text)
+	}
+	w = Workload{Conditions: w.Conditions}
+	if hold := HoldOf(&w); hold.Kind != Other {
+		t.Errorf("without checks: %+v", hold)
 	}
 }

@@ -41,8 +41,9 @@ type Workload struct {
 	// Inactive reports whether Kueue does not try to admit the Workload: spec.active is false.
 	Inactive   bool
 	Conditions []metav1.Condition
-	// Checks are the admission checks that are not Ready, with their states.
-	Checks []AdmissionCheck
+	// Checks are the admission checks that are not Ready, with their states. RequeueAt is when Kueue queues the Workload again.
+	Checks    []AdmissionCheck
+	RequeueAt *metav1.Time
 }
 
 // AdmissionCheck is a check that Kueue waits for after it has reserved quota.
@@ -72,6 +73,9 @@ type Object struct {
 	Status struct {
 		Conditions      []metav1.Condition `json:"conditions"`
 		AdmissionChecks []AdmissionCheck   `json:"admissionChecks"`
+		RequeueState    struct {
+			RequeueAt *metav1.Time `json:"requeueAt"`
+		} `json:"requeueState"`
 	} `json:"status"`
 }
 
@@ -99,7 +103,7 @@ func (o *Object) IsOf(job *batchv1.Job) bool {
 
 // Workload converts the object to the data that explanations use.
 func (o *Object) Workload() *Workload {
-	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true)}
+	w := &Workload{Name: o.Metadata.Name, Queue: o.Spec.QueueName, Inactive: !ptr.Deref(o.Spec.Active, true), RequeueAt: o.Status.RequeueState.RequeueAt}
 	for i := range o.Status.Conditions {
 		c := &o.Status.Conditions[i]
 		c.Message = wording.CutBytes(c.Message, maxMessage)

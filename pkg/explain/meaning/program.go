@@ -33,6 +33,9 @@ const (
 	ErrorAuthentication    ErrorKind = "Authentication" // a server did not accept the credentials of the program
 	ErrorNoCredentials     ErrorKind = "NoCredentials"  // the program found no credentials for a cloud
 	ErrorForbidden         ErrorKind = "Forbidden"      // the program lacks a permission of the API server or a cloud
+	ErrorHostKey           ErrorKind = "HostKey"        // the SSH host key of a server is not the known one
+	ErrorRateLimit         ErrorKind = "RateLimit"      // a service limits the requests of the program
+	ErrorEarlierState      ErrorKind = "EarlierState"   // what an earlier run left is in the way of the program
 	ErrorRefused           ErrorKind = "Refused"        // the API server refuses a request of the program for another reason
 	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
 	ErrorProcessKilled     ErrorKind = "ProcessKilled"  // a process of the program was killed by SIGKILL
@@ -64,9 +67,10 @@ type Container struct {
 	HostNetwork, NodeDNS bool
 	// MemoryLimit is the memory limit of the container, "" for none.
 	MemoryLimit string
-	// Secrets are the names of the Secrets that the container uses, and Mounts its volumes.
+	// Secrets are the names of the Secrets that the container uses, and Mounts its volumes. Account is the ServiceAccount of the pod.
 	Secrets []string
 	Mounts  []Mount
+	Account string
 }
 
 // errorRow is one kind of error.
@@ -188,15 +192,15 @@ var startErrors = []errorRow{
 }
 
 // programErrors are errors of libc in several languages, and of common clients.
-var programErrors = slices.Concat(fileErrors, networkErrors, accessErrors, resourceErrors)
+var programErrors = slices.Concat(fileErrors, networkErrors, accessErrors, stateErrors, resourceErrors)
 
 var (
 	// placeInScript matches the script and the line with which a shell begins an error.
 	placeInScript = lazyregexp.New(`^\S+: (?:line )?\d+: `)
 	// sourceLine matches a line of code, which looks like an address.
 	sourceLine = lazyregexp.New(`\.(?:lua|py|rb|js|ts|go|java|php|pl|rs|cc?|cpp|sh):\d+$`)
-	// stackFrame matches a line of a stack trace, which names no error.
-	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$`)
+	// stackFrame matches a line of a stack trace, or of git's hints after an error, which names no error.
+	stackFrame = lazyregexp.New(`^(?:\s|at |\.\.\. \d+ more|goroutine \d+ |Traceback |main\.|\S+\.go:\d+)|^\S*$|^fatal: Could not read from remote repository|^Please make sure you have the correct access rights|^and the repository exists`)
 	// unknownError matches a line that reports an error with an unknown meaning, after which errors in earlier lines do not
 	// count.
 	unknownError = lazyregexp.New(`^(?:[\w.]*(?:Error|Exception)\b|panic: |(?i:fatal|critical)\b)`)

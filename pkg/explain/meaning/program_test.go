@@ -244,3 +244,47 @@ func TestEveryErrorHasARowWithAllOfItsColumns(t *testing.T) {
 		seen[r.kind] = true
 	}
 }
+
+// Advice names where the container gets its credentials, the volume that is full, and how to resolve what a rerun finds again.
+//
+// Requirements: CLI-18
+func TestAdviceOnAnErrorNamesWhatToChange(t *testing.T) {
+	c := Container{Name: "main", Account: "builder", Secrets: []string{"registry"}, Mounts: []Mount{
+		{Path: "/etc/app", Volume: "config", Kind: "ConfigMap app", ReadOnly: true}, {Path: "/data", Volume: "data", Kind: "claim reports"},
+	}}
+	const claim = "volume data (claim reports), which is mounted at /data in container main"
+	for line, want := range map[string]string{
+		"write /data/out.csv: no space left on device":              "give " + claim + " more space",
+		"write /root/x: no space left on device":                    "give the disk that has /root/x more space",
+		"OSError: No space left on device":                          "probably " + claim,
+		"unauthorized to access repository: shop/app, action: push": "Secret registry",
+		"error getting secret: Unauthorized":                        "token of ServiceAccount builder",
+		"Host key verification failed.":                             "known_hosts",
+		"Migration checksum mismatch for migration version 3":       "a rerun fails again",
+		"migrate found failed migrations in the target database":    "prisma migrate resolve",
+		"fatal: destination path '/data' already exists and is not": "remove or rename what exists",
+		"429 Too Many Requests":                                     "a rerun fails again",
+	} {
+		if e := KnownErrorIn(1, line); e == nil || !strings.Contains(e.Advice(c), want) {
+			t.Errorf("%s: %+v, want %q", line, e, want)
+		}
+	}
+	c.Mounts = append(c.Mounts, Mount{Path: "/tmp", Volume: "tmp", Kind: "emptyDir"})
+	if e := KnownErrorIn(1, "OSError: No space left on device"); strings.Contains(e.Advice(c), "probably") {
+		t.Errorf("two volumes are writable: %s", e.Advice(c))
+	}
+}
+
+// Requirements: CLI-18
+func TestAnAddressHasTheHostThatTheMessageNames(t *testing.T) {
+	for line, want := range map[string]string{
+		`Get "https://registry.images.svc:5000/": dial tcp 172.30.35.22:5000: i/o timeout`: "registry.images.svc:5000 (172.30.35.22) did not answer in time",
+		`Get "https://10.0.0.7:443/x": dial tcp 10.0.0.7:443: i/o timeout`:                 "10.0.0.7:443 did not answer in time",
+		`Get "https://api.prod/x": dial tcp 10.0.0.7:443: connect: no route to host`:       "there is no route to api.prod (10.0.0.7:443)",
+		`dial tcp 10.0.0.7:443: connect: connection refused`:                               "connection refused by 10.0.0.7:443",
+	} {
+		if e := KnownErrorIn(1, line); e == nil || e.Text() != want {
+			t.Errorf("%s: %+v, want %q", line, e, want)
+		}
+	}
+}

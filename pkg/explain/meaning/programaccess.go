@@ -86,10 +86,10 @@ func (e *KnownError) describeAccess(a Access) {
 func (a *Access) resources() string { return wording.Enumerate(strings.Split(a.Resource, ","), "and") }
 
 // forbiddenAdvice names the Role that the program lacks.
-func forbiddenAdvice(e *KnownError, _ Container) string {
+func forbiddenAdvice(e *KnownError, c Container) string {
 	a := &e.Access
 	if a.Verb == "" {
-		return "give the permission to the pod's ServiceAccount, or to the account of its credentials"
+		return "give the permission to the pod's ServiceAccount, or to the account of its credentials" + wording.InBrackets(secretsText(c))
 	}
 	who, role, where := "user "+a.User, "a ClusterRole", " in the whole cluster"
 	if a.Account != "" {
@@ -111,15 +111,33 @@ func authenticationText(subject string) string {
 
 // authenticationAdvice names the Secrets that may have the credentials.
 func authenticationAdvice(e *KnownError, c Container) string {
-	from := "the Secret that it comes from"
-	if n := len(c.Secrets); n > 0 {
-		from = wording.Form(n, "Secret ", "Secrets ") + wording.Enumerate(c.Secrets[:min(n, maxSecrets)], "and")
-	}
-	text := "check the password, key or token that the container uses, and " + from
-	if strings.Contains(strings.ToLower(e.Subject), "for user") {
+	text := "check the password, key or token that the container uses, and " + cmp.Or(secretsText(c), "the Secret that it comes from")
+	switch {
+	case strings.Contains(strings.ToLower(e.Subject), "for user"):
 		text += "; a database keeps the password that it was created with"
+	case strings.HasSuffix(e.Subject, onlyUnauthorized):
+		text = fmt.Sprintf("if the API server said so, check the token of ServiceAccount %s: whether it is mounted, and neither expired nor from another cluster; otherwise %s", c.Account, text)
 	}
 	return text
+}
+
+// secretsText names the Secrets that the container uses, "" if there are none.
+func secretsText(c Container) string {
+	n := len(c.Secrets)
+	if n == 0 {
+		return ""
+	}
+	return wording.Form(n, "Secret ", "Secrets ") + wording.Enumerate(c.Secrets[:min(n, maxSecrets)], "and")
+}
+
+// onlyUnauthorized is the whole message of the API server about a token that it does not accept.
+const onlyUnauthorized = ": Unauthorized"
+
+// readUnauthorized sets the subject of a message that ends with the words of the API server.
+func readUnauthorized(e *KnownError, line string) {
+	if text := readLine(line).text; e.Subject == "" && strings.HasSuffix(text, onlyUnauthorized) {
+		e.Subject = lastWords(text)
+	}
 }
 
 // maxSecrets is the maximum number of Secrets that advice names.
@@ -140,10 +158,12 @@ var accessErrors = []errorRow{
 			{"fatal: could not read", lazyregexp.New(`could not read (?:Username|Password) for '([^']+)'`), nil},
 			{"permission denied (", lazyregexp.New(`(\S+@\S+): Permission denied \([a-z,-]+\)`), nil},
 			{"401", lazyregexp.New(`(?i)\b401\b.*\bunauthorized(?: for url: (\S+))?|returned error: 401\b`), nil},
+			{"unauthorized", lazyregexp.New(`: Unauthorized$|"(?:err|error)": ?"(?:[^"]*: )?Unauthorized"`), nil},
 			{"unauthorized", lazyregexp.New(`logged in to the server \(Unauthorized\)|(?i:unauthorized: authentication required)`), nil},
 			{"signature we calculated", lazyregexp.New(`((?i:the )?request signature we calculated does not match the signature you provided)`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((ExpiredToken|ExpiredTokenException|InvalidClientTokenId|InvalidAccessKeyId|SignatureDoesNotMatch|UnrecognizedClientException)\)`), nil},
 		},
+		read:     readUnauthorized,
 		subject:  lazyregexp.New(`https?://([^\s/?#"'\])]+)`),
 		answer:   lazyregexp.New(`^\W*"message"\s*:\s*"([^"\\]+)"`),
 		brief:    "login failed",
@@ -170,6 +190,8 @@ var accessErrors = []errorRow{
 			{"does not have ", lazyregexp.New(`\bdoes not have (\S+) access\b`), nil},
 			{"to perform action", lazyregexp.New(`does not have authorization to perform action '([^']+)'`), nil},
 			{"an error occurred (", lazyregexp.New(`An error occurred \((?:AccessDenied|AccessDeniedException|403)\) when calling the (\w+) operation: (?:Access Denied|Forbidden)`), nil},
+			{"unauthorized to access", lazyregexp.New(`(unauthorized to access repository: \S+, action: \w+)`), nil},
+			{"requested access to", lazyregexp.New(`(requested access to the resource is denied)`), nil},
 			{"api error accessdenied", lazyregexp.New(`operation error \w+: (\w+), .*\bapi error AccessDenied`), nil},
 		},
 		read:   readAccess,

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -34,13 +35,12 @@ var fileErrors = []errorRow{
 			{"enospc", lazyregexp.New(`\bENOSPC\b`), nil},
 			{"quota exceeded", lazyregexp.New(`(?i)disk quota exceeded`), nil},
 		},
-		yieldsTo:    []ErrorKind{ErrorSharedMemory},
-		subject:     pathInLine,
-		brief:       "no space left",
-		named:       "no space left on device for %s",
-		text:        "no space left on device",
-		namedAdvice: "give the volume or disk that has %s more space, or write less to it",
-		advice:      "give the volume or disk that is full more space, or write less to it",
+		yieldsTo: []ErrorKind{ErrorSharedMemory},
+		subject:  pathInLine,
+		answer:   lazyregexp.New(`^\S+: (?:error: )?(\S+ failed on .+?)(?:, exiting)?$`),
+		brief:    "no space left",
+		describe: spaceText,
+		advise:   spaceAdvice,
 	},
 	{
 		kind: ErrorSharedMemory,
@@ -187,6 +187,8 @@ func libraryOf(version string) string {
 // Mount is a volume of a container: its path, its name, and the kind of its source, "" for kinds that need no word.
 type Mount struct {
 	Path, Volume, Kind string
+	// ReadOnly reports whether the container cannot write to it.
+	ReadOnly bool
 	// Directory is the path of a hostPath on its node, and Type the type that it demands.
 	Directory, Type string
 	// SubPath reports whether only a part of the volume is mounted. Earlier are the init containers before the container that have the volume, too.
@@ -211,6 +213,11 @@ func isBelow(file, dir string) bool {
 // name returns the name of the volume with its kind.
 func (m *Mount) name() string { return "volume " + m.Volume + wording.InBrackets(m.Kind) }
 
+// place returns the name with the path and the container.
+func (m *Mount) place(c Container) string {
+	return fmt.Sprintf("%s, which is mounted at %s in container %s", m.name(), m.Path, c.Name)
+}
+
 // executable says how a program in the volume becomes executable.
 func (m *Mount) executable() string {
 	if strings.HasPrefix(m.Kind, "ConfigMap ") || strings.HasPrefix(m.Kind, "Secret ") {
@@ -227,14 +234,38 @@ func (e *KnownError) FileAdvice(c Container, mounts []Mount) string {
 	}
 	switch in := mountOf(e.Subject, mounts); {
 	case in != nil && in.Kind == "emptyDir" && len(in.Earlier) > 0:
-		return fmt.Sprintf("check whether init container %s writes into %s, which is mounted at %s in container %s: it is empty or %s",
-			wording.Enumerate(in.Earlier, "or"), in.name(), in.Path, c.Name, what)
+		return fmt.Sprintf("check whether init container %s writes into %s: it is empty or %s", wording.Enumerate(in.Earlier, "or"), in.place(c), what)
 	case in != nil && in.Kind == "emptyDir":
-		return fmt.Sprintf("find out what should write into %s, which is mounted at %s in container %s: it is empty or %s", in.name(), in.Path, c.Name, what)
+		return fmt.Sprintf("find out what should write into %s: it is empty or %s", in.place(c), what)
 	case in != nil:
-		return fmt.Sprintf("check %s, which is mounted at %s in container %s: it is empty or %s", in.name(), in.Path, c.Name, what)
+		return fmt.Sprintf("check %s: it is empty or %s", in.place(c), what)
 	}
 	return fmt.Sprintf("check the path%s: whether a volume is mounted there in container %s, or whether its image has the file (image %s)", spaced(e.Subject), c.Name, c.Image)
+}
+
+// spaceText describes a disk that is full by the file that it lacks room for, or by what failed because of that.
+func spaceText(subject string) string {
+	const text = "no space left on device"
+	if strings.Contains(subject, " ") {
+		return text + wording.InBrackets(subject)
+	}
+	return wording.Join(" for ", text, subject)
+}
+
+// spaceAdvice names the volume that is full: that of the file, or the only one that the container can write to.
+func spaceAdvice(e *KnownError, c Container) string {
+	const advice = "give %s more space, or write less to it"
+	if in := mountOf(e.Subject, c.Mounts); in != nil {
+		return fmt.Sprintf(advice, in.place(c))
+	}
+	if strings.HasPrefix(e.Subject, "/") {
+		return fmt.Sprintf(advice, "the disk that has "+wording.Shorten(e.Subject, maxDetail))
+	}
+	writable := slices.DeleteFunc(slices.Clone(c.Mounts), func(m Mount) bool { return m.ReadOnly })
+	if len(writable) != 1 {
+		return fmt.Sprintf(advice, "the volume or disk that is full")
+	}
+	return "find out which disk is full, probably " + writable[0].place(c) + ", and " + fmt.Sprintf(advice, "it")
 }
 
 // spaced returns a name with a space before it, "" without a name.

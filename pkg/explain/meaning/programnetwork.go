@@ -1,12 +1,29 @@
 package meaning
 
-import "github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+import (
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
 
 // Patterns for the subject of an error in its line, if the error's own pattern has none.
 var (
 	hostInLine    = lazyregexp.New(`(?i)(?:\bhost(?:name)?[ :=]+['"]?|server on ['"]|connecting to )([\w][\w.-]*)`)
 	addressInLine = lazyregexp.New(`(?:^|[\s'"(\[/@])((?:[a-z][\w.-]*|\d+\.\d+\.\d+\.\d+|\[[0-9a-f:]+\]):\d{2,5})\b`)
 )
+
+// hostOfAddress matches the host of a request of Go before the address that it dialed.
+var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).*\bdial (?:tcp|udp)\d? \S`)
+
+// readHost puts the host that a message of Go names before the address, which means little alone.
+func readHost(e *KnownError, line string) {
+	host := hostOfAddress.Group(line)
+	if host == "" || e.Subject == "" || strings.HasPrefix(host, e.Subject) || strings.HasPrefix(e.Subject, host) {
+		return
+	}
+	_, port, _ := strings.Cut(host, ":")
+	e.Subject = host + " (" + strings.TrimSuffix(e.Subject, ":"+port) + ")"
+}
 
 // networkErrors are errors about names, connections and certificates. A message may mention both a name and a connection.
 var networkErrors = []errorRow{
@@ -50,6 +67,7 @@ var networkErrors = []errorRow{
 			{"was refused", lazyregexp.New(`The connection to the server (\S+) was refused`), nil},
 		},
 		yieldsTo:    []ErrorKind{ErrorNameResolution},
+		read:        readHost,
 		subject:     addressInLine,
 		brief:       "connection refused",
 		named:       "connection refused by %s",
@@ -73,6 +91,7 @@ var networkErrors = []errorRow{
 			{"timeout connecting", lazyregexp.New(`Timeout connecting to server`), nil},
 		},
 		yieldsTo:    []ErrorKind{ErrorNameResolution, ErrorNoRoute},
+		read:        readHost,
 		subject:     addressInLine,
 		brief:       "no answer in time",
 		named:       "%s did not answer in time",
@@ -87,6 +106,7 @@ var networkErrors = []errorRow{
 			{"no route to host", lazyregexp.New(`(?i)no route to host(?:: ['"]?([a-z0-9][\w.-]*))?`), nil},
 			{"unreach", lazyregexp.New(`(?i)\bdial (?:tcp|udp)\d? (\S+): connect: network is unreachable|network is unreachable|\b(?:EHOSTUNREACH|ENETUNREACH)(?: ([^\s:,]+):(\d+))?`), nil},
 		},
+		read:        readHost,
 		subject:     addressInLine,
 		brief:       "no route to host",
 		named:       "there is no route to %s",

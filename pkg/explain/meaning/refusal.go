@@ -31,6 +31,12 @@ type Refusal struct {
 	Webhook *Trouble `json:"webhook,omitempty"`
 }
 
+// WaitsForLeader reports whether the webhook of JobSet refuses a pod until the leader of its Job, the first pod, has a node: a
+// consequence of what keeps the leader from being scheduled.
+func (r *Refusal) WaitsForLeader() bool {
+	return r != nil && r.Kind == RefusalWebhook && strings.Contains(r.Message, "follower pod")
+}
+
 // RefusalKind is the kind of component that refuses an object.
 type RefusalKind string
 

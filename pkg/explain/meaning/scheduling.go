@@ -15,11 +15,13 @@ type Unfit struct {
 	Kind UnfitKind `json:"kind"`
 	// Nodes is the number of nodes for which the reason holds; 0 if it holds for the pod, whatever the node.
 	Nodes int32 `json:"nodes,omitempty"`
-	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), the claim, or the nodeSelector of the pod template (disk=ssd); "" if none
-	// is known.
+	// Name is the resource (nvidia.com/gpu), the taint (dedicated: batch), the claim, or the nodeSelector (disk=ssd) or the host ports of the pod
+	// template; "" if none is known.
 	Name string `json:"name,omitempty"`
 	// Requested is the amount of the resource that the Job's pod template requests; "" if it requests none.
 	Requested string `json:"requested,omitempty"`
+	// Holder is a pod of the Job that has the host port on its node, "" if none is known.
+	Holder string `json:"holder,omitempty"`
 	// Pinned is the only node that the pod template allows, "" if it may allow several.
 	Pinned string `json:"pinned,omitempty"`
 	// Message is the scheduler's message.
@@ -159,8 +161,8 @@ var unfits = []unfitRow{
 		kind:     UnfitHostPort,
 		patterns: re(`free (?:host )?ports`),
 		text:     "host port in use",
-		nodes:    [2]string{"has its host port in use", "have its host port in use"},
-		advice:   "{recreate} without hostPort, or with a lower parallelism: each node has the port only once",
+		nodes:    [2]string{"has its host port{ name} in use", "have its host port{ name} in use"},
+		advise:   portAdvice,
 	},
 	{
 		kind:     UnfitVolumeCount,
@@ -394,7 +396,7 @@ func (u *Unfit) fill(template string, claims []Claim) string {
 		claim, inClaim, taint = "claim "+u.Name, " (claim "+u.Name+")", " {"+u.Name+"}"
 		selector = "nodeSelector (" + u.Name + ")"
 	}
-	return strings.NewReplacer("{name}", u.Name, "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
+	return strings.NewReplacer("{name}", u.Name, "{ name}", spaced(u.Name), "{(name)}", wording.InBrackets(u.Name), "{taint}", taint, "{selector}", selector, "{claim}", claim, "{(claim)}", inClaim, "{(warning)}", warning).Replace(template)
 }
 
 // selectorAdvice returns advice on a nodeSelector or an affinity that no node matches.

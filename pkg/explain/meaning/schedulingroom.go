@@ -28,3 +28,12 @@ func resourceAdvice(u *Unfit, _ []Claim) string {
 	}
 	return fmt.Sprintf("lower what the pod requests of %s, which is %s, free some of it, or add a node that has as much", u.Name, u.Requested)
 }
+
+// portAdvice returns advice on a host port that another pod has, which may be one of the same Job.
+func portAdvice(u *Unfit, _ []Claim) string {
+	text := "{recreate} without hostPort, or with a lower parallelism: each node has the port only once"
+	if u.Holder != "" {
+		text += ", and pod " + u.Holder + " of the Job has it"
+	}
+	return text
+}

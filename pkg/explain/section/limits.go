@@ -40,6 +40,9 @@ func LimitMeters(f *Frame, r *explain.Report) []Meter {
 func backoffMeter(r *explain.Report, l *explain.BackoffLimit) Meter {
 	const name = "backoffLimit"
 	used, limit := int64(l.Used), int64(l.Limit)
+	if l.NoRetries && used <= limit {
+		return Meter{name, used, max(limit, 1), layout.Info, layout.Plainly(fmt.Sprintf("%s of at most %d, not retried as a pod has succeeded", wording.Plural(used, "failure", "failures"), limit))}
+	}
 	if l.Unit != explain.LimitRestarts {
 		m := limitMeter(r, name, retriesUsed(used, limit, "the Job"))
 		if r.Job.RestartPolicy == "OnFailure" {

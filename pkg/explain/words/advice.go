@@ -13,6 +13,7 @@ import (
 // Advice on failures, and on a Job that failed.
 const (
 	EndIgnoredFailures  = "set activeDeadlineSeconds, or change the action of the rule to Count: ignored failures are retried forever"
+	SetCompletions      = "to have failed pods replaced until enough have succeeded, {recreate} with completions: without it, no pod is created after the first success"
 	RaiseOn             = "if the command no longer runs, continue what it began"
 	AvoidPreemption     = "to avoid preemption, give its pods a higher priority (priorityClassName), or the cluster more room"
 	IgnoreDisruptions   = "to keep disruptions from counting, add a podFailurePolicy rule with action Ignore for the pod condition DisruptionTarget"
@@ -56,6 +57,11 @@ const (
 	CorrectImageName      = "{recreate} with the correct name of the image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
 )
+
+// ReplaceLater returns advice on a pod that failed while the pod that it replaces was still terminating.
+func ReplaceLater(pod, before string) string {
+	return fmt.Sprintf("if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended", pod, before)
+}
 
 // Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
 func Unpin(node string) string {

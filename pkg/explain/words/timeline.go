@@ -102,6 +102,8 @@ func StepText(s *explain.Step) string {
 		return "the Job is removed once its pods and finalizers are gone"
 	case explain.StepBlocked:
 		return "nothing happens until this changes"
+	case explain.StepRequeue:
+		return "Kueue tries again to admit the Job"
 	case explain.StepTerminated:
 		return "the last terminating pod must have ended by then"
 	case explain.StepEnd:
@@ -139,6 +141,8 @@ func limitText(s *explain.Step) string {
 			more = wording.Plural(s.Count, "more restart", "more restarts")
 		}
 		return fmt.Sprintf("the Job fails after %s (backoffLimit %d)", more, s.Limit)
+	case explain.StepQueueEnds:
+		return fmt.Sprintf("the Job is complete when its %s ended", wording.Plural(s.Count, "active pod has", "active pods have"))
 	case explain.StepFailedIndexes:
 		return "the Job fails (FailedIndexes) once its other indexes have ended, because some have failed"
 	}

@@ -62,6 +62,8 @@ type Progress struct {
 	Done    int32
 	Of      *int32
 	Indexed bool
+	// QueueEnds reports whether a success of a work queue keeps its failed pods from being replaced.
+	QueueEnds bool
 }
 
 // IndexBackoff is the back-off of indexes: the time until the first retry, which is certain or possible.
@@ -265,7 +267,11 @@ func progressText(p *Progress) string {
 	case p.Of != nil:
 		return fmt.Sprintf("%s of %s succeeded", wording.Thousands(p.Done), wording.Plural(*p.Of, "pod", "pods"))
 	}
-	return wording.Plural(p.Done, "pod succeeded", "pods succeeded")
+	text := wording.Plural(p.Done, "pod succeeded", "pods succeeded")
+	if p.QueueEnds {
+		text += " (no new pods replace failed ones)"
+	}
+	return text
 }
 
 // completeText explains why the Job is complete.

@@ -78,8 +78,12 @@ func takenPods(in *facts.Facts, fs *failures.Failures, o explain.Options) (all [
 			continue
 		}
 		pod := taken{end: end, index: p.Index, node: p.Node, began: p.StartedAt, ended: cmp.Or(p.FinishedAt, p.DeletedAt)}
-		if f != nil {
+		switch {
+		case f != nil:
 			c := failures.CauseOf(&f.Kind.Cause, "")
+			pod.ruling = &c.Ruling
+		case isCountedEarly(in, p):
+			c := stoppedCause("")
 			pod.ruling = &c.Ruling
 		}
 		all = append(all, pod)

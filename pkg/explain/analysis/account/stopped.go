@@ -36,6 +36,13 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
+	for _, p := range in.Terminating {
+		if isCountedEarly(in, p) && !fs.PodNames()[p.Name] {
+			c := goneCause(endings.OfPod(p, fs.EventEnds))
+			c.Source, c.Count, c.Pods = explain.SourcePods, 1, []string{p.Name}
+			add(c)
+		}
+	}
 	for _, c := range killedCauses(in, fs.EventEnds, a.Unexplained) {
 		add(c)
 	}
@@ -132,6 +139,13 @@ func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained i
 		}
 	}
 	return causes
+}
+
+// isCountedEarly reports whether the status counts a terminating pod as failed before it has ended, which its controller shows by
+// removing the finalizer: others deleted the pod, and podReplacementPolicy is TerminatingOrFailed.
+func isCountedEarly(in *facts.Facts, p *input.Pod) bool {
+	at, _ := in.DeletedByController(p.Name, p.DeletedAt)
+	return p.IsTerminating() && !p.Finalizer && at.IsZero() && !in.Decision.Decided() && in.Job.DeletionTimestamp == nil && in.StopReason(p.DeletedAt) == explain.StoppedExcess
 }
 
 // goneCause returns the cause of pods that only events still show.

@@ -40,6 +40,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	if v.IgnoredFailures > 1 && f.Ignored() && !in.Finished() && in.Spec.ActiveDeadlineSeconds == nil { // Only a success can end the Job.
 		out = append(out, advise(words.EndIgnoredFailures, "")...)
 	}
+	out = append(out, onReplacement(in, f)...)
 	out = append(out, onDisruption(in, failed, f)...)
 	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.Origin(in) != nil }) {
 		out = append(out, advise(words.MakeRepeatable, "")...)
@@ -48,6 +49,27 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 		out = append(out, adviseLogs(words.ReadAllLogs, logsOfFailed(in.Job))...)
 	}
 	return out
+}
+
+// onReplacement returns advice on the fields that say when a failed pod is replaced.
+func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
+	if before := runsBeside(in, f); before != "" {
+		out = advise(words.ReplaceLater(f.Pod.Name, before), "")
+	}
+	if in.QueueEnds() {
+		out = append(out, advise(words.SetCompletions, "")...)
+	}
+	return out
+}
+
+// runsBeside returns a pod that was still terminating when the failed pod, its replacement, started; "" if there is none.
+func runsBeside(in *facts.Facts, f *failures.Failure) string {
+	for _, p := range in.Terminating {
+		if p.Index == f.Pod.Index && p.DeletedAt.Before(f.Pod.StartedAt) && p.Node != "" && !in.Finished() {
+			return p.Name
+		}
+	}
+	return ""
 }
 
 // onKind returns advice on the end of the pod, on restarts of its containers, and on a rule that hides the failure.

@@ -291,6 +291,9 @@ func activePod(in *facts.Facts, name string) *input.Pod {
 
 // onRefusal returns advice by the kind of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
+	if p.Refusal.WaitsForLeader() && !p.Blocks {
+		return nil
+	}
 	text, command := p.Refusal.Advice(shellWord(in.Job.Namespace))
 	return advise(text, cmp.Or(command, kubectl(in.Job, "get events --field-selector involvedObject.name=%s", jobWord(in.Job))))
 }

@@ -21,6 +21,12 @@ import (
 // Indexed reports whether completionMode is Indexed.
 func (in *Facts) Indexed() bool { return jobspec.IsIndexed(in.Spec) }
 
+// QueueEnds reports whether no more pods are created because a pod has succeeded: the Job is a work queue, without completions.
+func (in *Facts) QueueEnds() bool {
+	return in.Spec.Completions == nil && !in.Decision.Decided() && (in.Job.Status.Succeeded > 0 ||
+		slices.ContainsFunc(in.Pods, func(p *input.Pod) bool { return p.Phase == corev1.PodSucceeded }))
+}
+
 // PerIndex reports whether the indexes have a backoffLimit of their own.
 func (in *Facts) PerIndex() bool { return in.Indexed() && in.Spec.BackoffLimitPerIndex != nil }
 
@@ -138,16 +144,16 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 		return nil
 	}
 	for _, m := range c.VolumeMounts {
-		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: initsBefore(&in.Spec.Template.Spec, name, m.Name)}
+		mount := meaning.Mount{Path: m.MountPath, Volume: m.Name, ReadOnly: m.ReadOnly, SubPath: m.SubPath != "" || m.SubPathExpr != "", Earlier: initsBefore(&in.Spec.Template.Spec, name, m.Name)}
 		for i := range in.Spec.Template.Spec.Volumes {
 			switch v := &in.Spec.Template.Spec.Volumes[i]; {
 			case v.Name != m.Name:
 			case v.EmptyDir != nil:
 				mount.Kind = "emptyDir"
 			case v.ConfigMap != nil:
-				mount.Kind = "ConfigMap " + v.ConfigMap.Name
+				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:
-				mount.Kind = "Secret " + v.Secret.SecretName
+				mount.Kind, mount.ReadOnly = "Secret "+v.Secret.SecretName, true
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
 			case v.HostPath != nil:

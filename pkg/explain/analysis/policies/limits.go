@@ -28,6 +28,7 @@ func BackoffLimit(in *facts.Facts, failed *failures.Failures, a *account.Account
 		}
 	}
 	u := &explain.BackoffLimit{Unit: explain.LimitFailures, Used: f.Failures, Limit: f.Limit, Left: max(f.FailuresLeft(), 0)}
+	u.NoRetries = in.QueueEnds() && !in.RestartsCount()
 	if in.Decision.Decided() {
 		// Pods that were stopped after the outcome was decided did not use up the limit.
 		u.Used = a.CountedOwn()

@@ -36,6 +36,7 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 	for _, detect := range detectors {
 		out = append(out, detect(in)...)
 	}
+	yieldToLeader(out)
 	tool := facts.ToolOf(in.Job)
 	for i := range out {
 		out[i].Endless = in.Spec.ActiveDeadlineSeconds == nil
@@ -53,6 +54,14 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 		return 1
 	})
 	return out
+}
+
+// yieldToLeader makes a refusal that waits for the leader of the Job a minor problem, if another one keeps that pod from a node.
+func yieldToLeader(all []explain.Problem) {
+	refused := slices.IndexFunc(all, func(p explain.Problem) bool { return p.Refusal.WaitsForLeader() })
+	if refused >= 0 && slices.ContainsFunc(all, func(p explain.Problem) bool { return p.Blocks && len(p.Pods) > 0 }) {
+		all[refused].Blocks = false
+	}
 }
 
 // Blocker returns the first problem that holds up the whole Job, or nil: there is none while pods run, or while the Job

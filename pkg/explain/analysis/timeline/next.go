@@ -7,6 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/policies"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
@@ -32,7 +33,7 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	case in.Job.DeletionTimestamp != nil:
 		steps = []explain.Step{{Kind: explain.StepGone}}
 	case v.Blocker != nil && v.Blocker.HoldsJob:
-		steps = []explain.Step{{Kind: explain.StepBlocked}}
+		steps = nextHeld(in, v.Blocker)
 	case in.Decision.Decided():
 		terminal := reconcile.OutcomeFailed
 		if in.Decision.Outcome == reconcile.OutcomeSucceeding {
@@ -46,6 +47,19 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 		steps[i].Text = words.StepText(&steps[i])
 	}
 	return steps
+}
+
+// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed.
+func nextHeld(in *facts.Facts, p *explain.Problem) []explain.Step {
+	h := p.Suspension.Hold
+	if h == nil || h.Kind != kueue.FailedChecks {
+		return []explain.Step{{Kind: explain.StepBlocked}}
+	}
+	step := explain.Step{Kind: explain.StepRequeue}
+	if h.RequeueAt != nil && h.RequeueAt.After(in.Now) {
+		step.At = h.RequeueAt
+	}
+	return []explain.Step{step}
 }
 
 // nextAt returns the step at the end of a clock, if it runs.
@@ -89,7 +103,7 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 	case n > 0 && v.Reconciler.Alive != explain.NotAlive:
 		steps = append(steps, explain.Step{Kind: explain.StepCreate, Count: n})
 	}
-	if s := v.Indexes; s != nil && s.PendingCount > 0 && s.ActiveCount > 0 {
+	if s := v.Indexes; s != nil && s.PendingCount > 0 && s.ActiveCount > 0 && !slices.ContainsFunc(v.Problems, isRefusal) {
 		steps = append(steps, explain.Step{Kind: explain.StepNextIndexes, Count: s.PendingCount})
 	}
 	return steps
@@ -98,7 +112,11 @@ func nextCreation(in *facts.Facts, failed *failures.Failures, v *Values) []expla
 // nextLimits returns how far the Job is from failing.
 func nextLimits(in *facts.Facts, v *Values) []explain.Step {
 	var steps []explain.Step
-	if l := v.BackoffLimit; l != nil && l.Used > 0 && l.Left > 0 {
+	l := v.BackoffLimit
+	if l != nil && l.NoRetries && len(in.Active) > 0 {
+		steps = append(steps, explain.Step{Kind: explain.StepQueueEnds, Count: int32(len(in.Active))})
+	}
+	if l != nil && l.Used > 0 && l.Left > 0 && (!l.NoRetries || l.Left <= int32(len(in.Active))) { // Failed pods that nothing replaces reach no limit.
 		steps = append(steps, explain.Step{Kind: explain.StepBackoffLimit, Count: l.Left, Limit: l.Limit, Unit: l.Unit})
 	}
 	if policies.WillFail(in, v.Success) {

@@ -68,6 +68,7 @@ func addPresent(in *facts.Facts, failed *failures.Failures, v *Values, a *words.
 		a.Backoff = ptr.To(f.Until.Sub(in.Now))
 	}
 	a.Deleting = in.Job.DeletionTimestamp != nil
+	a.Progress.QueueEnds = in.QueueEnds() && a.Failures > 0
 	switch {
 	case retry.IsPending(in.Job):
 		a.RetryOf = retry.RootOf(in.Job)

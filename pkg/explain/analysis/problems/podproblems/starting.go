@@ -3,6 +3,7 @@ package podproblems
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // addMeaning adds the meaning of the message about the first of the pods. Only one message is read, because a huge Job may
@@ -78,6 +80,8 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 			u.Requested = requestOf(&in.Spec.Template.Spec, corev1.ResourceName(u.Name))
 		case u.Kind == meaning.UnfitNodeAffinity:
 			u.Name = selectorOf(&in.Spec.Template.Spec)
+		case u.Kind == meaning.UnfitHostPort:
+			u.Name, u.Holder = hostPortsOf(&in.Spec.Template.Spec), holderOf(in)
 		case u.IsAboutClaim():
 			p.Start.Claims = claimsOf(in, p.Pods[0])
 			nameClaim(u, p.Start.Claims)
@@ -86,6 +90,29 @@ func addUnfit(in *facts.Facts, p *explain.Problem) {
 	if e := lastOfAutoscaler(in, p.Pods[0]); e != nil {
 		p.Scheduling.Autoscaler, p.Details = meaning.OfAutoscaler(e.Source, e.Reason, e.Message), append(p.Details, e.Message)
 	}
+}
+
+// hostPortsOf returns the host ports of a pod, "" for none.
+func hostPortsOf(spec *corev1.PodSpec) string {
+	var ports []string
+	for i := range spec.Containers {
+		for _, p := range spec.Containers[i].Ports {
+			if p.HostPort != 0 {
+				ports = append(ports, strconv.Itoa(int(p.HostPort)))
+			}
+		}
+	}
+	return wording.Enumerate(ports, "or")
+}
+
+// holderOf returns a pod of the Job that is on a node, "" if there is none.
+func holderOf(in *facts.Facts) string {
+	for _, pod := range in.Active {
+		if pod.Node != "" {
+			return pod.Name
+		}
+	}
+	return ""
 }
 
 // nameClaim sets the claim that a reason is about if the scheduler does not name it: the pod's only claim, or the only

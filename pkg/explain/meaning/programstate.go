@@ -1,0 +1,75 @@
+package meaning
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
+)
+
+// stateErrors are errors about what a rerun finds again: a host key, a limit of a service, and what an earlier run left.
+var stateErrors = []errorRow{
+	{
+		kind: ErrorHostKey,
+		patterns: []errorPattern{
+			{"host key verification failed", lazyregexp.New(`Host key verification failed`), nil},
+			{"knownhosts", lazyregexp.New(`knownhosts: key (?:is unknown|mismatch)`), nil},
+		},
+		brief: "unknown host key",
+		text:  "host key verification failed: its known_hosts lacks the key of the server, or has another",
+		advise: func(_ *KnownError, c Container) string {
+			return fmt.Sprintf("give container %s a known_hosts file with the host key of the server, such as from a ConfigMap; ssh-keyscan prints the key", c.Name)
+		},
+	},
+	{
+		kind: ErrorRateLimit,
+		patterns: []errorPattern{
+			{"rate limit", lazyregexp.New(`(?i)toomanyrequests: (you have reached your \S+ rate limit)`), nil},
+			{"toomanyrequests", lazyregexp.New(`(TOOMANYREQUESTS)`), nil},
+			{"429", lazyregexp.New(`(?i)\b429 (?:client error: )?too many requests(?: for url: (\S+))?`), nil},
+			{"exceeded your current quota", lazyregexp.New(`(You exceeded your current quota)`), nil},
+			{"an error occurred (", lazyregexp.New(`An error occurred \((SlowDown|Throttling|ThrottlingException|TooManyRequestsException|RequestLimitExceeded)\)`), nil},
+		},
+		brief:  "rate limit",
+		named:  "a service limits its requests: %s",
+		text:   "a service limits its requests",
+		advice: "have the limit of the service raised, use an account with a higher one, or send fewer requests (such as with less parallelism); until then, a rerun fails again",
+	},
+	{
+		kind: ErrorEarlierState,
+		patterns: []errorPattern{
+			{"checksum mismatch", lazyregexp.New(`(Migration checksum mismatch for migration (?:with )?version \S+)`), nil},
+			{"found failed migrations", lazyregexp.New(`(found failed migrations in the target database)`), nil},
+			{"dirty database", lazyregexp.New(`(Dirty database version \d+)`), nil},
+			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
+			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
+			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
+			{"already exists", lazyregexp.New(`ERROR: +(relation "[^"]+" already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
+		},
+		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
+		brief:  "earlier state",
+		named:  "it conflicts with an earlier state: %s",
+		text:   "it conflicts with an earlier state",
+		advise: earlierAdvice,
+	},
+}
+
+// resolutions say how to resolve an earlier state, by a part of the message about it.
+var resolutions = []struct{ part, how string }{
+	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair"},
+	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve"},
+	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force"},
+	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
+	{"in progress", "if no other Helm command runs, go back to the last release with helm rollback"},
+	{"", "remove or rename what exists, or have the command accept it"},
+}
+
+// earlierAdvice says how to resolve the earlier state.
+func earlierAdvice(e *KnownError, _ Container) string {
+	for _, r := range resolutions {
+		if strings.Contains(e.Subject, r.part) {
+			return r.how + "; until then, a rerun fails again"
+		}
+	}
+	return ""
+}
