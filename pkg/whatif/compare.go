@@ -147,8 +147,8 @@ func (h *History) quote(ctx context.Context, p *explain.Policies) *explain.WhatI
 	return w
 }
 
-// isWorthwhile reports whether policies save enough to justify a change: ten minutes of pod time, or a tenth of it, and ten seconds.
+// isWorthwhile reports whether policies save enough to justify a change: ten minutes of pod time, or a tenth of it, and a second.
 func isWorthwhile(saved, spent float64) bool {
-	const enough, part, least = 600, 0.1, 10
+	const enough, part, least = 600, 0.1, 1
 	return saved >= enough || saved >= max(least, part*spent)
 }
