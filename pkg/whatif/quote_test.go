@@ -132,7 +132,6 @@ func TestPolicyIsQuotedIfItSavesEnough(t *testing.T) {
 		"a twelfth, less than ten minutes":         {7 * time.Minute, time.Minute, false},
 		"more than ten minutes, less than a tenth": {time.Hour, 101 * time.Second, true},
 		"nearly ten minutes, less than a tenth":    {time.Hour, 99 * time.Second, false},
-		"more than a tenth, less than a second":    {100 * time.Millisecond, 100 * time.Millisecond, false},
 	} {
 		in := ran(t, indexed(10, 1), sim.Script{{Index: -1, Act: sim.Act{Run: tc.works}}, {Index: 9, Act: sim.Act{Run: tc.fails, Exit: 42}}})
 		if got := quotes(t, in); (len(got) > 0) != tc.want {
