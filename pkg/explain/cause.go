@@ -77,6 +77,8 @@ type Ended struct {
 	Message string `json:"message,omitempty"`
 	// LastLine is the last line with content of the log of one of the pods, if it has no message and its log was read.
 	LastLine string `json:"lastLine,omitempty"`
+	// Silent reports whether the latest of the pods has no message, and its log was read and is empty.
+	Silent bool `json:"silent,omitempty"`
 	// Retry is what the latest of the pods said if it failed because of what an earlier one had left, such as “already exists”. Error,
 	// Message and LastLine are then those of the first.
 	Retry string `json:"retry,omitempty"`

@@ -2,6 +2,7 @@
 package clean
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -20,8 +21,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-const cleanLong = `Show finished Jobs that could go, and delete them with --yes, with their pods
-and the logs of these. On a terminal, it asks after the table.
+const cleanLong = `Show finished Jobs that could go, and delete them with --yes; --pods says what
+happens to their pods and the logs of these. On a terminal, it asks after the
+table whether to delete all of them.
 
 A Job that has not finished, or is being deleted, always stays.`
 
@@ -39,8 +41,8 @@ a JobSet are skipped.
 --dry-run and -o show the Jobs and end; with -o, they are printed as they are in
 the API server, as a list, or by name.
 
-Each Job is deleted only if it is still the one in the table. The pods go in
-the background; --keep-pods keeps them. If a Job cannot be deleted, a line says
+Each Job is deleted only if it is still the one in the table. With --pods=delete,
+the pods go in the background. If a Job cannot be deleted, a line says
 so, the others are deleted, and the exit code is 1. After Ctrl-C (exit code 130)
 or SIGTERM (143), a line says how many were deleted. To keep what is known about
 a Job, use bundle first.`
@@ -49,7 +51,7 @@ const cleanExample = `  # What could go?
   kubectl batchjob clean
 
   # Delete Jobs that succeeded more than a week ago, in all namespaces
-  kubectl batchjob clean -A --succeeded --older-than 7d --yes
+  kubectl batchjob clean -A --succeeded --older-than 7d --yes --pods=delete
 
   # Keep the three newest failed Jobs of each CronJob or name
   kubectl batchjob clean --failed --keep 3`
@@ -60,16 +62,22 @@ type Options struct {
 	kube *cmdutil.KubeFlags
 
 	cmdutil.JobChoice
-	filter   filter
-	print    *cmdutil.PrintFlags
-	dryRun   string
-	yes      bool
-	keepPods bool
+	filter filter
+	print  *cmdutil.PrintFlags
+	dryRun string
+	yes    bool
+	pods   string // deletePods, keepPods, or "" for what the question says
 
 	set    feed.JobSet
 	writer writer
-	pods   metadata.Interface
+	client metadata.Interface
 }
+
+// The values of --pods.
+const (
+	deletePods = "delete"
+	keepPods   = "keep"
+)
 
 // NewCommand returns the command clean, with its flags.
 func NewCommand(env cmdutil.Env) *cobra.Command {
@@ -98,11 +106,12 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.BoolVar(&o.filter.succeeded, "succeeded", false, "Only Jobs that succeeded.")
 	flags.Var(&o.filter.olderThan, "older-than", "Only Jobs that ended this long ago, e.g. 12h, 7d.")
 	flags.IntVar(&o.filter.keep, "keep", 0, "Keep so many of each CronJob or name prefix.\nThey are the newest ones; a prefix is the name without its last number or random suffix.")
-	flags.BoolVar(&o.keepPods, "keep-pods", false, "Keep the pods of the Jobs, without an owner.")
+	flags.StringVar(&o.pods, "pods", "", "What happens to the pods and their logs: delete, or keep.\n--yes needs it; the question asks about delete. Kept pods have no owner.")
+	cmdutil.MustCompleteFlag(cmd, "pods", cmdutil.CompleteWords(deletePods, keepPods))
 	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
 	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(cmdutil.DryRunNone, cmdutil.DryRunClient))
-	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs with their pods, without a question.")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs without a question. It needs --pods.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	return cmd
@@ -119,6 +128,10 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--dry-run=%s: must be none or client", o.dryRun)
 	case o.yes && (o.dryRun != cmdutil.DryRunNone || o.print.Format() != ""):
 		return cmdutil.UsageErrorf("--dry-run and -o only show Jobs; omit --yes")
+	case o.pods != "" && o.pods != deletePods && o.pods != keepPods:
+		return cmdutil.UsageErrorf("--pods=%s: must be delete or keep", o.pods)
+	case o.yes && o.pods == "":
+		return cmdutil.UsageErrorf("--yes needs --pods=delete or --pods=keep: what happens to the pods of the Jobs and their logs")
 	case flags.Changed("keep") && len(args) > 0:
 		return cmdutil.UsageErrorf("--keep chooses among all Jobs; omit the names")
 	}
@@ -135,11 +148,11 @@ func (o *Options) Complete(args []string) (err error) {
 		return err
 	}
 	o.set = set
-	if o.pods, err = metadata.NewForConfig(config); err != nil {
+	if o.client, err = metadata.NewForConfig(config); err != nil {
 		return cmdutil.ExplainConfigError(err)
 	}
 	jobs, err := cmdutil.NewJobsClient(config)
-	o.writer = writer{Env: o.Env, jobs: jobs, keepPods: o.keepPods, namespaces: o.AllNamespaces}
+	o.writer = writer{Env: o.Env, jobs: jobs, keepPods: o.pods == keepPods, namespaces: o.AllNamespaces}
 	return err
 }
 
@@ -228,7 +241,7 @@ func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error)
 	case o.yes || o.dryRun != cmdutil.DryRunNone:
 		return o.yes, nil
 	case !o.CanAsk():
-		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes.\n", o.amount(chosen))
+		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes --pods=%s.\n", o.amount(chosen), cmp.Or(o.pods, deletePods))
 		return false, nil
 	}
 	answer, err := o.Ask(ctx, "Delete "+o.amount(chosen)+"? y/N ")
@@ -241,15 +254,16 @@ func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error)
 // amount says how many Jobs there are, and what happens to their pods.
 func (o *Options) amount(chosen []*candidate) string {
 	pods, known := podsOf(chosen)
+	keep := o.pods == keepPods
 	jobs := wording.Plural(len(chosen), "Job", "Jobs")
 	switch {
-	case !known && o.keepPods:
+	case !known && keep:
 		return jobs + ", and keep the pods"
 	case !known:
 		return jobs + " with all pods and their logs"
 	case pods == 0:
 		return jobs + " without pods"
-	case o.keepPods:
+	case keep:
 		return jobs + ", and keep " + wording.Plural(pods, "pod", "pods")
 	}
 	return jobs + " with " + wording.Plural(pods, "pod and its log", "pods and their logs")

@@ -29,7 +29,7 @@ func (o *Options) countPods(ctx context.Context, chosen []*candidate) {
 		jobs = append(jobs, c.Job)
 	}
 	counts := map[types.UID]int{}
-	client := o.pods.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(o.set.Namespace)
+	client := o.client.Resource(corev1.SchemeGroupVersion.WithResource("pods")).Namespace(o.set.Namespace)
 	pages := pager.New(func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 		return client.List(ctx, options)
 	})

@@ -155,7 +155,7 @@ var holds = []holdRow{
 	{
 		kind:    FailedChecks,
 		pattern: regexp.MustCompile(`failed admission checks?`),
-		text:    suspended + "{(queue)}: {checks}",
+		text:    suspended + ": {checks}",
 		advice:  "resolve what the check reports, such as the maximum size of a node pool or a quota of the cloud, or use a queue with another flavor: Kueue tries again by itself",
 	},
 	{kind: Deactivated, text: "Kueue has deactivated {it} and does not try to start it again{(queue)}{: checks}", quotes: true, advice: readWorkload},
@@ -218,7 +218,7 @@ func (h *Hold) Advice() string {
 }
 
 // maxText is the maximum length of a check's message in a sentence, in characters.
-const maxText = 160
+const maxText = 80
 
 // inColon returns a text with a colon before it, "" for none.
 func inColon(text string) string {
@@ -232,7 +232,8 @@ func inColon(text string) string {
 func checksText(checks []AdmissionCheck) string {
 	var all []string
 	for _, c := range checks {
-		all = append(all, c.Name+wording.InBrackets(wording.Join(": ", c.State, wording.Shorten(c.Message, maxText))))
+		message := strings.TrimPrefix(c.Message, "Retrying after failure: ") // Kueue adds this to the message of the check.
+		all = append(all, c.Name+wording.InBrackets(wording.Join(": ", c.State, wording.Shorten(message, maxText))))
 	}
 	switch len(all) {
 	case 0:

@@ -34,11 +34,11 @@ func TestResourceWithoutQuotaNeedsAQuota(t *testing.T) {
 
 // Requirements: CLI-18
 func TestAFailedAdmissionCheckIsQuoted(t *testing.T) {
-	checks := []AdmissionCheck{{Name: "prov", State: "Retry", Message: "Max nodepool size reached"}}
+	checks := []AdmissionCheck{{Name: "prov", State: "Retry", Message: "Retrying after failure: Max nodepool size reached"}}
 	at := metav1.NewTime(time.Unix(600, 0))
 	w := Workload{Name: "w", Checks: checks, RequeueAt: &at, Conditions: []metav1.Condition{{Type: "QuotaReserved", Status: "False", Message: "The workload has failed admission checks"}}}
 	hold := HoldOf(&w)
-	if text, _ := hold.Text("the Job", "dws", time.Time{}); text != "Kueue keeps the Job suspended (queue dws): admission check prov (Retry: Max nodepool size reached)" || hold.RequeueAt != &at {
+	if text, _ := hold.Text("the Job", "dws", time.Time{}); text != "Kueue keeps the Job suspended: admission check prov (Retry: Max nodepool size reached)" || hold.RequeueAt != &at {
 		t.Errorf("%s: %+v", text, hold)
 	}
 	w.Inactive, w.Checks[0].State = true, "Rejected"

@@ -13,6 +13,7 @@ func TestDebugCommandIsInShortAnswersOnly(t *testing.T) {
 	r := explain.Report{
 		Job:     explain.Job{Namespace: "ns", Name: "train"},
 		Verdict: explain.Verdict{Status: "Failed", Outcome: reconcile.OutcomeFailed, State: "failed"},
+		Causes:  []explain.Cause{{Ended: explain.Ended{Silent: true}}},
 		Advice: []explain.Advice{
 			{Kind: explain.AdviceLogs, Text: "read the whole log", Command: "kubectl logs train-a -n ns"},
 			{Kind: explain.AdviceDebug, Text: "debug it", Command: "kubectl debug train-a -it --copy-to=train-a-debug --container=main -n ns -- sh"},
@@ -29,6 +30,11 @@ func TestDebugCommandIsInShortAnswersOnly(t *testing.T) {
 	if got := strings.Join(linesOf(r), "\n") + "\n"; !strings.Contains(got, want) {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}
+	r.Causes[0].Silent = false
+	if got := strings.Join(linesOf(r), "\n"); strings.Contains(got, "debug") {
+		t.Errorf("it says why:\n%s", got)
+	}
+	r.Causes[0].Silent = true
 	for range 8 {
 		r.Problems = append(r.Problems, explain.Problem{Text: strings.Repeat("a long text of a problem ", 12)})
 	}

@@ -303,7 +303,8 @@ func (v *short) toDo() (out []labeled) {
 	// A command already prints a log: each of several causes has one.
 	logs := !v.isSingle() && len(v.own) > 0 && v.own[0].Command != ""
 	kinds := []explain.AdviceKind{explain.AdviceFix, "", explain.AdviceLogs, explain.AdviceRerun, explain.AdvicePolicy}
-	if lines := len(v.page.Lines()) + 1 + shortAdvice + 1; lines <= shortPage { // With a blank line before and a line after the steps.
+	silent := slices.ContainsFunc(v.report.Causes, func(c explain.Cause) bool { return c.Silent })
+	if lines := len(v.page.Lines()) + 1 + shortAdvice + 1; silent && lines <= shortPage { // With a blank line before and a line after the steps.
 		kinds = slices.Insert(kinds, 3, explain.AdviceDebug)
 	}
 	for _, kind := range kinds {

@@ -27,7 +27,8 @@ const (
 	ReadAllLogs         = "read the logs of all failed pods"
 	ReadLogsOfFailed    = "read the logs of the failed pods"
 	ReadWholeLog        = "read the whole log"
-	DebugCopy           = "nothing says why it exited: start a copy of the pod with a shell, and run the command of the container there"
+	DebugCopy           = "start a copy of the pod with a shell, and run the command of the container there"
+	DebugSilent         = "nothing says why it exited: " + DebugCopy
 	FindDeleter         = "find out what deletes or evicts the Job's pods (a node drain, a cleanup, a person); the API server's audit log shows it"
 	FindRemover         = "find out what deletes the Job's pods (a node drain, a cleanup, a person); bundle or a log collector keeps their logs"
 	KeepFailedPods      = "to keep the logs, {recreate} with restartPolicy Never: failed pods then stay, while with OnFailure the controller deletes the pod when backoffLimit is used up"

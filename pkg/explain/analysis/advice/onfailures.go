@@ -120,16 +120,20 @@ func onContainer(in *facts.Facts, f *failures.Failure, c *input.Container) []exp
 		out = onMemory(in, killed)
 	}
 	out = append(out, adviseLogs(words.ReadWholeLog, logOf(in, f.Pod, c))...)
-	if len(out) == 1 && f.IsUnexplained(in) && !c.Before && !c.Init && !f.Pod.Deleting {
-		out = append(out, debugCopy(in, f.Pod, c))
+	if len(out) == 1 && !stopped && !c.Before && !c.Init && !f.Pod.Deleting {
+		text := words.DebugCopy
+		if f.IsUnexplained(in) {
+			text = words.DebugSilent
+		}
+		out = append(out, debugCopy(in, f.Pod, c, text))
 	}
 	return out
 }
 
 // debugCopy returns the advice to start a copy of the pod with a shell instead of the command of the container.
-func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container) explain.Advice {
+func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container, text string) explain.Advice {
 	command := fmt.Sprintf("debug %[1]s -it --copy-to=%[1]s-debug --container=%[2]s", shellWord(pod.Name), shellWord(c.Name))
-	return explain.Advice{Kind: explain.AdviceDebug, Text: words.DebugCopy, Command: kubectl(in.Job, "%s", command) + explain.InShell}
+	return explain.Advice{Kind: explain.AdviceDebug, Text: text, Command: kubectl(in.Job, "%s", command) + explain.InShell}
 }
 
 // onMemory returns advice on several containers that ran out of memory.

@@ -152,6 +152,7 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 			c.LastLine = f.lastLine(in)
 		}
 	}
+	c.Silent = latest.IsUnexplained(in)
 	g.addRetry(in, &c)
 	c.Indexes = indexset.Of(indexes...).String()
 	c.IndexList = explain.ListIndexes(c.Indexes)
