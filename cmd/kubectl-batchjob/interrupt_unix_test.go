@@ -92,7 +92,7 @@ func onEachSignal(t *testing.T, commands []string, test func(t *testing.T, args 
 var clusterVerbs = []string{
 	"status", "status train", "status cronjob/nightly", "status -w", "why", "why train", "what-if train --set backoffLimit=1",
 	"wait train", "logs train", "logs train -f", "watch --plain", "bundle train", "create -f JOB", "create -f JOB --dry-run=server",
-	"run -f JOB", "run -f JOB --on-cancel=delete", "retry train", "retry train --replace", "clean --yes", "simulate -f JOB --from train",
+	"run -f JOB", "run -f JOB --on-cancel=delete", "retry train", "retry train --replace", "clean --yes --cascade=background", "simulate -f JOB --from train",
 	"controller --metrics-bind-address=0 --health-probe-bind-address=0",
 }
 

@@ -29,7 +29,7 @@ var hangingVerbs = []struct{ args, request string }{
 	{"watch train --plain", `get job "train" in namespace "ns1"`},
 	{"create -f FILE", `create jobs in namespace "ns1"`},
 	{"clean", `list jobs in namespace "ns1"`},
-	{"clean train --yes --pods=delete", `get job "train" in namespace "ns1"`},
+	{"clean train --yes --cascade=background", `get job "train" in namespace "ns1"`},
 	{"retry train", `get job "train" in namespace "ns1"`},
 	{"simulate -f FILE --from train", `get job "train" in namespace "ns1"`},
 }

@@ -171,7 +171,7 @@ func TestFaultsAtEachWrite(t *testing.T) {
 			New: withJobs(running), React: endPods, Again: either("retry train --in-place", "retry train --in-place --memory x2"),
 			Names: "kubectl batchjob retry train --in-place -n ns1",
 		},
-		"clean --yes --pods=delete": {New: withJobs(stored(t, "done-1", "old:1", hasCompleted), stored(t, "done-2", "old:1", hasCompleted)), Names: "done-1"},
+		"clean --yes --cascade=background": {New: withJobs(stored(t, "done-1", "old:1", hasCompleted), stored(t, "done-2", "old:1", hasCompleted)), Names: "done-1"},
 	} {
 		path.Run = verb(line)
 		t.Run(line, path.Try)

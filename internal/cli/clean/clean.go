@@ -21,9 +21,9 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-const cleanLong = `Show finished Jobs that could go, and delete them with --yes; --pods says what
-happens to their pods and the logs of these. On a terminal, it asks after the
-table whether to delete all of them.
+const cleanLong = `Show finished Jobs that could go, and delete them with --yes; --cascade says
+what happens to their pods, and so to the logs. On a terminal, it asks after the
+table.
 
 A Job that has not finished, or is being deleted, always stays.`
 
@@ -41,17 +41,17 @@ a JobSet are skipped.
 --dry-run and -o show the Jobs and end; with -o, they are printed as they are in
 the API server, as a list, or by name.
 
-Each Job is deleted only if it is still the one in the table. With --pods=delete,
-the pods go in the background. If a Job cannot be deleted, a line says
-so, the others are deleted, and the exit code is 1. After Ctrl-C (exit code 130)
-or SIGTERM (143), a line says how many were deleted. To keep what is known about
-a Job, use bundle first.`
+Each Job is deleted only if it is still the one in the table. --cascade is as in
+kubectl delete: background deletes the pods, orphan leaves them without an
+owner. If a Job cannot be deleted, a line says so, the others are deleted, and
+the exit code is 1. After Ctrl-C (exit code 130) or SIGTERM (143), a line says
+how many were deleted. To keep what is known about a Job, use bundle first.`
 
 const cleanExample = `  # What could go?
   kubectl batchjob clean
 
-  # Delete Jobs that succeeded more than a week ago, in all namespaces
-  kubectl batchjob clean -A --succeeded --older-than 7d --yes --pods=delete
+  # Delete Jobs that ended more than a week ago, with their pods
+  kubectl batchjob clean --older-than 7d --yes --cascade=background
 
   # Keep the three newest failed Jobs of each CronJob or name
   kubectl batchjob clean --failed --keep 3`
@@ -66,17 +66,18 @@ type Options struct {
 	print  *cmdutil.PrintFlags
 	dryRun string
 	yes    bool
-	pods   string // deletePods, keepPods, or "" for what the question says
+	// cascade is cascadeBackground, cascadeOrphan, or "" for what the question says.
+	cascade string
 
 	set    feed.JobSet
 	writer writer
 	client metadata.Interface
 }
 
-// The values of --pods.
+// The values of --cascade, as of kubectl delete.
 const (
-	deletePods = "delete"
-	keepPods   = "keep"
+	cascadeBackground = "background" // deletes the pods
+	cascadeOrphan     = "orphan"     // keeps the pods, without an owner
 )
 
 // NewCommand returns the command clean, with its flags.
@@ -106,12 +107,12 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.BoolVar(&o.filter.succeeded, "succeeded", false, "Only Jobs that succeeded.")
 	flags.Var(&o.filter.olderThan, "older-than", "Only Jobs that ended this long ago, e.g. 12h, 7d.")
 	flags.IntVar(&o.filter.keep, "keep", 0, "Keep so many of each CronJob or name prefix.\nThey are the newest ones; a prefix is the name without its last number or random suffix.")
-	flags.StringVar(&o.pods, "pods", "", "What happens to the pods and their logs: delete, or keep.\n--yes needs it; the question asks about delete. Kept pods have no owner.")
-	cmdutil.MustCompleteFlag(cmd, "pods", cmdutil.CompleteWords(deletePods, keepPods))
+	flags.StringVar(&o.cascade, "cascade", "", "Pods: background deletes them, orphan keeps them.\n--yes needs it; the question asks about background. The logs go with the pods.")
+	cmdutil.MustCompleteFlag(cmd, "cascade", cmdutil.CompleteWords(cascadeBackground, cascadeOrphan))
 	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
 	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient
 	cmdutil.MustCompleteFlag(cmd, "dry-run", cmdutil.CompleteWords(cmdutil.DryRunNone, cmdutil.DryRunClient))
-	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs without a question. It needs --pods.")
+	flags.BoolVarP(&o.yes, "yes", "y", false, "Delete the Jobs without a question. It needs --cascade.")
 	o.print.AddTo(cmd)
 	o.kube.AddTo(cmd)
 	return cmd
@@ -128,10 +129,10 @@ func (o *Options) Validate(flags *pflag.FlagSet, args []string) error {
 		return cmdutil.UsageErrorf("--dry-run=%s: must be none or client", o.dryRun)
 	case o.yes && (o.dryRun != cmdutil.DryRunNone || o.print.Format() != ""):
 		return cmdutil.UsageErrorf("--dry-run and -o only show Jobs; omit --yes")
-	case o.pods != "" && o.pods != deletePods && o.pods != keepPods:
-		return cmdutil.UsageErrorf("--pods=%s: must be delete or keep", o.pods)
-	case o.yes && o.pods == "":
-		return cmdutil.UsageErrorf("--yes needs --pods=delete or --pods=keep: what happens to the pods of the Jobs and their logs")
+	case o.cascade != "" && o.cascade != cascadeBackground && o.cascade != cascadeOrphan:
+		return cmdutil.UsageErrorf("--cascade=%s: must be background or orphan", o.cascade)
+	case o.yes && o.cascade == "":
+		return cmdutil.UsageErrorf("--yes needs --cascade=background, which deletes the pods and their logs, or --cascade=orphan, which keeps them")
 	case flags.Changed("keep") && len(args) > 0:
 		return cmdutil.UsageErrorf("--keep chooses among all Jobs; omit the names")
 	}
@@ -152,7 +153,7 @@ func (o *Options) Complete(args []string) (err error) {
 		return cmdutil.ExplainConfigError(err)
 	}
 	jobs, err := cmdutil.NewJobsClient(config)
-	o.writer = writer{Env: o.Env, jobs: jobs, keepPods: o.pods == keepPods, namespaces: o.AllNamespaces}
+	o.writer = writer{Env: o.Env, jobs: jobs, keepPods: o.cascade == cascadeOrphan, namespaces: o.AllNamespaces}
 	return err
 }
 
@@ -241,7 +242,7 @@ func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error)
 	case o.yes || o.dryRun != cmdutil.DryRunNone:
 		return o.yes, nil
 	case !o.CanAsk():
-		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes --pods=%s.\n", o.amount(chosen), cmp.Or(o.pods, deletePods))
+		fmt.Fprintf(o.ErrOut, "%s: nothing was deleted; delete with --yes --cascade=%s.\n", o.amount(chosen), cmp.Or(o.cascade, cascadeBackground))
 		return false, nil
 	}
 	answer, err := o.Ask(ctx, "Delete "+o.amount(chosen)+"? y/N ")
@@ -254,7 +255,7 @@ func (o *Options) agreed(ctx context.Context, chosen []*candidate) (bool, error)
 // amount says how many Jobs there are, and what happens to their pods.
 func (o *Options) amount(chosen []*candidate) string {
 	pods, known := podsOf(chosen)
-	keep := o.pods == keepPods
+	keep := o.cascade == cascadeOrphan
 	jobs := wording.Plural(len(chosen), "Job", "Jobs")
 	switch {
 	case !known && keep:

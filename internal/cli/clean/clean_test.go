@@ -88,7 +88,7 @@ train-2           Failed    9d   0     -
 train-3           Complete  8d   0     -
 `
 	const notes = `Skipped 1 Job of JobSets: delete the JobSet instead.
-7 Jobs with 2 pods and their logs: nothing was deleted; delete with --yes --pods=delete.
+7 Jobs with 2 pods and their logs: nothing was deleted; delete with --yes --cascade=background.
 `
 	if got.Code != cmdutil.ExitDone || got.Out != want || got.ErrOut != notes || len(api.Calls()) > 0 {
 		t.Errorf("exit %d, calls %q\n%s%s", got.Code, api.Calls(), got.Out, got.ErrOut)
@@ -147,8 +147,8 @@ func TestCleanRejectsFlagsThatContradict(t *testing.T) {
 		"--keep -1":            "must be 0 or more",
 		"train --keep 1":       "omit the names",
 		"--older-than 7":       "use a duration such as 12h or 7d",
-		"--yes":                "--yes needs --pods=delete or --pods=keep",
-		"--pods=orphan":        "must be delete or keep",
+		"--yes":                "--yes needs --cascade=background, which deletes",
+		"--cascade=foreground": "must be background or orphan",
 		"--older-than -7h":     "use a duration such as 12h or 7d",
 		"--older-than 99999d":  "at most 36500d",
 		"train -A":             "across all namespaces",
@@ -162,8 +162,8 @@ func TestCleanDeletesWithYes(t *testing.T) {
 		policy metav1.DeletionPropagation
 		end    string
 	}{
-		"--pods=delete": {metav1.DeletePropagationBackground, "Deleted 2 Jobs with 2 pods.\n"},
-		"--pods=keep":   {metav1.DeletePropagationOrphan, "Deleted 2 Jobs.\n"},
+		"--cascade=background": {metav1.DeletePropagationBackground, "Deleted 2 Jobs with 2 pods.\n"},
+		"--cascade=orphan":     {metav1.DeletePropagationOrphan, "Deleted 2 Jobs.\n"},
 	} {
 		api := team(t)
 		got := program.Run(t, api.API, "clean", "--failed", "--older-than", "9d", "-l", "app in (train-1,train-2)", "--yes", flag)
@@ -197,7 +197,7 @@ func TestCleanAsksOnATerminal(t *testing.T) {
 // Requirements: CLN-04
 func TestNamedJobsThatHaveNotFinishedStay(t *testing.T) {
 	api := team(t)
-	got := program.Run(t, api.API, "clean", "running", "deleting", "absent", "train-1", "--yes", "--pods=delete")
+	got := program.Run(t, api.API, "clean", "running", "deleting", "absent", "train-1", "--yes", "--cascade=background")
 	if got.Code != cmdutil.ExitError || got.Out != "job.batch/train-1 deleted\n" || !slices.Equal(api.Calls(), []string{"delete jobs"}) ||
 		!strings.Contains(got.ErrOut, "job.batch/running has not finished, and is left as it is") || !strings.Contains(got.ErrOut, `job "absent" not found`) {
 		t.Errorf("exit %d, %q, %q, %q", got.Code, got.Out, got.ErrOut, api.Calls())
@@ -228,7 +228,7 @@ func TestJobsThatCannotBeDeletedAreLinesAndTheOthersGo(t *testing.T) {
 					serve()
 				}
 			}
-			got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--pods=delete")
+			got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--cascade=background")
 			if got.Code != cmdutil.ExitError || got.Out != "job.batch/train-2 deleted\n" || !strings.Contains(got.ErrOut, tc.want) || !strings.Contains(got.ErrOut, "Deleted 1 of 2 Jobs.\n") {
 				t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 			}
@@ -240,7 +240,7 @@ func TestJobsThatCannotBeDeletedAreLinesAndTheOthersGo(t *testing.T) {
 func TestAForbiddenNamespaceIsOneLine(t *testing.T) {
 	api := team(t)
 	api.Deny("delete jobs")
-	got := program.Run(t, api.API, "clean", "--failed", "--yes", "--pods=delete")
+	got := program.Run(t, api.API, "clean", "--failed", "--yes", "--cascade=background")
 	if got.Code != cmdutil.ExitError || got.Out != "" || len(api.Calls()) != 1 ||
 		strings.Count(got.ErrOut, "error: you may not delete job") != 1 || !strings.Contains(got.ErrOut, "Deleted 0 of 4 Jobs.\n") {
 		t.Errorf("exit %d, %q, %q, %q", got.Code, got.Out, got.ErrOut, api.Calls())
@@ -269,7 +269,7 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 			meanwhile(api)
 			panic(http.ErrAbortHandler)
 		}
-		got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--pods=delete")
+		got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--cascade=background")
 		if got.Code != cmdutil.ExitDone || got.Out != "job.batch/train-1 deleted\njob.batch/train-2 deleted\n" {
 			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
 		}
@@ -280,7 +280,7 @@ func TestALostAnswerIsAskedForAgain(t *testing.T) {
 func TestASilentServerEndsTheDeletions(t *testing.T) {
 	api := team(t)
 	api.Around = func(string, *http.Request, func()) { panic(http.ErrAbortHandler) }
-	got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--pods=delete")
+	got := program.Run(t, api.API, "clean", "train-1", "train-2", "--yes", "--cascade=background")
 	if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "error: cannot find out whether job.batch/train-1 was deleted: ") != 1 ||
 		strings.Contains(got.ErrOut, "train-2") || !strings.Contains(got.ErrOut, "Deleted 0 of 2 Jobs.\n") {
 		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
@@ -300,7 +300,7 @@ func TestCtrlCPrintsHowManyWereDeleted(t *testing.T) {
 		}
 		serve()
 	}
-	s := program.Start(t, api.API, clitest.NewEnv(), "clean", "train-1", "train-2", "train-3", "--yes", "--pods=delete")
+	s := program.Start(t, api.API, clitest.NewEnv(), "clean", "train-1", "train-2", "train-3", "--yes", "--cascade=background")
 	<-begun
 	s.Interrupt()
 	close(interrupted)
@@ -338,7 +338,7 @@ func TestJobsOfAllNamespacesAreNamedWithThem(t *testing.T) {
 	if got := program.Run(t, api.API, "clean", "-A", "--keep", "1"); got.Out != "" {
 		t.Errorf("Jobs of two namespaces are no runs of the same: %q", got.Out)
 	}
-	got = program.Run(t, api.API, "clean", "-A", "-l", "app=train-1", "-y", "--pods=delete")
+	got = program.Run(t, api.API, "clean", "-A", "-l", "app=train-1", "-y", "--cascade=background")
 	if got.Code != cmdutil.ExitDone || got.Out != "job.batch/train-1 -n ns1 deleted\n" {
 		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
 	}
