@@ -97,7 +97,7 @@ var (
 	named    = lazyregexp.New(`"[^"]+"|\w=\d`)
 	hint     = lazyregexp.New(`^(?i:(?:hint|did|try|use|see|run|please|retry|check)\b)`)
 	// between matches a sentence with advice that has another one after it.
-	between = lazyregexp.New(`(\. )(?:Re-?run|Retry|Run|See|Try|Check|Please) [^.:]*\. `)
+	between = lazyregexp.New(`(\. )(?:(?:Re-?run|Retry|Run|See|Try|Check) (?:the|your|that|whether|with|again|if)|Please) [^.:]*\. `)
 	// outcome matches a sentence that says what failed, and not why.
 	outcome = lazyregexp.New(`(?i)\bfailed(?: to \w[^:]*(?:: \w+)?)?$|\b(?:error|exception) (?:(?:has )?occurred|encountered)\b[^:]*$|^unhandled (?:error|exception)$`)
 	// quota matches a list of several resources in the message of an exhausted quota.

@@ -41,9 +41,9 @@ a JobSet are skipped.
 --dry-run and -o show the Jobs and end; with -o, they are printed as they are in
 the API server, as a list, or by name.
 
-Each Job is deleted only if it is still the one in the table. --cascade is as in
-kubectl delete: background deletes the pods, orphan leaves them without an
-owner. If a Job cannot be deleted, a line says so, the others are deleted, and
+Each Job is deleted only if it is still the one in the table. As in
+kubectl delete, --cascade=background deletes the pods, and orphan leaves them
+without an owner. If a Job cannot be deleted, a line says so, the others are deleted, and
 the exit code is 1. After Ctrl-C (exit code 130) or SIGTERM (143), a line says
 how many were deleted. To keep what is known about a Job, use bundle first.`
 
@@ -107,7 +107,7 @@ func NewCommand(env cmdutil.Env) *cobra.Command {
 	flags.BoolVar(&o.filter.succeeded, "succeeded", false, "Only Jobs that succeeded.")
 	flags.Var(&o.filter.olderThan, "older-than", "Only Jobs that ended this long ago, e.g. 12h, 7d.")
 	flags.IntVar(&o.filter.keep, "keep", 0, "Keep so many of each CronJob or name prefix.\nThey are the newest ones; a prefix is the name without its last number or random suffix.")
-	flags.StringVar(&o.cascade, "cascade", "", "Pods: background deletes them, orphan keeps them.\n--yes needs it; the question asks about background. The logs go with the pods.")
+	flags.StringVar(&o.cascade, "cascade", "", "Pods: background deletes them, orphan keeps them.\n--yes needs it; without --yes, the default is background. The logs go with the pods.")
 	cmdutil.MustCompleteFlag(cmd, "cascade", cmdutil.CompleteWords(cascadeBackground, cascadeOrphan))
 	flags.StringVar(&o.dryRun, "dry-run", cmdutil.DryRunNone, "Only print the table: client, or none.\nThere is no question, and nothing is deleted; --dry-run alone is --dry-run=client.")
 	flags.Lookup("dry-run").NoOptDefVal = cmdutil.DryRunClient

@@ -1,10 +1,12 @@
 package analysis_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 
@@ -92,8 +94,14 @@ func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 			t.Errorf("%s: %s", name, got)
 		}
 	}
-	one.Logs = []input.LogTail{retry, first}
-	wantText(t, report(one), "have the program start over after a failed attempt")
+	for line, want := range map[string]bool{"error: no data": true, "error: key 7 already exists": false} {
+		first.Lines = []string{line}
+		one.Logs = []input.LogTail{retry, first}
+		advised := slices.ContainsFunc(report(one).Advice, func(a explain.Advice) bool { return strings.Contains(a.Text, "start over after a failed attempt") })
+		if advised != want {
+			t.Errorf("after %q, a program that starts over is advised: %t", line, advised)
+		}
+	}
 }
 
 // Containers that ran out of memory are named with the limit of each, and a rerun raises all of them.

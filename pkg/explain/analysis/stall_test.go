@@ -147,6 +147,22 @@ func TestStuckPodIsExplainedByItsHolder(t *testing.T) {
 	}
 }
 
+// Requirements: PRP-23
+func TestReportOfOneKubeletIsNotThatOfOthers(t *testing.T) {
+	stuck := func(name, node string) *input.Pod {
+		return podOf(name, func(p *corev1.Pod) {
+			p.Spec.NodeName, p.DeletionGracePeriodSeconds, p.DeletionTimestamp = node, ptr.To[int64](30), ptr.To(ago(5*time.Minute))
+		})
+	}
+	for other, want := range map[string]bool{"node-1": true, "node-2": false} {
+		f := factsOf(jobWith(nil), stuck("train-x", "node-1"), stuck("train-y", other))
+		f.Events = []input.Event{podEvent("FailedKillPod", `error killing pod: failed to "KillContainer" for "main" with KillContainerError: "context deadline exceeded"`, time.Minute)}
+		if p := problem(t, report(f), explain.ProblemTerminatingStuck); p.Count != 2 || strings.Contains(p.Text, "the container runtime cannot stop") != want {
+			t.Errorf("the other pod is on %s: %s", other, p.Text)
+		}
+	}
+}
+
 // CLI-06: ended pods that no controller records show, without a Lease, that the controller is gone; in a finished Job, that
 // its last finalizers stick.
 func TestUncountedPodsShowAControllerThatIsGone(t *testing.T) {

@@ -159,7 +159,7 @@ func cause(lines *logLines, at int) int {
 }
 
 // collision matches an error about what is there already: what an earlier attempt at the same work has left, or a lock that it holds.
-var collision = lazyregexp.New(`(?i)\balready (?:exists?|in use|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
+var collision = lazyregexp.New(`(?i)\balready (?:exists?|running|locked|been (?:used|taken|created))\b|\bis(?: still)? in use\b|\bduplicate (?:key|column|entry|object|name)\b|\bDirty database\b|\block is held\b`)
 
 // Collides reports whether a program failed because of what is there already.
 func Collides(line string) bool { return collision.MatchString(line) }

@@ -274,8 +274,8 @@ func telltale(message string) string {
 // own; an error may be an object, too.
 func partsOf(fields map[string]any) map[string]string {
 	parts, inner := map[string]string{}, map[string]string{}
-	for name, value := range fields {
-		switch value := value.(type) {
+	for _, name := range slices.Sorted(maps.Keys(fields)) { // "message" comes after "@message", and wins.
+		switch value := fields[name].(type) {
 		case string:
 			parts[strings.TrimLeft(name, "@")] = value
 		case map[string]any:

@@ -265,7 +265,11 @@ func spaceAdvice(e *KnownError, c Container) string {
 	if len(writable) != 1 {
 		return fmt.Sprintf(advice, "the volume or disk that is full")
 	}
-	return "find out which disk is full, probably " + writable[0].place(c) + ", and " + fmt.Sprintf(advice, "it")
+	which := "probably " + writable[0].place(c)
+	if !c.ReadOnlyRoot {
+		which = writable[0].place(c) + ", or the disk of the node"
+	}
+	return "find out which disk is full, " + which + ", and " + fmt.Sprintf(advice, "it")
 }
 
 // spaced returns a name with a space before it, "" without a name.

@@ -33,7 +33,7 @@ var stateErrors = []errorRow{
 		brief:  "rate limit",
 		named:  "a service limits its requests: %s",
 		text:   "a service limits its requests",
-		advice: "have the limit of the service raised, use an account with a higher one, or send fewer requests (such as with less parallelism); until then, a rerun fails again",
+		advice: "wait until the limit is reset, send fewer requests (such as with less parallelism), or use an account with a higher limit",
 	},
 	{
 		kind: ErrorEarlierState,
@@ -56,19 +56,20 @@ var stateErrors = []errorRow{
 
 // resolutions say how to resolve an earlier state, by a part of the message about it.
 var resolutions = []struct{ part, how string }{
-	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair"},
-	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve"},
-	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force"},
+	{"already exists", "find out what created it, and have the program accept that it exists, or use another name"},
+	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
+	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
+	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
-	{"in progress", "if no other Helm command runs, go back to the last release with helm rollback"},
-	{"", "remove or rename what exists, or have the command accept it"},
+	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
+	{"", "find out what uses the name, or use another one"},
 }
 
 // earlierAdvice says how to resolve the earlier state.
 func earlierAdvice(e *KnownError, _ Container) string {
 	for _, r := range resolutions {
 		if strings.Contains(e.Subject, r.part) {
-			return r.how + "; until then, a rerun fails again"
+			return r.how
 		}
 	}
 	return ""

@@ -47,7 +47,7 @@ func (t *Trouble) IsAboutObject() bool {
 }
 
 // passing is trouble with a volume that may pass by itself.
-var passing = []TroubleKind{NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout}
+var passing = []TroubleKind{NotAttached, VolumeBusy, NotSynced, Attacher, StorageUnreachable, MultiAttach, VolumeInUse, VolumeLimit, MountTimeout, SecretsStore, NodeDiskFull}
 
 // IsOfVolume reports whether the trouble is with a volume, and does not pass by itself.
 func (t *Trouble) IsOfVolume() bool {

@@ -65,7 +65,7 @@ func (c *command) wantEnd(code int, out, errOut string) {
 	}
 }
 
-// The API server stops while a Job ends, and starts again.
+// The API server stops while the first of two Jobs ends, and starts again.
 // Requirements: CLI-07
 func TestWaitSurvivesAPIServerRestart(t *testing.T) {
 	t.Parallel()
@@ -84,10 +84,11 @@ func TestWaitSurvivesAPIServerRestart(t *testing.T) {
 	ofB := f.pods(func(pod *corev1.Pod) bool { return metav1.GetControllerOf(pod).Name == "b" })
 	f.kubelet.run(ofB...)
 	f.kubelet.fail(ofB...)
+	f.untilCounts("b", counts{failed: 1})
+	proxy.open()
+	wait.untilText(&wait.errOut, "Reconnected") // Without a Job that still runs, the end may come first.
 	f.kubelet.run(ofA...)
 	f.kubelet.succeed(ofA...)
-	f.untilComplete("a", 2, 0)
-	proxy.open()
 	wait.wantEnd(3, "job.batch/b Failed: BackoffLimitExceeded: ", "Reconnected")
 	if out := wait.out.String(); !strings.Contains(out, "job.batch/a Complete in ") || strings.Count(out, "\n") != 2 {
 		t.Errorf("stdout %q", out)

@@ -145,7 +145,7 @@ func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained i
 // removing the finalizer: others deleted the pod, and podReplacementPolicy is TerminatingOrFailed.
 func isCountedEarly(in *facts.Facts, p *input.Pod) bool {
 	at, _ := in.DeletedByController(p.Name, p.DeletedAt)
-	return p.IsTerminating() && !p.Finalizer && at.IsZero() && !in.Decision.Decided() && in.Job.DeletionTimestamp == nil && in.StopReason(p.DeletedAt) == explain.StoppedExcess
+	return p.IsTerminating() && !p.Finalizer && at.IsZero() && in.EventsRead && in.NamesDeletions() && !in.Decision.Decided() && in.Job.DeletionTimestamp == nil && in.StopReason(p.DeletedAt) == explain.StoppedExcess
 }
 
 // goneCause returns the cause of pods that only events still show.

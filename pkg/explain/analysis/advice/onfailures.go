@@ -8,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/utils/ptr"
 
@@ -42,7 +43,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 	}
 	out = append(out, onReplacement(in, f)...)
 	out = append(out, onDisruption(in, failed, f)...)
-	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.Origin(in) != nil }) {
+	if slices.ContainsFunc(failed.Groups, func(g *failures.Group) bool { return g.Failures[0] == f && g.OriginOfCollision(in) != nil }) {
 		out = append(out, advise(words.MakeRepeatable, "")...)
 	}
 	if len(failed.All) > 1 && !in.PerIndex() && failed.HaveLogs() {
@@ -64,6 +65,9 @@ func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) 
 
 // runsBeside returns a pod that was still terminating when the failed pod, its replacement, started; "" if there is none.
 func runsBeside(in *facts.Facts, f *failures.Failure) string {
+	if jobspec.PodReplacementPolicy(in.Spec) == batchv1.Failed || !in.Indexed() && ptr.Deref(in.Spec.Parallelism, 1) > 1 {
+		return "" // It waited for the end of the pod that it replaced, or it may have replaced another one.
+	}
 	for _, p := range in.Terminating {
 		if p.Index == f.Pod.Index && p.DeletedAt.Before(f.Pod.StartedAt) && p.Node != "" && !in.Finished() {
 			return p.Name

@@ -154,6 +154,8 @@ func (in *Facts) Mounts(name string) (all []meaning.Mount) {
 				mount.Kind, mount.ReadOnly = "ConfigMap "+v.ConfigMap.Name, true
 			case v.Secret != nil:
 				mount.Kind, mount.ReadOnly = "Secret "+v.Secret.SecretName, true
+			case v.Projected != nil || v.DownwardAPI != nil || v.Image != nil:
+				mount.ReadOnly = true
 			case v.PersistentVolumeClaim != nil:
 				mount.Kind = "claim " + v.PersistentVolumeClaim.ClaimName
 			case v.HostPath != nil:

@@ -160,13 +160,18 @@ func (g *Group) Cause(in *facts.Facts) explain.Cause {
 	return c
 }
 
+// OriginOfCollision returns the Origin if its own words differ: it did not end because of what was there already.
+func (g *Group) OriginOfCollision(in *facts.Facts) *Failure {
+	first := g.Origin(in)
+	if first == nil || first.words(in) == "" || meaning.Collides(first.words(in)) {
+		return nil
+	}
+	return first
+}
+
 // addRetry gives the cause the words of the first attempt, if the latest one ended because of what an earlier one had left.
 func (g *Group) addRetry(in *facts.Facts, c *explain.Cause) {
-	first := g.Origin(in)
-	if first == nil {
-		return
-	}
-	if said := first.words(in); said != "" && !meaning.Collides(said) {
+	if first := g.OriginOfCollision(in); first != nil {
 		c.Retry, c.Message, c.LastLine, c.Error = g.Failures[0].words(in), first.Message(), first.lastLine(in), first.KnownError(in)
 		if c.Error != nil {
 			c.Meaning = c.Error.Text()

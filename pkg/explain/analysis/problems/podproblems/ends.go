@@ -32,8 +32,12 @@ func Terminating(in *facts.Facts) []explain.Problem {
 		if kind == explain.ProblemNodeGone {
 			p.Node, p.Start.Reason = pod.Node, cmp.Or(in.GoneNodes[pod.Node], words.NodeLost)
 		}
-		if kind == explain.ProblemTerminatingStuck && p.Deletion.Trouble == nil {
-			p.Node = cmp.Or(p.Node, pod.Node)
+		switch {
+		case kind != explain.ProblemTerminatingStuck:
+		case len(p.Pods) > 0 && p.Node != pod.Node: // What one kubelet reports need not be so on other nodes.
+			p.Node, p.Deletion.Trouble, p.Details = "", nil, nil
+		case p.Deletion.Trouble == nil:
+			p.Node = pod.Node
 			addStop(in, p, pod)
 		}
 		p.AddPod(pod.Name)

@@ -42,30 +42,27 @@ func addMeaning(in *facts.Facts, p *explain.Problem) {
 	}
 }
 
-const (
-	// stillTried is the maximum age of the last warning of a kubelet that still tries to start the pod: it does so every few minutes, and
-	// reports one attempt in five minutes at least.
-	stillTried = 15 * time.Minute
-	// eventsKept is how long the API server keeps events, unless it is configured otherwise.
-	eventsKept = time.Hour
-)
+// stillTried is the maximum age of the last event about a pod that a kubelet still tries to start. It tries every few minutes, and of
+// all events about a pod, it reports one in five minutes at least, which may be Pulled instead of the warning.
+const stillTried = 15 * time.Minute
 
 // lastSeen returns when the kubelet last failed to start the first of the pods, zero if it still tries, or if that is unknown.
-// Without an event, that is before those that are kept.
 func lastSeen(in *facts.Facts, p *explain.Problem) time.Time {
-	last, since := time.Time{}, stillTried
+	var warned, last time.Time
 	for i := range in.Events { // In the order of time.
-		if e := &in.Events[i]; e.Pod == p.Pods[0] && e.Warning() && e.Reason != "FailedScheduling" {
+		e := &in.Events[i]
+		warns := e.Pod == p.Pods[0] && e.Warning() && e.Reason != "FailedScheduling"
+		if warns {
+			warned = e.Last
+		}
+		if warns || e.Pod == p.Pods[0] && e.Source == meaning.ByKubelet {
 			last = e.Last
 		}
 	}
-	if last.IsZero() && in.EventsRead {
-		last, since = activeNamed(in, p.Pods[0]).CreatedAt, eventsKept
-	}
-	if in.Now.Sub(last) < since {
+	if in.Now.Sub(last) < stillTried {
 		return time.Time{}
 	}
-	return last
+	return warned
 }
 
 // addUnfit adds the reasons why no node can take the pod, and whether an autoscaler adds a node.
