@@ -18,7 +18,7 @@ var hostOfAddress = lazyregexp.New(`(?:\bhttps?://|host=)([^\s/"'` + "`" + `]+).
 // readHost puts the host that a message of Go names before the address, which means little alone.
 func readHost(e *KnownError, line string) {
 	host := hostOfAddress.Group(line)
-	if strings.Contains(line, "proxyconnect") || strings.Contains(line, "socks connect") { // The address is that of the proxy.
+	if strings.Contains(line, "proxyconnect") || strings.Contains(line, "socks connect") { // The address belongs to the proxy.
 		return
 	}
 	if host == "" || e.Subject == "" || strings.HasPrefix(host, e.Subject) || strings.HasPrefix(e.Subject, host) {
