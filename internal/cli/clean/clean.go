@@ -41,9 +41,9 @@ a JobSet are skipped.
 --dry-run and -o show the Jobs and end; with -o, they are printed as they are in
 the API server, as a list, or by name.
 
-Each Job is deleted only if it is still the one in the table. As in
-kubectl delete, --cascade=background deletes the pods, and orphan leaves them
-without an owner. If a Job cannot be deleted, a line says so, the others are deleted, and
+Each Job is deleted only if it is still the one in the table. As in kubectl
+delete, --cascade=background deletes the pods, and orphan leaves them without an
+owner. If a Job cannot be deleted, a line says so, the others are deleted, and
 the exit code is 1. After Ctrl-C (exit code 130) or SIGTERM (143), a line says
 how many were deleted. To keep what is known about a Job, use bundle first.`
 

@@ -60,7 +60,7 @@ func counted(change func(*corev1.Pod)) func(*corev1.Pod) {
 }
 
 const (
-	nobodyElse  = "find out what deletes or evicts"
+	findDeleter = "find out what deletes or evicts"
 	nothingKept = "restartPolicy Never: failed pods then stay"
 )
 
@@ -103,7 +103,7 @@ func TestRestartsUseUpTheLimit(t *testing.T) {
 			}
 			r := report(factsOf(job, tc.pods...))
 			wantText(t, r, append(tc.want, nothingKept)...)
-			wantWithout(t, r, nobodyElse, "pod failed,", "pods failed,")
+			wantWithout(t, r, findDeleter, "pod failed,", "pods failed,")
 			for _, c := range r.Causes {
 				if !c.Consequence && name != "waited to be restarted" {
 					t.Errorf("%+v is told as a cause", c)
@@ -142,7 +142,7 @@ func TestRestartsAreExplainedWithoutTheirPods(t *testing.T) {
 			f.Events = tc.events
 			r := report(f)
 			wantText(t, r, append(tc.want, nothingKept)...)
-			wantWithout(t, r, nobodyElse, "let nothing delete")
+			wantWithout(t, r, findDeleter, "let nothing delete")
 			if len(r.Causes) != len(tc.events) || len(r.Causes) > 0 && !r.Causes[0].Consequence {
 				t.Errorf("%+v", r.Causes)
 			}
@@ -181,12 +181,12 @@ func TestDeletionsFailOnFailureJobsToo(t *testing.T) {
 
 	f = factsOf(restarting(0, 1))
 	f.Events = []input.Event{failedEvent(deletedPod, "a", 1, 9*time.Minute)}
-	wantText(t, report(f), "backoffLimit 0 allows no retries", nobodyElse+" the Job's pods")
+	wantText(t, report(f), "backoffLimit 0 allows no retries", findDeleter+" the Job's pods")
 
 	// Nothing shows whether restarts led to deletions long before the end.
 	f = factsOf(restarting(1, 2))
 	f.Events = []input.Event{failedEvent(deletedAfterExit7, "a", 2, 20*time.Minute)}
-	wantText(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", nobodyElse+" the Job's pods")
+	wantText(t, report(f), "2 pods failed, and backoffLimit 1 allows 1 retry", findDeleter+" the Job's pods")
 
 	evicted := func(p *corev1.Pod) {
 		stopped(restartedPod(5, 7, 9*time.Minute), 137, ago(15*time.Minute))(p)
@@ -208,7 +208,7 @@ func TestControllersDeletionsAreNoCause(t *testing.T) {
 		ended(j, "DeadlineExceeded", "")
 	}), stoppedPod))
 	wantText(t, r, "container main exited with code 137", "read the whole log")
-	wantWithout(t, r, nobodyElse)
+	wantWithout(t, r, findDeleter)
 }
 
 // JOB-15, CLI-04: one restart at the end does not turn failures by drained nodes into restarts.

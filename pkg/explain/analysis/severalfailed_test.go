@@ -79,7 +79,7 @@ func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 	first, retry := input.LogTail{Pod: "a", Container: "main"}, input.LogTail{Pod: "b", Container: "main", Lines: []string{"error: key 7 already exists"}}
 	for name, tc := range map[string]struct {
 		in   input.Input
-		said string
+		line string
 		want string
 	}{
 		"another error":       {one, "error: no data", "Container main exited with code 3: error: no data; the latest retry failed differently: “error: key 7 already exists”"},
@@ -87,7 +87,7 @@ func TestRetryDoesNotSpeakForTheFirstAttempt(t *testing.T) {
 		"the same from begin": {one, "error: key 7 already exists", "Container main exited with code 3: error: key 7 already exists"},
 		"a pod beside it":     {beside, "error: no data", "Container main exited with code 3: error: key 7 already exists"},
 	} {
-		first.Lines = []string{tc.said}
+		first.Lines = []string{tc.line}
 		tc.in.Logs = []input.LogTail{retry, first}
 		r := report(tc.in)
 		if got := words.CauseSentence(&r.Causes[0]); got != tc.want {

@@ -68,7 +68,7 @@ func TestPodsThatTheControllerDeletedAreNotUnknown(t *testing.T) {
 			t.Errorf("%s: %d without a pod, %+v", name, r.FailuresWithoutPod, r.Causes)
 		}
 		for _, x := range r.Advice {
-			if strings.Contains(x.Text, nobodyElse) {
+			if strings.Contains(x.Text, findDeleter) {
 				t.Errorf("%s: %s", name, x.Text)
 			}
 		}
@@ -130,7 +130,7 @@ func TestPodsThatTheControllerDeletedAreNoFailures(t *testing.T) {
 			t.Errorf("%s: %d stopped and %d failed, want %d and %d: %+v", name, stopped, own, tc.stopped, tc.own, r.Causes)
 		}
 		if tc.own == 0 {
-			wantWithout(t, r, nobodyElse)
+			wantWithout(t, r, findDeleter)
 		}
 	}
 }

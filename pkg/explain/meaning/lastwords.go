@@ -102,7 +102,7 @@ func beneath(lines *logLines, at int) int {
 	}
 	for i, plain := at-1, 0; i >= 0 && plain < maxPlainLines; i-- {
 		switch before := lines.at(i); {
-		case before.says(), isChild && before.kind == lineMurmur:
+		case before.isSpecific(), isChild && before.kind == lineMurmur:
 			return beneath(lines, i)
 		case isOutcome && exception.MatchString(before.text):
 			return i
@@ -128,8 +128,8 @@ func wrapped(lines *logLines, at int, name string) int {
 	return at
 }
 
-// says reports whether the line is an error that says more than that something failed.
-func (l *logLine) says() bool {
+// isSpecific reports whether the line is an error that says more than that something failed.
+func (l *logLine) isSpecific() bool {
 	return l.kind == lineAlarm && !l.ranked && !child.MatchString(l.text) && !outcome.MatchString(l.text)
 }
 

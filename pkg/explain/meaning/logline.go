@@ -178,9 +178,9 @@ func readLine(raw string) *logLine {
 	}
 	switch line.kind = kindOf(line.text, slices.Contains(quietLevels, severity)); {
 	case (line.kind == linePlain || line.kind == lineAlarm) && slices.Contains(errorLevels, severity):
-		said := line.text[len(level.FindString(line.text)):]
-		line.kind, line.ranked = lineAlarm, kindOf(said, false) != lineAlarm
-		if line.ranked && hasAny(strings.ToLower(said), advices) {
+		message := line.text[len(level.FindString(line.text)):]
+		line.kind, line.ranked = lineAlarm, kindOf(message, false) != lineAlarm
+		if line.ranked && hasAny(strings.ToLower(message), advices) {
 			line.kind = linePlain
 		}
 	case line.kind == linePlain && line.indented:

@@ -229,7 +229,7 @@ func crashLoopQuote(p *explain.Problem, _ time.Time) quotation {
 	case p.Run.LastLine == "" && p.Run.MemoryLimit == nil:
 		return meansExit(cause.Meaning(p.Run.Exit.ExitCode, p.Run.Exit.Reason))
 	}
-	return said(p.Run.LastLine)
+	return output(p.Run.LastLine)
 }
 
 // crashLoopsText describes a container that is restarted repeatedly in several Jobs.

@@ -84,7 +84,7 @@ func causeClauses(c *explain.Cause) []string {
 	case c.Error != nil:
 		return meant(c.Error, "").clauses(c.Text+limitsClause(c), room(""))
 	case line != "":
-		return said(line).clauses(c.Text+limitsClause(c), room(""))
+		return output(line).clauses(c.Text+limitsClause(c), room(""))
 	case c.MemoryLimit != nil:
 		return []string{c.Text + limitsClause(c)}
 	case c.ExitCode == nil:

@@ -20,8 +20,8 @@ type quotation struct {
 	// most is the maximum number of its characters. whole reports whether it is not shortened further to fit into a sentence.
 	most  int
 	whole bool
-	// said reports whether it is a line of a program.
-	said bool
+	// isOutput reports whether it is a line of a program.
+	isOutput bool
 }
 
 // plainly returns a message after a colon.
@@ -29,9 +29,9 @@ func plainly(message string) quotation {
 	return quotation{message: message, before: ": ", most: maxUnquoted}
 }
 
-// said returns a line of a program after a colon.
-func said(line string) quotation {
-	return quotation{message: line, before: ": ", most: maxUnquoted, said: true}
+// output returns a line of a program after a colon.
+func output(line string) quotation {
+	return quotation{message: line, before: ": ", most: maxUnquoted, isOutput: true}
 }
 
 // inQuotes returns a message in quotes.
@@ -82,7 +82,7 @@ func (q quotation) clauses(text string, room int) []string {
 		}
 		message = own
 	}
-	if q.after == "”" || q.said && programName.MatchString(message) {
+	if q.after == "”" || q.isOutput && programName.MatchString(message) {
 		message = wording.Quoted(message)
 	}
 	return []string{text, message}

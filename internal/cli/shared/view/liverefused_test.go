@@ -33,7 +33,7 @@ func TestListsReplaceAForbiddenWatch(t *testing.T) {
 	s.open("train")
 	const want = "no permission to watch jobs: they are read every 5s instead\nno permission to watch pods: they are read every 30s instead\n" +
 		"no permission to watch events: they are read every 30s instead"
-	got := s.until("it is told", func(got *snapshot.Snapshot) bool { return gapsOf(got) == want })
+	got := s.until("the reason is shown", func(got *snapshot.Snapshot) bool { return gapsOf(got) == want })
 	if gap := got.Job.Report.Gaps[1]; gap.What != "watch pods" || gap.Command != "kubectl auth can-i watch pods -n ns1" {
 		t.Errorf("it looks as if there were no pods: %+v", gap)
 	}
@@ -90,7 +90,7 @@ func TestRefusedLogIsTriedAgain(t *testing.T) {
 		api.pods.Refuse["train-a"] = status
 		s := startLive(t, api)
 		lookAtLog(s, "train-a", snapshot.LogTarget{})
-		got := s.untilLog("it is told", func(l *snapshot.Log) bool {
+		got := s.untilLog("the reason is shown", func(l *snapshot.Log) bool {
 			return l.Why == "the log of pod train-a could not be read: "+status.Message
 		})
 		if got.Ended {
@@ -113,7 +113,7 @@ func TestRefusedPodIsShownInPlaceOfItsLog(t *testing.T) {
 	s := startLive(t, api)
 	lookAtLog(s, "train-a", snapshot.LogTarget{})
 	const why = "pods could not be read: no permission to get pods in namespace ns1"
-	s.untilLog("it is told", func(l *snapshot.Log) bool { return l.Why == why && !l.Ended })
+	s.untilLog("the reason is shown", func(l *snapshot.Log) bool { return l.Why == why && !l.Ended })
 	if got := steady(s, time.Minute, logAndPod); got.log.Why != why || len(got.pod.Gaps) != 1 || got.pod.Gaps[0].Text != why {
 		t.Errorf("log %+v, pod %+v", got.log, got.pod)
 	}

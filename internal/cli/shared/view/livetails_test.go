@@ -26,7 +26,7 @@ func TestMissingLogTailIsReadLater(t *testing.T) {
 	api.pods.Refuse["train-a"] = &clitest.Status{Code: 503, Reason: "ServiceUnavailable", Message: "try again"}
 	s := startLive(t, api)
 	s.open("train")
-	s.until("it is told", func(got *snapshot.Snapshot) bool {
+	s.until("the reason is shown", func(got *snapshot.Snapshot) bool {
 		return gapsOf(got) == "the log of pod train-a could not be read: try again"
 	})
 	s.pass(100 * time.Second)
@@ -48,7 +48,7 @@ func TestMissingLogTailIsReadLater(t *testing.T) {
 	gone.pods.Put(clitest.EndedPod(train, "train-a", 42, ""))
 	g := startLive(t, gone)
 	g.open("train")
-	g.until("it is told", func(got *snapshot.Snapshot) bool {
+	g.until("the reason is shown", func(got *snapshot.Snapshot) bool {
 		return gapsOf(got) == "the log of pod train-a could not be read: it is gone"
 	})
 	g.pass(100 * time.Second)

@@ -36,8 +36,9 @@ func (a *Accounting) addStopped(in *facts.Facts, fs *failures.Failures) {
 	for _, c := range stoppedCauses(in, fs) {
 		add(c)
 	}
+	failed := fs.PodNames()
 	for _, p := range in.Terminating {
-		if isCountedEarly(in, p) && !fs.PodNames()[p.Name] {
+		if !failed[p.Name] && isCountedEarly(in, p) {
 			c := goneCause(endings.OfPod(p, fs.EventEnds))
 			c.Source, c.Count, c.Pods = explain.SourcePods, 1, []string{p.Name}
 			add(c)
@@ -144,8 +145,11 @@ func killedCauses(in *facts.Facts, ends map[string]endings.PodEnd, unexplained i
 // isCountedEarly reports whether the status counts a terminating pod as failed before it has ended, which its controller shows by
 // removing the finalizer: others deleted the pod, and podReplacementPolicy is TerminatingOrFailed.
 func isCountedEarly(in *facts.Facts, p *input.Pod) bool {
+	if !p.IsTerminating() || p.Finalizer || in.Decision.Decided() || in.Job.DeletionTimestamp != nil || in.StopReason(p.DeletedAt) != explain.StoppedExcess {
+		return false
+	}
 	at, _ := in.DeletedByController(p.Name, p.DeletedAt)
-	return p.IsTerminating() && !p.Finalizer && at.IsZero() && in.EventsRead && in.NamesDeletions() && !in.Decision.Decided() && in.Job.DeletionTimestamp == nil && in.StopReason(p.DeletedAt) == explain.StoppedExcess
+	return at.IsZero() && in.EventsRead && in.NamesDeletions()
 }
 
 // goneCause returns the cause of pods that only events still show.

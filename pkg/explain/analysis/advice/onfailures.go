@@ -63,7 +63,7 @@ func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) 
 	return out
 }
 
-// runsBeside returns a pod that was still terminating when the failed pod, its replacement, started; "" if there is none.
+// runsBeside returns the pod that the failed pod replaced, if that was still terminating when the failed pod started; otherwise "".
 func runsBeside(in *facts.Facts, f *failures.Failure) string {
 	if jobspec.PodReplacementPolicy(in.Spec) == batchv1.Failed || !in.Indexed() && ptr.Deref(in.Spec.Parallelism, 1) > 1 {
 		return "" // It waited for the end of the pod that it replaced, or it may have replaced another one.

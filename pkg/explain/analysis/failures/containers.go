@@ -119,7 +119,7 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
 }
 
-// words returns the line of the message, or else of the log, of the failed container that may say why it failed, "" if there is none.
+// words returns the line that may say why the container failed, from its message or else its log; "" if there is none.
 func (f *Failure) words(in *facts.Facts) string {
 	return cmp.Or(meaning.LastLine(strings.Split(f.Message(), "\n")), f.lastLine(in))
 }

@@ -102,7 +102,7 @@ func hostPortsOf(spec *corev1.PodSpec) string {
 	return wording.Enumerate(ports, "or")
 }
 
-// holderOf returns a pod of the Job that is on a node, "" if there is none.
+// holderOf returns a pod of the Job that has a node, or "".
 func holderOf(in *facts.Facts) string {
 	for _, pod := range in.Active {
 		if pod.Node != "" {
