@@ -17,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -41,23 +40,25 @@ type madePod struct {
 	index int
 }
 
-func newView(ctx context.Context, client kubernetes.Interface) (*view, error) {
+func newView(ctx context.Context, planes map[string]*plane) (*view, error) {
 	v := &view{
 		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, created: map[string][]madePod{}, changed: make(chan struct{}),
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
-	for _, informer := range []cache.SharedInformer{factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()} {
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: v.stored, UpdateFunc: func(_, now any) { v.stored(now) }, DeleteFunc: v.deleted,
-		})
-		if err != nil {
-			return nil, err
+	for ns, p := range planes {
+		factory := informers.NewSharedInformerFactoryWithOptions(p.client, 0, informers.WithNamespace(ns))
+		for _, informer := range []cache.SharedInformer{factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()} {
+			_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc: v.stored, UpdateFunc: func(_, now any) { v.stored(now) }, DeleteFunc: v.deleted,
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
-	}
-	factory.Start(ctx.Done())
-	for _, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return nil, errors.New("watching Jobs and pods")
+		factory.Start(ctx.Done())
+		for _, synced := range factory.WaitForCacheSync(ctx.Done()) {
+			if !synced {
+				return nil, errors.New("watching Jobs and pods")
+			}
 		}
 	}
 	return v, nil
