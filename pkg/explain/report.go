@@ -6,6 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -68,12 +69,7 @@ func (r *Report) IsTimeless() bool {
 
 // Pod returns the pod of that name, nil if the report does not have it.
 func (r *Report) Pod(name string) *PodInfo {
-	for i := range r.Pods {
-		if r.Pods[i].Name == name {
-			return &r.Pods[i]
-		}
-	}
-	return nil
+	return lists.First(r.Pods, func(p *PodInfo) bool { return p.Name == name })
 }
 
 // ReportList is the explanation of several Jobs.

@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
@@ -172,20 +173,12 @@ func KnownTime(t metav1.Time) time.Time {
 
 // EndOf returns the named container if its last run ended with this exit code, or nil.
 func (p *Pod) EndOf(name string, code int32) *Container {
-	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
-	if i < 0 {
-		return nil
-	}
-	return &p.Containers[i]
+	return lists.First(p.Containers, func(c *Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
 }
 
 // WaitingFor returns the first container with one of these waiting reasons, or nil.
 func (p *Pod) WaitingFor(reasons ...string) *Container {
-	i := slices.IndexFunc(p.Containers, func(c Container) bool { return slices.Contains(reasons, c.Waiting) })
-	if i < 0 {
-		return nil
-	}
-	return &p.Containers[i]
+	return lists.First(p.Containers, func(c *Container) bool { return slices.Contains(reasons, c.Waiting) })
 }
 
 // State returns the pod's state in one word, the same as kubectl's where possible.
@@ -269,4 +262,12 @@ func (p *Pod) LastFailure() *Container {
 // LooksWell reports whether nothing holds the pod, and no container has ended or waits, as with nearly all pods.
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
+}
+
+// PodNamed returns the pod of that name, nil if there is none.
+func PodNamed(pods []*Pod, name string) *Pod {
+	if i := slices.IndexFunc(pods, func(p *Pod) bool { return p.Name == name }); i >= 0 {
+		return pods[i]
+	}
+	return nil
 }

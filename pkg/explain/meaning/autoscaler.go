@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -110,10 +111,7 @@ func (a *Autoscaler) Advice() (text, command string) {
 }
 
 func (a *Autoscaler) row() *autoscalerRow {
-	if i := slices.IndexFunc(autoscalerReasons, func(r autoscalerRow) bool { return r.kind == a.Kind }); i >= 0 {
-		return &autoscalerReasons[i]
-	}
-	return &autoscalerRow{}
+	return cmp.Or(lists.First(autoscalerReasons, func(r *autoscalerRow) bool { return r.kind == a.Kind }), &autoscalerRow{})
 }
 
 func (a *Autoscaler) fill(template string) string {

@@ -7,10 +7,12 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -86,10 +88,7 @@ func rowOf(kind TroubleKind) *row[TroubleKind] {
 
 // rowIn returns the row of a kind, an empty one if there is none.
 func rowIn[K ~string](rows []row[K], kind K) *row[K] {
-	if i := slices.IndexFunc(rows, func(r row[K]) bool { return r.kind == kind }); i >= 0 {
-		return &rows[i]
-	}
-	return &row[K]{}
+	return cmp.Or(lists.First(rows, func(r *row[K]) bool { return r.kind == kind }), &row[K]{})
 }
 
 // match returns the submatches of the first pattern that matches the message, with its pattern; nil if none does.
@@ -121,18 +120,18 @@ func (r *row[K]) read(message string, fields map[string]*string) {
 // first returns the first row that matches, or a row that matches and to which that one yields, possibly over others; nil if
 // there is none.
 func first[R any](rows []R, matches func(*R) bool, yields func(r, other *R) bool) *R {
-	i := slices.IndexFunc(rows, func(r R) bool { return matches(&r) })
-	if i < 0 {
-		return nil
-	}
+	found := lists.First(rows, matches)
 	for range rows { // The limit ends a circle.
-		j := slices.IndexFunc(rows, func(other R) bool { return yields(&rows[i], &other) && matches(&other) })
-		if j < 0 {
-			break
+		if found == nil {
+			return nil
 		}
-		i = j
+		next := lists.First(rows, func(other *R) bool { return yields(found, other) && matches(other) })
+		if next == nil {
+			return found
+		}
+		found = next
 	}
-	return &rows[i]
+	return found
 }
 
 // find returns the row of a message, nil if there is none.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -329,8 +330,8 @@ func (r *errorRow) match(code int32, line, lower string) []string {
 
 func (e *KnownError) row() *errorRow {
 	for _, rows := range [][]errorRow{startErrors, setupErrors, programErrors} {
-		if i := slices.IndexFunc(rows, func(r errorRow) bool { return r.kind == e.Kind }); i >= 0 {
-			return &rows[i]
+		if r := lists.First(rows, func(r *errorRow) bool { return r.kind == e.Kind }); r != nil {
+			return r
 		}
 	}
 	return &errorRow{}

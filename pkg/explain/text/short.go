@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -78,7 +79,7 @@ func (v *short) time() string {
 	if r.Job.DurationSeconds != nil {
 		took = wording.Seconds(*r.Job.DurationSeconds)
 	}
-	inBackoff := slices.IndexFunc(r.Waits, func(w explain.Wait) bool { return w.Kind == explain.WaitBackoff && v.pods.Active == 0 })
+	backoff := lists.First(r.Waits, func(w *explain.Wait) bool { return w.Kind == explain.WaitBackoff && v.pods.Active == 0 })
 	switch named := v.named(); {
 	case !r.Job.Finished.IsZero():
 		ago := " (" + v.frame.When(r.Job.Finished) + ")"
@@ -88,8 +89,8 @@ func (v *short) time() string {
 		return ago
 	case named != nil && !named.Since.IsZero() && v.isHeldBy(named):
 		return " for " + wording.Age(v.frame.Now.Sub(named.Since.Time))
-	case inBackoff >= 0:
-		return " for another " + wording.Age(r.Waits[inBackoff].Until.Sub(v.frame.Now))
+	case backoff != nil:
+		return " for another " + wording.Age(backoff.Until.Sub(v.frame.Now))
 	case took != "" && r.Verdict.Outcome == reconcile.OutcomeOpen:
 		return " for " + took
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -120,9 +121,8 @@ func (v *short) pod() []labeled {
 	if link := v.evidence(explain.EvidencePod); link != nil && v.isSingle() {
 		attempts := int32(0)
 		if x := v.report.Indexes; x != nil && link.Index != nil {
-			at := slices.IndexFunc(x.Details, func(d explain.IndexInfo) bool { return d.Index == *link.Index })
-			if at >= 0 {
-				attempts = x.Details[at].Attempts
+			if d := lists.First(x.Details, func(d *explain.IndexInfo) bool { return d.Index == *link.Index }); d != nil {
+				attempts = d.Attempts
 			}
 		}
 		return labelOf("Pod", layout.Plain, words.PodPlace(v.podInfo(link.Pod), link.Attempt, attempts))
@@ -152,12 +152,7 @@ func (v *short) podInfo(name string) *explain.PodInfo {
 }
 
 func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
-	for i := range v.report.Evidence {
-		if v.report.Evidence[i].Kind == kind {
-			return &v.report.Evidence[i]
-		}
-	}
-	return nil
+	return lists.First(v.report.Evidence, func(e *explain.Evidence) bool { return e.Kind == kind })
 }
 
 // log returns the last lines of the log of that pod, or why they could not be read.
@@ -168,10 +163,8 @@ func (v *short) log() []labeled {
 		}
 		return []labeled{{label: "Log", quote: shortLog(link)}}
 	}
-	for i := range v.report.Gaps {
-		if g := &v.report.Gaps[i]; isLogGap(g) {
-			return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
-		}
+	if g := lists.First(v.report.Gaps, isLogGap); g != nil {
+		return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
 	}
 	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -161,10 +162,8 @@ func (v *view) summaryRule() {
 	}
 	spans := layout.Of(layout.Text(layout.Accent, section.RuleLabel(verdict.Rule, verdict.RuleName)))
 	if policy := v.report.FailurePolicy; policy != nil && verdict.Rule != nil {
-		for _, rule := range policy.Rules {
-			if rule.Index == *verdict.Rule {
-				spans = append(spans, plain(fmt.Sprintf(": %s if %s", rule.Action, rule.Requirement)))
-			}
+		if rule := lists.First(policy.Rules, func(r *explain.FailureRule) bool { return r.Index == *verdict.Rule }); rule != nil {
+			spans = append(spans, plain(fmt.Sprintf(": %s if %s", rule.Action, rule.Requirement)))
 		}
 	}
 	v.page.Field("Rule", spans...)

@@ -281,13 +281,7 @@ func loopOf(in *facts.Facts, p *explain.Problem) *input.Container {
 	return nil
 }
 
-func activePod(in *facts.Facts, name string) *input.Pod {
-	i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return in.Active[i]
-}
+func activePod(in *facts.Facts, name string) *input.Pod { return input.PodNamed(in.Active, name) }
 
 // onRefusal returns advice by the kind of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // settled is how long a restarted container has to run until its failures are over, the same time as in the kubelet.
@@ -15,22 +16,14 @@ const atLeast = 30 * time.Second
 
 // CrashLoop returns the first container of an active pod that fails and is restarted, again and again, or nil.
 func (in *Facts) CrashLoop(p *input.Pod) *input.Container {
-	for i := range p.Containers {
-		if c := &p.Containers[i]; in.FailsRepeatedly(c) {
-			return c
-		}
-	}
-	return nil
+	return lists.First(p.Containers, in.FailsRepeatedly)
 }
 
 // Restarted returns the first container of an active pod that failed and runs again, unless it is in a crash loop, or nil.
 func (in *Facts) Restarted(p *input.Pod) *input.Container {
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Running && c.Before && c.ExitCode != 0 && c.Restarts > 0 && !in.FailsRepeatedly(c) {
-			return c
-		}
-	}
-	return nil
+	return lists.First(p.Containers, func(c *input.Container) bool {
+		return c.Running && c.Before && c.ExitCode != 0 && c.Restarts > 0 && !in.FailsRepeatedly(c)
+	})
 }
 
 // FailsRepeatedly reports whether a container of an active pod is in a crash loop. A crash loop lasts while the container

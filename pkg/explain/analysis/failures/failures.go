@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -224,9 +225,8 @@ func (f *Failure) Matched() bool { return f.Match != nil && f.Match.Matched() }
 func (f *Failure) Container() *input.Container {
 	if f.Consequence {
 		// A stopped container shows nothing; its end before a restart may.
-		i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Before && c.ExitCode != 0 })
-		if i >= 0 {
-			return &f.Pod.Containers[i]
+		if c := lists.First(f.Pod.Containers, func(c *input.Container) bool { return c.Before && c.ExitCode != 0 }); c != nil {
+			return c
 		}
 	}
 	if hidden := &f.Kind.Hidden; hidden.Container != "" {
@@ -235,11 +235,7 @@ func (f *Failure) Container() *input.Container {
 	if c := &f.Kind.Cause; c.Container != "" {
 		return f.Pod.EndOf(c.Container, c.ExitCode)
 	}
-	i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Ended })
-	if i < 0 {
-		return nil
-	}
-	return &f.Pod.Containers[i]
+	return lists.First(f.Pod.Containers, func(c *input.Container) bool { return c.Ended })
 }
 
 // Ending returns the end of the pod from outside its containers, nil if none is known.

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.
@@ -58,9 +59,9 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 
 // yieldToLeader makes a refusal that waits for the leader of the Job a minor problem, if another one keeps that pod from a node.
 func yieldToLeader(all []explain.Problem) {
-	refused := slices.IndexFunc(all, func(p explain.Problem) bool { return p.Refusal.WaitsForLeader() })
-	if refused >= 0 && slices.ContainsFunc(all, func(p explain.Problem) bool { return p.Blocks && len(p.Pods) > 0 }) {
-		all[refused].Blocks = false
+	refused := lists.First(all, func(p *explain.Problem) bool { return p.Refusal.WaitsForLeader() })
+	if refused != nil && slices.ContainsFunc(all, func(p explain.Problem) bool { return p.Blocks && len(p.Pods) > 0 }) {
+		refused.Blocks = false
 	}
 }
 

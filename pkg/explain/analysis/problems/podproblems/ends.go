@@ -10,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -130,14 +131,14 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 		if pod.Phase != corev1.PodSucceeded {
 			continue
 		}
-		i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
-			return c.Reason == cause.OOMKilled && (!c.Before || in.IsSidecar(&c)) // The work that a sidecar missed is not repeated.
+		killed := lists.First(pod.Containers, func(c *input.Container) bool {
+			return c.Reason == cause.OOMKilled && (!c.Before || in.IsSidecar(c)) // The work that a sidecar missed is not repeated.
 		})
-		if i < 0 {
+		if killed == nil {
 			continue
 		}
-		p := processOOMKilled(in, &pod.Containers[i])
-		found.add(key{*p.Run.Exit, in.MemoryLimit(&pod.Containers[i])}, pod.Name, &p)
+		p := processOOMKilled(in, killed)
+		found.add(key{*p.Run.Exit, in.MemoryLimit(killed)}, pod.Name, &p)
 	}
 	return found.mostFrequentFirst()
 }
@@ -162,13 +163,13 @@ func heldByOOM(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	if pod.Phase != corev1.PodPending || in.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
 		return nil
 	}
-	i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
+	killed := lists.First(pod.Containers, func(c *input.Container) bool {
 		return c.Init && c.Ended && !c.Before && c.ExitCode == 0 && c.Reason == cause.OOMKilled && !c.EndedAt.IsZero() && in.Now.Sub(c.EndedAt) >= endSlack
 	})
-	if i < 0 || slices.ContainsFunc(pod.Lineup, func(m input.Member) bool { return m.Running && !m.Sidecar }) {
+	if killed == nil || slices.ContainsFunc(pod.Lineup, func(m input.Member) bool { return m.Running && !m.Sidecar }) {
 		return nil
 	}
-	p := processOOMKilled(in, &pod.Containers[i])
+	p := processOOMKilled(in, killed)
 	p.Blocks, p.Role.Later = true, in.MainContainers()
 	return &p
 }

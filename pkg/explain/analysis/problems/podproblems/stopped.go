@@ -8,6 +8,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -35,7 +36,8 @@ func StoppedContainers(in *facts.Facts) []explain.Problem {
 		}
 		if _, known := probes.places[at]; !known {
 			probes.add(at, e.Pod, &explain.Problem{
-				Kind: explain.ProblemContainerStopped, Blocks: true, Since: explain.TimeOf(e.Began()), Container: e.Container, Node: nodeOf(in, e.Pod), Details: []string{e.Message},
+				Kind: explain.ProblemContainerStopped, Blocks: true, Since: explain.TimeOf(e.Began()), Container: e.Container,
+				Node: input.PodNamed(in.Active, e.Pod).Node, Details: []string{e.Message},
 			})
 		}
 	}
@@ -51,25 +53,10 @@ func StoppedContainers(in *facts.Facts) []explain.Problem {
 
 // seemsToRun reports whether the container of an event runs by the status of its pod, since before the event.
 func seemsToRun(in *facts.Facts, e *input.Event) bool {
-	pod := activeNamed(in, e.Pod)
+	pod := input.PodNamed(in.Active, e.Pod)
 	if pod == nil || pod.Phase != corev1.PodRunning {
 		return false
 	}
-	for i := range pod.Containers {
-		if c := &pod.Containers[i]; c.Name == e.Container {
-			return c.Running && c.RunsSince.Before(e.Began())
-		}
-	}
-	return true // A container that is not listed has been running since its start.
+	c := lists.First(pod.Containers, func(c *input.Container) bool { return c.Name == e.Container })
+	return c == nil || c.Running && c.RunsSince.Before(e.Began()) // A container that is not listed has been running since its start.
 }
-
-func activeNamed(in *facts.Facts, name string) *input.Pod {
-	for _, pod := range in.Active {
-		if pod.Name == name {
-			return pod
-		}
-	}
-	return nil
-}
-
-func nodeOf(in *facts.Facts, pod string) string { return activeNamed(in, pod).Node }
