@@ -113,6 +113,17 @@ type errorPattern struct {
 // shell holds the exit codes of a shell for a command that it cannot execute, and for one that it does not find.
 var shell = []int32{126, 127}
 
+// OfExit returns the error that the exit code of a shell stands for; nil for other exit codes.
+func OfExit(code int32) *KnownError {
+	switch code {
+	case shell[0]:
+		return &KnownError{Kind: ErrorNotExecutable}
+	case shell[1]:
+		return &KnownError{Kind: ErrorCommandNotFound}
+	}
+	return nil
+}
+
 // startErrors are errors of a container runtime or a shell that cannot execute the command: runc, crun and shells.
 var startErrors = []errorRow{
 	{

@@ -94,8 +94,8 @@ func adviseLogs(text, command string) []explain.Advice {
 // propose returns advice on policies, which may be nil. For a finished Job, package whatif adds how they would have changed the
 // outcome, if they would, and the command that shows it.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
-	if p == nil || !in.Finished() {
-		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
+	if !in.Finished() {
+		p = nil
 	}
 	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p}}
 }
@@ -139,18 +139,17 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 	if known := meaning.StartErrorIn(message); known != nil {
 		return errorRemedy(in, c, known)
 	}
-	return words.StartAdvice(c.Name)
+	return fmt.Sprintf(words.FixStart, c.Name)
 }
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	container := meaning.Container{
+	return known.Advice(meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
-	}
-	return known.Advice(container)
+	})
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.

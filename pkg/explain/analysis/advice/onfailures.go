@@ -56,7 +56,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 // onReplacement returns advice on the fields that say when a failed pod is replaced.
 func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	if before := runsBeside(in, f); before != "" {
-		out = advise(words.ReplaceLater(f.Pod.Name, before), "")
+		out = advise(fmt.Sprintf(words.ReplaceLater, f.Pod.Name, before), "")
 	}
 	if in.QueueEnds() {
 		out = append(out, advise(words.SetCompletions, "")...)
@@ -143,19 +143,15 @@ func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container, text string)
 
 // onMemory returns advice on several containers that ran out of memory.
 func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice) {
-	limits := make([]string, len(killed))
-	for i, c := range killed {
-		limit := in.MemoryLimit(c)
-		if limits[i] = c.Name + " (" + limit.Value + ")"; limit.From != input.LimitOfTemplate {
-			limits = nil
-			break
-		}
-	}
-	if limits != nil {
-		return advise(words.RaiseMemoryLimits(limits), "")
-	}
+	var limits []string
 	for _, c := range killed {
+		if limit := in.MemoryLimit(c); limit.From == input.LimitOfTemplate {
+			limits = append(limits, c.Name+" ("+limit.Value+")")
+		}
 		out = append(out, advise(memoryAdvice(in, c), "")...)
+	}
+	if len(limits) == len(killed) {
+		return advise(words.RaiseMemoryLimits(limits), "")
 	}
 	return out
 }

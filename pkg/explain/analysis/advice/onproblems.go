@@ -117,7 +117,7 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 // memory limit. Any other cause may be in what the program works with.
 func isOfTemplate(p *explain.Problem) bool {
 	e := p.Run.Exit
-	return p.Run.MemoryLimit != nil || e != nil && (e.ExitCode == 126 || e.ExitCode == 127 || cause.NeverRan(e.Reason))
+	return p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
 }
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
@@ -266,7 +266,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Start.Trouble.IsUnbound():
 		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
-		return words.FindOtherUser(p.Start.Claims[0].Name)
+		return fmt.Sprintf(words.FindOtherUser, p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}
@@ -309,9 +309,9 @@ func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advi
 	case name == in.OurName:
 		return append(builtIn, advise(words.StartController, "kubectl batchjob controller")...)
 	case in.OurName != "" && typo.Distance(name, in.OurName) <= maxTypos:
-		return advise(words.MisspelledController(name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
+		return advise(fmt.Sprintf(words.MisspelledController, name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
 	}
-	return append(builtIn, advise(words.StartOtherController(name), "")...)
+	return append(builtIn, advise(fmt.Sprintf(words.StartOtherController, name), "")...)
 }
 
 // replaceManagedBy returns the command that replaces the Job, because managedBy, here as JSON, is immutable.
