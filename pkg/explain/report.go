@@ -67,6 +67,14 @@ func (r *Report) IsTimeless() bool {
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
+// Named returns the problem that the verdict names, nil if it names none.
+func (r *Report) Named() *Problem {
+	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
+		return &r.Problems[*at]
+	}
+	return nil
+}
+
 // Pod returns the pod of that name, nil if the report does not have it.
 func (r *Report) Pod(name string) *PodInfo {
 	return lists.First(r.Pods, func(p *PodInfo) bool { return p.Name == name })

@@ -5,10 +5,8 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -32,15 +30,6 @@ func CronJob(ctx context.Context, client kube.Interface, namespace, name string,
 		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: namespace, Name: name}
 		return in, call.Wrap(err)
 	}
-	about := fields.Set{"involvedObject.kind": "CronJob", "involvedObject.name": name}
-	if cronJob.UID != "" {
-		about["involvedObject.uid"] = string(cronJob.UID)
-	}
-	_, _, err = EachEvent(ctx, client, namespace, about, func() { in.Events = nil }, func(e *corev1.Event) {
-		in.Events = append(in.Events, input.EventOf(e))
-	})
-	if err != nil {
-		in.Gaps = append(in.Gaps, GapOf(namespace, "list", "events", err))
-	}
+	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("CronJob", name, cronJob.UID))
 	return in, ctx.Err()
 }

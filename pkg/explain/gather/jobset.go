@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -38,15 +36,6 @@ func JobSet(ctx context.Context, client kube.Interface, namespace, name string, 
 	if jobs > 0 {
 		return in, nil
 	}
-	about := fields.Set{"involvedObject.kind": "JobSet", "involvedObject.name": name}
-	if uid := in.JobSet.Metadata.UID; uid != "" {
-		about["involvedObject.uid"] = string(uid)
-	}
-	_, _, err = EachEvent(ctx, client, namespace, about, func() { in.Events = nil }, func(e *corev1.Event) {
-		in.Events = append(in.Events, input.EventOf(e))
-	})
-	if err != nil {
-		in.Gaps = append(in.Gaps, GapOf(namespace, "list", "events", err))
-	}
+	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("JobSet", name, in.JobSet.Metadata.UID))
 	return in, ctx.Err()
 }

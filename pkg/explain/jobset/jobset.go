@@ -4,7 +4,6 @@ package jobset
 
 import (
 	"cmp"
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -244,5 +243,5 @@ func one(text, command string) []explain.Advice {
 
 // kubectl returns a command with the namespace of the JobSet.
 func kubectl(r *explain.JobSetReport, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
+	return explain.Kubectl(r.Namespace, format, args...)
 }

@@ -80,23 +80,12 @@ var autoscalerReasons = []autoscalerRow{
 // readReason sets the kind of the reason in a message.
 func (a *Autoscaler) readReason(message string) {
 	for i := range autoscalerReasons {
-		r := &autoscalerReasons[i]
-		m := r.pattern.FindStringSubmatch(message)
-		if m == nil {
+		r, count := &autoscalerReasons[i], ""
+		if !readGroups(r.pattern, message, map[string]*string{"groups": &count, "name": &a.Name, "limits": &a.Limits}) {
 			continue
 		}
-		a.Kind = r.kind
-		for n, group := range r.pattern.SubexpNames() {
-			switch group {
-			case "groups":
-				groups, _ := strconv.ParseInt(m[n], 10, 32)
-				a.Groups = int32(groups)
-			case "name":
-				a.Name = m[n]
-			case "limits":
-				a.Limits = m[n]
-			}
-		}
+		groups, _ := strconv.ParseInt(count, 10, 32)
+		a.Kind, a.Groups = r.kind, int32(groups)
 		return
 	}
 }

@@ -91,30 +91,33 @@ func rowIn[K ~string](rows []row[K], kind K) *row[K] {
 	return cmp.Or(lists.First(rows, func(r *row[K]) bool { return r.kind == kind }), &row[K]{})
 }
 
-// match returns the submatches of the first pattern that matches the message, with its pattern; nil if none does.
-func (r *row[K]) match(message string) (*lazyregexp.Regexp, []string) {
-	for _, pattern := range r.patterns {
-		if m := pattern.FindStringSubmatch(message); m != nil {
-			return pattern, m
-		}
-	}
-	return nil, nil
-}
-
 func (r *row[K]) matches(message string) bool {
 	return slices.ContainsFunc(r.patterns, func(p *lazyregexp.Regexp) bool { return p.MatchString(message) })
 }
 
 func (r *row[K]) yields(other *row[K]) bool { return slices.Contains(r.yieldsTo, other.kind) }
 
-// read sets the fields to the groups of the row's pattern in the message.
+// read sets the fields to the groups of the first of the row's patterns that matches the message.
 func (r *row[K]) read(message string, fields map[string]*string) {
-	pattern, match := r.match(message)
+	for _, pattern := range r.patterns {
+		if readGroups(pattern, message, fields) {
+			return
+		}
+	}
+}
+
+// readGroups sets the fields to the groups of the pattern in the message that are not empty. It reports whether the pattern matches.
+func readGroups(pattern *lazyregexp.Regexp, message string, fields map[string]*string) bool {
+	match := pattern.FindStringSubmatch(message)
+	if match == nil {
+		return false
+	}
 	for n, group := range pattern.SubexpNames() {
 		if field := fields[group]; field != nil && match[n] != "" {
 			*field = match[n]
 		}
 	}
+	return true
 }
 
 // first returns the first row that matches, or a row that matches and to which that one yields, possibly over others; nil if

@@ -14,10 +14,10 @@ import (
 )
 
 const (
-	shareWidth = 10
-	// indexesLimit is the length at which lists of indexes are cut, as in kubectl describe (CLI-02).
-	indexesLimit = 50
-	podExamples  = 3
+	shareWidth  = 10
+	podExamples = 3
+	// IndexesLimit is the length at which lists of indexes are cut, as in kubectl describe (CLI-02).
+	IndexesLimit = 50
 )
 
 // Causes draws the failures by cause, the most frequent first, with their shares, and the failures with an unknown cause.

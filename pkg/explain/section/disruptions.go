@@ -70,7 +70,7 @@ func placesOf(f *Frame, one, many, intervals string) string {
 	if intervals == "" {
 		return ""
 	}
-	return either(!strings.ContainsAny(intervals, ",-"), one, many) + " " + f.Crop(intervals, indexesLimit)
+	return either(!strings.ContainsAny(intervals, ",-"), one, many) + " " + f.Crop(intervals, IndexesLimit)
 }
 
 // listOf returns the first names of a list after a word, "" for none.

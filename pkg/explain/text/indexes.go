@@ -9,9 +9,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
-// indexesLimit is the length at which lists of indexes are cut, as in kubectl describe (CLI-02).
-const indexesLimit = 50
-
 // indexes writes the lists by state, and the details of indexes with failures.
 func (v *view) indexes() {
 	x := v.report.Indexes
@@ -23,7 +20,7 @@ func (v *view) indexes() {
 	v.page.Table(indentSection, layout.TableOf([]layout.Column[section.IndexState]{
 		{Cell: func(s *section.IndexState) layout.Line { return cell(s.Style, s.Word) }},
 		{Right: true, Text: func(s *section.IndexState) string { return wording.Thousands(s.Count) }},
-		{Wrap: true, Min: proseWidth, Text: func(s *section.IndexState) string { return v.frame.Crop(s.List, indexesLimit) }},
+		{Wrap: true, Min: proseWidth, Text: func(s *section.IndexState) string { return v.frame.Crop(s.List, section.IndexesLimit) }},
 	}, states))
 
 	if len(x.Details) == 0 {

@@ -140,9 +140,9 @@ func groupCause(l *explain.ReportList, g *explain.JobGroup) string {
 // jobCause returns the problem of a Job, or its causes.
 func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	own := section.OwnCauses(r)
-	switch at := r.Verdict.Problem; {
-	case g.Problem != nil && at != nil && *at >= 0 && int(*at) < len(r.Problems):
-		return r.Problems[*at].Text
+	switch named := r.Named(); {
+	case g.Problem != nil && named != nil:
+		return named.Text
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:

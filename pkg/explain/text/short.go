@@ -80,7 +80,7 @@ func (v *short) time() string {
 		took = wording.Seconds(*r.Job.DurationSeconds)
 	}
 	backoff := lists.First(r.Waits, func(w *explain.Wait) bool { return w.Kind == explain.WaitBackoff && v.pods.Active == 0 })
-	switch named := v.named(); {
+	switch named := r.Named(); {
 	case !r.Job.Finished.IsZero():
 		ago := " (" + v.frame.When(r.Job.Finished) + ")"
 		if took != "" {
@@ -100,14 +100,6 @@ func (v *short) time() string {
 // isHeldBy reports whether the state of the Job is as old as the problem: a Job that runs may lack pods for a shorter time.
 func (v *short) isHeldBy(p *explain.Problem) bool {
 	return v.report.Verdict.Stalled || p.Kind == explain.ProblemSuspended || p.Kind == explain.ProblemDeleting
-}
-
-// named returns the problem that the verdict names, nil if it names none.
-func (v *view) named() *explain.Problem {
-	if at := v.report.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(v.report.Problems) {
-		return &v.report.Problems[*at]
-	}
-	return nil
 }
 
 // sentence writes a paragraph of the answer.

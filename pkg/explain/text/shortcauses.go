@@ -14,7 +14,7 @@ import (
 
 // answer writes the problem that blocks the Job, the reason of its end, and the causes of its failures.
 func (v *short) answer() {
-	if p := v.named(); p != nil {
+	if p := v.report.Named(); p != nil {
 		v.sentence(layout.Plain, p.Text)
 	}
 	if ended := words.EndHeadline(&v.report.Verdict); ended != "" {
@@ -79,7 +79,7 @@ func (v *short) cause(c *explain.Cause, width int) {
 	}
 	v.page.Para(indentSection, hang, layout.Text(layout.Bad|layout.Bold, fmt.Sprintf("%*s  ", width, label)), layout.Text(layout.Bold, wording.Sentence(text)))
 	if list := c.FailedIndexes; list != "" {
-		v.page.Para(hang, hang, layout.Text(layout.Muted, v.frame.Crop(list, indexesLimit)))
+		v.page.Para(hang, hang, layout.Text(layout.Muted, v.frame.Crop(list, section.IndexesLimit)))
 	}
 	if !v.isSingle() {
 		v.page.Command(hang, c.Command)

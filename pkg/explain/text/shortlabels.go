@@ -96,7 +96,7 @@ func (v *short) failedIndexes() []labeled {
 	if !v.isSingle() || v.own[0].FailedIndexCount < 2 {
 		return nil
 	}
-	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, indexesLimit))
+	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, section.IndexesLimit))
 }
 
 // lostSeconds is the pod time that makes disruptions worth a line.
@@ -130,7 +130,7 @@ func (v *short) pod() []labeled {
 	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 && !v.namesCause(note.Text) {
 		return labelOf("Pods", layout.Plain, wording.Sentence(note.Text))
 	}
-	p := v.named()
+	p := v.report.Named()
 	if p == nil || len(p.Pods) == 0 {
 		return nil
 	}
@@ -182,7 +182,7 @@ func isLogGap(g *input.Gap) bool { return g.What == "logs" || g.What == "pods/lo
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
 // text quotes or explains them.
 func (v *short) details() []labeled {
-	p := v.named()
+	p := v.report.Named()
 	if p == nil {
 		return nil
 	}
@@ -210,7 +210,7 @@ func (v *short) logHas(lines []string) bool {
 
 // others returns the problems that the answer does not name.
 func (v *short) others() (out []labeled) {
-	named, rest := v.named(), 0
+	named, rest := v.report.Named(), 0
 	for i := range v.report.Problems {
 		switch p := &v.report.Problems[i]; {
 		case p == named:
@@ -241,7 +241,7 @@ func (v *short) waits() (out []labeled) {
 // steps returns the next steps, without the ones that the blocking problem covers: that nothing happens, or that terminating
 // pods are replaced.
 func (v *view) steps() (lines []layout.Line) {
-	r, p := *v.report, v.named()
+	r, p := *v.report, v.report.Named()
 	isCovered := func(s explain.Step) bool {
 		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Deletion.Holds == explain.HoldsReplacement
 	}
@@ -264,7 +264,7 @@ func (v *short) retries() []labeled {
 	}
 	text := f.Text
 	if f.Missing != "" {
-		text += " (" + v.frame.Crop(f.Missing, indexesLimit) + ")"
+		text += " (" + v.frame.Crop(f.Missing, section.IndexesLimit) + ")"
 	}
 	out := labelOf("Retries", layout.Plain, wording.Sentence(text))
 	for i := range first(f.Histories, shortHistories) {
@@ -273,7 +273,7 @@ func (v *short) retries() []labeled {
 		if h.Count == 1 {
 			who = "Index "
 		}
-		out = append(out, labelOf("Retries", layout.Plain, who+v.frame.Crop(h.Indexes, indexesLimit)+" "+h.Text)...)
+		out = append(out, labelOf("Retries", layout.Plain, who+v.frame.Crop(h.Indexes, section.IndexesLimit)+" "+h.Text)...)
 	}
 	return out
 }

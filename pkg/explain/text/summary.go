@@ -146,7 +146,7 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.Count == 0:
 		case s.Word == section.IndexCompleted || s.Word == section.IndexFailed:
-			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, indexesLimit)))
+			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, section.IndexesLimit)))
 		default:
 			rest = wording.Join(", ", rest, wording.Count(s.Count, s.Word))
 		}
@@ -171,10 +171,9 @@ func (v *view) summaryRule() {
 
 func (v *view) summaryProblems() {
 	var all []explain.Problem
-	for i, problem := range v.report.Problems {
-		// The problem in the verdict is not repeated.
-		if named := v.report.Verdict.Problem; named == nil || *named != int32(i) {
-			all = append(all, problem)
+	for i := range v.report.Problems {
+		if p := &v.report.Problems[i]; p != v.report.Named() { // The problem in the verdict is not repeated.
+			all = append(all, *p)
 		}
 	}
 	for _, problem := range first(all, summaryProblems) {

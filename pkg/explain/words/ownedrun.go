@@ -17,8 +17,7 @@ import (
 // RunOf returns the report on a Job of a CronJob or JobSet in short.
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
-	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
-		p := &r.Problems[*at]
+	if p := r.Named(); p != nil {
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
 			run.Cause = ProblemWhat(p, now)

@@ -109,11 +109,7 @@ func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Adv
 
 // kubectl returns a command with the Job's namespace at the end, where texts omit it if kubectl uses it anyway.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
-	return kubectlIn(job.Namespace, format, args...)
-}
-
-func kubectlIn(namespace, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(namespace)
+	return explain.Kubectl(job.Namespace, format, args...)
 }
 
 // logsOfFailed returns the command that prints the logs of all failed pods.

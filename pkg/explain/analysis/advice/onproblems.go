@@ -245,14 +245,14 @@ func objectCommand(namespace string, t *meaning.Trouble) string {
 	case resource == "" || t.Name == "":
 		return ""
 	case t.Key != "":
-		return kubectlIn(namespace, "describe %s %s", resource, shellWord(t.Name))
+		return explain.Kubectl(namespace, "describe %s %s", resource, shellWord(t.Name))
 	case !t.SeenAt.IsZero():
-		return kubectlIn(namespace, "get %s %s", resource, shellWord(t.Name))
+		return explain.Kubectl(namespace, "get %s %s", resource, shellWord(t.Name))
 	}
 	if creation := creations[t.Object]; creation != "" {
-		return kubectlIn(namespace, creation, shellWord(t.Name))
+		return explain.Kubectl(namespace, creation, shellWord(t.Name))
 	}
-	return kubectlIn(namespace, "get %s", resource)
+	return explain.Kubectl(namespace, "get %s", resource)
 }
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
