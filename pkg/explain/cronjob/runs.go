@@ -111,13 +111,8 @@ func removedRun(cj *batchv1.CronJob, events []input.Event) *explain.OwnedRun {
 	if t := cj.Status.LastSuccessfulTime; t != nil && !t.Before(run.Since) {
 		run.State = explain.OwnedSucceeded
 	}
-	var seen *input.Event
-	for i := range events {
-		if e := &events[i]; e.Reason == "SawCompletedJob" && !e.Last.Before(run.Since.Time) && (seen == nil || e.Last.After(seen.Last)) {
-			seen = e
-		}
-	}
-	if seen != nil {
+	isNew := func(e *input.Event) bool { return e.Reason == "SawCompletedJob" && !e.Last.Before(run.Since.Time) }
+	if seen := input.LastEvent(events, isNew); seen != nil {
 		if _, condition := completion(seen.Message); condition == batchv1.JobFailed {
 			run.State, run.Since = explain.OwnedFailed, explain.TimeOf(seen.Last)
 		}

@@ -157,12 +157,7 @@ func firstIn(runs []explain.OwnedRun, states ...explain.OwnedState) *explain.Own
 
 // readEvents sets the reason why no Job is created, from the last warning.
 func readEvents(r *explain.JobSetReport, in *input.JobSet) {
-	var last *input.Event
-	for i := range in.Events {
-		if e := &in.Events[i]; strings.HasSuffix(e.Reason, "CreationFailed") && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
+	last := input.LastEvent(in.Events, func(e *input.Event) bool { return strings.HasSuffix(e.Reason, "CreationFailed") })
 	if last == nil {
 		return
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,14 +60,14 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, toRetry(in, failed, v.Family, options))
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" && in.Decision.Failing() && !options.IsNarrow() {
-		out = append(out, advise(words.ChangeCronJob(o), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
+		out = append(out, advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
 	}
 	for i := range out {
 		out[i].Text = words.FitOwner(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job))
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
-		return failures.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
+		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
 }

@@ -162,11 +162,5 @@ func (in *Facts) ReadLogOf(pod, container string) (lines []string, read bool) {
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.
 func (in *Facts) LastJobEvent(reason string) *input.Event {
-	var last *input.Event
-	for i := range in.Events {
-		if e := &in.Events[i]; e.Pod == "" && e.Reason == reason && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
-	return last
+	return input.LastEvent(in.Events, func(e *input.Event) bool { return e.Pod == "" && e.Reason == reason })
 }

@@ -42,20 +42,9 @@ func group(failures []*Failure) []*Group {
 		g.Failures = append(g.Failures, f)
 	}
 	slices.SortStableFunc(all, func(x, y *Group) int {
-		return cmp.Or(FalseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
+		return cmp.Or(lists.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
 	})
 	return all
-}
-
-// FalseFirst compares two bools for a sort that puts false first.
-func FalseFirst(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case y:
-		return -1
-	}
-	return 1
 }
 
 // lastOfIndexes returns the last failures of indexes that have failed.

@@ -45,15 +45,7 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 			out[i].Start.Hook = tool
 		}
 	}
-	slices.SortStableFunc(out, func(x, y explain.Problem) int {
-		switch {
-		case x.Blocks == y.Blocks:
-			return 0
-		case x.Blocks:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(out, func(x, y explain.Problem) int { return lists.FalseFirst(!x.Blocks, !y.Blocks) })
 	return out
 }
 
