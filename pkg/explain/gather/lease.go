@@ -87,5 +87,6 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 
 // compareTrust returns a negative number if a is more trustworthy than b.
 func compareTrust(a, b *coordinationv1.Lease) int {
-	return cmp.Or(lists.FalseFirst(a.Namespace != input.SystemNamespace, b.Namespace != input.SystemNamespace), a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
+	return cmp.Or(lists.FalseFirst(a.Namespace != input.SystemNamespace, b.Namespace != input.SystemNamespace),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
 }

@@ -76,7 +76,9 @@ func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, 
 	return eachOwnPod(ctx, client, job, nil, begin, each)
 }
 
-func eachOwnPod(ctx context.Context, client kube.Interface, job *batchv1.Job, needed kube.Fields, begin func(), each func(*corev1.Pod)) (version string, err error) {
+func eachOwnPod(
+	ctx context.Context, client kube.Interface, job *batchv1.Job, needed kube.Fields, begin func(), each func(*corev1.Pod),
+) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
 		return "", err

@@ -32,7 +32,8 @@ func (v *view) countsLine() string {
 	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	return wording.Join(", ", active, some(v.pods.Terminating, "terminating"), succeeded, v.failedPods(), some(v.report.Counts.StoppedFailures, "stopped by the Job"))
+	return wording.Join(", ", active, some(v.pods.Terminating, "terminating"), succeeded, v.failedPods(),
+		some(v.report.Counts.StoppedFailures, "stopped by the Job"))
 }
 
 // some returns a number of pods, "" for none.

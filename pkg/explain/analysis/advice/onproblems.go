@@ -126,7 +126,8 @@ func changeSource(in *facts.Facts, to string) []explain.Advice {
 		return advise(to+words.ChangeSource(t), "")
 	}
 	if o := in.ManagingOwner(); o != nil {
-		return advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+		return advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
+			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
 	return nil
 }
