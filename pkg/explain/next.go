@@ -1,6 +1,7 @@
 package explain
 
 import (
+	"fmt"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -140,6 +141,11 @@ type WhatIf struct {
 	// PodsEstimated is the number of the PodsStarted whose behavior is an estimate.
 	PodsStarted   int `json:"podsStarted"`
 	PodsEstimated int `json:"podsEstimated"`
+}
+
+// Kubectl returns a command with the namespace at its end.
+func Kubectl(namespace, format string, args ...any) string {
+	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + ShellWord(namespace)
 }
 
 // ShellWord quotes a word for a shell unless it is plain, so that a command can be copied as it is.

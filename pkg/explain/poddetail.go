@@ -12,6 +12,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // PodDetail adds to the PodInfo of one pod.
@@ -121,11 +122,10 @@ func containerInfos(pod *corev1.Pod) []ContainerInfo {
 // containerInfo describes one container, with its status if it has one.
 func containerInfo(name, image string, statuses []corev1.ContainerStatus) ContainerInfo {
 	info := ContainerInfo{Name: name, Image: image}
-	i := slices.IndexFunc(statuses, func(s corev1.ContainerStatus) bool { return s.Name == name })
-	if i < 0 {
+	s := lists.First(statuses, func(s *corev1.ContainerStatus) bool { return s.Name == name })
+	if s == nil {
 		return info
 	}
-	s := &statuses[i]
 	info.Ready, info.Restarts, info.Now = s.Ready, s.RestartCount, runOf(&s.State)
 	if s.LastTerminationState.Terminated != nil {
 		before := runOf(&s.LastTerminationState)

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // FailurePolicy is spec.podFailurePolicy, with its effect on the pods that exist.
@@ -46,12 +48,7 @@ func (p *SuccessPolicy) MetRule() *SuccessRule {
 	if p == nil {
 		return nil
 	}
-	for i := range p.Rules {
-		if p.Rules[i].Met {
-			return &p.Rules[i]
-		}
-	}
-	return nil
+	return lists.First(p.Rules, func(r *SuccessRule) bool { return r.Met })
 }
 
 // IsPossible reports whether any rule can still be met; false without a policy.

@@ -6,6 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -236,10 +237,8 @@ func (p *Problem) MissingObject() (kind, name string) {
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.ObjectMissing:
 		return p.Start.Trouble.Object, p.Start.Trouble.Name
 	}
-	for i := range p.Scheduling.Unfit {
-		if p.Scheduling.Unfit[i].Kind == meaning.UnfitClaimMissing {
-			return "claim", p.Scheduling.Unfit[i].Name
-		}
+	if u := lists.First(p.Scheduling.Unfit, func(u *meaning.Unfit) bool { return u.Kind == meaning.UnfitClaimMissing }); u != nil {
+		return "claim", u.Name
 	}
 	return "", ""
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/kueue"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
 )
 
@@ -66,14 +67,17 @@ func (r *Report) IsTimeless() bool {
 	return ended && len(r.Waits) == 0 && len(r.Problems) == 0
 }
 
-// Pod returns the pod of that name, nil if the report does not have it.
-func (r *Report) Pod(name string) *PodInfo {
-	for i := range r.Pods {
-		if r.Pods[i].Name == name {
-			return &r.Pods[i]
-		}
+// Named returns the problem that the verdict names, nil if it names none.
+func (r *Report) Named() *Problem {
+	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
+		return &r.Problems[*at]
 	}
 	return nil
+}
+
+// Pod returns the pod of that name, nil if the report does not have it.
+func (r *Report) Pod(name string) *PodInfo {
+	return lists.First(r.Pods, func(p *PodInfo) bool { return p.Name == name })
 }
 
 // ReportList is the explanation of several Jobs.

@@ -1,7 +1,6 @@
 package cronjob
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -123,5 +122,5 @@ func events(r *explain.CronJobReport) string {
 
 // kubectl returns a command with the namespace of the CronJob.
 func kubectl(r *explain.CronJobReport, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
+	return explain.Kubectl(r.Namespace, format, args...)
 }

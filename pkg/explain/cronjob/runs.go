@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
@@ -81,10 +82,7 @@ func isOutdated(cj *batchv1.CronJob, job *input.OwnedJob) bool {
 
 // runOf returns the run of a Job, nil if it is unknown.
 func runOf(runs []explain.OwnedRun, name string) *explain.OwnedRun {
-	if i := slices.IndexFunc(runs, func(run explain.OwnedRun) bool { return run.Name == name }); i >= 0 {
-		return &runs[i]
-	}
-	return nil
+	return lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name })
 }
 
 // created is a Job with the time of its creation.
@@ -113,13 +111,8 @@ func removedRun(cj *batchv1.CronJob, events []input.Event) *explain.OwnedRun {
 	if t := cj.Status.LastSuccessfulTime; t != nil && !t.Before(run.Since) {
 		run.State = explain.OwnedSucceeded
 	}
-	var seen *input.Event
-	for i := range events {
-		if e := &events[i]; e.Reason == "SawCompletedJob" && !e.Last.Before(run.Since.Time) && (seen == nil || e.Last.After(seen.Last)) {
-			seen = e
-		}
-	}
-	if seen != nil {
+	isNew := func(e *input.Event) bool { return e.Reason == "SawCompletedJob" && !e.Last.Before(run.Since.Time) }
+	if seen := input.LastEvent(events, isNew); seen != nil {
 		if _, condition := completion(seen.Message); condition == batchv1.JobFailed {
 			run.State, run.Since = explain.OwnedFailed, explain.TimeOf(seen.Last)
 		}

@@ -8,6 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
@@ -43,12 +44,25 @@ func ManyEvents() input.Gap {
 }
 
 // EventsOfJob selects the events about the Job itself.
-func EventsOfJob(job *batchv1.Job) fields.Set {
-	about := fields.Set{"involvedObject.kind": "Job", "involvedObject.name": job.Name}
-	if job.UID != "" {
-		about["involvedObject.uid"] = string(job.UID)
+func EventsOfJob(job *batchv1.Job) fields.Set { return eventsOf("Job", job.Name, job.UID) }
+
+func eventsOf(kind, name string, uid types.UID) fields.Set {
+	about := fields.Set{"involvedObject.kind": kind, "involvedObject.name": name}
+	if uid != "" {
+		about["involvedObject.uid"] = string(uid)
 	}
 	return about
+}
+
+// ownerEvents reads the events about a CronJob or JobSet. It returns a Gap if they cannot be read.
+func ownerEvents(ctx context.Context, client kube.Interface, namespace string, about fields.Set) (all []input.Event, gaps []input.Gap) {
+	_, _, err := EachEvent(ctx, client, namespace, about, func() { all = nil }, func(e *corev1.Event) {
+		all = append(all, input.EventOf(e))
+	})
+	if err != nil {
+		gaps = []input.Gap{GapOf(namespace, "list", "events", err)}
+	}
+	return all, gaps
 }
 
 // EventsOfPods selects the events about any pod.

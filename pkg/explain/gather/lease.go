@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 )
 
@@ -86,11 +87,6 @@ func leaseFor(all []coordinationv1.Lease, leases Leases, managedBy, namespace st
 
 // compareTrust returns a negative number if a is more trustworthy than b.
 func compareTrust(a, b *coordinationv1.Lease) int {
-	if (a.Namespace == input.SystemNamespace) != (b.Namespace == input.SystemNamespace) {
-		if a.Namespace == input.SystemNamespace {
-			return -1
-		}
-		return 1
-	}
-	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
+	return cmp.Or(lists.FalseFirst(a.Namespace != input.SystemNamespace, b.Namespace != input.SystemNamespace),
+		a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Namespace, b.Namespace))
 }

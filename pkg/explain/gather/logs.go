@@ -35,10 +35,8 @@ func LogGap(ctx context.Context, client kube.Interface, namespace string, pods [
 		return &gap
 	}
 	node := ""
-	for i := range pods {
-		if pods[i].Name == t.Pod {
-			node = pods[i].Node
-		}
+	if p := input.PodNamed(pods, t.Pod); p != nil {
+		node = p.Node
 	}
 	if KubeletFailure(err) != "" && node != "" && IsSimulated(ctx, client, node) {
 		return nil

@@ -63,11 +63,7 @@ func CountPods(ctx context.Context, client kube.Interface, namespace, job string
 // before the first page, and again if reading has to start over. each must not keep the pod after it returns; the pod has the
 // fields that explanations and logs need.
 func EachPod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
-	selector, err := PodSelector(job)
-	if err != nil {
-		return "", err
-	}
-	return EachPodOf(ctx, client, job, selector, begin, each)
+	return eachOwnPod(ctx, client, job, neededOfPods(), begin, each)
 }
 
 // EachPodOf is EachPod with a custom selector, such as for some of the Job's pods.
@@ -77,11 +73,17 @@ func EachPodOf(ctx context.Context, client kube.Interface, job *batchv1.Job, sel
 
 // EachWholePod is EachPod with all fields.
 func EachWholePod(ctx context.Context, client kube.Interface, job *batchv1.Job, begin func(), each func(*corev1.Pod)) (version string, err error) {
+	return eachOwnPod(ctx, client, job, nil, begin, each)
+}
+
+func eachOwnPod(
+	ctx context.Context, client kube.Interface, job *batchv1.Job, needed kube.Fields, begin func(), each func(*corev1.Pod),
+) (version string, err error) {
 	selector, err := PodSelector(job)
 	if err != nil {
 		return "", err
 	}
-	return eachPod(ctx, client, job.Namespace, selector, nil, begin, controlledBy(job, each))
+	return eachPod(ctx, client, job.Namespace, selector, needed, begin, controlledBy(job, each))
 }
 
 // controlledBy returns a function that calls each with the pods that the Job controls.

@@ -264,3 +264,13 @@ func MakeCommands(gaps []Gap) {
 		gaps[i].MakeCommand()
 	}
 }
+
+// LastEvent returns the latest of the events for which is reports true, the first of several at once; nil if there is none.
+func LastEvent(events []Event, is func(*Event) bool) (last *Event) {
+	for i := range events {
+		if e := &events[i]; is(e) && (last == nil || e.Last.After(last.Last)) {
+			last = e
+		}
+	}
+	return last
+}

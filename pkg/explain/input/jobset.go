@@ -5,6 +5,8 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // JobSets is the resource of JobSets, and JobSetVersion the version of its API that is read.
@@ -79,10 +81,5 @@ type ReplicatedJobStatus struct {
 
 // Condition returns the condition of the type if its status is True, nil otherwise.
 func (o *JobSetObject) Condition(of string) *metav1.Condition {
-	for i := range o.Status.Conditions {
-		if c := &o.Status.Conditions[i]; c.Type == of && c.Status == metav1.ConditionTrue {
-			return c
-		}
-	}
-	return nil
+	return lists.First(o.Status.Conditions, func(c *metav1.Condition) bool { return c.Type == of && c.Status == metav1.ConditionTrue })
 }

@@ -4,6 +4,8 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // Lineup lists all containers of a pod that has not ended, in the order in which they start: init containers and sidecars,
@@ -73,14 +75,12 @@ func hasHistory(pod *corev1.Pod) bool {
 }
 
 func (l Lineup) appendStatus(name string, all []corev1.ContainerStatus, init bool) Lineup {
-	i := slices.IndexFunc(all, func(s corev1.ContainerStatus) bool { return s.Name == name })
-	if i < 0 {
+	s := lists.First(all, func(s *corev1.ContainerStatus) bool { return s.Name == name })
+	if s == nil {
 		return append(l, Member{Container: Container{Name: shared(name), Init: init}})
 	}
-	c, _ := containerOf(&all[i], init)
-	m := Member{Container: c}
-	m.Started = c.Running && (all[i].Ready || all[i].Started != nil && *all[i].Started)
-	return append(l, m)
+	c, _ := containerOf(s, init)
+	return append(l, Member{Container: c, Started: c.Running && (s.Ready || s.Started != nil && *s.Started)})
 }
 
 // isDone reports whether the containers after an init container may start.
@@ -135,9 +135,5 @@ func (l Lineup) Sidecars() []string {
 
 // Named returns the container of that name, or nil.
 func (l Lineup) Named(name string) *Member {
-	i := slices.IndexFunc(l, func(m Member) bool { return m.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return &l[i]
+	return lists.First(l, func(m *Member) bool { return m.Name == name })
 }

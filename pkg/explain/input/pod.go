@@ -4,17 +4,22 @@ import (
 	"cmp"
 	"math"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 	"unique"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/observe"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -172,20 +177,12 @@ func KnownTime(t metav1.Time) time.Time {
 
 // EndOf returns the named container if its last run ended with this exit code, or nil.
 func (p *Pod) EndOf(name string, code int32) *Container {
-	i := slices.IndexFunc(p.Containers, func(c Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
-	if i < 0 {
-		return nil
-	}
-	return &p.Containers[i]
+	return lists.First(p.Containers, func(c *Container) bool { return c.Ended && c.Name == name && c.ExitCode == code })
 }
 
 // WaitingFor returns the first container with one of these waiting reasons, or nil.
 func (p *Pod) WaitingFor(reasons ...string) *Container {
-	i := slices.IndexFunc(p.Containers, func(c Container) bool { return slices.Contains(reasons, c.Waiting) })
-	if i < 0 {
-		return nil
-	}
-	return &p.Containers[i]
+	return lists.First(p.Containers, func(c *Container) bool { return slices.Contains(reasons, c.Waiting) })
 }
 
 // State returns the pod's state in one word, the same as kubectl's where possible.
@@ -269,4 +266,44 @@ func (p *Pod) LastFailure() *Container {
 // LooksWell reports whether nothing holds the pod, and no container has ended or waits, as with nearly all pods.
 func (p *Pod) LooksWell() bool {
 	return len(p.Gates) == 0 && p.Unschedulable == "" && len(p.Containers) == 0
+}
+
+// PodNamed returns the pod of that name, nil if there is none.
+func PodNamed(pods []*Pod, name string) *Pod {
+	if i := slices.IndexFunc(pods, func(p *Pod) bool { return p.Name == name }); i >= 0 {
+		return pods[i]
+	}
+	return nil
+}
+
+// The API server makes a name from the first maxGenerateName bytes of generateName and suffixLength letters of suffixLetters.
+const (
+	maxGenerateName = 58
+	suffixLength    = 5
+	suffixLetters   = "bcdfghjklmnpqrstvwxz2456789"
+)
+
+// IndexInName returns the completion index in the name of a pod that is gone, so that its name is the only evidence. It reports
+// whether a Job of this name could have created a pod of that name.
+func IndexInName(job *batchv1.Job, pod string) (int32, bool) {
+	if len(pod) < suffixLength || strings.Trim(pod[len(pod)-suffixLength:], suffixLetters) != "" {
+		return reconcile.NoIndex, false
+	}
+	made := pod[:len(pod)-suffixLength]
+	if !jobspec.IsIndexed(&job.Spec) {
+		whole := job.Name + "-"
+		return reconcile.NoIndex, made == whole[:min(len(whole), maxGenerateName)]
+	}
+	rest, isGenerated := strings.CutSuffix(made, "-")
+	dash := strings.LastIndexByte(rest, '-')
+	if !isGenerated || dash < 0 {
+		return reconcile.NoIndex, false
+	}
+	text := rest[dash+1:]
+	index, err := strconv.ParseInt(text, 10, 32)
+	if err != nil || strconv.FormatInt(index, 10) != text || index >= int64(ptr.Deref(job.Spec.Completions, math.MaxInt32)) {
+		return reconcile.NoIndex, false
+	}
+	room := maxGenerateName - len("-"+text+"-")
+	return int32(index), rest[:dash] == job.Name[:min(len(job.Name), room)]
 }

@@ -88,8 +88,7 @@ func groupOf(r *explain.Report) (key, *explain.JobGroup) {
 	if k.unknown = len(causes) == 0 && r.FailuresWithoutPod > 0 && g.State == explain.GroupFailed; !k.unknown {
 		k.fixes = fixesOf(r)
 	}
-	if i := r.Verdict.Problem; i != nil {
-		g.Problem = &r.Problems[*i]
+	if g.Problem = r.Named(); g.Problem != nil {
 		k.kind, k.detail = g.Problem.Kind, detailOf(g.Problem, r.Job.Name)
 	} else if len(causes) > 0 {
 		c := causes[0]

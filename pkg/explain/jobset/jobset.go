@@ -3,7 +3,7 @@
 package jobset
 
 import (
-	"fmt"
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -14,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
@@ -90,10 +91,8 @@ func runsOf(reports []*explain.Report, now time.Time) (runs []explain.OwnedRun) 
 // heldBy returns why Kueue keeps the first of the Jobs suspended, which it admits together; nil if that is unknown.
 func heldBy(reports []*explain.Report) *explain.Suspension {
 	for _, r := range reports {
-		for i := range r.Problems {
-			if s := &r.Problems[i].Suspension; s.Hold != nil {
-				return s
-			}
+		if p := lists.First(r.Problems, func(p *explain.Problem) bool { return p.Suspension.Hold != nil }); p != nil {
+			return &p.Suspension
 		}
 	}
 	return nil
@@ -133,9 +132,7 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 		readEvents(r, in)
 	default:
 		r.State, r.Job = explain.JobSetRunning, firstIn(runs, explain.OwnedFailed, explain.OwnedFailing, explain.OwnedStalled, explain.OwnedSuspended)
-		if failing := slices.IndexFunc(runs, func(run explain.OwnedRun) bool { return run.FailedPods > 0 }); r.Job == nil && failing >= 0 {
-			r.Job = &runs[failing]
-		}
+		r.Job = cmp.Or(r.Job, lists.First(runs, func(run *explain.OwnedRun) bool { return run.FailedPods > 0 }))
 		if r.Job != nil && r.Job.State == explain.OwnedSuspended {
 			r.State = explain.JobSetJobsSuspended
 		}
@@ -144,21 +141,15 @@ func decide(r *explain.JobSetReport, in *input.JobSet, runs []explain.OwnedRun) 
 
 // runNamed returns the Job of that name. If it no longer exists, the JobSet may have created it again.
 func runNamed(runs []explain.OwnedRun, name string) *explain.OwnedRun {
-	for i := range runs {
-		if runs[i].Name == name && runs[i].State == explain.OwnedFailed {
-			return &runs[i]
-		}
-	}
-	return &explain.OwnedRun{Name: name, State: explain.OwnedFailed}
+	failed := lists.First(runs, func(run *explain.OwnedRun) bool { return run.Name == name && run.State == explain.OwnedFailed })
+	return cmp.Or(failed, &explain.OwnedRun{Name: name, State: explain.OwnedFailed})
 }
 
 // firstIn returns the first Job in one of the states, in the order of the states; nil if there is none.
 func firstIn(runs []explain.OwnedRun, states ...explain.OwnedState) *explain.OwnedRun {
 	for _, state := range states {
-		for i := range runs {
-			if runs[i].State == state {
-				return &runs[i]
-			}
+		if run := lists.First(runs, func(run *explain.OwnedRun) bool { return run.State == state }); run != nil {
+			return run
 		}
 	}
 	return nil
@@ -166,12 +157,7 @@ func firstIn(runs []explain.OwnedRun, states ...explain.OwnedState) *explain.Own
 
 // readEvents sets the reason why no Job is created, from the last warning.
 func readEvents(r *explain.JobSetReport, in *input.JobSet) {
-	var last *input.Event
-	for i := range in.Events {
-		if e := &in.Events[i]; strings.HasSuffix(e.Reason, "CreationFailed") && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
+	last := input.LastEvent(in.Events, func(e *input.Event) bool { return strings.HasSuffix(e.Reason, "CreationFailed") })
 	if last == nil {
 		return
 	}
@@ -252,5 +238,5 @@ func one(text, command string) []explain.Advice {
 
 // kubectl returns a command with the namespace of the JobSet.
 func kubectl(r *explain.JobSetReport, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + explain.ShellWord(r.Namespace)
+	return explain.Kubectl(r.Namespace, format, args...)
 }

@@ -1,13 +1,14 @@
 package kueue
 
 import (
+	"cmp"
 	"regexp"
-	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -175,10 +176,7 @@ var holds = []holdRow{
 }
 
 func (h *Hold) row() *holdRow {
-	if i := slices.IndexFunc(holds, func(r holdRow) bool { return r.kind == h.Kind }); i >= 0 {
-		return &holds[i]
-	}
-	return &holds[len(holds)-1]
+	return cmp.Or(lists.First(holds, func(r *holdRow) bool { return r.kind == h.Kind }), &holds[len(holds)-1])
 }
 
 // evictions are the meanings of the reasons of evictions.

@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
@@ -55,12 +56,7 @@ type AdmissionCheck struct {
 
 // Condition returns the condition of the type, nil if there is none.
 func (w *Workload) Condition(kind string) *metav1.Condition {
-	for i := range w.Conditions {
-		if w.Conditions[i].Type == kind {
-			return &w.Conditions[i]
-		}
-	}
-	return nil
+	return lists.First(w.Conditions, func(c *metav1.Condition) bool { return c.Type == kind })
 }
 
 // Object holds the fields of a Workload that explanations use, in the format of v1beta1 and v1beta2 of Kueue's API.

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -79,23 +80,12 @@ var autoscalerReasons = []autoscalerRow{
 // readReason sets the kind of the reason in a message.
 func (a *Autoscaler) readReason(message string) {
 	for i := range autoscalerReasons {
-		r := &autoscalerReasons[i]
-		m := r.pattern.FindStringSubmatch(message)
-		if m == nil {
+		r, count := &autoscalerReasons[i], ""
+		if !readGroups(r.pattern, message, map[string]*string{"groups": &count, "name": &a.Name, "limits": &a.Limits}) {
 			continue
 		}
-		a.Kind = r.kind
-		for n, group := range r.pattern.SubexpNames() {
-			switch group {
-			case "groups":
-				groups, _ := strconv.ParseInt(m[n], 10, 32)
-				a.Groups = int32(groups)
-			case "name":
-				a.Name = m[n]
-			case "limits":
-				a.Limits = m[n]
-			}
-		}
+		groups, _ := strconv.ParseInt(count, 10, 32)
+		a.Kind, a.Groups = r.kind, int32(groups)
 		return
 	}
 }
@@ -110,10 +100,7 @@ func (a *Autoscaler) Advice() (text, command string) {
 }
 
 func (a *Autoscaler) row() *autoscalerRow {
-	if i := slices.IndexFunc(autoscalerReasons, func(r autoscalerRow) bool { return r.kind == a.Kind }); i >= 0 {
-		return &autoscalerReasons[i]
-	}
-	return &autoscalerRow{}
+	return cmp.Or(lists.First(autoscalerReasons, func(r *autoscalerRow) bool { return r.kind == a.Kind }), &autoscalerRow{})
 }
 
 func (a *Autoscaler) fill(template string) string {

@@ -237,12 +237,8 @@ func endOf(row *endRow, pattern *lazyregexp.Regexp, reason, message, container s
 	end, detail := &Ending{Kind: row.kind, By: row.by, Reason: reason}, message
 	if pattern != nil {
 		detail = ""
-		m, groups := pattern.FindStringSubmatch(message), map[string]*string{"container": &end.Container, "probe": &end.Probe, "detail": &detail}
-		for n, group := range pattern.SubexpNames() {
-			if field := groups[group]; field != nil {
-				*field = strings.TrimSpace(m[n])
-			}
-		}
+		readGroups(pattern, message, map[string]*string{"container": &end.Container, "probe": &end.Probe, "detail": &detail})
+		detail = strings.TrimSpace(detail)
 	}
 	switch end.Kind {
 	case EndProbe:

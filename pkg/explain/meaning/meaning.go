@@ -7,10 +7,12 @@
 package meaning
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -86,20 +88,7 @@ func rowOf(kind TroubleKind) *row[TroubleKind] {
 
 // rowIn returns the row of a kind, an empty one if there is none.
 func rowIn[K ~string](rows []row[K], kind K) *row[K] {
-	if i := slices.IndexFunc(rows, func(r row[K]) bool { return r.kind == kind }); i >= 0 {
-		return &rows[i]
-	}
-	return &row[K]{}
-}
-
-// match returns the submatches of the first pattern that matches the message, with its pattern; nil if none does.
-func (r *row[K]) match(message string) (*lazyregexp.Regexp, []string) {
-	for _, pattern := range r.patterns {
-		if m := pattern.FindStringSubmatch(message); m != nil {
-			return pattern, m
-		}
-	}
-	return nil, nil
+	return cmp.Or(lists.First(rows, func(r *row[K]) bool { return r.kind == kind }), &row[K]{})
 }
 
 func (r *row[K]) matches(message string) bool {
@@ -108,31 +97,44 @@ func (r *row[K]) matches(message string) bool {
 
 func (r *row[K]) yields(other *row[K]) bool { return slices.Contains(r.yieldsTo, other.kind) }
 
-// read sets the fields to the groups of the row's pattern in the message.
+// read sets the fields to the groups of the first of the row's patterns that matches the message.
 func (r *row[K]) read(message string, fields map[string]*string) {
-	pattern, match := r.match(message)
+	for _, pattern := range r.patterns {
+		if readGroups(pattern, message, fields) {
+			return
+		}
+	}
+}
+
+// readGroups sets the fields to the groups of the pattern in the message that are not empty. It reports whether the pattern matches.
+func readGroups(pattern *lazyregexp.Regexp, message string, fields map[string]*string) bool {
+	match := pattern.FindStringSubmatch(message)
+	if match == nil {
+		return false
+	}
 	for n, group := range pattern.SubexpNames() {
 		if field := fields[group]; field != nil && match[n] != "" {
 			*field = match[n]
 		}
 	}
+	return true
 }
 
 // first returns the first row that matches, or a row that matches and to which that one yields, possibly over others; nil if
 // there is none.
 func first[R any](rows []R, matches func(*R) bool, yields func(r, other *R) bool) *R {
-	i := slices.IndexFunc(rows, func(r R) bool { return matches(&r) })
-	if i < 0 {
-		return nil
-	}
+	found := lists.First(rows, matches)
 	for range rows { // The limit ends a circle.
-		j := slices.IndexFunc(rows, func(other R) bool { return yields(&rows[i], &other) && matches(&other) })
-		if j < 0 {
-			break
+		if found == nil {
+			return nil
 		}
-		i = j
+		next := lists.First(rows, func(other *R) bool { return yields(found, other) && matches(other) })
+		if next == nil {
+			return found
+		}
+		found = next
 	}
-	return &rows[i]
+	return found
 }
 
 // find returns the row of a message, nil if there is none.

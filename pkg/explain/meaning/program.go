@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -111,6 +112,17 @@ type errorPattern struct {
 
 // shell holds the exit codes of a shell for a command that it cannot execute, and for one that it does not find.
 var shell = []int32{126, 127}
+
+// OfExit returns the error that the exit code of a shell stands for; nil for other exit codes.
+func OfExit(code int32) *KnownError {
+	switch code {
+	case shell[0]:
+		return &KnownError{Kind: ErrorNotExecutable}
+	case shell[1]:
+		return &KnownError{Kind: ErrorCommandNotFound}
+	}
+	return nil
+}
 
 // startErrors are errors of a container runtime or a shell that cannot execute the command: runc, crun and shells.
 var startErrors = []errorRow{
@@ -329,8 +341,8 @@ func (r *errorRow) match(code int32, line, lower string) []string {
 
 func (e *KnownError) row() *errorRow {
 	for _, rows := range [][]errorRow{startErrors, setupErrors, programErrors} {
-		if i := slices.IndexFunc(rows, func(r errorRow) bool { return r.kind == e.Kind }); i >= 0 {
-			return &rows[i]
+		if r := lists.First(rows, func(r *errorRow) bool { return r.kind == e.Kind }); r != nil {
+			return r
 		}
 	}
 	return &errorRow{}

@@ -1,11 +1,13 @@
 package meaning
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -319,10 +321,7 @@ func (r *unfitRow) matches(message string) bool {
 }
 
 func (u *Unfit) row() *unfitRow {
-	if i := slices.IndexFunc(unfits, func(r unfitRow) bool { return r.kind == u.Kind }); i >= 0 {
-		return &unfits[i]
-	}
-	return &unfitRow{}
+	return cmp.Or(lists.First(unfits, func(r *unfitRow) bool { return r.kind == u.Kind }), &unfitRow{})
 }
 
 // IsAboutClaim reports whether the reason is about a claim of the pod, or its volume.

@@ -2,9 +2,9 @@ package meaning
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
@@ -210,8 +210,8 @@ func onNode(subject string) string {
 
 // volumeOn returns the name of the volume with the subject.
 func volumeOn(subject string, mounts []Mount) string {
-	if i := slices.IndexFunc(mounts, func(m Mount) bool { return isBelow(subject, m.Directory) }); i >= 0 {
-		return mounts[i].name()
+	if m := lists.First(mounts, func(m *Mount) bool { return isBelow(subject, m.Directory) }); m != nil {
+		return m.name()
 	}
 	return strings.TrimPrefix(onNode(subject), "the directory of its ")
 }
@@ -220,15 +220,15 @@ func volumeOn(subject string, mounts []Mount) string {
 // type is DirectoryOrCreate.
 func missingPathAdvice(e *KnownError, c Container) string {
 	const create = "DirectoryOrCreate"
-	i := slices.IndexFunc(c.Mounts, func(m Mount) bool { return isBelow(e.Subject, m.Directory) })
+	m := lists.First(c.Mounts, func(m *Mount) bool { return isBelow(e.Subject, m.Directory) })
 	switch {
 	case !strings.HasPrefix(e.Subject, "/"):
 		return fmt.Sprintf("find out what removed the directory of %s from the node; a new pod mounts the volume again", e.Subject)
-	case i < 0 || c.Mounts[i].Type == create:
+	case m == nil || m.Type == create:
 		return fmt.Sprintf("create %s on the node, or have the pod run on a node that has it", e.Subject)
 	}
-	text := fmt.Sprintf("create %s on the node, or {recreate} with type %s for %s", e.Subject, create, c.Mounts[i].name())
-	if c.Mounts[i].SubPath {
+	text := fmt.Sprintf("create %s on the node, or {recreate} with type %s for %s", e.Subject, create, m.name())
+	if m.SubPath {
 		text += ": with a subPath, the directory is not created otherwise"
 	}
 	return text

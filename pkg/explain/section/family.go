@@ -32,7 +32,7 @@ func FamilyJobs(f *Frame, r *explain.Report) Section {
 			mark, style := JobMark(&f.Glyphs, m.Outcome, false, m.Pending || m.Status == "Suspended")
 			return cell(style, mark+" "+either(m.Pending, "Interrupted", m.Status))
 		}},
-		{Header: "INDEXES", Min: 7, Text: func(m *member) string { return f.Crop(m.Indexes, indexesLimit) }},
+		{Header: "INDEXES", Min: 7, Text: func(m *member) string { return f.Crop(m.Indexes, IndexesLimit) }},
 		{Header: "COMPLETED", Right: true, Text: func(m *member) string {
 			switch {
 			case isGone(m):
@@ -52,7 +52,7 @@ func FamilyJobs(f *Frame, r *explain.Report) Section {
 	}, members)
 	s := Section{Title: "Retries", Note: family.Text, Lines: f.table(table)}
 	if family.Missing != "" {
-		s.Note += " (" + f.Crop(family.Missing, indexesLimit) + ")"
+		s.Note += " (" + f.Crop(family.Missing, IndexesLimit) + ")"
 	}
 	return s
 }
@@ -70,7 +70,7 @@ func Family(f *Frame, r *explain.Report, most int) Section {
 			rest += h.Count
 			continue
 		}
-		text := either(h.Count == 1, "Index ", "Indexes ") + f.Crop(h.Indexes, indexesLimit) + " " + h.Text + "."
+		text := either(h.Count == 1, "Index ", "Indexes ") + f.Crop(h.Indexes, IndexesLimit) + " " + h.Text + "."
 		s.Lines = append(s.Lines, f.Wrap(layout.Plainly(text), 2)...)
 	}
 	if rest > 0 {

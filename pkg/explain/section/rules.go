@@ -8,6 +8,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
@@ -32,10 +33,8 @@ func RuleName(r *explain.Report, index int32) string {
 	if r.FailurePolicy == nil {
 		return ""
 	}
-	for i := range r.FailurePolicy.Rules {
-		if r.FailurePolicy.Rules[i].Index == index {
-			return r.FailurePolicy.Rules[i].Name
-		}
+	if rule := lists.First(r.FailurePolicy.Rules, func(r *explain.FailureRule) bool { return r.Index == index }); rule != nil {
+		return rule.Name
 	}
 	return ""
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 
+	"k8s.io/utils/ptr"
+
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -21,10 +23,7 @@ func (v *view) counts() {
 
 // countsLine returns "3 active (2 ready), 1 terminating, 4 of 10 succeeded, 6 failed, 2 stopped by the Job".
 func (v *view) countsLine() string {
-	active, terminating := v.activePods(), ""
-	if n := v.pods.Terminating; n > 0 {
-		terminating = wording.Count(n, "terminating")
-	}
+	active := v.activePods()
 	done, total := v.pods.Done(v.report)
 	succeeded := wording.Count(done, "succeeded")
 	if v.report.Job.Completions != nil {
@@ -33,11 +32,16 @@ func (v *view) countsLine() string {
 	if v.pods.Active == 0 && v.report.Counts.Active == 0 && !v.report.Job.Finished.IsZero() {
 		active = ""
 	}
-	stopped := ""
-	if n := v.report.Counts.StoppedFailures; n > 0 {
-		stopped = wording.Count(n, "stopped by the Job")
+	return wording.Join(", ", active, some(v.pods.Terminating, "terminating"), succeeded, v.failedPods(),
+		some(v.report.Counts.StoppedFailures, "stopped by the Job"))
+}
+
+// some returns a number of pods, "" for none.
+func some(n int32, what string) string {
+	if n <= 0 {
+		return ""
 	}
-	return wording.Join(", ", active, terminating, succeeded, v.failedPods(), stopped)
+	return wording.Count(n, what)
 }
 
 // activePods returns "3 active (2 ready)"; if pods have ended since the status was written, it also returns the number in the
@@ -68,14 +72,7 @@ func (v *view) failedPods() string {
 
 // uncounted returns "2 succeeded and 1 failed", "" for none.
 func uncounted(c *explain.Counts) string {
-	succeeded, failed := "", ""
-	if c.UncountedSucceeded > 0 {
-		succeeded = wording.Count(c.UncountedSucceeded, "succeeded")
-	}
-	if c.UncountedFailed > 0 {
-		failed = wording.Count(c.UncountedFailed, "failed")
-	}
-	return wording.Join(" and ", succeeded, failed)
+	return wording.Join(" and ", some(c.UncountedSucceeded, "succeeded"), some(c.UncountedFailed, "failed"))
 }
 
 // accounting returns sentences about pods that the counters do not show.
@@ -106,20 +103,13 @@ func podsThere(c *explain.Counts, stuck bool) string {
 	if *c.Pods == 0 {
 		return "No pods exist"
 	}
-	succeeded, failed, stopped, held := "", "", "", ""
-	if c.FailedPods != nil && *c.FailedPods > c.StoppedPods {
-		failed = wording.Count(*c.FailedPods-c.StoppedPods, "failed")
-	}
-	if c.StoppedPods > 0 {
-		stopped = wording.Count(c.StoppedPods, "stopped by the Job")
-	}
+	failed, stopped := some(ptr.Deref(c.FailedPods, 0)-c.StoppedPods, "failed"), some(c.StoppedPods, "stopped by the Job")
+	succeeded, held := "", ""
 	if failed+stopped != "" && c.ActivePods != nil && c.TerminatingPods != nil {
-		if n := *c.Pods - *c.FailedPods - *c.ActivePods - *c.TerminatingPods; n > 0 {
-			succeeded = wording.Count(n, "succeeded")
-		}
+		succeeded = some(*c.Pods-*c.FailedPods-*c.ActivePods-*c.TerminatingPods, "succeeded")
 	}
-	if c.Finalizers != nil && *c.Finalizers > 0 && stuck {
-		held = wording.Count(*c.Finalizers, "held by the tracking finalizer")
+	if stuck {
+		held = some(ptr.Deref(c.Finalizers, 0), "held by the tracking finalizer")
 	}
 	return wording.Join(": ", wording.Plural(*c.Pods, "pod exists", "pods exist"), wording.Join(", ", succeeded, failed, stopped, held))
 }

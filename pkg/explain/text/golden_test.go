@@ -14,6 +14,7 @@ import (
 
 	"github.com/charmbracelet/x/ansi"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
 )
 
@@ -133,14 +134,14 @@ func TestIndexListsAreCroppedOnAComma(t *testing.T) {
 	list := "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,62-64"
 	r := maxFailedIndexes()
 	v := newView(&r, Options{})
-	if got, want := v.frame.Crop(list, indexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
+	if got, want := v.frame.Crop(list, section.IndexesLimit), "1-25,28,30-32,34-36,38-40,42-44,46-48,50-52,54-56,58-60,…"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
-	if got := newView(&r, Options{Full: true}).frame.Crop(list, indexesLimit); got != list {
+	if got := newView(&r, Options{Full: true}).frame.Crop(list, section.IndexesLimit); got != list {
 		t.Errorf("Full got %s", got)
 	}
 	for _, short := range []string{"", "1-3", strings.Repeat("1", 50), strings.Repeat("1", 60)} {
-		if got := v.frame.Crop(short, indexesLimit); got != short {
+		if got := v.frame.Crop(short, section.IndexesLimit); got != short {
 			t.Errorf("%s became %s", short, got)
 		}
 	}

@@ -104,7 +104,7 @@ func (v *short) indexState(part explain.Options) (subject, state string) {
 				state = wording.Join(", ", state, wording.Count(n, of.Word))
 			}
 		}
-		return "indexes " + v.frame.Crop(part.Indexes.String(), indexesLimit), "have " + state
+		return "indexes " + v.frame.Crop(part.Indexes.String(), section.IndexesLimit), "have " + state
 	}
 	subject = "index " + part.Indexes.String()
 	if len(x.Details) == 0 {

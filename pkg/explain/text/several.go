@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -191,4 +192,85 @@ func (p *page) sharedItem(mark string, style layout.Style, s *shared, jobs int) 
 	for _, command := range s.commands {
 		p.Command(indentCommand, command)
 	}
+}
+
+// owners writes the state of CronJobs and JobSets, and the advice on them.
+func (p *page) owners(l *explain.ReportList) {
+	for i := range l.CronJobs {
+		r := &l.CronJobs[i]
+		var quoted []string
+		if r.State == explain.CronJobCreationRefused {
+			quoted = r.Details
+		}
+		p.owner(r.Sentence, r.Notes, quoted, r.Advice, r.Gaps)
+	}
+	for i := range l.JobSets {
+		r := &l.JobSets[i]
+		p.owner(r.Sentence, r.Notes, r.Details, r.Advice, r.Gaps)
+	}
+}
+
+// owner writes the state of one owner; quoted are messages that are more specific than the sentence.
+func (p *page) owner(sentence string, notes, quoted []string, advice []explain.Advice, gaps []input.Gap) {
+	if len(p.Lines()) > 0 {
+		p.Blank()
+	}
+	p.Para(0, 0, layout.Text(layout.Bold, sentence))
+	for _, note := range notes {
+		p.Para(0, 0, plain(note))
+	}
+	mark := p.Glyphs.Quote + " "
+	for _, message := range quoted {
+		p.Para(indentSection, indentSection+layout.Width(mark), layout.Text(layout.Muted, mark+message))
+	}
+	p.advice(sharedAdvice(advice), 1)
+	p.gaps(sharedGaps(gaps), 1)
+}
+
+// groupFrom is the number of Jobs with one cause from which a short list of Jobs is grouped.
+const groupFrom = 4
+
+// isGrouped reports whether the advice is shown by cause: for many Jobs, or for some with the same cause.
+func isGrouped(l *explain.ReportList) bool {
+	alike := slices.ContainsFunc(l.Groups, func(g explain.JobGroup) bool { return g.Count >= groupFrom })
+	return len(l.Groups) > 0 && (alike || len(l.Items) > jobsLimit)
+}
+
+// groups writes the problems and the advice, the most important first.
+func (p *page) groups(l *explain.ReportList) {
+	p.Title("What to do", "by cause, the most important first")
+	for i := range l.Groups {
+		g := &l.Groups[i]
+		number := fmt.Sprintf("%d. ", i+1)
+		hang := indentSection + layout.Width(number)
+		p.Para(indentSection, hang, plain(number), layout.Text(layout.Bold, groupWords(g)), plain(wording.Join("", ": ", g.Text)))
+		p.Para(hang, hang, layout.Text(layout.Muted, strings.Join(g.Jobs, ", ")))
+		for _, a := range g.Advice {
+			p.Para(hang, hang+2, plain("- "+wording.Sentence(a.Text)))
+			if a.Command != "" {
+				p.Command(hang+2, a.Command)
+			}
+		}
+	}
+	p.Blank()
+	p.Para(0, 0, plain("For one Job in full:"))
+	p.Command(0, "kubectl batchjob why NAME -n NAMESPACE")
+}
+
+// groupWords returns "14 Jobs failed".
+func groupWords(g *explain.JobGroup) string {
+	words := map[explain.GroupState][2]string{
+		explain.GroupFailed: {"failed", "failed"}, explain.GroupStalled: {"is stalled", "are stalled"},
+		explain.GroupSuspended: {"is suspended", "are suspended"}, explain.GroupRunning: {"is running with failures", "are running with failures"},
+	}[g.State]
+	return wording.Plural(g.Count, "Job "+words[0], "Jobs "+words[1])
+}
+
+// someNames returns at most the given number of names, and the number of the rest.
+func someNames(names []string, most int) string {
+	rest := len(names) - most
+	if rest <= 1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s, and %d more", strings.Join(names[:most], ", "), rest)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -139,9 +140,9 @@ func groupCause(l *explain.ReportList, g *explain.JobGroup) string {
 // jobCause returns the problem of a Job, or its causes.
 func jobCause(g *explain.JobGroup, r *explain.Report) string {
 	own := section.OwnCauses(r)
-	switch at := r.Verdict.Problem; {
-	case g.Problem != nil && at != nil && *at >= 0 && int(*at) < len(r.Problems):
-		return r.Problems[*at].Text
+	switch named := r.Named(); {
+	case g.Problem != nil && named != nil:
+		return named.Text
 	case g.Problem != nil:
 		return g.Text
 	case len(own) == 0:
@@ -162,27 +163,24 @@ func jobCause(g *explain.JobGroup, r *explain.Report) string {
 // groupSteps returns the fix and one command. The command is for the newest Job.
 func groupSteps(g *explain.JobGroup) []labeled {
 	var steps []labeled
-	isFix := func(a explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
-	if at := slices.IndexFunc(g.Advice, isFix); at >= 0 {
-		steps = append(steps, step(&g.Advice[at]))
-		if g.Advice[at].Command != "" {
+	isFix := func(a *explain.Advice) bool { return a.Kind == explain.AdviceFix || a.Kind == "" && a.Command == "" }
+	if fix := lists.First(g.Advice, isFix); fix != nil {
+		steps = append(steps, step(fix))
+		if fix.Command != "" {
 			return steps
 		}
 	}
-	isRead := func(a explain.Advice) bool { return a.Command != "" && a.Kind != explain.AdvicePolicy }
-	if at := slices.IndexFunc(g.Advice, isRead); at >= 0 {
-		steps = append(steps, step(&g.Advice[at]))
+	isRead := func(a *explain.Advice) bool { return a.Command != "" && a.Kind != explain.AdvicePolicy }
+	if read := lists.First(g.Advice, isRead); read != nil {
+		steps = append(steps, step(read))
 	}
 	return steps
 }
 
 // newestOf returns the report on the newest Job of a group.
 func newestOf(l *explain.ReportList, g *explain.JobGroup) *explain.Report {
-	at := slices.IndexFunc(l.Items, func(r explain.Report) bool { return len(g.Jobs) > 0 && isNamed(&r.Job, g.Jobs[0]) })
-	if at < 0 {
-		return &explain.Report{} // A caller may have left out the report.
-	}
-	return &l.Items[at]
+	newest := lists.First(l.Items, func(r *explain.Report) bool { return len(g.Jobs) > 0 && isNamed(&r.Job, g.Jobs[0]) })
+	return cmp.Or(newest, &explain.Report{}) // A caller may have left out the report.
 }
 
 // isNamed reports whether a name in a group is the Job's: the name includes the namespace if the list has several.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
@@ -95,7 +96,7 @@ func (v *short) failedIndexes() []labeled {
 	if !v.isSingle() || v.own[0].FailedIndexCount < 2 {
 		return nil
 	}
-	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, indexesLimit))
+	return labelOf("Indexes", layout.Plain, v.frame.Crop(v.own[0].FailedIndexes, section.IndexesLimit))
 }
 
 // lostSeconds is the pod time that makes disruptions worth a line.
@@ -120,9 +121,8 @@ func (v *short) pod() []labeled {
 	if link := v.evidence(explain.EvidencePod); link != nil && v.isSingle() {
 		attempts := int32(0)
 		if x := v.report.Indexes; x != nil && link.Index != nil {
-			at := slices.IndexFunc(x.Details, func(d explain.IndexInfo) bool { return d.Index == *link.Index })
-			if at >= 0 {
-				attempts = x.Details[at].Attempts
+			if d := lists.First(x.Details, func(d *explain.IndexInfo) bool { return d.Index == *link.Index }); d != nil {
+				attempts = d.Attempts
 			}
 		}
 		return labelOf("Pod", layout.Plain, words.PodPlace(v.podInfo(link.Pod), link.Attempt, attempts))
@@ -130,7 +130,7 @@ func (v *short) pod() []labeled {
 	if note := v.evidence(explain.EvidenceNote); note != nil && len(v.own) > 0 && !v.namesCause(note.Text) {
 		return labelOf("Pods", layout.Plain, wording.Sentence(note.Text))
 	}
-	p := v.named()
+	p := v.report.Named()
 	if p == nil || len(p.Pods) == 0 {
 		return nil
 	}
@@ -152,12 +152,7 @@ func (v *short) podInfo(name string) *explain.PodInfo {
 }
 
 func (v *short) evidence(kind explain.EvidenceKind) *explain.Evidence {
-	for i := range v.report.Evidence {
-		if v.report.Evidence[i].Kind == kind {
-			return &v.report.Evidence[i]
-		}
-	}
-	return nil
+	return lists.First(v.report.Evidence, func(e *explain.Evidence) bool { return e.Kind == kind })
 }
 
 // log returns the last lines of the log of that pod, or why they could not be read.
@@ -168,10 +163,8 @@ func (v *short) log() []labeled {
 		}
 		return []labeled{{label: "Log", quote: shortLog(link)}}
 	}
-	for i := range v.report.Gaps {
-		if g := &v.report.Gaps[i]; isLogGap(g) {
-			return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
-		}
+	if g := lists.First(v.report.Gaps, isLogGap); g != nil {
+		return labelOf("Log", layout.Warn, wording.Sentence(g.Text))
 	}
 	return nil
 }
@@ -189,7 +182,7 @@ func isLogGap(g *input.Gap) bool { return g.What == "logs" || g.What == "pods/lo
 // details returns the beginning and the end of the cluster's messages about the problem that the verdict names, unless its
 // text quotes or explains them.
 func (v *short) details() []labeled {
-	p := v.named()
+	p := v.report.Named()
 	if p == nil {
 		return nil
 	}
@@ -217,7 +210,7 @@ func (v *short) logHas(lines []string) bool {
 
 // others returns the problems that the answer does not name.
 func (v *short) others() (out []labeled) {
-	named, rest := v.named(), 0
+	named, rest := v.report.Named(), 0
 	for i := range v.report.Problems {
 		switch p := &v.report.Problems[i]; {
 		case p == named:
@@ -248,7 +241,7 @@ func (v *short) waits() (out []labeled) {
 // steps returns the next steps, without the ones that the blocking problem covers: that nothing happens, or that terminating
 // pods are replaced.
 func (v *view) steps() (lines []layout.Line) {
-	r, p := *v.report, v.named()
+	r, p := *v.report, v.report.Named()
 	isCovered := func(s explain.Step) bool {
 		return s.Kind == explain.StepBlocked || s.Kind == explain.StepReplace && p != nil && p.Deletion.Holds == explain.HoldsReplacement
 	}
@@ -271,7 +264,7 @@ func (v *short) retries() []labeled {
 	}
 	text := f.Text
 	if f.Missing != "" {
-		text += " (" + v.frame.Crop(f.Missing, indexesLimit) + ")"
+		text += " (" + v.frame.Crop(f.Missing, section.IndexesLimit) + ")"
 	}
 	out := labelOf("Retries", layout.Plain, wording.Sentence(text))
 	for i := range first(f.Histories, shortHistories) {
@@ -280,7 +273,7 @@ func (v *short) retries() []labeled {
 		if h.Count == 1 {
 			who = "Index "
 		}
-		out = append(out, labelOf("Retries", layout.Plain, who+v.frame.Crop(h.Indexes, indexesLimit)+" "+h.Text)...)
+		out = append(out, labelOf("Retries", layout.Plain, who+v.frame.Crop(h.Indexes, section.IndexesLimit)+" "+h.Text)...)
 	}
 	return out
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/section"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/layout"
@@ -145,7 +146,7 @@ func (v *view) summaryIndexes() {
 		switch {
 		case s.Count == 0:
 		case s.Word == section.IndexCompleted || s.Word == section.IndexFailed:
-			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, indexesLimit)))
+			v.page.Field(wording.Sentence(s.Word), layout.Text(s.Style, wording.Thousands(s.Count)), plain(": "+v.frame.Crop(s.List, section.IndexesLimit)))
 		default:
 			rest = wording.Join(", ", rest, wording.Count(s.Count, s.Word))
 		}
@@ -161,10 +162,8 @@ func (v *view) summaryRule() {
 	}
 	spans := layout.Of(layout.Text(layout.Accent, section.RuleLabel(verdict.Rule, verdict.RuleName)))
 	if policy := v.report.FailurePolicy; policy != nil && verdict.Rule != nil {
-		for _, rule := range policy.Rules {
-			if rule.Index == *verdict.Rule {
-				spans = append(spans, plain(fmt.Sprintf(": %s if %s", rule.Action, rule.Requirement)))
-			}
+		if rule := lists.First(policy.Rules, func(r *explain.FailureRule) bool { return r.Index == *verdict.Rule }); rule != nil {
+			spans = append(spans, plain(fmt.Sprintf(": %s if %s", rule.Action, rule.Requirement)))
 		}
 	}
 	v.page.Field("Rule", spans...)
@@ -172,10 +171,9 @@ func (v *view) summaryRule() {
 
 func (v *view) summaryProblems() {
 	var all []explain.Problem
-	for i, problem := range v.report.Problems {
-		// The problem in the verdict is not repeated.
-		if named := v.report.Verdict.Problem; named == nil || *named != int32(i) {
-			all = append(all, problem)
+	for i := range v.report.Problems {
+		if p := &v.report.Problems[i]; p != v.report.Named() { // The problem in the verdict is not repeated.
+			all = append(all, *p)
 		}
 	}
 	for _, problem := range first(all, summaryProblems) {

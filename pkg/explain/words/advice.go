@@ -57,17 +57,26 @@ const (
 	CheckPodsLeft         = "check which of its pods are left"
 	CorrectImageName      = "{recreate} with the correct name of the image"
 	RunAsNonRoot          = "run the container as a non-root user: set runAsUser in its securityContext, or use an image with a numeric user other than 0"
+	RemovePod             = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
+	DeleteHeld            = "delete the pod, which then counts as failed, so that another one is created"
 )
 
-// ReplaceLater returns advice on a pod that failed while the pod that it replaces was still terminating.
-func ReplaceLater(pod, before string) string {
-	return fmt.Sprintf("if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended", pod, before)
-}
-
-// Unpin returns advice on pods that a disruption of their node ends, and whose pod template names the node.
-func Unpin(node string) string {
-	return fmt.Sprintf("{recreate} without nodeName %s, which pins its pods to that node whatever happens to it", node)
-}
+// Formats of advice with names.
+const (
+	ChangeCronJob        = "if the cause is in the pod template or in a limit of the Job, correct spec.jobTemplate of CronJob %s: its next Job has it"
+	ChangeOwner          = "change %s %s, not this Job: its controller creates the Job"
+	ReplaceLater         = "if pod %s failed because pod %s was still terminating, {recreate} with podReplacementPolicy Failed: a pod is then replaced only after it has ended"
+	Unpin                = "{recreate} without nodeName %s, which pins its pods to that node whatever happens to it"
+	FindOtherUser        = "find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume"
+	AwaitRuntime         = "wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node"
+	FixContainerConfig   = "fix what the kubelet reports about container %s; it then starts automatically"
+	FailIfKilled         = "make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails"
+	MisspelledController = "replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed"
+	StartOtherController = "start the controller for managedBy %s"
+	FindPolicyRemover    = "find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know"
+	ReadLogOf            = "read the log of container %s"
+	FixStart             = "fix what the container runtime reports about container %s; it never started, so it has no log"
+)
 
 // Tolerate returns advice on pods that a NoExecute taint ends again and again; pinned is the nodeName of the pod template, or "".
 func Tolerate(pinned string) string {
@@ -83,42 +92,6 @@ func FindUnended(p *explain.Problem) string {
 		return t.Advice("")
 	}
 	return "find out why its node does not end the pod: its events say if the container runtime cannot stop it, and a process may hang (storage, a GPU); a restart of the node ends it"
-}
-
-// RemovePod is advice on a pod that its kubelet never ends.
-const RemovePod = "once it is sure that its containers no longer run, remove the pod's object, so that the Job goes on"
-
-// FindOtherUser returns advice on a claim that is not mounted in time.
-func FindOtherUser(claim string) string {
-	return fmt.Sprintf("find out whether a pod on another node uses claim %s: with access mode ReadWriteOnce, one node at a time can mount it; otherwise check the CSI driver of its volume", claim)
-}
-
-// AwaitRuntime returns advice on a container name that the container runtime still reserves.
-func AwaitRuntime(container string) string {
-	return fmt.Sprintf("wait until the container runtime has finished its earlier attempt to create container %s; if it does not, check the runtime and the load of the node", container)
-}
-
-// FixContainerConfig returns advice on a container that the kubelet cannot configure for a reason without advice of its own.
-func FixContainerConfig(container string) string {
-	return fmt.Sprintf("fix what the kubelet reports about container %s; it then starts automatically", container)
-}
-
-// DeleteHeld is advice on a pod that neither goes on nor ends.
-const DeleteHeld = "delete the pod, which then counts as failed, so that another one is created"
-
-// FailIfKilled returns advice on a container that exited with 0 although one of its processes was killed.
-func FailIfKilled(container string) string {
-	return fmt.Sprintf("make container %s exit with another code than 0 if one of its processes is killed, so that the pod fails", container)
-}
-
-// MisspelledController returns advice on a managedBy that looks like a misspelling of another name.
-func MisspelledController(managedBy, meant string) string {
-	return fmt.Sprintf("replace the Job: its managedBy %s looks like a misspelling of %s, and the field cannot be changed", managedBy, meant)
-}
-
-// StartOtherController returns advice on a managedBy that belongs to a controller outside this project.
-func StartOtherController(managedBy string) string {
-	return fmt.Sprintf("start the controller for managedBy %s", managedBy)
 }
 
 // ForgoPodGroup returns advice on workload-aware scheduling; asked is whether spec.scheduling requests it.
@@ -157,18 +130,10 @@ func FindInjector(names []string) string {
 	return fmt.Sprintf("find out what adds %s to the pod: the Job's pod template does not have %s", ContainersText(names), wording.Form(len(names), "it", "them"))
 }
 
-// FindPolicyRemover returns advice on a sidecar that lacks its restartPolicy in the pod.
-func FindPolicyRemover(container string) string {
-	return fmt.Sprintf("find out which admission webhook or policy changes the pods: the Job's template has restartPolicy Always for container %s, and without it the container is no sidecar; an old webhook drops fields that it does not know", container)
-}
-
 // StopSidecars returns advice on sidecars that do not stop.
 func StopSidecars(names []string) string {
 	return fmt.Sprintf("make %s exit on SIGTERM, or {recreate} with a shorter terminationGracePeriodSeconds", sidecarsText(names))
 }
-
-// ReadLogOf returns the advice to read the log of a container.
-func ReadLogOf(container string) string { return "read the log of container " + container }
 
 // MemoryAdvice returns advice on a container that ran out of memory. ofPod is whether the limit was read from the pod,
 // where an empty limit means that there is none.
@@ -193,22 +158,16 @@ func RaiseMemoryLimits(containers []string) string {
 
 // ExitAdvice returns advice on an exit code with a conventional meaning in shells, "" for other codes.
 func ExitAdvice(container, image string, code int32) string {
+	if known := meaning.OfExit(code); known != nil {
+		return known.Advice(meaning.Container{Name: container, Image: image})
+	}
 	switch code {
-	case 127:
-		return (&meaning.KnownError{Kind: meaning.ErrorCommandNotFound}).Advice(meaning.Container{Name: container, Image: image})
-	case 126:
-		return (&meaning.KnownError{Kind: meaning.ErrorNotExecutable}).Advice(meaning.Container{Name: container, Image: image})
 	case 132:
 		return fmt.Sprintf("use an image of container %s that is built for the processors of its nodes, or have the pods run on nodes with newer ones; the image is %s", container, image)
 	case 143, 137:
 		return fmt.Sprintf("find out what stopped container %s: a deletion, an eviction, a liveness probe, or a node that shut down or ran low on memory", container)
 	}
 	return ""
-}
-
-// StartAdvice returns advice on a container that the runtime could not start.
-func StartAdvice(container string) string {
-	return fmt.Sprintf("fix what the container runtime reports about container %s; it never started, so it has no log", container)
 }
 
 // EndLoop returns advice on restarts that no limit ends, "" for others.

@@ -16,25 +16,19 @@ const OtherCauses = "Other causes, too many for an event each"
 
 // PodMeaning returns the meaning of a disruption's reason, or of the reason why a whole pod failed, "" if it is unknown.
 func PodMeaning(reason string) string {
-	switch reason {
-	case "EvictionByEvictionAPI":
-		return "the pod was evicted, as by kubectl drain"
-	case "PreemptionByScheduler":
-		return "the scheduler preempted it for a pod with a higher priority"
-	case "DeletionByTaintManager":
-		return "its node has a taint that the pod does not tolerate"
-	case "DeletionByPodGC":
-		return "its node is gone"
-	case "TerminationByKubelet":
-		return "its node ran low on resources or shut down"
-	case "Evicted":
-		return "its node ran low on resources"
-	case "NodeLost", "NodeShutdown", "Shutdown", "Terminated":
-		return "its node is gone or shut down"
-	case "DeadlineExceeded":
-		return "the pod ran longer than its own activeDeadlineSeconds"
-	}
-	return ""
+	return podMeanings[reason]
+}
+
+var podMeanings = map[string]string{
+	"EvictionByEvictionAPI":  "the pod was evicted, as by kubectl drain",
+	"PreemptionByScheduler":  "the scheduler preempted it for a pod with a higher priority",
+	"DeletionByTaintManager": "its node has a taint that the pod does not tolerate",
+	"DeletionByPodGC":        "its node is gone",
+	"TerminationByKubelet":   "its node ran low on resources or shut down",
+	"Evicted":                "its node ran low on resources",
+	"NodeLost":               "its node is gone or shut down", "NodeShutdown": "its node is gone or shut down",
+	"Shutdown": "its node is gone or shut down", "Terminated": "its node is gone or shut down",
+	"DeadlineExceeded": "the pod ran longer than its own activeDeadlineSeconds",
 }
 
 // limitClause returns the memory limit as the end of a clause, "" if there is none.

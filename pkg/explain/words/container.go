@@ -31,10 +31,6 @@ func containerFailedBriefly(p *explain.Problem, now time.Time) string {
 	return fmt.Sprintf("exit %d, %s", p.Run.Exit.ExitCode, stillRunBriefly(p, now))
 }
 
-func initRunningBriefly(p *explain.Problem, _ time.Time) string {
-	return "init container " + p.Container + " runs"
-}
-
 // containerStoppedText describes a container whose status says that it runs.
 func containerStoppedText(p *explain.Problem, _ time.Time) string {
 	text := fmt.Sprintf("container %s has stopped", p.Container)
@@ -50,10 +46,6 @@ func containerStoppedNote(p *explain.Problem, _ time.Time) string {
 		node = "node " + p.Node
 	}
 	return "the kubelet or the container runtime of " + node + " has lost track of it"
-}
-
-func sidecarNotStartedBriefly(p *explain.Problem, _ time.Time) string {
-	return "sidecar " + p.Container + " not started"
 }
 
 // containersEndedText describes the end of a container of several Jobs.

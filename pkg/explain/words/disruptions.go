@@ -1,6 +1,7 @@
 package words
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -56,15 +57,11 @@ func DisruptionsNote(d *explain.Disruptions) string {
 
 // RuledText says what a rule decided about pods that were taken: "ignored".
 func RuledText(action string) string {
-	switch batchv1.PodFailurePolicyAction(action) {
-	case batchv1.PodFailurePolicyActionIgnore:
-		return "ignored"
-	case batchv1.PodFailurePolicyActionFailIndex:
-		return "failed the index"
-	case batchv1.PodFailurePolicyActionFailJob:
-		return "failed the Job"
-	}
-	return "counted"
+	return cmp.Or(map[batchv1.PodFailurePolicyAction]string{
+		batchv1.PodFailurePolicyActionIgnore:    "ignored",
+		batchv1.PodFailurePolicyActionFailIndex: "failed the index",
+		batchv1.PodFailurePolicyActionFailJob:   "failed the Job",
+	}[batchv1.PodFailurePolicyAction(action)], "counted")
 }
 
 // Checkpoint is advice for an index that loses its pods again and again.

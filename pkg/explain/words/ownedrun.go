@@ -10,14 +10,14 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // RunOf returns the report on a Job of a CronJob or JobSet in short.
 func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 	run := explain.OwnedRun{Name: r.Job.Name, State: explain.OwnedRunning, Since: r.Job.Created, Started: r.Job.Started, Finished: r.Job.Finished}
-	if at := r.Verdict.Problem; at != nil && *at >= 0 && int(*at) < len(r.Problems) {
-		p := &r.Problems[*at]
+	if p := r.Named(); p != nil {
 		run.Since = cmp.Or(p.Since, run.Since)
 		if p.Kind != explain.ProblemSuspended || p.Suspension.Owner == nil { // The owner is the one whose report this is for.
 			run.Cause = ProblemWhat(p, now)
@@ -41,8 +41,9 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 		run.State = explain.OwnedStalled
 	default:
 		run.FailedPods = r.Counts.Failed + r.Counts.UncountedFailed - r.Counts.StoppedFailures
-		if own := slices.IndexFunc(r.Causes, func(c explain.Cause) bool { return !c.IsStopped() }); own >= 0 && run.FailedPods > 0 && run.Cause == "" {
-			run.Cause = LowerFirst(CauseSentence(&r.Causes[own]))
+		own := lists.First(r.Causes, func(c *explain.Cause) bool { return !c.IsStopped() })
+		if own != nil && run.FailedPods > 0 && run.Cause == "" {
+			run.Cause = LowerFirst(CauseSentence(own))
 		}
 	}
 	return run
@@ -50,10 +51,8 @@ func RunOf(r *explain.Report, now time.Time) explain.OwnedRun {
 
 // notStopped says why a kubelet cannot end a pod of the Job, "" if none is known.
 func notStopped(r *explain.Report) string {
-	for i := range r.Problems {
-		if t := r.Problems[i].Deletion.Trouble; t != nil {
-			return ", as " + t.Text("")
-		}
+	if p := lists.First(r.Problems, func(p *explain.Problem) bool { return p.Deletion.Trouble != nil }); p != nil {
+		return ", as " + p.Deletion.Trouble.Text("")
 	}
 	return ""
 }
@@ -86,10 +85,9 @@ func decidingText(r *explain.Report) string {
 	if c == nil {
 		return ""
 	}
-	for i := range r.Causes {
-		if own := &r.Causes[i]; own.Container == c.Container && slices.Contains(own.Pods, c.Pod) {
-			return LowerFirst(CauseSentence(own))
-		}
+	own := lists.First(r.Causes, func(own *explain.Cause) bool { return own.Container == c.Container && slices.Contains(own.Pods, c.Pod) })
+	if own != nil {
+		return LowerFirst(CauseSentence(own))
 	}
 	return c.Text
 }

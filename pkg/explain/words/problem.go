@@ -35,8 +35,12 @@ type problemWords struct {
 // clause returns a clause about a problem.
 type clause func(p *explain.Problem, now time.Time) string
 
-// always returns a clause without variable parts.
-func always(text string) clause { return func(*explain.Problem, time.Time) string { return text } }
+// phrase returns a clause in which only the names of the container and of the field vary.
+func phrase(text string) clause {
+	return func(p *explain.Problem, _ time.Time) string {
+		return strings.NewReplacer("{container}", p.Container, "{asked}", p.Asked).Replace(text)
+	}
+}
 
 // endlessNote is the note on containers that do not start, which no retry limit counts.
 func endlessNote(p *explain.Problem, _ time.Time) string {
@@ -50,11 +54,11 @@ func endlessNote(p *explain.Problem, _ time.Time) string {
 var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemSuspended: {what: suspendedText, quote: suspendedQuote, note: suspendedNote, state: stateSuspended, plain: true},
 	explain.ProblemNotReconciled: {
-		what: notReconciledText, note: notReconciledNote, group: always("no controller works on them"), column: "no controller",
+		what: notReconciledText, note: notReconciledNote, group: phrase("no controller works on them"), column: "no controller",
 	},
 	explain.ProblemControllerGone:  {what: notRunningText, quote: controllerGoneQuote, group: notRunningText, column: "controller not running"},
 	explain.ProblemCreationRefused: {what: creationRefusedText, quote: refusalQuote, group: creationsRefusedText, brief: refusedBriefly},
-	explain.ProblemNoParallelism:   {what: always("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
+	explain.ProblemNoParallelism:   {what: phrase("parallelism is 0, so no pods are created"), column: "parallelism is 0"},
 	explain.ProblemNoPodGroup:      {what: noPodGroupText},
 	explain.ProblemDeleting:        {what: deletingText, note: deletingNote, state: stateDeleting, plain: true},
 	explain.ProblemUnschedulable: {
@@ -74,12 +78,12 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemRestarted: {what: restartedText, quote: crashLoopQuote, note: restartsNote},
 	explain.ProblemPodsLost:  {what: podsLostText, note: podsLostNote},
 	explain.ProblemContainerStopped: {
-		what: containerStoppedText, note: containerStoppedNote, brief: always("container stopped"),
+		what: containerStoppedText, note: containerStoppedNote, brief: phrase("container stopped"),
 		advice: DeleteHeld + "; if it keeps terminating, restart the container runtime and the kubelet of its node",
 	},
-	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: initRunningBriefly, plain: true},
+	explain.ProblemInitRunning: {what: initRunningText, note: laterText, brief: phrase("init container {container} runs"), plain: true},
 	explain.ProblemSidecarNotStarted: {
-		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: sidecarNotStartedBriefly,
+		what: sidecarNotStartedText, quote: sidecarQuote, note: restartsNote, brief: phrase("sidecar {container} not started"),
 	},
 	explain.ProblemPodPending:       {what: slowStartText, quote: slowStartQuote, note: slowStartNote, advice: "find out what the pod is waiting for"},
 	explain.ProblemProcessOOMKilled: {what: processOOMKilledText, note: heldNote},
@@ -96,19 +100,19 @@ var problems = map[explain.ProblemKind]problemWords{
 	explain.ProblemNodeGone:       {what: terminatingText, column: "node gone"},
 	explain.ProblemFinalizerStuck: {what: finalizerStuckText, note: finalizerStuckNote, column: "pods keep their finalizer"},
 	explain.ProblemForeignFinalizer: {
-		what: foreignFinalizerText, note: always("the Job does not wait for this"),
+		what: foreignFinalizerText, note: phrase("the Job does not wait for this"),
 		advice: "find out who owns the finalizer, and why it has not been removed",
 	},
 	explain.ProblemInvalidRuleNames: {
-		what: always("the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used"),
-		note: always("reasons refer to rules by index"),
+		what: phrase("the failure rule names in annotation " + rulename.Annotation + " are invalid, so none of them are used"),
+		note: phrase("reasons refer to rules by index"),
 	},
 	explain.ProblemSuccessImpossible: {
-		what: always("no rule of the successPolicy can be met anymore"), note: always("the Job ends when all its indexes have ended"),
+		what: phrase("no rule of the successPolicy can be met anymore"), note: phrase("the Job ends when all its indexes have ended"),
 	},
-	explain.ProblemUnknownMode:     {what: unknownModeText, note: always("no controller of this version runs the Job")},
-	explain.ProblemBadRetryIndexes: {what: badRetryIndexesText},
-	explain.ProblemInconsistent:    {what: always("the status of the Job does not match its pods")},
+	explain.ProblemUnknownMode:     {what: phrase("this version does not know completionMode {asked}"), note: phrase("no controller of this version runs the Job")},
+	explain.ProblemBadRetryIndexes: {what: phrase("annotation {asked}")},
+	explain.ProblemInconsistent:    {what: phrase("the status of the Job does not match its pods")},
 }
 
 // of returns the clause about the problem, "" for none.
@@ -236,12 +240,6 @@ func finalizerStuckText(p *explain.Problem, _ time.Time) string {
 func finalizerStuckNote(p *explain.Problem, _ time.Time) string {
 	return ControllerWord(p.Controller) + " has not removed it; a webhook or policy on updates of pods is the usual reason"
 }
-
-func unknownModeText(p *explain.Problem, _ time.Time) string {
-	return "this version does not know completionMode " + p.Asked
-}
-
-func badRetryIndexesText(p *explain.Problem, _ time.Time) string { return "annotation " + p.Asked }
 
 func foreignFinalizerText(p *explain.Problem, _ time.Time) string {
 	owner := "another controller"

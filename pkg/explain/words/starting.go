@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -101,10 +103,8 @@ func slowStartText(p *explain.Problem, now time.Time) string {
 func slowStartQuote(p *explain.Problem, _ time.Time) quotation {
 	switch t := p.Start.Trouble; {
 	case t.IsUnbound(): // The kubelet does not know why.
-		for i := range p.Start.Claims {
-			if c := &p.Start.Claims[i]; c.Name == t.Name {
-				return inQuotes(": ", c.Warning)
-			}
+		if c := lists.First(p.Start.Claims, func(c *meaning.Claim) bool { return c.Name == t.Name }); c != nil {
+			return inQuotes(": ", c.Warning)
 		}
 		return quotation{}
 	case t != nil:

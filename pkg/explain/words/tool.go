@@ -112,11 +112,6 @@ func RunHookAgain(t *explain.Tool) string {
 	return fmt.Sprintf("after fixing the cause, have %s run the hook again: %s replaces this Job", t.Name, toolRun(t))
 }
 
-// ChangeOwner returns the advice to change the owner of a Job, whose controller creates the Job.
-func ChangeOwner(o *explain.Owner) string {
-	return fmt.Sprintf("change %s %s, not this Job: its controller creates the Job", o.Kind, o.Name)
-}
-
 // FitOwner fills {recreate} in a template of advice: who creates the Job again, with a change that follows.
 func FitOwner(template string, o *explain.Owner, t *explain.Tool) string {
 	return strings.ReplaceAll(template, "{recreate}", recreate(o, t))
@@ -134,9 +129,4 @@ func recreate(o *explain.Owner, t *explain.Tool) string {
 		return "have " + wording.Join(" of release ", "the chart", t.Release) + " create the Job"
 	}
 	return "have " + cmp.Or(wording.Join(" ", t.Kind, t.Release), string(t.Name)) + " create the Job"
-}
-
-// ChangeCronJob is advice on a Job of a CronJob that failed.
-func ChangeCronJob(o *explain.Owner) string {
-	return fmt.Sprintf("if the cause is in the pod template or in a limit of the Job, correct spec.jobTemplate of CronJob %s: its next Job has it", o.Name)
 }

@@ -33,10 +33,14 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 		return wording.Cut(o.Refused.Brief, width)
 	case o.Neglected:
 		return "no controller"
-	case o.Outcome.Fails():
-		return whyDecided(o, width)
+	case o.Outcome.Fails() && o.RuleName != "":
+		return wording.Cut("rule "+o.RuleName, width)
+	case o.Outcome.Fails() && o.Rule != nil:
+		return fmt.Sprintf("rule %d", *o.Rule)
 	case o.FailedIndexCount > 0:
 		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
+	case o.Outcome.Fails(): // Its failed pods are unknown.
+		return wording.Cut(cmp.Or(ends[o.EndedBy].column, o.Reason), width)
 	}
 	return ""
 }
@@ -44,19 +48,6 @@ func Why(o *explain.Outline, now time.Time, width int) string {
 // PodsWait returns the number of pods that cannot be created, and the reason.
 func PodsWait(count int32, reason string) string {
 	return wording.Join(": ", wording.Plural(count, "pod waits", "pods wait"), reason)
-}
-
-// whyDecided explains why a Job failed whose failed pods are unknown.
-func whyDecided(o *explain.Outline, width int) string {
-	switch {
-	case o.RuleName != "":
-		return wording.Cut("rule "+o.RuleName, width)
-	case o.Rule != nil:
-		return fmt.Sprintf("rule %d", *o.Rule)
-	case o.FailedIndexCount > 0:
-		return wording.Plural(o.FailedIndexCount, "index failed", "indexes failed")
-	}
-	return wording.Cut(cmp.Or(ends[o.EndedBy].column, o.Reason), width)
 }
 
 // WhyFailed returns the most frequent cause in at most width characters, with the next retry, the other cause, or the

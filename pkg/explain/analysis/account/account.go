@@ -9,6 +9,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // Accounting attributes each failure that the status counts to the source of its cause.
@@ -142,6 +143,6 @@ func countedPods(in *facts.Facts, g *failures.Group) int32 {
 // SortCauses sorts causes by frequency, with consequences of the end of the Job last.
 func SortCauses(causes []explain.Cause) {
 	slices.SortStableFunc(causes, func(x, y explain.Cause) int {
-		return cmp.Or(failures.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
+		return cmp.Or(lists.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(y.Count, x.Count), cmp.Compare(x.Text, y.Text))
 	})
 }

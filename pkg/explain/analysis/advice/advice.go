@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,14 +60,14 @@ func Collect(in *facts.Facts, failed *failures.Failures, v *Values, options expl
 		out = appendNew(out, toRetry(in, failed, v.Family, options))
 	}
 	if o := facts.OwnerOf(in.Job); o != nil && o.Kind == "CronJob" && in.Decision.Failing() && !options.IsNarrow() {
-		out = append(out, advise(words.ChangeCronJob(o), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
+		out = append(out, advise(fmt.Sprintf(words.ChangeCronJob, o.Name), kubectl(in.Job, "edit cronjob %s", shellWord(o.Name)))...)
 	}
 	for i := range out {
 		out[i].Text = words.FitOwner(out[i].Text, facts.OwnerOf(in.Job), facts.ToolOf(in.Job))
 	}
 	// Policies help only the next Job.
 	slices.SortStableFunc(out, func(x, y explain.Advice) int {
-		return failures.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
+		return lists.FalseFirst(x.Kind == explain.AdvicePolicy, y.Kind == explain.AdvicePolicy)
 	})
 	return out
 }
@@ -94,8 +95,8 @@ func adviseLogs(text, command string) []explain.Advice {
 // propose returns advice on policies, which may be nil. For a finished Job, package whatif adds how they would have changed the
 // outcome, if they would, and the command that shows it.
 func propose(in *facts.Facts, text string, p *explain.Policies) []explain.Advice {
-	if p == nil || !in.Finished() {
-		return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text}}
+	if !in.Finished() {
+		p = nil
 	}
 	return []explain.Advice{{Kind: explain.AdvicePolicy, Text: text, Policies: p}}
 }
@@ -109,11 +110,7 @@ func proposeFix(in *facts.Facts, text string, p *explain.Policies) []explain.Adv
 
 // kubectl returns a command with the Job's namespace at the end, where texts omit it if kubectl uses it anyway.
 func kubectl(job *batchv1.Job, format string, args ...any) string {
-	return kubectlIn(job.Namespace, format, args...)
-}
-
-func kubectlIn(namespace, format string, args ...any) string {
-	return "kubectl " + fmt.Sprintf(format, args...) + " -n " + shellWord(namespace)
+	return explain.Kubectl(job.Namespace, format, args...)
 }
 
 // logsOfFailed returns the command that prints the logs of all failed pods.
@@ -139,18 +136,17 @@ func startRemedy(in *facts.Facts, c *input.Container, message string) string {
 	if known := meaning.StartErrorIn(message); known != nil {
 		return errorRemedy(in, c, known)
 	}
-	return words.StartAdvice(c.Name)
+	return fmt.Sprintf(words.FixStart, c.Name)
 }
 
 // errorRemedy returns advice on an error that the container reports.
 func errorRemedy(in *facts.Facts, c *input.Container, known *meaning.KnownError) string {
-	container := meaning.Container{
+	return known.Advice(meaning.Container{
 		Name: c.Name, Image: in.Image(c), ReadOnlyRoot: in.HasReadOnlyRoot(c.Name), SharedMemory: in.HasSharedMemory(c.Name),
 		MemoryLimit: in.MemoryLimit(c).Value, Secrets: in.Secrets(c.Name), Mounts: in.Mounts(c.Name),
 		HostNetwork: in.Spec.Template.Spec.HostNetwork, NodeDNS: in.UsesNodeDNS(),
 		Account: cmp.Or(in.Spec.Template.Spec.ServiceAccountName, "default"),
-	}
-	return known.Advice(container)
+	})
 }
 
 // errorCommand returns the commands that give a program the permission that it lacks, "" for other errors.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -55,7 +56,7 @@ func onFailures(in *facts.Facts, failed *failures.Failures, v *Values, o explain
 // onReplacement returns advice on the fields that say when a failed pod is replaced.
 func onReplacement(in *facts.Facts, f *failures.Failure) (out []explain.Advice) {
 	if before := runsBeside(in, f); before != "" {
-		out = advise(words.ReplaceLater(f.Pod.Name, before), "")
+		out = advise(fmt.Sprintf(words.ReplaceLater, f.Pod.Name, before), "")
 	}
 	if in.QueueEnds() {
 		out = append(out, advise(words.SetCompletions, "")...)
@@ -142,19 +143,15 @@ func debugCopy(in *facts.Facts, pod *input.Pod, c *input.Container, text string)
 
 // onMemory returns advice on several containers that ran out of memory.
 func onMemory(in *facts.Facts, killed []*input.Container) (out []explain.Advice) {
-	limits := make([]string, len(killed))
-	for i, c := range killed {
-		limit := in.MemoryLimit(c)
-		if limits[i] = c.Name + " (" + limit.Value + ")"; limit.From != input.LimitOfTemplate {
-			limits = nil
-			break
-		}
-	}
-	if limits != nil {
-		return advise(words.RaiseMemoryLimits(limits), "")
-	}
+	var limits []string
 	for _, c := range killed {
+		if limit := in.MemoryLimit(c); limit.From == input.LimitOfTemplate {
+			limits = append(limits, c.Name+" ("+limit.Value+")")
+		}
 		out = append(out, advise(memoryAdvice(in, c), "")...)
+	}
+	if len(limits) == len(killed) {
+		return advise(words.RaiseMemoryLimits(limits), "")
 	}
 	return out
 }
@@ -175,11 +172,10 @@ func AddCommands(in *facts.Facts, failed *failures.Failures, causes []explain.Ca
 		if c.Source != explain.SourcePods || len(c.Pods) == 0 {
 			continue
 		}
-		at := slices.IndexFunc(failed.All, func(f failures.Failure) bool { return f.Pod.Name == c.Pods[0] })
-		if at < 0 {
+		f := lists.First(failed.All, func(f *failures.Failure) bool { return f.Pod.Name == c.Pods[0] })
+		if f == nil {
 			continue
 		}
-		f := &failed.All[at]
 		if container := f.Container(); container != nil && !container.NeverStarted() && !f.NeverRan() {
 			c.Command = logOf(in, f.Pod, container)
 		}
@@ -191,13 +187,12 @@ func onGonePods(in *facts.Facts, failed *failures.Failures, v *Values) []explain
 	byOthers := func(c explain.Cause) bool {
 		return !c.Consequence && c.Stopped == "" && c.Failure != nil && c.Failure.IsDeletion()
 	}
-	byEnding := func(c explain.Cause) bool { return !c.Consequence && c.Ending != nil }
-	ended := slices.IndexFunc(v.Accounting.Causes, byEnding)
+	ended := lists.First(v.Accounting.Causes, func(c *explain.Cause) bool { return !c.Consequence && c.Ending != nil })
 	switch {
 	case failed.Restarts.FailedJob:
 		return onRestarts(in, &failed.Restarts)
-	case ended >= 0:
-		return onGoneEnding(in, &v.Accounting.Causes[ended])
+	case ended != nil:
+		return onGoneEnding(in, ended)
 	case slices.ContainsFunc(v.Accounting.Causes, byOthers):
 		return advise(words.FindDeleter, "")
 	case in.Job.Status.Failed == 0 || !in.PodsRead || in.Decision.EndedBy == explain.EndedByDeadline:
@@ -353,9 +348,9 @@ func covered(in *facts.Facts, f *explain.Family, o explain.Options) indexset.Set
 	if o.Pod == "" {
 		return missing.Intersection(o.Indexes)
 	}
-	at := slices.IndexFunc(in.Pods, func(p *input.Pod) bool { return p.Name == o.Pod })
-	if at < 0 || !missing.Contains(in.Pods[at].Index) {
+	pod := input.PodNamed(in.Pods, o.Pod)
+	if pod == nil || !missing.Contains(pod.Index) {
 		return indexset.Set{}
 	}
-	return indexset.Of(in.Pods[at].Index)
+	return indexset.Of(pod.Index)
 }

@@ -1,6 +1,7 @@
 package advice
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
@@ -24,21 +25,16 @@ func onEndedContainer(in *facts.Facts, _ *Values, p *explain.Problem) []explain.
 	if c == nil {
 		return nil
 	}
-	var out []explain.Advice
-	if c.Kind == explain.ProblemSidecarStopping {
-		out = advise(words.StopSidecars(c.Running), "")
-	} else {
-		out = endWithMain(in, c.Running, c.Name)
-	}
+	out, read := endWithMain(in, c.Running, c.Name), c.Running[0]
 	switch {
 	case c.Kind == explain.ProblemSidecarStopping:
-		return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+		out = advise(words.StopSidecars(c.Running), "")
 	case c.NeverStarted():
 		return append(out, advise(startRemedy(in, &c.Container, c.Message), "")...)
 	case c.Kind == explain.ProblemContainerFailed:
-		return append(out, adviseLogs(words.ReadLogOf(c.Name), logsOf(in, pod.Name, c.Name))...)
+		read = c.Name
 	}
-	return append(out, adviseLogs(words.ReadLogOf(c.Running[0]), logsOf(in, pod.Name, c.Running[0]))...)
+	return append(out, adviseLogs(fmt.Sprintf(words.ReadLogOf, read), logsOf(in, pod.Name, read))...)
 }
 
 // endWithMain returns advice on making the remaining containers end together with another one.
@@ -63,9 +59,9 @@ func onContainerLog(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Ad
 	if len(p.Pods) == 0 {
 		return nil
 	}
-	logs := adviseLogs(words.ReadLogOf(p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
+	logs := adviseLogs(fmt.Sprintf(words.ReadLogOf, p.Container), kubectl(in.Job, "logs %s", shellWord(p.Pods[0])+logFlags(in, p)))
 	if p.Role.LostPolicy {
-		return append(advise(words.FindPolicyRemover(p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
+		return append(advise(fmt.Sprintf(words.FindPolicyRemover, p.Container), "kubectl get mutatingwebhookconfigurations"), logs...)
 	}
 	return logs
 }
@@ -126,7 +122,7 @@ func onDisrupted(in *facts.Facts, end *meaning.Ending, pods int32) []explain.Adv
 	case tainted && pods > 1:
 		return advise(words.Tolerate(""), showTaints)
 	case pinned != "":
-		return advise(words.Unpin(pinned), "kubectl describe node "+shellWord(pinned))
+		return advise(fmt.Sprintf(words.Unpin, pinned), "kubectl describe node "+shellWord(pinned))
 	}
 	return proposeFix(in, words.IgnoreDisruptions, ignoringDisruptions(in))
 }

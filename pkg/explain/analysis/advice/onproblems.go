@@ -117,7 +117,7 @@ func onSource(in *facts.Facts, p *explain.Problem) []explain.Advice {
 // memory limit. Any other cause may be in what the program works with.
 func isOfTemplate(p *explain.Problem) bool {
 	e := p.Run.Exit
-	return p.Run.MemoryLimit != nil || e != nil && (e.ExitCode == 126 || e.ExitCode == 127 || cause.NeverRan(e.Reason))
+	return p.Run.MemoryLimit != nil || e != nil && (meaning.OfExit(e.ExitCode) != nil || cause.NeverRan(e.Reason))
 }
 
 // changeSource returns the advice to change what creates the Job, if a tool or an owner does; to begins the advice.
@@ -126,7 +126,8 @@ func changeSource(in *facts.Facts, to string) []explain.Advice {
 		return advise(to+words.ChangeSource(t), "")
 	}
 	if o := in.ManagingOwner(); o != nil {
-		return advise(to+words.ChangeOwner(o), kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
+		return advise(to+fmt.Sprintf(words.ChangeOwner, o.Kind, o.Name),
+			kubectl(in.Job, "get %s %s -o yaml", strings.ToLower(shellWord(o.Kind)), shellWord(o.Name)))
 	}
 	return nil
 }
@@ -245,14 +246,14 @@ func objectCommand(namespace string, t *meaning.Trouble) string {
 	case resource == "" || t.Name == "":
 		return ""
 	case t.Key != "":
-		return kubectlIn(namespace, "describe %s %s", resource, shellWord(t.Name))
+		return explain.Kubectl(namespace, "describe %s %s", resource, shellWord(t.Name))
 	case !t.SeenAt.IsZero():
-		return kubectlIn(namespace, "get %s %s", resource, shellWord(t.Name))
+		return explain.Kubectl(namespace, "get %s %s", resource, shellWord(t.Name))
 	}
 	if creation := creations[t.Object]; creation != "" {
-		return kubectlIn(namespace, creation, shellWord(t.Name))
+		return explain.Kubectl(namespace, creation, shellWord(t.Name))
 	}
-	return kubectlIn(namespace, "get %s", resource)
+	return explain.Kubectl(namespace, "get %s", resource)
 }
 
 // startAdvice returns advice on the obstacle that keeps a pod from starting, "" if there is none beyond the advice for the kind.
@@ -266,7 +267,7 @@ func startAdvice(p *explain.Problem) string {
 	case p.Start.Trouble.IsUnbound():
 		return (&meaning.Unfit{Kind: meaning.UnfitClaimUnbound, Name: p.Start.Trouble.Name}).Advice(p.Start.Claims)
 	case p.Start.Trouble != nil && p.Start.Trouble.Kind == meaning.MountTimeout && len(p.Start.Claims) == 1:
-		return words.FindOtherUser(p.Start.Claims[0].Name)
+		return fmt.Sprintf(words.FindOtherUser, p.Start.Claims[0].Name)
 	case p.Kind == explain.ProblemContainerConfig && (strings.Contains(details, "runAsNonRoot") || strings.Contains(details, "non-root policy")):
 		return words.RunAsNonRoot
 	}
@@ -281,13 +282,7 @@ func loopOf(in *facts.Facts, p *explain.Problem) *input.Container {
 	return nil
 }
 
-func activePod(in *facts.Facts, name string) *input.Pod {
-	i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Name == name })
-	if i < 0 {
-		return nil
-	}
-	return in.Active[i]
-}
+func activePod(in *facts.Facts, name string) *input.Pod { return input.PodNamed(in.Active, name) }
 
 // onRefusal returns advice by the kind of the refusal.
 func onRefusal(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
@@ -315,9 +310,9 @@ func onController(in *facts.Facts, v *Values, p *explain.Problem) []explain.Advi
 	case name == in.OurName:
 		return append(builtIn, advise(words.StartController, "kubectl batchjob controller")...)
 	case in.OurName != "" && typo.Distance(name, in.OurName) <= maxTypos:
-		return advise(words.MisspelledController(name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
+		return advise(fmt.Sprintf(words.MisspelledController, name, in.OurName), replaceManagedBy(in.Job, strconv.Quote(in.OurName)))
 	}
-	return append(builtIn, advise(words.StartOtherController(name), "")...)
+	return append(builtIn, advise(fmt.Sprintf(words.StartOtherController, name), "")...)
 }
 
 // replaceManagedBy returns the command that replaces the Job, because managedBy, here as JSON, is immutable.

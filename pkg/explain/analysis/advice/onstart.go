@@ -1,8 +1,11 @@
 package advice
 
 import (
+	"fmt"
 	"slices"
 	"strings"
+
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
@@ -78,11 +81,11 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 	case strings.Contains(message, "runAsNonRoot"), strings.Contains(message, "non-root policy"):
 		text = words.RunAsNonRoot
 	case strings.Contains(message, "failed to reserve container name"), strings.Contains(message, "is already in use by container"):
-		text = words.AwaitRuntime(p.Container)
+		text = fmt.Sprintf(words.AwaitRuntime, p.Container)
 	case p.Start.Reason == "PostStartHookError":
 		text, command = meaning.FixPostStartHook(p.Container), describe
 	case p.Start.Reason == "CreateContainerConfigError" && p.Start.Error == nil:
-		text, command = words.FixContainerConfig(p.Container), describe
+		text, command = fmt.Sprintf(words.FixContainerConfig, p.Container), describe
 	default:
 		text = startRemedy(in, c, message)
 		if meaning.StartErrorIn(message) == nil {
@@ -94,16 +97,12 @@ func onUnstartable(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Adv
 
 // onProcessOOMKilled returns advice on a container that may not have finished its work.
 func onProcessOOMKilled(in *facts.Facts, _ *Values, p *explain.Problem) []explain.Advice {
-	limit := input.MemoryLimit{}
-	if p.Run.MemoryLimit != nil {
-		limit = *p.Run.MemoryLimit
-	}
-	out := advise(words.MemoryAdvice(p.Container, limit, p.Image != ""), "")
+	out := advise(words.MemoryAdvice(p.Container, ptr.Deref(p.Run.MemoryLimit, input.MemoryLimit{}), p.Image != ""), "")
 	switch {
 	case p.Blocks:
 		return append(out, advise(words.DeleteHeld, kubectl(in.Job, "delete pod %s", shellWord(p.Pods[0])))...)
 	case p.Run.Exit.ExitCode == 0:
-		out = append(out, advise(words.FailIfKilled(p.Container), "")...)
+		out = append(out, advise(fmt.Sprintf(words.FailIfKilled, p.Container), "")...)
 	}
 	return append(out, advise(words.CheckResult, kubectl(in.Job, "logs %s -c %s", shellWord(p.Pods[0]), shellWord(p.Container)))...)
 }

@@ -1,6 +1,7 @@
 package endings
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 )
 
@@ -133,12 +135,7 @@ func hasStarted(p *input.Pod) bool {
 	if !p.StartedAt.IsZero() || p.Phase == corev1.PodRunning {
 		return true
 	}
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.Restarts > 0 || c.Ended && !c.NeverStarted() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Containers, func(c input.Container) bool { return c.Restarts > 0 || c.Ended && !c.NeverStarted() })
 }
 
 // whyPending returns the reason for not starting that the pod itself shows, nil if it shows none.
@@ -146,10 +143,8 @@ func whyPending(p *input.Pod) *NeverStarted {
 	if p.Unschedulable != "" && p.Node == "" {
 		return whyWaits(p.Name, corev1.PodReasonUnschedulable, p.Unschedulable)
 	}
-	for i := range p.Containers {
-		if c := &p.Containers[i]; c.ExplainsWait() {
-			return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
-		}
+	if c := lists.First(p.Containers, (*input.Container).ExplainsWait); c != nil {
+		return whyWaits(p.Name, c.Waiting, c.WaitingMessage)
 	}
 	return nil
 }

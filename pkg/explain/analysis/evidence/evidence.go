@@ -4,16 +4,22 @@ package evidence
 
 import (
 	"cmp"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/utils/ptr"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/account"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
 
 // Values are the inputs of the chain besides the facts and the failures.
@@ -75,4 +81,132 @@ func ruleLink(in *facts.Facts, rule *explain.FailureRule) explain.Evidence {
 		name = cmp.Or(name, in.Decision.RuleName)
 	}
 	return explain.Evidence{Kind: explain.EvidenceRule, Rule: ptr.To(rule.Index), RuleName: name, Text: words.RuleEvidence(rule, name)}
+}
+
+// podEvidence returns the evidence of a failed pod: its container, and the end of its log.
+func podEvidence(in *facts.Facts, f *failures.Failure) []explain.Evidence {
+	p := f.Pod
+	attempts := int32(0)
+	if in.PerIndex() {
+		attempts = max(in.AllowedAttempts(p.Ignored), p.Attempt)
+	}
+	link := podLink(p, attempts)
+	if p.Disruption != "" {
+		link.Lines = words.LastLines(p.DisruptionMessage)
+	}
+	chain := []explain.Evidence{link}
+	c := f.Container()
+	if message := wording.Join(": ", p.StatusReason, p.Message); message != "" && (c == nil || f.Ending() != nil) {
+		chain = append(chain, explain.Evidence{Kind: explain.EvidenceNote, Text: message})
+	}
+	if c == nil {
+		return chain
+	}
+	return append(chain, containerChain(in, f, c)...)
+}
+
+// podLink describes a pod with its attempt out of attempts, 0 for no limit.
+func podLink(p *input.Pod, attempts int32) explain.Evidence {
+	link := explain.Evidence{Kind: explain.EvidencePod, Pod: p.Name, Attempt: p.Attempt, Time: explain.TimeOf(p.FinishedAt), Text: words.PodEvidence(p, attempts)}
+	if p.Index >= 0 {
+		link.Index = ptr.To(p.Index)
+	}
+	return link
+}
+
+// containerChain returns how the container of a failed pod ended, and the end of its log.
+func containerChain(in *facts.Facts, f *failures.Failure, c *input.Container) []explain.Evidence {
+	p := f.Pod
+	// The end of the pod already explains a signal.
+	chain := []explain.Evidence{containerEvidence(p.Name, c, f.KnownError(in), f.Ending() == nil && p.Disruption == "" || !facts.IsStopped(c))}
+	if f.EndedByInit(in) {
+		chain[0].Text = words.Clauses([]string{chain[0].Text, words.NeverStartedText(in.MainContainers())})
+	}
+	chain = append(chain, logLinks(in, p.Name, c)...)
+	for _, other := range f.Others() {
+		chain = append(chain, containerEvidence(p.Name, other, facts.EndErrorIn(other), true))
+	}
+	return chain
+}
+
+// logLinks returns the end of the container's log, as far as it was read.
+func logLinks(in *facts.Facts, pod string, c *input.Container) []explain.Evidence {
+	lines := in.LogOf(pod, c.Name)
+	if len(lines) == 0 {
+		return nil
+	}
+	link := explain.Evidence{Kind: explain.EvidenceLogs, Pod: pod, Container: c.Name, Lines: lines, Text: words.LogEvidence(len(lines))}
+	if at := meaning.LineOfError(c.ExitCode, lines); at >= 0 {
+		link.ErrorLine = ptr.To(int32(at))
+	}
+	return []explain.Evidence{link}
+}
+
+// loopLinks returns how the container of the first pod in a crash loop, or that runs again, ended last, and the end of its log;
+// nil if there is none.
+func loopLinks(in *facts.Facts, o explain.Options) []explain.Evidence {
+	for _, p := range in.Active {
+		if c := cmp.Or(in.CrashLoop(p), in.Restarted(p)); c != nil && c.Ended && o.HasPod(p) {
+			chain := []explain.Evidence{podLink(p, 0), containerEvidence(p.Name, c, facts.EndErrorIn(c), !facts.IsStopped(c))}
+			return append(chain, logLinks(in, p.Name, c)...)
+		}
+	}
+	return nil
+}
+
+// containerEvidence returns the end of a container, with the error that it reports or nil; guess adds the usual meaning of
+// its exit code.
+func containerEvidence(pod string, c *input.Container, known *meaning.KnownError, guess bool) explain.Evidence {
+	return explain.Evidence{
+		Kind: explain.EvidenceContainer, Pod: pod, Container: c.Name, Text: words.ContainerEvidence(c, known, guess),
+		ExitCode: ptr.To(c.ExitCode), Signal: cause.Signal(c.ExitCode), Reason: c.Reason,
+		Lines: words.LastLines(c.Message), Time: explain.TimeOf(c.EndedAt),
+	}
+}
+
+// maxEvents is the maximum number of links from events.
+const maxEvents = 5
+
+// missingEvidence explains why the chain ends early, because pods no longer exist or could not be read, and adds events instead.
+func missingEvidence(in *facts.Facts, failed *failures.Failures, a *account.Accounting, o explain.Options) []explain.Evidence {
+	var chain []explain.Evidence
+	switch {
+	case o.IsNarrow():
+	case in.Decision.MatchedPod.Name != "":
+		// What the condition's message reports about a pod that no longer exists.
+		p := &in.Decision.MatchedPod
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Pod: p.Name, Text: words.MatchedPodGoneText(p.Name, in.PodsRead)}}
+		if p.Container != "" {
+			chain = append(chain, containerEvidence(p.Name, &input.Container{Name: p.Container, ExitCode: p.ExitCode}, nil, true))
+		}
+	case in.Job.Status.Failed > 0 && in.PodsRead && len(failed.All) == 0:
+		failedOnItsOwn := func(c explain.Cause) bool { return c.Stopped == "" }
+		deleted := a.Unexplained == 0 && !slices.ContainsFunc(a.Causes, failedOnItsOwn)
+		text := words.GoneText(in.Job.Status.Failed, deleted)
+		if deleted && failed.NeverStarted != nil {
+			text = words.NoneStartedText(in.Job.Status.Failed)
+		}
+		chain = []explain.Evidence{{Kind: explain.EvidenceNote, Text: text}}
+	}
+	events := 0
+	for i := range in.Events {
+		if e := &in.Events[i]; events < maxEvents && isEvidence(in, e, o) {
+			chain = append(chain, explain.Evidence{Kind: explain.EvidenceEvent, Pod: e.Pod, Reason: e.Reason, Text: words.EventEvidence(e), Time: explain.TimeOf(e.Last)})
+			events++
+		}
+	}
+	return chain
+}
+
+// isEvidence reports whether the event may explain failures: a warning about the pod that a rule matched, if it is known,
+// or about any pod.
+func isEvidence(in *facts.Facts, e *input.Event, o explain.Options) bool {
+	ending, _ := endings.OfEvent(e)
+	switch {
+	case !o.HasEvent(e) || !e.Warning() && ending == nil || e.IsAboutNodeSetup():
+		return false
+	case e.Pod == "":
+		return e.Reason == failures.EventPodFailed
+	}
+	return in.Decision.MatchedPod.Name == "" || e.Pod == in.Decision.MatchedPod.Name
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 )
 
@@ -103,12 +104,12 @@ func (in *Facts) Lost() []string {
 func BackoffOfLost(in *Facts) time.Time {
 	lost, last := in.Lost(), time.Time{}
 	for _, pod := range lost {
-		i := slices.IndexFunc(in.Events, func(e input.Event) bool { return e.Pod == pod && e.Reason == "Killing" })
-		if i < 0 {
+		e := lists.First(in.Events, func(e *input.Event) bool { return e.Pod == pod && e.Reason == "Killing" })
+		if e == nil {
 			return time.Time{}
 		}
-		if at := in.Events[i].Last; at.After(last) {
-			last = at
+		if e.Last.After(last) {
+			last = e.Last
 		}
 	}
 	const eventsKept = time.Hour

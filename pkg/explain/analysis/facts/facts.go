@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/rulename"
@@ -153,21 +154,13 @@ func (in *Facts) LogOf(pod, container string) []string {
 
 // ReadLogOf is LogOf that also reports whether the log was read; it may be empty.
 func (in *Facts) ReadLogOf(pod, container string) (lines []string, read bool) {
-	for i := range in.Logs {
-		if tail := &in.Logs[i]; tail.Pod == pod && tail.Container == container {
-			return tail.Lines, true
-		}
+	if tail := lists.First(in.Logs, func(t *input.LogTail) bool { return t.Pod == pod && t.Container == container }); tail != nil {
+		return tail.Lines, true
 	}
 	return nil, false
 }
 
 // LastJobEvent returns the latest event about the Job with this reason, or nil.
 func (in *Facts) LastJobEvent(reason string) *input.Event {
-	var last *input.Event
-	for i := range in.Events {
-		if e := &in.Events[i]; e.Pod == "" && e.Reason == reason && (last == nil || e.Last.After(last.Last)) {
-			last = e
-		}
-	}
-	return last
+	return input.LastEvent(in.Events, func(e *input.Event) bool { return e.Pod == "" && e.Reason == reason })
 }

@@ -1,6 +1,7 @@
 package facts
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -79,14 +81,8 @@ func OwnerOf(job *batchv1.Job) *explain.Owner {
 
 // templateContainer returns the named container of the Job's template, or nil.
 func (in *Facts) templateContainer(name string) *corev1.Container {
-	for _, list := range [][]corev1.Container{in.Spec.Template.Spec.Containers, in.Spec.Template.Spec.InitContainers} {
-		for i := range list {
-			if list[i].Name == name {
-				return &list[i]
-			}
-		}
-	}
-	return nil
+	isNamed := func(c *corev1.Container) bool { return c.Name == name }
+	return cmp.Or(lists.First(in.Spec.Template.Spec.Containers, isNamed), lists.First(in.Spec.Template.Spec.InitContainers, isNamed))
 }
 
 // HasReadOnlyRoot reports whether a container of the Job's template has readOnlyRootFilesystem.

@@ -7,17 +7,18 @@ import (
 	"strings"
 	"time"
 
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
-	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
-
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/endings"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/failurepolicy"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/jobspec"
@@ -224,9 +225,8 @@ func (f *Failure) Matched() bool { return f.Match != nil && f.Match.Matched() }
 func (f *Failure) Container() *input.Container {
 	if f.Consequence {
 		// A stopped container shows nothing; its end before a restart may.
-		i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Before && c.ExitCode != 0 })
-		if i >= 0 {
-			return &f.Pod.Containers[i]
+		if c := lists.First(f.Pod.Containers, func(c *input.Container) bool { return c.Before && c.ExitCode != 0 }); c != nil {
+			return c
 		}
 	}
 	if hidden := &f.Kind.Hidden; hidden.Container != "" {
@@ -235,11 +235,7 @@ func (f *Failure) Container() *input.Container {
 	if c := &f.Kind.Cause; c.Container != "" {
 		return f.Pod.EndOf(c.Container, c.ExitCode)
 	}
-	i := slices.IndexFunc(f.Pod.Containers, func(c input.Container) bool { return c.Ended })
-	if i < 0 {
-		return nil
-	}
-	return &f.Pod.Containers[i]
+	return lists.First(f.Pod.Containers, func(c *input.Container) bool { return c.Ended })
 }
 
 // Ending returns the end of the pod from outside its containers, nil if none is known.
@@ -279,4 +275,40 @@ func (fs *Failures) HaveLogs() bool {
 		c := f.Container()
 		return !f.NeverRan() && (c == nil || !c.NeverStarted())
 	})
+}
+
+// EventPodFailed is the reason of the event that our controller writes for each cause; its count includes deleted pods.
+const EventPodFailed = "PodFailed"
+
+// IsAboutFailures reports whether our controller wrote the event about failed pods.
+func IsAboutFailures(e *input.Event) bool { return e.Reason == EventPodFailed && e.Pod == "" }
+
+// CauseOf returns a cause without its pods; disruption is the reason of the pod's condition DisruptionTarget, "" if it is
+// unknown.
+func CauseOf(of *cause.Cause, disruption string) explain.Cause {
+	failure := of.Failure
+	c := explain.Cause{
+		Failure: &failure, Text: failure.Text(), Ended: explain.Ended{Container: failure.Container, Reason: failure.Reason, Condition: string(failure.Condition)},
+		Ruling: explain.Ruling{Action: string(of.Action)},
+	}
+	if c.Container != "" && c.Condition == "" {
+		c.Meaning = cause.Meaning(failure.ExitCode, failure.Reason)
+	} else {
+		podReason := cmp.Or(disruption, failure.ConditionReason, failure.PodReason)
+		c.Reason, c.Meaning = cmp.Or(failure.Reason, podReason), words.PodMeaning(podReason)
+	}
+	if c.Container != "" {
+		c.ExitCode, c.Signal = ptr.To(failure.ExitCode), cause.Signal(failure.ExitCode)
+	}
+	if of.Rule != failurepolicy.NoRule {
+		c.Rule, c.RuleName = ptr.To(of.Rule), of.RuleName
+	}
+	return c
+}
+
+// EndWith sets the end of the pods from outside their containers. It clears the usual meaning of their exit codes, which
+// does not apply then.
+func EndWith(c *explain.Cause, end meaning.Ending, message string) {
+	c.Ending, c.Meaning, c.Message = &end, "", message
+	c.Text = words.EndingText(c)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile/indexset"
@@ -41,20 +42,9 @@ func group(failures []*Failure) []*Group {
 		g.Failures = append(g.Failures, f)
 	}
 	slices.SortStableFunc(all, func(x, y *Group) int {
-		return cmp.Or(FalseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
+		return cmp.Or(lists.FalseFirst(x.Consequence, y.Consequence), cmp.Compare(len(y.Failures), len(x.Failures)), cmp.Compare(x.Kind.Text, y.Kind.Text))
 	})
 	return all
-}
-
-// FalseFirst compares two bools for a sort that puts false first.
-func FalseFirst(x, y bool) int {
-	switch {
-	case x == y:
-		return 0
-	case y:
-		return -1
-	}
-	return 1
 }
 
 // lastOfIndexes returns the last failures of indexes that have failed.
@@ -87,12 +77,9 @@ func (fs *Failures) FailedIndexes(g *Group) indexset.Set {
 // examples returns the pod that the condition names, then the latest pod of each cause, the decisive causes first.
 func examples(in *facts.Facts, fs *Failures, o explain.Options) []*Failure {
 	var out []*Failure
-	if name := in.Decision.MatchedPod.Name; name != "" {
-		for i := range fs.All {
-			if fs.All[i].Pod.Name == name {
-				out = append(out, &fs.All[i])
-			}
-		}
+	name := in.Decision.MatchedPod.Name
+	if f := lists.First(fs.All, func(f *Failure) bool { return f.Pod.Name == name }); f != nil {
+		out = append(out, f)
 	}
 	for _, g := range slices.Concat(fs.Decisive, fs.Groups) {
 		if f := g.Failures[0]; !slices.Contains(out, f) {

@@ -16,6 +16,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/jobproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/problems/podproblems"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 )
 
 // detectors find the problems of one kind, or of a close family, in the order in which they are reported.
@@ -44,23 +45,15 @@ func Detect(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
 			out[i].Start.Hook = tool
 		}
 	}
-	slices.SortStableFunc(out, func(x, y explain.Problem) int {
-		switch {
-		case x.Blocks == y.Blocks:
-			return 0
-		case x.Blocks:
-			return -1
-		}
-		return 1
-	})
+	slices.SortStableFunc(out, func(x, y explain.Problem) int { return lists.FalseFirst(!x.Blocks, !y.Blocks) })
 	return out
 }
 
 // yieldToLeader makes a refusal that waits for the leader of the Job a minor problem, if another one keeps that pod from a node.
 func yieldToLeader(all []explain.Problem) {
-	refused := slices.IndexFunc(all, func(p explain.Problem) bool { return p.Refusal.WaitsForLeader() })
-	if refused >= 0 && slices.ContainsFunc(all, func(p explain.Problem) bool { return p.Blocks && len(p.Pods) > 0 }) {
-		all[refused].Blocks = false
+	refused := lists.First(all, func(p *explain.Problem) bool { return p.Refusal.WaitsForLeader() })
+	if refused != nil && slices.ContainsFunc(all, func(p explain.Problem) bool { return p.Blocks && len(p.Pods) > 0 }) {
+		refused.Blocks = false
 	}
 }
 
@@ -113,4 +106,39 @@ func anyWorks(in *facts.Facts) bool {
 		loop, ended := in.CrashLoop(p), podproblems.EndedContainer(in, p)
 		return (loop == nil || podproblems.IsBeside(p, loop)) && (ended == nil || !ended.WorkIsOver)
 	})
+}
+
+// notReconciled finds a Job that no controller works on: never since it was created, or no longer.
+func notReconciled(in *facts.Facts, r *explain.Reconciler) []explain.Problem {
+	p := explain.Problem{Controller: r.Name()}
+	switch {
+	case r.Sign == explain.SignNeverWorked:
+		p.Kind, p.Blocks, p.HoldsJob, p.Since = explain.ProblemNotReconciled, true, true, explain.TimeOf(in.Job.CreationTimestamp.Time)
+	case r.Alive == explain.NotAlive && !in.Finished():
+		p.Kind, p.Blocks, p.HoldsJob, p.Reconciler = explain.ProblemControllerGone, true, true, r
+		p.Count, p.Pods, p.Since = r.Overdue, lateExamples(in), r.OverdueSince
+		if in.Lease != nil && p.Since == nil {
+			p.Since = explain.TimeOf(in.Lease.Renewed)
+		}
+	case r.Sign == explain.SignLeaseUnclear && !in.Finished():
+		p.Kind, p.MayContinue, p.Reconciler = explain.ProblemControllerGone, true, r
+	case r.Overdue > 0:
+		p.Kind, p.Count, p.Pods, p.Since = explain.ProblemFinalizerStuck, r.Overdue, lateExamples(in), r.OverdueSince
+		p.HoldsJob = !in.Finished()
+	default:
+		return nil
+	}
+	return []explain.Problem{p}
+}
+
+// lateExamples returns pods that a controller should have recorded or released by now.
+func lateExamples(in *facts.Facts) []string {
+	var names []string
+	for _, p := range in.Terminal {
+		if in.IsOverdue(p) {
+			names = append(names, p.Name)
+		}
+	}
+	slices.Sort(names)
+	return names[:min(len(names), explain.MaxExamples)]
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/failures"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/reconcile"
@@ -62,20 +63,19 @@ func endOf(in *facts.Facts, failed *failures.Failures, v *Values) explain.End {
 // setLooped sets the container that was restarted again and again until the deadline of the Job, and how it ended.
 func setLooped(in *facts.Facts, failed *failures.Failures, e *explain.End) {
 	name, pod := endings.LoopedAtDeadline(in)
-	i := slices.IndexFunc(in.Pods, func(p *input.Pod) bool { return p.Name == pod })
-	e.Looped, e.LoopedGone = name, name != "" && in.PodsRead && i < 0
+	p := input.PodNamed(in.Pods, pod)
+	e.Looped, e.LoopedGone = name, name != "" && in.PodsRead && p == nil
 	if exit := failed.Restarts.Exit; exit != nil && exit.Container == name {
 		e.LoopedExit = exit
 	}
-	if i < 0 {
+	if p == nil {
 		return
 	}
-	containers := in.Pods[i].Containers
-	last := slices.IndexFunc(containers, func(c input.Container) bool {
-		return c.Name == name && c.Ended && c.ExitCode != 0 && (c.Before || !facts.IsStopped(&c))
+	last := lists.First(p.Containers, func(c *input.Container) bool {
+		return c.Name == name && c.Ended && c.ExitCode != 0 && (c.Before || !facts.IsStopped(c))
 	})
-	if last >= 0 {
-		e.LoopedExit = ptr.To(facts.ExitOf(&containers[last]))
+	if last != nil {
+		e.LoopedExit = ptr.To(facts.ExitOf(last))
 	}
 }
 
@@ -153,10 +153,8 @@ func matchedPod(in *facts.Facts, failed *failures.Failures) *words.Matched {
 
 // indexOf returns the index of a pod, -1 if it has none or no longer exists.
 func indexOf(in *facts.Facts, pod string) int32 {
-	for _, p := range in.Pods {
-		if p.Name == pod && p.Index >= 0 {
-			return p.Index
-		}
+	if p := input.PodNamed(in.Pods, pod); p != nil {
+		return max(p.Index, -1)
 	}
 	return -1
 }

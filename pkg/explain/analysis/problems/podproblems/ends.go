@@ -3,6 +3,7 @@ package podproblems
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/words"
 )
@@ -130,14 +132,14 @@ func ProcessesOOMKilled(in *facts.Facts) []explain.Problem {
 		if pod.Phase != corev1.PodSucceeded {
 			continue
 		}
-		i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
-			return c.Reason == cause.OOMKilled && (!c.Before || in.IsSidecar(&c)) // The work that a sidecar missed is not repeated.
+		killed := lists.First(pod.Containers, func(c *input.Container) bool {
+			return c.Reason == cause.OOMKilled && (!c.Before || in.IsSidecar(c)) // The work that a sidecar missed is not repeated.
 		})
-		if i < 0 {
+		if killed == nil {
 			continue
 		}
-		p := processOOMKilled(in, &pod.Containers[i])
-		found.add(key{*p.Run.Exit, in.MemoryLimit(&pod.Containers[i])}, pod.Name, &p)
+		p := processOOMKilled(in, killed)
+		found.add(key{*p.Run.Exit, in.MemoryLimit(killed)}, pod.Name, &p)
 	}
 	return found.mostFrequentFirst()
 }
@@ -162,13 +164,13 @@ func heldByOOM(in *facts.Facts, pod *input.Pod) *explain.Problem {
 	if pod.Phase != corev1.PodPending || in.Spec.Template.Spec.RestartPolicy != corev1.RestartPolicyNever {
 		return nil
 	}
-	i := slices.IndexFunc(pod.Containers, func(c input.Container) bool {
+	killed := lists.First(pod.Containers, func(c *input.Container) bool {
 		return c.Init && c.Ended && !c.Before && c.ExitCode == 0 && c.Reason == cause.OOMKilled && !c.EndedAt.IsZero() && in.Now.Sub(c.EndedAt) >= endSlack
 	})
-	if i < 0 || slices.ContainsFunc(pod.Lineup, func(m input.Member) bool { return m.Running && !m.Sidecar }) {
+	if killed == nil || slices.ContainsFunc(pod.Lineup, func(m input.Member) bool { return m.Running && !m.Sidecar }) {
 		return nil
 	}
-	p := processOOMKilled(in, &pod.Containers[i])
+	p := processOOMKilled(in, killed)
 	p.Blocks, p.Role.Later = true, in.MainContainers()
 	return &p
 }
@@ -194,4 +196,53 @@ func ContainersRetried(in *facts.Facts) []explain.Problem {
 		}
 	}
 	return found.mostFrequentFirst()
+}
+
+const (
+	// leastProbes is the number of probes that a stopped container must have failed: one that has just ended may fail one or two.
+	leastProbes = 3
+	// stillProbed is how old the last of them may be. The kubelet limits how often it reports them.
+	stillProbed = 10 * time.Minute
+)
+
+// StoppedContainers finds containers that have stopped, by the errors of their probes, while their status says that they run: the
+// kubelet or the container runtime has lost track of them.
+func StoppedContainers(in *facts.Facts) []explain.Problem {
+	type place struct{ pod, container string }
+	var probes byKey[place]
+	failed := map[place]int32{}
+	for i := range in.Events { // In the order of time.
+		e := &in.Events[i]
+		if !meaning.IsProbedInVain(e.Reason, e.Message) || in.Now.Sub(e.Last) > stillProbed {
+			continue
+		}
+		at := place{e.Pod, e.Container}
+		if failed[at] += max(e.Count, 1); failed[at] < leastProbes || !seemsToRun(in, e) {
+			continue
+		}
+		if _, known := probes.places[at]; !known {
+			probes.add(at, e.Pod, &explain.Problem{
+				Kind: explain.ProblemContainerStopped, Blocks: true, Since: explain.TimeOf(e.Began()), Container: e.Container,
+				Node: input.PodNamed(in.Active, e.Pod).Node, Details: []string{e.Message},
+			})
+		}
+	}
+	var found byKey[string]
+	for i := range probes.all {
+		p := probes.all[i]
+		pod := p.Pods[0]
+		p.Pods, p.Count = nil, 0
+		found.add(p.Container, pod, &p)
+	}
+	return found.mostFrequentFirst()
+}
+
+// seemsToRun reports whether the container of an event runs by the status of its pod, since before the event.
+func seemsToRun(in *facts.Facts, e *input.Event) bool {
+	pod := input.PodNamed(in.Active, e.Pod)
+	if pod == nil || pod.Phase != corev1.PodRunning {
+		return false
+	}
+	c := lists.First(pod.Containers, func(c *input.Container) bool { return c.Name == e.Container })
+	return c == nil || c.Running && c.RunsSince.Before(e.Began()) // A container that is not listed has been running since its start.
 }

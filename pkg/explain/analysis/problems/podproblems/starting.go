@@ -11,10 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/ptr"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/analysis/facts"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/lists"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/meaning"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -104,10 +106,8 @@ func hostPortsOf(spec *corev1.PodSpec) string {
 
 // holderOf returns a pod of the Job that has a node, or "".
 func holderOf(in *facts.Facts) string {
-	for _, pod := range in.Active {
-		if pod.Node != "" {
-			return pod.Name
-		}
+	if i := slices.IndexFunc(in.Active, func(pod *input.Pod) bool { return pod.Node != "" }); i >= 0 {
+		return in.Active[i].Name
 	}
 	return ""
 }
@@ -143,13 +143,8 @@ func lastOfAutoscaler(in *facts.Facts, pod string) *input.Event {
 // claimsOf returns the claims of the pod's volumes in the template, with the data that was read.
 func claimsOf(in *facts.Facts, pod string) (all []meaning.Claim) {
 	for _, name := range input.ClaimNames(&in.Spec.Template.Spec, pod) {
-		claim := meaning.Claim{Name: name}
-		for _, read := range in.Claims {
-			if read.Name == name {
-				claim = read
-			}
-		}
-		all = append(all, claim)
+		read := lists.First(in.Claims, func(c *meaning.Claim) bool { return c.Name == name })
+		all = append(all, ptr.Deref(read, meaning.Claim{Name: name}))
 	}
 	return all
 }
@@ -222,12 +217,9 @@ func addImageTrouble(in *facts.Facts, p *explain.Problem) {
 // the kubelet names only the volume. A message about a PersistentVolume has no name from the template.
 func addVolume(in *facts.Facts, p *explain.Problem) {
 	all, t := in.Spec.Template.Spec.Volumes, p.Start.Trouble
-	i := slices.IndexFunc(all, func(v corev1.Volume) bool { return v.Name == t.Volume })
-	if i < 0 {
+	switch v := lists.First(all, func(v *corev1.Volume) bool { return v.Name == t.Volume }); {
+	case v == nil:
 		p.Start.Claims = claimsOf(in, p.Pods[0])
-		return
-	}
-	switch v := &all[i]; {
 	case v.PersistentVolumeClaim != nil:
 		others := func(c meaning.Claim) bool { return c.Name != v.PersistentVolumeClaim.ClaimName }
 		p.Start.Claims = slices.DeleteFunc(claimsOf(in, p.Pods[0]), others)

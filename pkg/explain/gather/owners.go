@@ -6,14 +6,35 @@ import (
 	"fmt"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/fields"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/explain/input"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/kube/apicall"
 )
+
+// CronJob reads a CronJob and the events about it, with one request each; jobs are its Jobs. Missing permissions, and events
+// that cannot be read, are reported as Gaps. Without an error, the CronJob is nil if it does not exist.
+func CronJob(ctx context.Context, client kube.Interface, namespace, name string, jobs []input.OwnedJob, now time.Time) (input.CronJob, error) {
+	in := input.CronJob{Now: now, Namespace: namespace, Name: name, Jobs: jobs}
+	cronJob, err := client.BatchV1().CronJobs(namespace).Get(ctx, name, metav1.GetOptions{})
+	switch {
+	case err == nil:
+		in.CronJob = cronJob
+	case kube.IsNotFound(err):
+		return in, nil
+	case apierrors.IsForbidden(err):
+		in.Gaps = append(in.Gaps, GapOf(namespace, "get", "cronjobs", err))
+		return in, nil
+	default:
+		call := apicall.Call{Verb: "get", Group: batchv1.GroupName, Resource: "cronjobs", Namespace: namespace, Name: name}
+		return in, call.Wrap(err)
+	}
+	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("CronJob", name, cronJob.UID))
+	return in, ctx.Err()
+}
 
 // JobSet reads a JobSet with one request, and the events about it with another if it has no Jobs. A missing permission, and
 // events that cannot be read, are reported as Gaps; the JobSet is nil then, or if it does not exist while its Jobs do.
@@ -38,15 +59,6 @@ func JobSet(ctx context.Context, client kube.Interface, namespace, name string, 
 	if jobs > 0 {
 		return in, nil
 	}
-	about := fields.Set{"involvedObject.kind": "JobSet", "involvedObject.name": name}
-	if uid := in.JobSet.Metadata.UID; uid != "" {
-		about["involvedObject.uid"] = string(uid)
-	}
-	_, _, err = EachEvent(ctx, client, namespace, about, func() { in.Events = nil }, func(e *corev1.Event) {
-		in.Events = append(in.Events, input.EventOf(e))
-	})
-	if err != nil {
-		in.Gaps = append(in.Gaps, GapOf(namespace, "list", "events", err))
-	}
+	in.Events, in.Gaps = ownerEvents(ctx, client, namespace, eventsOf("JobSet", name, in.JobSet.Metadata.UID))
 	return in, ctx.Err()
 }
