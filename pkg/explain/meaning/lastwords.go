@@ -17,6 +17,17 @@ func LastLine(lines []string) string {
 	return ""
 }
 
+// LastLineOf is the LastLine of a program that ended with this exit code. If the processor stopped it (SIGSEGV, SIGILL), it did not
+// write why, so that only an error before counts.
+func LastLineOf(code int32, lines []string) string {
+	const illegal, arithmetic, segmentation = 132, 136, 139
+	i := telling(lines)
+	if i < 0 || slices.Contains([]int32{illegal, arithmetic, segmentation}, code) && !readLine(lines[i]).isError() {
+		return ""
+	}
+	return readLine(lines[i]).text
+}
+
 const (
 	// maxPlainLines is the number of plain lines after an error that may still be about it.
 	maxPlainLines = 6
@@ -126,6 +137,11 @@ func wrapped(lines *logLines, at int, name string) int {
 		at--
 	}
 	return at
+}
+
+// isError reports whether the line says that something failed.
+func (l *logLine) isError() bool {
+	return l.kind == lineVague || l.kind == lineMurmur || l.kind == lineAlarm
 }
 
 // isSpecific reports whether the line is an error that says more than that something failed.
