@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 // limited is a Job of three indexes with a memory limit; stored ones have a status, too.
@@ -134,18 +136,56 @@ func endPods(api *clitest.Writes) {
 // verb returns a function that runs a command line.
 func verb(line string) func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
 	return func(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
-		t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.API.URL()))
-		t.Chdir(t.TempDir()) // run --replace writes a bundle.
-		if err := os.WriteFile("job.yaml", []byte(limited), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithTimeout(ctx, clitest.Patience)
-		defer cancel()
 		var out bytes.Buffer
-		err := program.Execute(ctx, strings.Fields(line), genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}, clitest.NewEnv())
-		cmdutil.PrintError(&out, err)
+		err := execute(t, ctx, api, line, &out)
 		return out.String(), err
 	}
+}
+
+// execute runs a command line with job.yaml in its folder.
+func execute(t *testing.T, ctx context.Context, api *clitest.Writes, line string, out io.Writer) error {
+	t.Setenv("KUBECONFIG", clitest.WriteKubeconfig(t, api.API.URL()))
+	t.Chdir(t.TempDir()) // run --replace writes a bundle.
+	if err := os.WriteFile("job.yaml", []byte(limited), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, clitest.Patience)
+	defer cancel()
+	err := program.Execute(ctx, strings.Fields(line), genericiooptions.IOStreams{In: strings.NewReader(""), Out: out, ErrOut: out}, clitest.NewEnv())
+	cmdutil.PrintError(out, err)
+	return err
+}
+
+// suspendedOnCancel runs train until it is running, and interrupts it. It succeeds if nothing is left to do.
+func suspendedOnCancel(t *testing.T, ctx context.Context, api *clitest.Writes) (string, error) {
+	if job := api.Job("train"); job != nil { // The user has read what is left, and suspends it.
+		err := unstructured.SetNestedField(job.Object, true, "spec", "suspend")
+		api.API.Put(job)
+		return "", err
+	}
+	ctx, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	out := &alarm{word: "train  Running", ring: interrupt}
+	err := execute(t, ctx, api, "run -f job.yaml --on-cancel suspend", out)
+	if cmdutil.ExitCode(err) == cmdutil.ExitInterrupted && strings.Contains(out.String(), "Interrupted: suspended") {
+		return out.String(), nil
+	}
+	return out.String(), err
+}
+
+// alarm is output that rings when it has a word.
+type alarm struct {
+	leash.Output
+	word string
+	ring func()
+}
+
+func (a *alarm) Write(p []byte) (int, error) {
+	n, err := a.Output.Write(p)
+	if strings.Contains(a.String(), a.word) {
+		a.ring()
+	}
+	return n, err
 }
 
 // Every verb that writes Jobs is tried with lost answers, conflicts, without permission, and with Ctrl-C, at each of its writes.
@@ -164,16 +204,19 @@ func TestFaultsAtEachWrite(t *testing.T) {
 		"run -f job.yaml --retry 1 --on-oom memory=x2,max=4Gi": {
 			New: withJobs(), React: end(hasFailed, hasCompleted), Again: verb("run -f job.yaml --replace --retry 1 --on-oom memory=x2,max=4Gi"), Names: "job.batch/train",
 		},
-		"retry train":                       {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
-		"retry train --memory x2":           {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
-		"retry train --memory x2 --replace": {New: withJobs(running), Again: deleteOr("retry train --memory x2 --replace"), Names: "train-retry-1", Fails: creation},
+		"run -f job.yaml --on-cancel suspend": {New: withJobs(), Run: suspendedOnCancel, Names: "job.batch/train"},
+		"retry train":                         {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
+		"retry train --memory x2":             {New: withJobs(oom), Names: "train-retry-1", Fails: creation},
+		"retry train --memory x2 --replace":   {New: withJobs(running), Again: deleteOr("retry train --memory x2 --replace"), Names: "train-retry-1", Fails: creation},
 		"retry train --memory x2 --in-place": {
 			New: withJobs(running), React: endPods, Again: either("retry train --in-place", "retry train --in-place --memory x2"),
 			Names: "kubectl batchjob retry train --in-place -n ns1",
 		},
 		"clean --yes --cascade=background": {New: withJobs(stored(t, "done-1", "old:1", hasCompleted), stored(t, "done-2", "old:1", hasCompleted)), Names: "done-1"},
 	} {
-		path.Run = verb(line)
+		if path.Run == nil {
+			path.Run = verb(line)
+		}
 		t.Run(line, path.Try)
 	}
 }

@@ -28,14 +28,17 @@ func (p *pair) apply(ctx context.Context, s step, pods [2][]seenPod) error {
 		return p.deleteNode(ctx)
 	case crash:
 		return p.c.crash(ctx)
+	case setClock:
+		p.clock = s.ahead
+		return nil
 	case handOver:
 		return p.c.handOver(ctx, p.story.runner)
 	case deleteAndEnd:
 		return p.endDeleted(ctx, s, pods)
 	case terminatePods:
-		return p.oneByOne(ctx, pods, func(pod *corev1.Pod) error { return p.c.terminate(ctx, pod, s.script.TerminateExit) })
+		return p.oneByOne(ctx, pods, func(pod *corev1.Pod) error { return p.c.terminate(ctx, pod, s.script.TerminateExit, p.now()) })
 	}
-	s.at = time.Now()
+	s.at = p.now().Time
 	for i := range p.sides {
 		if err := p.applyToPods(ctx, s, pods[i]); err != nil {
 			return err
@@ -89,7 +92,7 @@ func (p *pair) applyToPods(ctx context.Context, s step, pods []seenPod) error {
 	case endPod, disruptPod:
 		return p.end(ctx, one, s.script)
 	case restartPod:
-		return p.c.restart(ctx, one)
+		return p.c.restart(ctx, one, p.now())
 	case deletePod:
 		return p.c.delete(ctx, one, nil)
 	case forceDelete:
@@ -129,17 +132,17 @@ func (p *pair) end(ctx context.Context, pod *corev1.Pod, s model.Script) error {
 	fails := s.Exit != 0 || s.SideExit != 0 || s.SetupExit != 0
 	if p.spec.Template.Spec.RestartPolicy == corev1.RestartPolicyOnFailure && fails && s.Condition != corev1.DisruptionTarget {
 		if pod.Status.Phase == corev1.PodRunning {
-			return p.c.restart(ctx, pod)
+			return p.c.restart(ctx, pod, p.now())
 		}
 		return nil
 	}
-	return p.c.endPod(ctx, pod, s)
+	return p.c.endPod(ctx, pod, s, p.now())
 }
 
 func (p *pair) deleteJobs(ctx context.Context) error {
 	policy := metav1.DeletePropagationBackground
 	for _, s := range p.sides {
-		err := p.c.client.BatchV1().Jobs(namespace).Delete(ctx, s.name, metav1.DeleteOptions{PropagationPolicy: &policy})
+		err := p.c.jobs(s.namespace).Delete(ctx, s.name, metav1.DeleteOptions{PropagationPolicy: &policy})
 		if ignoreGone(err) != nil {
 			return err
 		}
@@ -156,7 +159,7 @@ func (p *pair) deleteJobs(ctx context.Context) error {
 // recreate deletes the Jobs, and creates others with the same names and the current spec.
 func (p *pair) recreate(ctx context.Context) error {
 	for _, s := range p.sides {
-		if err := p.c.release(ctx, s.name); err != nil {
+		if err := p.c.release(ctx, s); err != nil {
 			return err
 		}
 	}
@@ -187,7 +190,7 @@ func (p *pair) deleteNode(ctx context.Context) error {
 	if len(lost) == 0 {
 		return nil
 	}
-	if err := p.c.client.CoreV1().Nodes().Delete(ctx, p.node, metav1.DeleteOptions{}); err != nil {
+	if err := p.c.deleteNode(ctx, p.node); err != nil {
 		return err
 	}
 	err := p.until(ctx, "the pods of the deleted node have failed", func() bool {

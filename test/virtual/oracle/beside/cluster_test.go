@@ -6,24 +6,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"os"
-	"path/filepath"
-	"slices"
 	"sync"
 	"time"
 
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
+	batchclient "k8s.io/client-go/kubernetes/typed/batch/v1"
+	coreclient "k8s.io/client-go/kubernetes/typed/core/v1"
 
-	"github.com/batchjob-dev/kubectl-batchjob/test/cluster/apiserver"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/leash"
 )
 
 const (
-	namespace = "beside"
+	// namespace is where both controllers run beside each other; replacedNamespace is in a control plane of its own, in which
+	// ours replaces the built-in one.
+	namespace, replacedNamespace = "beside", "replaced"
 	// sharedNode is the node of all pairs without a node of their own.
 	sharedNode = "shared"
 )
@@ -31,21 +29,25 @@ const (
 // managers are the values of managedBy, by runner; builtIn is the built-in controller's.
 var managers = map[runner]string{
 	steady: "beside.example.com/steady", crashing: "beside.example.com/crashing", elected: "beside.example.com/elected", sharded: "beside.example.com/sharded",
+	replacing: batchv1.JobControllerName,
 }
 
 const builtIn = ""
 
-// cluster is a control plane with both controllers.
-type cluster struct {
-	server *apiserver.Server
-	client kubernetes.Interface
-	view   *view
-	pulses map[string]*pulse
+// namespaceOf returns the namespace of the Jobs of a runner.
+func namespaceOf(r runner) string {
+	if r == replacing {
+		return replacedNamespace
+	}
+	return namespace
+}
 
-	binary, kubeconfig string
-	builtin            *os.Process
-	builtinLog         *leash.Output
-	builtinEnded       chan struct{}
+// cluster is a control plane with both controllers, and one with ours alone.
+type cluster struct {
+	planes map[string]*plane // by namespace
+	view   *view
+	pulses map[string]*pulse // by manager
+	binary string
 
 	// unsettled is held for reading while the states of a pair differ, and for writing by restarts: a controller that is
 	// restarted again and again would never do what it does after 30 s.
@@ -58,88 +60,74 @@ type cluster struct {
 
 func startCluster(ctx context.Context, root string) (c *cluster, err error) {
 	c = &cluster{
-		ours: map[runner][]*leash.Controller{}, pulses: map[string]*pulse{},
-		unsettled: map[runner]*sync.RWMutex{steady: {}, crashing: {}, elected: {}, sharded: {}},
+		planes: map[string]*plane{}, ours: map[runner][]*leash.Controller{}, pulses: map[string]*pulse{},
+		unsettled: map[runner]*sync.RWMutex{steady: {}, crashing: {}, elected: {}, sharded: {}, replacing: {}},
 	}
 	if c.binary, err = leash.Binary(root, "BATCHJOB_BESIDE_BINARY"); err != nil {
 		return c, err
 	}
-	if c.server, err = apiserver.Start(root, ""); err != nil {
-		return c, err
-	}
-	config := rest.CopyConfig(c.server.Config)
-	config.QPS, config.Burst = -1, 0
-	if c.client, err = kubernetes.NewForConfig(config); err != nil {
-		return c, err
-	}
-	dir, err := os.MkdirTemp("", "batchjob-beside-")
-	if err != nil {
-		return c, err
-	}
-	c.kubeconfig = filepath.Join(dir, "kubeconfig")
-	if err := os.WriteFile(c.kubeconfig, c.server.Kubeconfig, 0o600); err != nil {
-		return c, err
-	}
-	if _, err := c.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{}); err != nil {
-		return c, err
+	for ns, controllers := range map[string]string{namespace: "job-controller," + collectors, replacedNamespace: collectors} {
+		c.planes[ns] = &plane{}
+		if err := c.planes[ns].start(ctx, root, ns, controllers); err != nil {
+			return c, err
+		}
 	}
 	if err := c.addNode(ctx, sharedNode); err != nil {
 		return c, err
 	}
-	if err := c.startBuiltin(); err != nil {
-		return c, err
-	}
-	for r, n := range map[runner]int{steady: 1, crashing: 1, elected: 2, sharded: 2} {
+	for r, n := range map[runner]int{steady: 1, crashing: 1, elected: 2, sharded: 2, replacing: 1} {
 		for range n {
 			if err := c.startOurs(ctx, r); err != nil {
 				return c, err
 			}
 		}
 	}
-	if c.view, err = newView(ctx, c.client); err != nil {
+	if c.view, err = newView(ctx, c.planes); err != nil {
 		return c, err
 	}
-	for _, manager := range append(slices.Collect(maps.Values(managers)), builtIn) {
-		if c.pulses[manager], err = newPulse(ctx, c, manager, fmt.Sprintf("pulse-%d", len(c.pulses))); err != nil {
+	for r, manager := range managers {
+		if c.pulses[manager], err = newPulse(ctx, c, manager, namespaceOf(r), fmt.Sprintf("pulse-%d", r)); err != nil {
 			return c, err
 		}
 	}
-	return c, nil
+	c.pulses[builtIn], err = newPulse(ctx, c, builtIn, namespace, "pulse-built-in")
+	return c, err
 }
 
+// addNode adds a node to both control planes.
 func (c *cluster) addNode(ctx context.Context, name string) error {
-	_, err := c.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	return err
+	for _, p := range c.planes {
+		if _, err := p.client.CoreV1().Nodes().Create(ctx, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-// startBuiltin starts the controllers of kube-controller-manager that Jobs and their pods need.
-func (c *cluster) startBuiltin() error {
-	program := filepath.Join(c.server.Binaries, "kube-controller-manager")
-	if _, err := os.Stat(program); err != nil {
-		return fmt.Errorf("%w; run: make controlplane", err)
+func (c *cluster) deleteNode(ctx context.Context, name string) error {
+	for _, p := range c.planes {
+		if err := p.client.CoreV1().Nodes().Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+			return err
+		}
 	}
-	cmd := leash.Command(program,
-		"--kubeconfig="+c.kubeconfig,
-		"--controllers=job-controller,garbage-collector-controller,pod-garbage-collector-controller",
-		"--leader-elect=false", "--secure-port=0", "--terminated-pod-gc-threshold=0",
-		"--concurrent-job-syncs=50", "--kube-api-qps=500", "--kube-api-burst=500",
-	)
-	c.builtinLog, c.builtinEnded = &leash.Output{}, make(chan struct{})
-	cmd.Stdout, cmd.Stderr = c.builtinLog, c.builtinLog
-	if err := cmd.Start(); err != nil {
-		return fmt.Errorf("starting kube-controller-manager: %w", err)
-	}
-	c.builtin = cmd.Process
-	go func() {
-		defer close(c.builtinEnded)
-		_ = cmd.Wait() // It reports the signal that stopped it.
-	}()
 	return nil
+}
+
+func (c *cluster) jobs(ns string) batchclient.JobInterface {
+	return c.planes[ns].client.BatchV1().Jobs(ns)
+}
+
+func (c *cluster) pods(ns string) coreclient.PodInterface {
+	return c.planes[ns].client.CoreV1().Pods(ns)
 }
 
 // startOurs starts a process of our controller.
 func (c *cluster) startOurs(ctx context.Context, r runner) error {
-	args := []string{"--managed-by", managers[r], "--namespaces", namespace}
+	ns := namespaceOf(r)
+	args := []string{"--managed-by", managers[r], "--namespaces", ns}
+	if r == replacing {
+		args = []string{"--replace-builtin", "--namespaces", ns}
+	}
 	if r == elected || r == sharded {
 		// The Lease of a leader that crashes would expire soon, and a busy leader may lose it: both are allowed.
 		args = append(args, "--leader-elect", "--leader-elect-resource-namespace", namespace,
@@ -148,7 +136,7 @@ func (c *cluster) startOurs(ctx context.Context, r runner) error {
 	if r == sharded { // The namespace moves to another process if that gets its shard.
 		args = append(args, "--shards=2")
 	}
-	p, err := leash.StartController(ctx, c.binary, c.kubeconfig, nil, args...)
+	p, err := leash.StartController(ctx, c.binary, c.planes[ns].kubeconfig, nil, args...)
 	if err != nil {
 		return err
 	}
@@ -198,27 +186,20 @@ func (c *cluster) stop() error {
 		}
 	}
 	var problem error
-	if c.builtin != nil {
-		if err := c.builtin.Kill(); err != nil && !errors.Is(err, os.ErrProcessDone) {
-			problem = err
-		}
-		<-c.builtinEnded
-	}
-	if c.kubeconfig != "" {
-		problem = errors.Join(problem, os.RemoveAll(filepath.Dir(c.kubeconfig)))
-	}
-	if c.server != nil {
-		problem = errors.Join(problem, c.server.Stop())
+	for _, p := range c.planes {
+		problem = errors.Join(problem, p.stop())
 	}
 	return problem
 }
 
 // dead returns an error if a controller has ended by itself.
 func (c *cluster) dead() error {
-	select {
-	case <-c.builtinEnded:
-		return fmt.Errorf("kube-controller-manager has ended:\n%s", c.builtinLog)
-	default:
+	for _, p := range c.planes {
+		select {
+		case <-p.ended:
+			return fmt.Errorf("kube-controller-manager has ended:\n%s", p.log)
+		default:
+		}
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,7 +5,8 @@
 //
 // The cluster has a real etcd, kube-apiserver and kube-controller-manager, and no kubelet, scheduler or kwok: a pod that is
 // being deleted ends when a step says so. Our controller is the real program: one process, one that steps kill and restart,
-// two that elect a leader, and two that share the namespaces (--shards). The Jobs come from test/virtual/oracle/cases.
+// two that elect a leader, two that share the namespaces (--shards), and one that replaces the built-in controller in a
+// cluster of its own (--replace-builtin). The Jobs come from test/virtual/oracle/cases.
 //
 //	make differential                  10 minutes of random pairs
 //	make differential PAIRS=500        so many pairs

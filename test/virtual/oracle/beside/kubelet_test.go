@@ -17,12 +17,12 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/virtual/oracle/model"
 )
 
-// The cluster acts as the kubelet. Calls for a pod that is gone have no effect, because a controller may have deleted it.
+// The cluster acts as the kubelet, whose clock says now. Calls for a pod that is gone have no effect, because a controller may have deleted it.
 
 // startPod binds a pod, if it has no node, and makes its containers run. The pod has been ready since the given time.
 func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod, ready time.Time) error {
 	if pod.Spec.NodeName == "" {
-		err := c.client.CoreV1().Pods(namespace).Bind(ctx, &corev1.Binding{
+		err := c.pods(pod.Namespace).Bind(ctx, &corev1.Binding{
 			ObjectMeta: metav1.ObjectMeta{Name: pod.Name, UID: pod.UID}, Target: corev1.ObjectReference{Kind: "Node", Name: sharedNode},
 		}, metav1.CreateOptions{})
 		if err != nil {
@@ -37,7 +37,7 @@ func (c *cluster) startPod(ctx context.Context, pod *corev1.Pod, ready time.Time
 		}, 0),
 	}
 	if init := pod.Spec.InitContainers; len(init) > 0 {
-		status["initContainerStatuses"] = statuses(init, func(corev1.Container) corev1.ContainerState { return terminated(0) }, 0)
+		status["initContainerStatuses"] = statuses(init, func(corev1.Container) corev1.ContainerState { return terminated(0, now) }, 0)
 	}
 	return c.patchStatus(ctx, pod, status)
 }
@@ -49,7 +49,7 @@ func (c *cluster) lose(ctx context.Context, pod *corev1.Pod) error {
 
 // endPod ends the containers of a pod as a script says. In a pod that runs, the setup container has succeeded before: no kubelet
 // reports that it failed beside containers that run, which would be a status without exit codes (ADR 0012).
-func (c *cluster) endPod(ctx context.Context, pod *corev1.Pod, s model.Script) error {
+func (c *cluster) endPod(ctx context.Context, pod *corev1.Pod, s model.Script, now metav1.Time) error {
 	if pod.Status.Phase == corev1.PodRunning {
 		s.SetupExit = 0
 	}
@@ -60,26 +60,26 @@ func (c *cluster) endPod(ctx context.Context, pod *corev1.Pod, s model.Script) e
 		}
 		return s.SideExit
 	}
-	status := map[string]any{"conditions": conditions(metav1.Now(), corev1.ConditionFalse, s.Condition)}
+	status := map[string]any{"conditions": conditions(now, corev1.ConditionFalse, s.Condition)}
 	if s.Exit != 0 || len(pod.Spec.Containers) > 1 && s.SideExit != 0 || s.Condition == corev1.DisruptionTarget {
 		phase = corev1.PodFailed
 	}
 	if init := pod.Spec.InitContainers; len(init) > 0 {
-		status["initContainerStatuses"] = statuses(init, func(corev1.Container) corev1.ContainerState { return terminated(s.SetupExit) }, 0)
+		status["initContainerStatuses"] = statuses(init, func(corev1.Container) corev1.ContainerState { return terminated(s.SetupExit, now) }, 0)
 		if s.SetupExit != 0 {
 			phase = corev1.PodFailed
 		}
 	}
 	if s.SetupExit == 0 || len(pod.Spec.InitContainers) == 0 {
-		status["containerStatuses"] = statuses(pod.Spec.Containers, func(container corev1.Container) corev1.ContainerState { return terminated(exit(container)) }, -1)
+		status["containerStatuses"] = statuses(pod.Spec.Containers, func(container corev1.Container) corev1.ContainerState { return terminated(exit(container), now) }, -1)
 	}
 	status["phase"] = phase
 	return c.patchStatus(ctx, pod, status)
 }
 
 // restart counts a restart of each container of a running pod.
-func (c *cluster) restart(ctx context.Context, pod *corev1.Pod) error {
-	now, count := metav1.Now(), int32(1)
+func (c *cluster) restart(ctx context.Context, pod *corev1.Pod, now metav1.Time) error {
+	count := int32(1)
 	for _, s := range pod.Status.ContainerStatuses {
 		count = max(count, s.RestartCount+1)
 	}
@@ -89,9 +89,9 @@ func (c *cluster) restart(ctx context.Context, pod *corev1.Pod) error {
 }
 
 // terminate ends a pod that is being deleted, as a kubelet does: the phase comes first.
-func (c *cluster) terminate(ctx context.Context, pod *corev1.Pod, exit int32) error {
+func (c *cluster) terminate(ctx context.Context, pod *corev1.Pod, exit int32, now metav1.Time) error {
 	if pod.Status.Phase == corev1.PodPending || pod.Status.Phase == corev1.PodRunning {
-		if err := c.endPod(ctx, pod, model.Script{Exit: exit, SideExit: exit}); err != nil {
+		if err := c.endPod(ctx, pod, model.Script{Exit: exit, SideExit: exit}, now); err != nil {
 			return err
 		}
 	}
@@ -105,14 +105,14 @@ func (c *cluster) remove(ctx context.Context, pod *corev1.Pod) error {
 
 // delete deletes a pod with a grace period in seconds, nil for the pod's own.
 func (c *cluster) delete(ctx context.Context, pod *corev1.Pod, grace *int64) error {
-	return ignoreGone(c.client.CoreV1().Pods(namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
+	return ignoreGone(c.pods(pod.Namespace).Delete(ctx, pod.Name, metav1.DeleteOptions{
 		GracePeriodSeconds: grace, Preconditions: metav1.NewUIDPreconditions(string(pod.UID)),
 	}))
 }
 
 func (c *cluster) evict(ctx context.Context, pod *corev1.Pod) error {
-	return ignoreGone(c.client.CoreV1().Pods(namespace).EvictV1(ctx, &policyv1.Eviction{
-		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: namespace}, DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
+	return ignoreGone(c.pods(pod.Namespace).EvictV1(ctx, &policyv1.Eviction{
+		ObjectMeta: metav1.ObjectMeta{Name: pod.Name, Namespace: pod.Namespace}, DeleteOptions: &metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(pod.UID))},
 	}))
 }
 
@@ -129,7 +129,7 @@ func (c *cluster) patch(ctx context.Context, pod *corev1.Pod, kind types.PatchTy
 	if err != nil {
 		return err
 	}
-	_, err = c.client.CoreV1().Pods(namespace).Patch(ctx, pod.Name, kind, data, metav1.PatchOptions{FieldManager: "kubelet"}, subresource...)
+	_, err = c.pods(pod.Namespace).Patch(ctx, pod.Name, kind, data, metav1.PatchOptions{FieldManager: "kubelet"}, subresource...)
 	return ignoreGone(err)
 }
 
@@ -164,8 +164,8 @@ func statuses(containers []corev1.Container, state func(corev1.Container) corev1
 	return out
 }
 
-func terminated(code int32) corev1.ContainerState {
-	now, reason := metav1.Now(), "Completed"
+func terminated(code int32, now metav1.Time) corev1.ContainerState {
+	reason := "Completed"
 	if code != 0 {
 		reason = "Error"
 	}

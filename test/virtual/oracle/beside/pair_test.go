@@ -22,7 +22,7 @@ import (
 )
 
 // side is a Job and its controller.
-type side struct{ name, manager string }
+type side struct{ namespace, name, manager string }
 
 // pair plays a story on both sides.
 type pair struct {
@@ -34,6 +34,8 @@ type pair struct {
 	// spec is the current spec of both Jobs; deleted reports whether they have been deleted.
 	spec    batchv1.JobSpec
 	deleted bool
+	// clock is how far the clock of the nodes is ahead.
+	clock time.Duration
 	// did has the steps so far, and what came of them.
 	did []string
 	// explained are the differences that were met.
@@ -42,6 +44,9 @@ type pair struct {
 	// step may have reached one side before, and the other one after it.
 	overtaken bool
 }
+
+// now returns the time on the nodes.
+func (p *pair) now() metav1.Time { return metav1.NewTime(time.Now().Add(p.clock)) }
 
 // result is the result of a story without a mismatch.
 type result struct {
@@ -55,7 +60,7 @@ type result struct {
 func newPair(c *cluster, s *story, attempt int) *pair {
 	p := &pair{c: c, story: s, node: sharedNode, explained: map[string]bool{}, spec: *s.job.Spec.DeepCopy()}
 	prefix := fmt.Sprintf("s%d-%d-", s.seed, attempt)
-	p.sides = [2]side{{prefix + "o", managers[s.runner]}, {prefix + "b", builtIn}}
+	p.sides = [2]side{{namespaceOf(s.runner), prefix + "o", managers[s.runner]}, {namespace, prefix + "b", builtIn}}
 	if s.ownNode {
 		p.node = prefix + "node"
 	}
@@ -66,7 +71,7 @@ func newPair(c *cluster, s *story, attempt int) *pair {
 func (p *pair) play(ctx context.Context) (r result, err error) {
 	defer func() {
 		for _, s := range p.sides {
-			p.c.cleanUp(context.WithoutCancel(ctx), s.name)
+			p.c.cleanUp(context.WithoutCancel(ctx), s)
 		}
 	}()
 	if p.story.ownNode {
@@ -157,7 +162,7 @@ func (p *pair) create(ctx context.Context) error {
 		if !p.story.unbound {
 			job.Spec.Template.Spec.NodeName = p.node
 		}
-		if _, err := p.c.client.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+		if _, err := p.c.jobs(s.namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 			return fmt.Errorf("seed %d: creating the Job: %w", p.story.seed, err)
 		}
 	}
@@ -276,12 +281,12 @@ func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
 	var refused [2]bool
 	for i, s := range p.sides {
 		err := retry.RetryOnConflict(conflicts, func() error {
-			job, err := p.c.client.BatchV1().Jobs(namespace).Get(ctx, s.name, metav1.GetOptions{})
+			job, err := p.c.jobs(s.namespace).Get(ctx, s.name, metav1.GetOptions{})
 			if err != nil {
 				return ignoreGone(err)
 			}
 			change(&job.Spec)
-			_, err = p.c.client.BatchV1().Jobs(namespace).Update(ctx, job, metav1.UpdateOptions{})
+			_, err = p.c.jobs(s.namespace).Update(ctx, job, metav1.UpdateOptions{})
 			return err
 		})
 		if refused[i] = apierrors.IsInvalid(err); err != nil && !refused[i] {
@@ -300,24 +305,24 @@ func (p *pair) edit(ctx context.Context, change func(*batchv1.JobSpec)) error {
 }
 
 // cleanUp deletes a Job and its pods.
-func (c *cluster) cleanUp(ctx context.Context, name string) {
-	_ = c.release(ctx, name) // It may be gone.
+func (c *cluster) cleanUp(ctx context.Context, s side) {
+	_ = c.release(ctx, s) // It may be gone.
 	policy := metav1.DeletePropagationBackground
-	_ = c.client.BatchV1().Jobs(namespace).Delete(ctx, name, metav1.DeleteOptions{PropagationPolicy: &policy})
-	for _, pod := range c.view.podsOf(name, anyPod) {
+	_ = c.jobs(s.namespace).Delete(ctx, s.name, metav1.DeleteOptions{PropagationPolicy: &policy})
+	for _, pod := range c.view.podsOf(s.name, anyPod) {
 		_ = c.delete(ctx, pod.Pod, ptr.To(int64(0)))
 	}
 }
 
 // release removes the finalizers of a Job.
-func (c *cluster) release(ctx context.Context, name string) error {
+func (c *cluster) release(ctx context.Context, s side) error {
 	return retry.RetryOnConflict(conflicts, func() error {
-		job, err := c.client.BatchV1().Jobs(namespace).Get(ctx, name, metav1.GetOptions{})
+		job, err := c.jobs(s.namespace).Get(ctx, s.name, metav1.GetOptions{})
 		if err != nil {
 			return ignoreGone(err)
 		}
 		job.Finalizers = nil
-		_, err = c.client.BatchV1().Jobs(namespace).Update(ctx, job, metav1.UpdateOptions{})
+		_, err = c.jobs(s.namespace).Update(ctx, job, metav1.UpdateOptions{})
 		return err
 	})
 }

@@ -30,7 +30,7 @@ func (p *pulse) answered() time.Time {
 }
 
 // newPulse creates the Job and starts the pulse, until the context ends.
-func newPulse(ctx context.Context, c *cluster, manager, name string) (*pulse, error) {
+func newPulse(ctx context.Context, c *cluster, manager, ns, name string) (*pulse, error) {
 	job := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: batchv1.JobSpec{
 		Parallelism: ptr.To(int32(0)),
 		Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{
@@ -40,19 +40,19 @@ func newPulse(ctx context.Context, c *cluster, manager, name string) (*pulse, er
 	if manager != builtIn {
 		job.Spec.ManagedBy = &manager
 	}
-	if _, err := c.client.BatchV1().Jobs(namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
+	if _, err := c.jobs(ns).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
 	p := &pulse{}
-	go p.run(ctx, c, name)
+	go p.run(ctx, c, ns, name)
 	return p, nil
 }
 
-func (p *pulse) run(ctx context.Context, c *cluster, name string) {
+func (p *pulse) run(ctx context.Context, c *cluster, ns, name string) {
 	for suspend := true; ctx.Err() == nil; suspend = !suspend {
 		begun := time.Now()
 		patch := fmt.Appendf(nil, `{"spec":{"suspend":%v}}`, suspend)
-		if _, err := c.client.BatchV1().Jobs(namespace).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		if _, err := c.jobs(ns).Patch(ctx, name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
 			continue // The API server may be busy.
 		}
 		want := corev1.ConditionFalse

@@ -67,7 +67,7 @@ func (p *pair) settle(ctx context.Context) ([]string, error) {
 
 // look returns the states of both sides.
 func (p *pair) look() differences.Pair {
-	seen := differences.Pair{RuleNames: p.story.job.RuleNames, Spec: p.spec, Deleted: p.deleted, MayRestart: p.story.runner != steady, Steps: p.did}
+	seen := differences.Pair{RuleNames: p.story.job.RuleNames, Spec: p.spec, Deleted: p.deleted, MayRestart: p.story.mayRestart(), Steps: p.did}
 	seen.Ours, seen.BuiltIn = p.c.view.state(p.sides[0].name), p.c.view.state(p.sides[1].name)
 	return seen
 }

@@ -20,7 +20,7 @@ func TestSeedRepeatsAStory(t *testing.T) {
 	}
 	for _, a := range []action{
 		startPods, startPod, endPod, endAll, succeedAll, failAll, disruptPod, restartPod, deletePod, forceDelete, deleteAndEnd,
-		evictPod, terminatePods, cleanPods, orphanPod, editJob, deleteJob, recreateJob, deleteNode, crash, handOver,
+		evictPod, terminatePods, cleanPods, orphanPod, editJob, deleteJob, recreateJob, deleteNode, crash, handOver, setClock,
 	} {
 		if seen[a] == 0 {
 			t.Errorf("no story has the step %q", a)

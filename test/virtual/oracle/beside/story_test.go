@@ -41,6 +41,7 @@ const (
 	deleteNode    action = differences.NodeLost
 	crash         action = "our controller crashes"
 	handOver      action = "our leader hands over"
+	setClock      action = "set the clock of the nodes"
 )
 
 // step is one step of a story. On both sides it concerns the same pod.
@@ -52,6 +53,8 @@ type step struct {
 	script model.Script
 	// edit is the edit of editJob.
 	edit model.Edit
+	// ahead is how far setClock puts the nodes' clock ahead of the controllers'.
+	ahead time.Duration
 	// at is the time of the step, the same for both sides.
 	at time.Time
 }
@@ -65,6 +68,8 @@ func (s step) String() string {
 		out += fmt.Sprintf(" (%d; exit %d, side %d, setup %d, condition %q)", s.pick, s.script.Exit, s.script.SideExit, s.script.SetupExit, s.script.Condition)
 	case startPod, restartPod, deletePod, forceDelete, evictPod, orphanPod:
 		out += fmt.Sprintf(" (%d)", s.pick)
+	case setClock:
+		out += fmt.Sprintf(" (ahead by %v)", s.ahead)
 	case terminatePods:
 		out += fmt.Sprintf(" (exit %d)", s.script.TerminateExit)
 	}
@@ -75,10 +80,11 @@ func (s step) String() string {
 type runner int
 
 const (
-	steady   runner = iota // one process
-	crashing               // one process, which steps kill
-	elected                // two processes that elect a leader, which steps change
-	sharded                // two processes that divide the namespaces, of which steps end the older
+	steady    runner = iota // one process
+	crashing                // one process, which steps kill
+	elected                 // two processes that elect a leader, which steps change
+	sharded                 // two processes that divide the namespaces, of which steps end the older
+	replacing               // one process with --replace-builtin, in a cluster without the built-in controller
 )
 
 // story is a random Job, and what happens to it.
@@ -105,8 +111,12 @@ func newStory(seed uint64) *story {
 	if g.runner == elected && seed%2 == 1 { // Half of them, so that the stories of older seeds stay.
 		g.runner = sharded
 	}
+	if g.runner == steady && seed%3 == 0 {
+		g.runner = replacing
+	}
 	g.unbound = g.IntN(100) < 12
 	g.storyOf()
+	g.setClocks()
 	return g.story
 }
 
@@ -211,6 +221,23 @@ func (g teller) startPodsBetween() {
 	g.steps = steps
 }
 
+// setClocks lets the clock of the nodes be wrong in a sixth of the stories.
+func (g teller) setClocks() {
+	g.Rand = rand.New(rand.NewPCG(g.seed, 2307)) // So that the other steps of older seeds stay.
+	if g.IntN(6) > 0 {
+		return
+	}
+	ahead := []time.Duration{-time.Hour, -15 * time.Second, 0, 12 * time.Second, time.Hour}
+	for range 1 + g.IntN(2) {
+		g.insert(step{action: setClock, ahead: ahead[g.IntN(len(ahead))]})
+	}
+}
+
+// mayRestart reports whether steps end processes of our controller.
+func (s *story) mayRestart() bool {
+	return s.runner == crashing || s.runner == elected || s.runner == sharded
+}
+
 // newJob returns the Job of one side.
 func (s *story) newJob(name, managedBy, node string) *batchv1.Job {
 	job := &batchv1.Job{Spec: *s.job.Spec.DeepCopy()}
@@ -221,7 +248,7 @@ func (s *story) newJob(name, managedBy, node string) *batchv1.Job {
 	if s.job.Held {
 		job.Finalizers = []string{holder}
 	}
-	if managedBy != "" {
+	if explicit := s.runner != replacing || s.seed%2 == 0; managedBy != "" && explicit {
 		job.Spec.ManagedBy = &managedBy
 	}
 	if !s.unbound {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 
@@ -41,23 +41,25 @@ type madePod struct {
 	index int
 }
 
-func newView(ctx context.Context, client kubernetes.Interface) (*view, error) {
+func newView(ctx context.Context, planes map[string]*plane) (*view, error) {
 	v := &view{
 		jobs: map[string]*batchv1.Job{}, pods: map[string]map[types.UID]*corev1.Pod{}, created: map[string][]madePod{}, changed: make(chan struct{}),
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(namespace))
-	for _, informer := range []cache.SharedInformer{factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()} {
-		_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
-			AddFunc: v.stored, UpdateFunc: func(_, now any) { v.stored(now) }, DeleteFunc: v.deleted,
-		})
-		if err != nil {
-			return nil, err
+	for ns, p := range planes {
+		factory := informers.NewSharedInformerFactoryWithOptions(p.client, 0, informers.WithNamespace(ns))
+		for _, informer := range []cache.SharedInformer{factory.Batch().V1().Jobs().Informer(), factory.Core().V1().Pods().Informer()} {
+			_, err := informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
+				AddFunc: v.stored, UpdateFunc: func(_, now any) { v.stored(now) }, DeleteFunc: v.deleted,
+			})
+			if err != nil {
+				return nil, err
+			}
 		}
-	}
-	factory.Start(ctx.Done())
-	for _, synced := range factory.WaitForCacheSync(ctx.Done()) {
-		if !synced {
-			return nil, errors.New("watching Jobs and pods")
+		factory.Start(ctx.Done())
+		for _, synced := range factory.WaitForCacheSync(ctx.Done()) {
+			if !synced {
+				return nil, errors.New("watching Jobs and pods")
+			}
 		}
 	}
 	return v, nil
@@ -216,8 +218,9 @@ func fillStatus(s *differences.State, job *batchv1.Job) {
 	slices.SortFunc(s.Conditions, func(a, b differences.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
-// anonymous removes the Job's name and the generated parts of pod names.
+// anonymous removes the namespace, the Job's name and the generated parts of pod names.
 func anonymous(job, message string) string {
+	message = strings.ReplaceAll(message, replacedNamespace+"/", namespace+"/")
 	pods := regexp.MustCompile(regexp.QuoteMeta(job) + `-(\d+-)?[a-z0-9]{5}\b`)
 	message = pods.ReplaceAllString(message, "${1}PODNAME")
 	return regexp.MustCompile(regexp.QuoteMeta(job)+`\b`).ReplaceAllString(message, "JOB")
