@@ -399,10 +399,10 @@ func notFoundText(command string) string {
 // typographic are quotes that YAML and shells take as a part of a word.
 const typographic = "“”„‘’«»"
 
-// maxCommand is the maximum number of characters of a command that was taken for a program.
+// maxCommand is the maximum number of characters of a command with its arguments in a sentence.
 const maxCommand = 50
 
-// hasArguments reports whether a command with its arguments was taken for the name of a program.
+// hasArguments reports whether the name of a program has arguments in it.
 func hasArguments(command string) bool {
 	return strings.HasPrefix(command, "-") || strings.Contains(command, " ")
 }
