@@ -63,6 +63,9 @@ func Meaning(code int32, reason string) string {
 	return ""
 }
 
+// Faults reports whether the processor stopped the program that ended with this exit code, which could not say why: SIGILL, SIGFPE or SIGSEGV.
+func Faults(code int32) bool { return code == 132 || code == 136 || code == 139 }
+
 // NeverRan reports whether a container runtime uses this reason for a container that it could not start.
 func NeverRan(reason string) bool { return reason == "StartError" || reason == "ContainerCannotRun" }
 

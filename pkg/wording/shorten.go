@@ -177,7 +177,7 @@ func sentences(text string, most int) string {
 }
 
 // LastClauses returns the end of an error that wraps others, its most specific part: the clauses after a colon that fit into the
-// given number of characters, but at least one. A field stays with its value that is not allowed.
+// given number of characters, but at least one. A field stays with its value that is not allowed, or with its limit (">= 2").
 func LastClauses(message string, most int) string {
 	last, quoted, depth := "", false, 0
 	quotes, fields := strings.Count(message, `"`)%2 == 0, invalid.FindAllStringIndex(message, -1)
@@ -190,7 +190,7 @@ func LastClauses(message string, most int) string {
 		case '(', '{':
 			depth--
 		case ':':
-			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") && strings.HasSuffix(message, "]") {
+			if quoted || depth > 0 || !strings.HasPrefix(message[i:], ": ") || strings.HasPrefix(message[i:], ": [") && strings.HasSuffix(message, "]") || strings.ContainsAny(message[i:min(i+len(": >"), len(message))], "<>=") {
 				continue
 			}
 			clauses := message[clauseAt(i, fields):]

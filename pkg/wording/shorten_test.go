@@ -49,6 +49,9 @@ func TestShortMessageKeepsItsReason(t *testing.T) {
 			`toomanyrequests: You have reached your unauthenticated pull rate limit`},
 		{`unable to pull image or OCI artifact: pull image err: initializing source docker://acme/etl:7: reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied; artifact err: get manifest: build image source: reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied`, 100,
 			`reading manifest 7 in docker.io/acme/etl: requested access to the resource is denied`},
+		// A field stays with its limit.
+		{`Error: UPGRADE FAILED: chart requires kubeVersion: >= v1.27.13 which is incompatible with Kubernetes v1.26.15+rke2r1`, 100,
+			`chart requires kubeVersion: >= v1.27.13 which is incompatible with Kubernetes v1.26.15+rke2r1`},
 		// Quotas.
 		{`exceeded quota: budget, requested: pods=1, used: pods=10, limited: pods=10`, 100, `exceeded quota: budget, requested: pods=1, used: pods=10, limited: pods=10`},
 		{`requested: limits.cpu=2,limits.memory=4Gi,requests.cpu=2, used: limits.cpu=99,limits.memory=199Gi,requests.cpu=99, limited: limits.cpu=100,limits.memory=200Gi,requests.cpu=100`, 100,

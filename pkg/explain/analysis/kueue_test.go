@@ -124,6 +124,26 @@ func TestWorkloadWithoutConditions(t *testing.T) {
 	}
 }
 
+// A Job that Kueue evicted waits to be queued again, until Kueue says what else it waits for.
+// Requirements: KUE-01
+func TestKueueEvictsAJobAndQueuesItAgain(t *testing.T) {
+	const timeout = "Exceeded the PodsReady timeout ns/w"
+	workload := func(pending, evicted string) *kueue.Workload {
+		return &kueue.Workload{Name: "w", Queue: "team-a", Conditions: []metav1.Condition{
+			{Type: "QuotaReserved", Status: "False", Reason: "Pending", Message: pending},
+			{Type: "Evicted", Status: "True", Reason: "PodsReadyTimeout", Message: evicted, LastTransitionTime: ago(2 * time.Minute)},
+		}}
+	}
+	r := report(heldInput(workload(timeout, timeout)))
+	if want := "Kueue evicted the Job (queue team-a) 2m ago (PodsReadyTimeout: its pods were not all ready in time)."; verdict(r) != want {
+		t.Errorf("%s, want %s", verdict(r), want)
+	}
+	wantText(t, r, "waitForPodsReady", "Kueue tries again to admit the Job")
+	if r := report(heldInput(workload("couldn't assign flavors to pod set main: insufficient unused quota for cpu in flavor default, 2 more needed", timeout))); !strings.Contains(verdict(r), "too little unused quota for cpu") {
+		t.Errorf("%s", verdict(r))
+	}
+}
+
 // Requirements: KUE-03. An admitted Job that is suspended all the same, and one that was evicted and holds its quota.
 func TestKueueForgetsAJobThatItAdmitted(t *testing.T) {
 	condition := func(kind, reason string, d time.Duration) metav1.Condition {

@@ -154,6 +154,14 @@ func TestExitCodeOfAShellHasAMeaningWithoutALog(t *testing.T) {
 	wantFirst(t, failedOnce(pod), "container main exited with code 127: the command was not found in the image;")
 }
 
+// A program that the processor stopped could not say why.
+//
+// Requirements: CLI-04
+func TestASegmentationFaultHasAMeaning(t *testing.T) {
+	pod := podOf("a", failedPod(func(p *corev1.Pod) { ends(p, "main", 139, "", false) }))
+	wantFirst(t, failedOnce(pod), "container main exited with code 139 (SIGSEGV): it accessed invalid memory, a bug in native code;")
+}
+
 // The Secrets of a container that could not log in are named.
 //
 // Requirements: CLI-18

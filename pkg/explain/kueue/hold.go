@@ -31,6 +31,7 @@ const (
 	FlavorMissing    HoldKind = "FlavorMissing"        // the ResourceFlavor does not exist
 	InvalidRequests  HoldKind = "InvalidRequests"      // the requests exceed the limits, or a LimitRange
 	NotResumed       HoldKind = "NotResumed"           // Kueue has admitted the Workload, and the Job is suspended all the same
+	Evicted          HoldKind = "Evicted"              // Kueue has evicted the Workload, and queues it again
 	NotRequeued      HoldKind = "NotRequeued"          // Kueue has evicted the Workload, which still has its quota
 	AdmissionChecks  HoldKind = "AdmissionChecks"      // quota is reserved, but admission checks are not ready
 	FailedChecks     HoldKind = "FailedChecks"         // an admission check gave the quota back
@@ -55,7 +56,7 @@ type Hold struct {
 	// Reason is the reason of the eviction, and Since the time of the eviction or admission.
 	Reason string       `json:"reason,omitempty"`
 	Since  *metav1.Time `json:"since,omitempty"`
-	// Checks are the admission checks that are not ready. RequeueAt is when Kueue queues the Workload again after a check failed.
+	// Checks are the admission checks that are not ready. RequeueAt is when Kueue queues the Workload again after a check failed or an eviction.
 	Checks    []AdmissionCheck `json:"checks,omitempty"`
 	RequeueAt *metav1.Time     `json:"requeueAt,omitempty"`
 	// Message is the message of the condition.
@@ -169,6 +170,10 @@ var holds = []holdRow{
 		advice: "find the reason in the log of Kueue's controller, which resumes a Job that it has admitted",
 	},
 	{
+		kind: Evicted, text: "Kueue evicted {it}{(queue)} {since}{(reason)}", quotes: true,
+		advice: "wait: Kueue queues it again by itself; the conditions and events of its Workload say more",
+	},
+	{
 		kind: NotRequeued, text: "Kueue evicted {it}{(queue)} {since}{(reason)} and has not queued it again, though it holds its quota", quotes: true,
 		advice: "make Kueue start over, which frees the quota: delete the Workload; the log of Kueue's controller may say why it does not",
 	},
@@ -179,9 +184,11 @@ func (h *Hold) row() *holdRow {
 	return cmp.Or(lists.First(holds, func(r *holdRow) bool { return r.kind == h.Kind }), &holds[len(holds)-1])
 }
 
+const podsReadyTimeout = "PodsReadyTimeout"
+
 // evictions are the meanings of the reasons of evictions.
 var evictions = map[string]string{
-	"PodsReadyTimeout": "its pods were not all ready in time", "Preempted": "another workload preempted it",
+	podsReadyTimeout: "its pods were not all ready in time", "Preempted": "another workload preempted it",
 	"AdmissionCheck": "an admission check failed", "ClusterQueueStopped": "its ClusterQueue is stopped", "LocalQueueStopped": "its LocalQueue is stopped",
 	"NodeFailures": "its nodes failed",
 }
@@ -212,6 +219,9 @@ func (h *Hold) Text(it, queue string, now time.Time) (text, message string) {
 
 // Advice returns advice on the reason.
 func (h *Hold) Advice() string {
+	if h.Kind == Evicted && h.Reason == podsReadyTimeout {
+		return "find out why its pods were not ready in time, or have the timeout (waitForPodsReady) in Kueue's configuration raised; Kueue queues it again by itself"
+	}
 	return strings.NewReplacer("{taint}", h.Taint, "{resource}", h.Resource).Replace(h.row().advice)
 }
 
@@ -269,6 +279,8 @@ func HoldOf(w *Workload) *Hold {
 		hold.Kind = Other
 	case hold.Kind == FailedChecks:
 		hold.Checks, hold.RequeueAt = w.Checks, w.RequeueAt
+	case hold.Kind == Other && evicted != nil && evicted.Status == "True" && hold.Message == flat(evicted.Message):
+		hold.Kind, hold.Reason, hold.Since, hold.RequeueAt = Evicted, evicted.Reason, &evicted.LastTransitionTime, w.RequeueAt
 	}
 	return hold
 }

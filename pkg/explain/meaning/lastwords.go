@@ -5,6 +5,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/batchjob-dev/kubectl-batchjob/pkg/cause"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/wording"
 )
@@ -15,6 +16,15 @@ func LastLine(lines []string) string {
 		return readLine(lines[i]).text
 	}
 	return ""
+}
+
+// LastLineOf is the LastLine of a program that ended with this exit code. If the processor stopped it, only an error counts.
+func LastLineOf(code int32, lines []string) string {
+	i := telling(lines)
+	if i < 0 || cause.Faults(code) && !readLine(lines[i]).isError() {
+		return ""
+	}
+	return readLine(lines[i]).text
 }
 
 const (
@@ -98,7 +108,7 @@ func beneath(lines *logLines, at int) int {
 	}
 	isChild, isOutcome := child.MatchString(line.text), outcome.MatchString(line.text)
 	if !isChild && !isOutcome && !line.ranked {
-		return cause(lines, at)
+		return causeOf(lines, at)
 	}
 	for i, plain := at-1, 0; i >= 0 && plain < maxPlainLines; i-- {
 		switch before := lines.at(i); {
@@ -107,12 +117,12 @@ func beneath(lines *logLines, at int) int {
 		case isOutcome && exception.MatchString(before.text):
 			return i
 		case before.kind == lineSuccess, line.ranked && before.kind != lineAlarm:
-			return cause(lines, at)
+			return causeOf(lines, at)
 		case before.kind == linePlain:
 			plain++
 		}
 	}
-	return cause(lines, at)
+	return causeOf(lines, at)
 }
 
 // wrapped returns the position of the line of the program with this name, or of the first of the errors directly before a position.
@@ -128,6 +138,11 @@ func wrapped(lines *logLines, at int, name string) int {
 	return at
 }
 
+// isError reports whether the line says that something failed.
+func (l *logLine) isError() bool {
+	return l.kind == lineVague || l.kind == lineMurmur || l.kind == lineAlarm
+}
+
 // isSpecific reports whether the line is an error that says more than that something failed.
 func (l *logLine) isSpecific() bool {
 	return l.kind == lineAlarm && !l.ranked && !child.MatchString(l.text) && !outcome.MatchString(l.text)
@@ -140,9 +155,9 @@ var (
 	utility = lazyregexp.New(`^(?:rm|cp|mv|cat|tar|gzip|ls|stat|chmod|chown): `)
 )
 
-// cause returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
+// causeOf returns the position of the error directly before the one at a position that has a name, if the latter has none, or that
 // of the error before those of utilities; otherwise the position itself.
-func cause(lines *logLines, at int) int {
+func causeOf(lines *logLines, at int) int {
 	text := lines.at(at).text
 	if errorName.MatchString(text) || element.MatchString(text) {
 		return at
@@ -166,7 +181,7 @@ func Collides(line string) bool { return collision.MatchString(line) }
 
 // follows reports whether the line of a utility at a position follows from the error before it.
 func follows(raw []string, at int) bool {
-	return utility.MatchString(readLine(raw[at]).text) && cause(linesOf(raw[:at+1]), at) != at
+	return utility.MatchString(readLine(raw[at]).text) && causeOf(linesOf(raw[:at+1]), at) != at
 }
 
 // Tail returns the last n lines of a log, or, if its known error or its LastLine stands before those, the n lines that begin with it:

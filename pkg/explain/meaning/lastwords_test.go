@@ -83,10 +83,30 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"klog and JSON":  {[]string{"no port", `I0501 12:00:00.000000       1 a.go:7] retry failed {"error":"x refused"}`}, "no port"},
 		"klog's E":       {[]string{"E0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
 		"klog's F":       {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
+		"TensorFlow":     {[]string{"no port", "2019-01-15 05:49:31.297537: I tensorflow/a/b.cc:964] successful read had no value, so returning zero"}, "no port"},
+		"an exec":        {[]string{`level=info msg="stderr=[]"`, `level=fatal msg="command terminated with exit code 137"`}, "command terminated with exit code 137"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
 		if got := LastLine(c.lines); got != c.want {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Requirements: CLI-14
+func TestAProgramThatTheProcessorStopsDoesNotSayWhy(t *testing.T) {
+	t.Parallel()
+	for want, c := range map[string]struct {
+		code  int32
+		lines []string
+	}{
+		"":                                 {139, []string{"Downloading data from https://example.com/a.h5", "2019-01-15 05:49:31.2: I tensorflow/a.cc:964] read had no value"}},
+		"loading data":                     {1, []string{"loading data"}},
+		"error: no port":                   {139, []string{"error: no port", "loading data"}},
+		"Segmentation fault (core dumped)": {139, []string{"loading data", "Segmentation fault (core dumped)"}},
+	} {
+		if got := LastLineOf(c.code, c.lines); got != want {
+			t.Errorf("%q, want %q", got, want)
 		}
 	}
 }

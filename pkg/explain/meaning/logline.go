@@ -48,14 +48,16 @@ type lineRule struct {
 
 // lineRules have what says nothing about the cause; the rules about a tool have what it prints after each error.
 var lineRules = compiled([]lineRule{
+	{kind: lineVague, patterns: []string{`command terminated with exit code \d+$`}}, // of kubectl exec
 	{kind: lineEmpty, patterns: []string{
-		`[^\pL\pN]*$`, // a ruler, or a mark below a line of code
-		`\++ `,        // a command that a shell traces
+		`[^\pL\pN]*$`,          // a ruler, or a mark below a line of code
+		`\++ `,                 // a command that a shell traces
+		`std(?:err|out)=\[\]$`, // an empty output
 		`[\w ./()-]{1,60}:$|\[\d+\]:$`, `On branch `,
 		`--(?: |$)`, // a comment in SQL
 	}},
 	{kind: lineEmpty, patterns: []string{ // exits
-		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `command terminated`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
+		`(?i:error: )?(?:exit|exited with)(?: (?:status|code):?)? \d+\.?$`, `signal: (?:aborted|killed)$`, `Aborted \(core dumped\)$`, `\[\d+\] +\d+ abort `,
 		`(?i:killed|terminated|done|finished|exiting|aborting|aborted|bye|success|cleaning up)[.!…]*$`,
 		`\W*(?i:(?:error|elifecycle)\W+)?(?i:command|process|job|script|step|task)(?: (?:failed|completed|exited|finished))?:? (?:with )?(?:non-zero )?exit (?:code|status)\W+\d+\W*$`,
 		`[^:]*\b(?i:exited|exiting with (?:status|code)|exit(?:ing)? (?:status|code)) \d+(?: in '[^']*')?\.?$`,
@@ -214,6 +216,8 @@ var (
 	stamp = lazyregexp.New(`^ ?(?:[a-z][\w.-]* +\| )?(?:\[?(?:\d\d)?\d\d[-/.]\d\d[-/.]\d\d[T ]\d\d:\d\d:\d\d[^\s\]]*\]?(?: (?:\d+: )?|$|\t)|\[?\d\d:\d\d:\d\d\]?(?:  ?(?:\| )?|$)|[IWEF]\d{4} \d\d:\d\d:\d\d\.\d+ +\d+ \S+\] |\[\d+,\d+\]<\w+>:\s*)|^[a-z][\w.-]* +\| `)
 	// logger matches what loggers of Java and Python write between the time and the message.
 	logger = lazyregexp.New(`^\s*([A-Z]+)\s+(?:(?:\d+ --- )?\[[^\]]*\]\s+[\w.$\[\]/]+\s+[-:]|\w+\.py:\d+ --) `)
+	// glog matches the level and the place of a line of TensorFlow.
+	glog = lazyregexp.New(`^([IWEF]) \S+\.(?:cc|cpp|cu|h):\d+\] `)
 	// entry matches a line of a list of names and values.
 	entry = lazyregexp.New(`^[A-Z][\w ]{0,20} : (.+)`)
 	// field matches the message, the error and the level of a line in the format logfmt.
@@ -227,6 +231,9 @@ var klogLevels = map[string]string{"I": "INFO", "W": "WARNING", "E": "ERROR", "F
 func unstamped(line string) (text, severity string) {
 	begin := stamp.FindString(line)
 	text = line[len(begin):]
+	if m := glog.FindStringSubmatch(text); m != nil {
+		return text[len(m[0]):], klogLevels[m[1]]
+	}
 	if m := logger.FindStringSubmatch(text); m != nil {
 		return text[len(m[0]):], m[1]
 	}

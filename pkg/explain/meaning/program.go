@@ -28,24 +28,26 @@ const (
 	ErrorModuleMissing     ErrorKind = "ModuleMissing"     // the image lacks a module or library that the program loads
 	ErrorNameResolution    ErrorKind = "NameResolution"    // a host name has no address
 	ErrorConnectionRefused ErrorKind = "ConnectionRefused"
-	ErrorTimeout           ErrorKind = "Timeout"        // a server did not answer in time
-	ErrorNoRoute           ErrorKind = "NoRoute"        // no route leads to a server
-	ErrorCertificate       ErrorKind = "Certificate"    // the certificate of a server was not accepted
-	ErrorAuthentication    ErrorKind = "Authentication" // a server did not accept the credentials of the program
-	ErrorNoCredentials     ErrorKind = "NoCredentials"  // the program found no credentials for a cloud
-	ErrorForbidden         ErrorKind = "Forbidden"      // the program lacks a permission of the API server or a cloud
-	ErrorHostKey           ErrorKind = "HostKey"        // the SSH host key of a server is not the known one
-	ErrorRateLimit         ErrorKind = "RateLimit"      // a service limits the requests of the program
-	ErrorEarlierState      ErrorKind = "EarlierState"   // what an earlier run left is in the way of the program
-	ErrorRefused           ErrorKind = "Refused"        // the API server refuses a request of the program for another reason
-	ErrorOutOfMemory       ErrorKind = "OutOfMemory"    // the program could not allocate memory
-	ErrorProcessKilled     ErrorKind = "ProcessKilled"  // a process of the program was killed by SIGKILL
-	ErrorHeapSize          ErrorKind = "HeapSize"       // the program refuses the size of its heap
-	ErrorProcessLimit      ErrorKind = "ProcessLimit"   // the program could start no more processes or threads
-	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory" // the program could not allocate GPU memory
-	ErrorNoGPU             ErrorKind = "NoGPU"          // the program found no GPU that it can use
-	ErrorGPUFault          ErrorKind = "GPUFault"       // the GPU reported an error of its hardware
-	ErrorCollective        ErrorKind = "Collective"     // the program lost contact with the other workers
+	ErrorTimeout           ErrorKind = "Timeout"         // a server did not answer in time
+	ErrorNoRoute           ErrorKind = "NoRoute"         // no route leads to a server
+	ErrorCertificate       ErrorKind = "Certificate"     // the certificate of a server was not accepted
+	ErrorAuthentication    ErrorKind = "Authentication"  // a server did not accept the credentials of the program
+	ErrorNoCredentials     ErrorKind = "NoCredentials"   // the program found no credentials for a cloud
+	ErrorForbidden         ErrorKind = "Forbidden"       // the program lacks a permission of the API server or a cloud
+	ErrorHostKey           ErrorKind = "HostKey"         // the SSH host key of a server is not the known one
+	ErrorRateLimit         ErrorKind = "RateLimit"       // a service limits the requests of the program
+	ErrorEarlierState      ErrorKind = "EarlierState"    // what an earlier run left is in the way of the program
+	ErrorVariable          ErrorKind = "VariableMissing" // a variable that the program needs is not set
+	ErrorWebhook           ErrorKind = "WebhookFails"    // the API server cannot call a webhook for a request of the program
+	ErrorRefused           ErrorKind = "Refused"         // the API server refuses a request of the program for another reason
+	ErrorOutOfMemory       ErrorKind = "OutOfMemory"     // the program could not allocate memory
+	ErrorProcessKilled     ErrorKind = "ProcessKilled"   // a process of the program was killed by SIGKILL
+	ErrorHeapSize          ErrorKind = "HeapSize"        // the program refuses the size of its heap
+	ErrorProcessLimit      ErrorKind = "ProcessLimit"    // the program could start no more processes or threads
+	ErrorOutOfGPUMemory    ErrorKind = "OutOfGPUMemory"  // the program could not allocate GPU memory
+	ErrorNoGPU             ErrorKind = "NoGPU"           // the program found no GPU that it can use
+	ErrorGPUFault          ErrorKind = "GPUFault"        // the GPU reported an error of its hardware
+	ErrorCollective        ErrorKind = "Collective"      // the program lost contact with the other workers
 )
 
 // KnownError is an error with a known meaning, reported by a program, a shell, a container runtime or the kubelet. It is
@@ -130,7 +132,7 @@ var startErrors = []errorRow{
 		kind: ErrorCommandNotFound,
 		patterns: []errorPattern{
 			{"executable file", lazyregexp.New("(?i)exec: \"([^\"]+)\": executable file not found|executable file `([^`]+)` not found"), nil},
-			{"no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat [^:]+: )?no such file or directory`), nil},
+			{"no such file", lazyregexp.New(`(?i)\bexec: "([^"]+)": (?:stat .+: )?no such file or directory`), nil},
 			{"no such file", lazyregexp.New("(?i)\\bexec(?: container process)?(?: \\(missing dynamic library\\?\\))? [`\"]?(/[^\\s:`\"]+)[`\"]?: no such file or directory|\\bexec user process caused:? \"?no such file or directory"), nil},
 			{"command not found", lazyregexp.New(`(?i)([^\s:]+): command not found`), nil},
 			{"not found", lazyregexp.New(`(?i)^\S+: (?:line )?(?:\d+: )?(?:exec: )?([^\s:]+): not found$`), shell},
@@ -148,6 +150,8 @@ var startErrors = []errorRow{
 				return "save the script with the line ends of Unix (LF)"
 			case strings.ContainsAny(e.Subject, typographic):
 				return "replace the typographic quotes in the command of the pod template by straight ones"
+			case hasArguments(e.Subject):
+				return fmt.Sprintf("give the program and each of its arguments as an element of its own in command of container %s, or only the arguments in args: those follow the entrypoint of image %s", c.Name, c.Image)
 			}
 			if m := mountOf(e.Subject, c.Mounts); m != nil {
 				return e.FileAdvice(c, c.Mounts) + fmt.Sprintf("; the volume hides what image %s has at %s", c.Image, m.Path)
@@ -396,6 +400,8 @@ func notFoundText(command string) string {
 		return "its script has the line ends of Windows (CRLF)"
 	case strings.ContainsAny(command, typographic):
 		return "command " + command + " was not found: its typographic quotes are a part of its name"
+	case hasArguments(command):
+		return "there is no program " + wording.Quoted(wording.Cut(command, maxCommand)) + ": its name has arguments"
 	case strings.Contains(command, "/"):
 		return command + " does not exist in the container"
 	}
@@ -404,6 +410,14 @@ func notFoundText(command string) string {
 
 // typographic are quotes that YAML and shells take as a part of a word.
 const typographic = "“”„‘’«»"
+
+// maxCommand is the maximum number of characters of a command with its arguments in a sentence.
+const maxCommand = 50
+
+// hasArguments reports whether the name of a program has arguments in it.
+func hasArguments(command string) bool {
+	return strings.HasPrefix(command, "-") || strings.Contains(command, " ")
+}
 
 // hasWindowsEnd reports whether a shell took a line end of Windows for a part of the command.
 func hasWindowsEnd(command string) bool {

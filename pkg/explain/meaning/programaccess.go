@@ -210,4 +210,14 @@ var accessErrors = []errorRow{
 		text:     "the API server refuses its request",
 		advice:   "find what refuses the request of the program: a permission of its ServiceAccount, a quota, or a policy",
 	},
+	{
+		kind:     ErrorWebhook,
+		patterns: []errorPattern{{"failed calling webhook", lazyregexp.New(`failed calling webhook \\*"([^"\\]+)\\*": (?:failed to call webhook: )?(?:Post \\*"[^"]*": )?([^:"]+)`), nil}},
+		yieldsTo: []ErrorKind{ErrorForbidden, ErrorRefused, ErrorNameResolution, ErrorConnectionRefused, ErrorTimeout, ErrorNoRoute, ErrorCertificate},
+		read:     func(e *KnownError, _ string) { e.Subject = strings.Replace(e.Subject, ":", ": ", 1) },
+		brief:    "webhook fails",
+		named:    "the API server cannot call webhook %s",
+		text:     "the API server cannot call a webhook",
+		advice:   "have the webhook repaired: whether its Service has ready pods, and whether the API server can reach them",
+	},
 }

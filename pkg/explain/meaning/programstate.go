@@ -7,7 +7,7 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/lazyregexp"
 )
 
-// stateErrors are errors about what a rerun finds again: a host key, a limit of a service, and what an earlier run left.
+// stateErrors are errors about what a rerun finds again: a host key, a limit of a service, a variable, and what an earlier run left.
 var stateErrors = []errorRow{
 	{
 		kind: ErrorHostKey,
@@ -44,6 +44,7 @@ var stateErrors = []errorRow{
 			{"lock", lazyregexp.New(`([Cc]ould not acquire change log lock)|(the state is already locked by another \S+ client)|(repository is already locked)`), nil},
 			{"in progress", lazyregexp.New(`(another operation \(install/upgrade/rollback\) is in progress)`), nil},
 			{"still in use", lazyregexp.New(`(cannot re-use a name that is still in use)`), nil},
+			{"already allocated", lazyregexp.New(`(failed to allocate IP \S+: provided IP is already allocated)|(\d+: provided port is already allocated)`), nil},
 			{"already exists", lazyregexp.New(`ERROR: +(relation "[^"]+" already exists)|(Table '[^']+' already exists)|fatal: destination path ('[^']+' already exists)`), nil},
 		},
 		answer: lazyregexp.New("^The (`[^`]+` migration) started at .* failed"),
@@ -51,6 +52,20 @@ var stateErrors = []errorRow{
 		named:  "it conflicts with an earlier state: %s",
 		text:   "it conflicts with an earlier state",
 		advise: earlierAdvice,
+	},
+	{
+		kind: ErrorVariable,
+		patterns: []errorPattern{
+			{"unbound variable", lazyregexp.New(`(\w+): unbound variable`), nil},
+			{"not set", lazyregexp.New(`(\w+): parameter (?:null or )?not set`), nil},
+			{"env", lazyregexp.New(`(?i)\benv(?:ironment)? ?var(?:iable)?s?:? ["'` + "`" + `]?((?-i:[A-Z][A-Z0-9_]+))["'` + "`" + `]? (?:is |was |must be )?(?:not (?:set|found|defined)|unset|missing|undefined|required|set)\b`), nil},
+			{"env", lazyregexp.New(`(?i)(?:missing (?:required )?env(?:ironment)? ?var(?:iable)?s?|env(?:ironment)? ?var(?:iable)?s? not (?:found|set|defined)):? ["'` + "`" + `]?((?-i:[A-Z][A-Z0-9_]+))`), nil},
+		},
+		brief:       "variable not set",
+		named:       "variable %s is not set",
+		text:        "a variable is not set",
+		namedAdvice: "set %s in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
+		advice:      "set it in env of the container, or correct its name in the ConfigMap or Secret that envFrom names",
 	},
 }
 
@@ -60,6 +75,7 @@ var resolutions = []struct{ part, how string }{
 	{"checksum mismatch", "restore the migration as it was applied, or accept the changed one with flyway repair; until then, a rerun fails again"},
 	{"failed migrations", "undo or complete the migration that failed, then mark it so with prisma migrate resolve; until then, a rerun fails again"},
 	{"Dirty database", "undo or complete the migration that failed, then set its version with migrate force; until then, a rerun fails again"},
+	{"already allocated", "find the Service that has it (kubectl get services -A), and delete that one, or use another address or port"},
 	{"lock", "if nothing holds the lock anymore, release it with the unlock command of the tool"},
 	{"in progress", "wait until the other Helm command ends; if none runs, go back to an earlier release (helm rollback), or uninstall one that was never installed"},
 	{"", "find out what uses the name, or use another one"},

@@ -243,7 +243,7 @@ func mostlyClauses(m *Mostly, beginning string) []string {
 	text, quote := LowerFirst(c.Text)+limitsClause(c), meant(c.Error, cmp.Or(c.Message, c.LastLine))
 	if c.Ending != nil {
 		text, quote = endingClause(LowerFirst(c.Text)), endingQuote(c)
-	} else if quote.message == "" && c.Signal == "" && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 && c.ExitCode != nil {
+	} else if quote.message == "" && c.ExitCode != nil && (c.Signal == "" || cause.Faults(*c.ExitCode)) && c.MemoryLimit == nil && c.Hidden == nil && len(c.Also) == 0 {
 		quote = meansExit(c.Meaning)
 	}
 	if m.Causes > 1 {

@@ -116,7 +116,7 @@ func (f *Failure) lastLine(in *facts.Facts) string {
 	if c == nil {
 		return ""
 	}
-	return meaning.LastLine(in.LogOf(f.Pod.Name, c.Name))
+	return meaning.LastLineOf(c.ExitCode, in.LogOf(f.Pod.Name, c.Name))
 }
 
 // words returns the line that may say why the container failed, from its message or else its log; "" if there is none.
@@ -132,7 +132,7 @@ func (f *Failure) IsUnexplained(in *facts.Facts) bool {
 		return false
 	}
 	lines, read := in.ReadLogOf(f.Pod.Name, c.Name)
-	return read && meaning.LastLine(lines) == ""
+	return read && meaning.LastLineOf(c.ExitCode, lines) == ""
 }
 
 // maxSearched is the maximum number of failures of a group to search for errors: a huge Job may have thousands.

@@ -49,10 +49,10 @@ func NextSteps(in *facts.Facts, failed *failures.Failures, v *Values) []explain.
 	return steps
 }
 
-// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed.
+// nextHeld returns what happens to a Job that is held: Kueue queues it again after an admission check failed or an eviction.
 func nextHeld(in *facts.Facts, p *explain.Problem) []explain.Step {
 	h := p.Suspension.Hold
-	if h == nil || h.Kind != kueue.FailedChecks {
+	if h == nil || h.Kind != kueue.FailedChecks && h.Kind != kueue.Evicted {
 		return []explain.Step{{Kind: explain.StepBlocked}}
 	}
 	step := explain.Step{Kind: explain.StepRequeue}

@@ -177,5 +177,5 @@ func addLastRun(in *facts.Facts, pod *input.Pod, p *explain.Problem, c *input.Co
 		lines = in.LogOf(pod.Name, c.Name)
 		p.Start.Error = cmp.Or(p.Start.Error, meaning.KnownErrorIn(c.ExitCode, lines...))
 	}
-	p.Run.LastLine = meaning.LastLine(lines)
+	p.Run.LastLine = meaning.LastLineOf(c.ExitCode, lines)
 }
