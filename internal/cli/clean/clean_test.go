@@ -44,6 +44,9 @@ func TestCleanRejectsFlagsThatContradict(t *testing.T) {
 		"--older-than 99999d":  "at most 36500d",
 		"train -A":             "across all namespaces",
 		"cronjob/nightly":      "is not a Job",
+		"--dry-run --yes":      "only show Jobs",
+		"-o json --yes":        "only show Jobs",
+		"--dry-run=client -y":  "only show Jobs",
 	})
 }
 
