@@ -30,16 +30,3 @@ func TestDryRunOnTheClientChecks(t *testing.T) {
 		}
 	}
 }
-
-// An API server's error about a value of the wrong type gets a position, too.
-// Requirements: CLI-05
-func TestCreateLocatesWrongTypes(t *testing.T) {
-	api := newCreations(t)
-	api.answer = func(string, map[string]any) *clitest.Status {
-		return &clitest.Status{Code: 400, Reason: "BadRequest", Message: `Job in version "v1" cannot be handled as a Job: json: cannot unmarshal string into Go struct field JobSpec.spec.backoffLimit of type int32`}
-	}
-	path := clitest.WriteManifest(t, clitest.PlainJob+"  backoffLimit: \"3\"\n")
-	if got := api.run(t, "-f", path); !strings.HasPrefix(got.ErrOut, "error: "+path+":6:17: the API server rejects this: spec.backoffLimit is the text \"3\", but the API expects an integer; write 3 without quotes\n") {
-		t.Errorf("%s", got.ErrOut)
-	}
-}

@@ -19,14 +19,6 @@ import (
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
-// ownedBy sets the Job's controller.
-func ownedBy(job *unstructured.Unstructured, kind, name string) *unstructured.Unstructured {
-	job.Object["metadata"].(map[string]any)["ownerReferences"] = []any{map[string]any{
-		"apiVersion": "batch/v1", "kind": kind, "name": name, "uid": "u", "controller": true,
-	}}
-	return job
-}
-
 func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(out), &list); err != nil {
@@ -41,36 +33,6 @@ func jobsIn(t *testing.T, out string) (names []string, list explain.ReportList) 
 	return names, list
 }
 
-// CLI-04: Jobs are chosen by names, labels or owners, in one namespace or in all.
-func TestJobsAreChosenByNameLabelOrOwner(t *testing.T) {
-	inSet := clitest.ExplainedJob("ns1", "set-worker")
-	inSet.SetLabels(map[string]string{"app": "set", "jobset.sigs.k8s.io/jobset-name": "set"})
-	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"), ownedBy(clitest.ExplainedJob("ns1", "nightly-2"), "CronJob", "nightly"), inSet, clitest.ExplainedJob("ns2", "other"))
-	for args, want := range map[string]string{
-		"train set-worker":                 "ns1/train ns1/set-worker",
-		"train train job/train set-worker": "ns1/train ns1/set-worker",
-		"cronjob/nightly":                  "ns1/nightly-1 ns1/nightly-2",
-		"jobset/set cj/nightly":            "ns1/set-worker ns1/nightly-1 ns1/nightly-2",
-		"train cronjob/nightly":            "ns1/train ns1/nightly-1 ns1/nightly-2",
-		"nightly-1 cronjob/nightly":        "ns1/nightly-1 ns1/nightly-2",
-		"-l app=train":                     "ns1/train",
-		"-l app":                           "ns1/nightly-1 ns1/nightly-2 ns1/set-worker ns1/train",
-		"-A -l app!=train":                 "ns1/nightly-1 ns1/nightly-2 ns1/set-worker ns2/other",
-		"-n ns2 -l app=other":              "ns2/other",
-		"-l app=nobody":                    "",
-	} {
-		got := program.Run(t, o.API, append([]string{"why", "-o", "json"}, strings.Fields(args)...)...)
-		names, _ := jobsIn(t, got.Out)
-		if got.Code != 0 || strings.Join(names, " ") != want {
-			t.Errorf("%s: exit %d, %q, want %q; %s", args, got.Code, names, want, got.ErrOut)
-		}
-	}
-	text := program.Run(t, o.API, "why", "cronjob/nightly")
-	if text.Code != 0 || !strings.Contains(text.Out, "2 Jobs failed: ") || !strings.Contains(text.Out, "nightly-2") {
-		t.Errorf("exit %d, %s", text.Code, text.Out)
-	}
-}
-
 // cronJob returns a CronJob that starts Jobs at 03:00 UTC.
 func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
 	cj := &batchv1.CronJob{ObjectMeta: metav1.ObjectMeta{Namespace: "ns1", Name: name}, Spec: batchv1.CronJobSpec{Schedule: "0 3 * * *", TimeZone: ptr.To("Etc/UTC")}}
@@ -78,100 +40,6 @@ func cronJob(name string, change func(*batchv1.CronJob)) *batchv1.CronJob {
 		change(cj)
 	}
 	return cj
-}
-
-// A CronJob without Jobs is explained, which is not an error; the explanation does not guess.
-// Requirements: CRJ-01, CRJ-03, CLI-06.
-func TestCronJobWithoutJobs(t *testing.T) {
-	o := clitest.NewExplained(t)
-	o.API.CronJobs = []*batchv1.CronJob{cronJob("nightly", nil), cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
-	for name, wantText := range map[string]string{
-		"nightly": "CronJob nightly has not started a Job yet; the next start is at", "held": "CronJob held is suspended (spec.suspend), so it starts no Jobs",
-	} {
-		got := program.Run(t, o.API, "why", "cronjob/"+name)
-		if got.Code != 0 || !strings.HasPrefix(got.Out, wantText) || strings.Contains(got.Out+got.ErrOut, "cleaned up") {
-			t.Errorf("%s: exit %d, %q, %q", name, got.Code, got.Out, got.ErrOut)
-		}
-		_, list := jobsIn(t, program.Run(t, o.API, "why", "cronjob/"+name, "-o", "json").Out)
-		if len(list.CronJobs) != 1 || !strings.HasPrefix(list.CronJobs[0].Sentence, wantText) || len(list.Items) > 0 {
-			t.Errorf("%s: %+v", name, list)
-		}
-	}
-}
-
-// For a CronJob with Jobs, the reason why it starts no more comes first, or else the outcome of the last one.
-// Requirements: CRJ-02, CRJ-03.
-func TestCronJobComesBeforeItsJobs(t *testing.T) {
-	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
-	o.API.CronJobs = []*batchv1.CronJob{cronJob("nightly", nil)}
-	o.Mu.Lock()
-	o.Events = append(o.Events, &corev1.Event{
-		InvolvedObject: corev1.ObjectReference{Kind: "CronJob", Name: "nightly"}, Type: "Warning", Reason: "FailedCreate", LastTimestamp: metav1.NewTime(clitest.Now()),
-		Message: `Error creating job: jobs.batch "nightly-2" is forbidden: exceeded quota: jobs, requested: count/jobs.batch=1, used: count/jobs.batch=1, limited: count/jobs.batch=1`,
-	})
-	o.Mu.Unlock()
-	got := program.Run(t, o.API, "why", "cronjob/nightly")
-	first, rest, _ := strings.Cut(got.Out, "\n\n")
-	if got.Code != 0 || !strings.HasPrefix(first, "CronJob nightly cannot create its Jobs: ResourceQuota jobs is exhausted") ||
-		!strings.Contains(rest, "kubectl describe resourcequota jobs") || !strings.Contains(rest, "1 Job: 1 Failed") {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
-	o.Mu.Lock()
-	o.Events = nil
-	o.Mu.Unlock()
-	if got := program.Run(t, o.API, "why", "cronjob/nightly"); got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob nightly has not started a Job on its schedule yet") {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
-}
-
-// Without permission to read a CronJob or its events, the rest is explained, with a notice.
-// Requirements: CRJ-05, CLI-08.
-func TestCronJobThatMayNotBeRead(t *testing.T) {
-	o := clitest.NewExplained(t, ownedBy(clitest.ExplainedJob("ns1", "nightly-1"), "CronJob", "nightly"))
-	o.API.CronJobs = []*batchv1.CronJob{cronJob("held", func(cj *batchv1.CronJob) { cj.Spec.Suspend = ptr.To(true) })}
-	o.RefusePath("/cronjobs/nightly", 403, "Forbidden")
-	got := program.Run(t, o.API, "why", "cronjob/nightly")
-	if got.Code != 0 || !strings.Contains(got.Out, "kubectl auth can-i get cronjobs") || !strings.Contains(got.Out, "1 Job: 1 Failed") {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
-	o.RefusePath("/cronjobs/none", 403, "Forbidden")
-	got = program.Run(t, o.API, "why", "cronjob/none")
-	if want := `CronJob "none" has no Jobs in namespace "ns1"; why, and whether it exists, could not be read`; got.Code != cmdutil.ExitError || !strings.Contains(got.ErrOut, want) || got.Out != "" {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
-	}
-	o.RefusePath("/events", 403, "Forbidden")
-	got = program.Run(t, o.API, "why", "cronjob/held")
-	if got.Code != 0 || !strings.HasPrefix(got.Out, "CronJob held is suspended") || !strings.Contains(got.Out, "kubectl auth can-i list events") {
-		t.Errorf("exit %d, %s%s", got.Code, got.Out, got.ErrOut)
-	}
-}
-
-// Jobs that do not exist are reported after the others; finding no Jobs at all is not an error.
-// Requirements: CLI-04
-func TestMissingJobsAreReportedLast(t *testing.T) {
-	o := clitest.NewExplained(t, clitest.ExplainedJob("ns1", "second"))
-	got := program.Run(t, o.API, "why", "absent", "train", "second", "cronjob/absent")
-	if got.Code != cmdutil.ExitError || !strings.Contains(got.Out, "train") || !strings.Contains(got.Out, "second") || strings.Count(got.ErrOut, "\n") != 2 ||
-		!strings.Contains(got.ErrOut, `job "absent" not found in namespace "ns1"`) || !strings.Contains(got.ErrOut, `cronjob "absent" not found in namespace "ns1"; list what exists with: kubectl get cronjobs.batch -n ns1`) {
-		t.Errorf("exit %d, stderr %q, stdout %q", got.Code, got.ErrOut, got.Out)
-	}
-	for _, args := range []string{"absent", "absent -o json", "jobset/absent", "train -n ns2"} {
-		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(args)...)...)
-		if got.Code != cmdutil.ExitError || got.Out != "" || strings.Count(got.ErrOut, "\n") != 1 || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound {
-			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
-		}
-	}
-	for args, want := range map[string]string{"-l app=none": "No jobs found in ns1 namespace with labels app=none.\n", "-A -l app=none": "No jobs found with labels app=none.\n"} {
-		got := program.Run(t, o.API, append([]string{"why"}, strings.Fields(args)...)...)
-		if got.Code != 0 || got.Out != "" || got.ErrOut != want {
-			t.Errorf("%s: exit %d, %q, %q", args, got.Code, got.Out, got.ErrOut)
-		}
-	}
-	o.RefusePath("/jobs", 403, "Forbidden")
-	got = program.Run(t, o.API, "why", "-l", "app=train")
-	if got.Code != cmdutil.ExitError || got.Out != "" || !strings.Contains(got.ErrOut, "you may not list jobs") {
-		t.Errorf("exit %d, %q, %q", got.Code, got.Out, got.ErrOut)
-	}
 }
 
 // Ctrl-C ends the command immediately, with exit code 130 and no partial output.

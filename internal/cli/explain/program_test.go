@@ -1,9 +1,13 @@
 package explain
 
 import (
+	"testing"
+
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/status"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
 
 // program runs the command line in tests.
 var program = clitest.ProgramOf(NewCommand, status.NewCommand)
+
+func TestTranscripts(t *testing.T) { program.Transcripts(t) }

@@ -9,62 +9,12 @@ import (
 	"sync/atomic"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/batchjob-dev/kubectl-batchjob/internal/cli/shared/cmdutil"
 	"github.com/batchjob-dev/kubectl-batchjob/pkg/retry"
 	"github.com/batchjob-dev/kubectl-batchjob/test/kit/clitest"
 )
-
-// If the name exists, nothing is changed, and the message distinguishes another retry from any other Job.
-// Requirements: RTY-06
-func TestNameOfRetryExists(t *testing.T) {
-	for _, c := range []struct {
-		args, name string
-		change     func(*unstructured.Unstructured)
-		meanwhile  bool // the Job is created after the family was read
-		text       string
-	}{
-		{args: "a", name: "a-retry-1", meanwhile: true, text: "job.batch/a-retry-1 exists already; choose another name with --name"},
-		{args: "a --name other", name: "other", text: "job.batch/other exists already; choose another name with --name"},
-		{args: "a --name other --dry-run=server", name: "other", text: "job.batch/other exists already; choose another name with --name"},
-		{args: "a", name: "a-retry-1", change: isOf("a", "1"), meanwhile: true, text: "job.batch/a-retry-1 exists already: another retry of a has created it; see it with: kubectl batchjob status a-retry-1"},
-	} {
-		api := clitest.NewWrites(t, failedJob(t, "a"))
-		existing := failedJob(t, c.name)
-		if c.change != nil {
-			c.change(existing)
-		}
-		if !c.meanwhile {
-			api.API.Put(existing)
-		}
-		api.Around = func(_ string, _ *http.Request, serve func()) {
-			if c.meanwhile {
-				api.API.Put(existing)
-			}
-			serve()
-		}
-		wantRun(t, program.Run(t, api.API, append([]string{"retry"}, strings.Fields(c.args)...)...), cmdutil.ExitError, c.text)
-		if calls := fmt.Sprint(api.Calls()); calls != "[create jobs]" || api.Job(c.name).GetUID() != existing.GetUID() {
-			t.Errorf("%s: %s", c.args, calls)
-		}
-	}
-}
-
-// A retry of an earlier Job of the same name, or any other Job, may have the name: the next free number is used.
-//
-// Requirements: RTY-14
-func TestNameOfAStrangerIsSkipped(t *testing.T) {
-	earlier := failedJob(t, "a-retry-1", isOf("a", "1"))
-	earlier.SetAnnotations(map[string]string{retry.UIDAnnotation: "uid-earlier", retry.AttemptAnnotation: "1"})
-	api := clitest.NewWrites(t, failedJob(t, "a"), earlier, failedJob(t, "a-retry-2"))
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "job.batch/a-retry-3 created\n")
-	made := api.Job("a-retry-3")
-	if made.GetAnnotations()[retry.AttemptAnnotation] != "3" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" {
-		t.Errorf("%v", made.GetAnnotations())
-	}
-}
 
 // However many names are taken, a retry checks only a few, and then uses a name with a hash. With --name, it checks
 // none.
@@ -93,17 +43,6 @@ func TestNamesOfManyStrangers(t *testing.T) {
 	}
 }
 
-// A retry that was scaled down and is complete names the Job that lacks indexes.
-//
-// Requirements: RTY-26
-func TestScaledDownRetryNamesTheLargerJob(t *testing.T) {
-	small := failedJob(t, "a-retry-1", isOf("a", "1"), set(int64(4), "spec", "completions"), set("0-3", "status", "completedIndexes"),
-		set("", "status", "failedIndexes"), set([]any{map[string]any{"type": "Complete", "status": "True"}}, "status", "conditions"))
-	api := clitest.NewWrites(t, failedJob(t, "a"), small)
-	wantRun(t, program.Run(t, api.API, "retry", "a-retry-1"), cmdutil.ExitError,
-		"job.batch/a-retry-1 lacks nothing, but job.batch/a, which has more indexes, lacks index 4; run what is missing: kubectl batchjob retry a\n")
-}
-
 // A Job with a manual selector may have a name that is too long for a label; its retries are found anyway.
 //
 // Requirements: RTY-09, RTY-14
@@ -113,61 +52,6 @@ func TestRetryOfALongName(t *testing.T) {
 	api := clitest.NewWrites(t, job)
 	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitDone, "-retry-1 created\n")
 	wantRun(t, program.Run(t, api.API, "retry", long), cmdutil.ExitError, "-retry-1 has not finished")
-}
-
-// A second retry replaces the Job of the first between two requests: the first reports it, and does not change the
-// other Job.
-// Requirements: RTY-06
-func TestRetryIsOvertaken(t *testing.T) {
-	for _, at := range []string{"patch jobs/status", "patch jobs"} {
-		api := clitest.NewWrites(t, failedJob(t, "a"))
-		api.Around = func(call string, _ *http.Request, serve func()) {
-			if call == at {
-				api.API.Remove(api.Job("a-retry-1"))
-				api.API.Put(failedJob(t, "a-retry-1", isOf("a", "1")))
-			}
-			serve()
-		}
-		got := program.Run(t, api.API, "retry", "a", "--indexes", "2")
-		wantRun(t, got, cmdutil.ExitError, "job.batch/a-retry-1 was deleted before it ran, perhaps by another retry")
-		jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
-	}
-}
-
-// The Job of an interrupted retry is replaced, even if its controller updates it meanwhile, unless it keeps changing.
-// Requirements: RTY-05, RTY-06
-func TestInterruptedRetryIsReplaced(t *testing.T) {
-	api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
-	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
-
-	api = clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
-	wantRun(t, program.Run(t, api.API, "retry", "a-retry-1"), cmdutil.ExitError, "job.batch/a-retry-1 is a retry whose creation was interrupted, and runs nothing; retry a, which replaces it")
-	api.Around = func(call string, _ *http.Request, serve func()) {
-		if call == "delete jobs" {
-			api.API.Put(api.Job("a-retry-1"))
-		}
-		serve()
-	}
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "another retry is creating job.batch/a-retry-1; try again")
-	jobState{"a-retry-1", "held"}.want(t, api)
-
-	writes := 0
-	api.Around = func(call string, _ *http.Request, serve func()) {
-		if call == "delete jobs" {
-			if writes++; writes == 1 {
-				api.API.Put(api.Job("a-retry-1"))
-			}
-		}
-		serve()
-	}
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone, "Removed job.batch/a-retry-1, whose creation was interrupted.\n", "job.batch/a-retry-1 created\n")
-	jobState{"a-retry-1", "runs without 0,1,3,5"}.want(t, api)
-
-	api = clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "a-retry-1", isOf("a", "1"), isPending))
-	api.Deny("delete jobs")
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "you may not delete jobs")
-	jobState{"a-retry-1", "held"}.want(t, api)
 }
 
 // Ctrl-C before or after any of its requests leaves nothing, or a Job that runs nothing or the right indexes; the
@@ -307,78 +191,4 @@ func TestInterruptedRetryMeetsTheController(t *testing.T) {
 	}
 	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitError, "you may not patch jobs/status")
 	jobState{"a-retry-1", "none"}.want(t, api)
-}
-
-// A dry run stores nothing, and does not remove the Job of an interrupted retry.
-// Requirements: RTY-16
-func TestDryRunOfRetry(t *testing.T) {
-	for _, c := range []struct{ args, out, calls string }{
-		{"--dry-run=client", "job.batch/a-retry-1 created (dry run)\n", "[]"},
-		{"--dry-run=server", "job.batch/a-retry-1 created (server dry run)\n", "[create jobs]"},
-		{"--dry-run=client -o yaml", "\n  suspend: true\n", "[]"},
-	} {
-		api := clitest.NewWrites(t, failedJob(t, "a"), failedJob(t, "b"), failedJob(t, "b-retry-1", isOf("b", "1"), isPending))
-		wantRun(t, program.Run(t, api.API, append([]string{"retry", "a"}, strings.Fields(c.args)...)...), cmdutil.ExitDone, c.out)
-		jobState{"a-retry-1", "none"}.want(t, api)
-		if calls := fmt.Sprint(api.Calls()); calls != c.calls {
-			t.Errorf("%s: %s", c.args, calls)
-		}
-		program.Run(t, api.API, append([]string{"retry", "b"}, strings.Fields(c.args)...)...)
-		jobState{"b-retry-1", "held"}.want(t, api)
-	}
-}
-
-// A retry of a retry belongs to the first Job, and runs what neither has completed.
-// Requirements: RTY-09
-func TestRetryOfARetry(t *testing.T) {
-	first := failedJob(t, "a-retry-1", isOf("a", "1"), set("0-3,5", "status", "completedIndexes"), set("4", "status", "failedIndexes"))
-	for _, name := range []string{"a", "a-retry-1"} {
-		api := clitest.NewWrites(t, failedJob(t, "a"), first)
-		wantRun(t, program.Run(t, api.API, "retry", name), cmdutil.ExitDone, "job.batch/a-retry-2 created\n", "It runs index 4;")
-		made := api.Job("a-retry-2")
-		if made.GetLabels()[retry.OfLabel] != "a" || made.GetAnnotations()[retry.UIDAnnotation] != "uid-a" || made.GetAnnotations()[retry.AttemptAnnotation] != "2" {
-			t.Errorf("%v %v", made.GetLabels(), made.GetAnnotations())
-		}
-	}
-}
-
-// --failed-only leaves out index 4, unless one of its pods has started.
-// Requirements: RTY-02
-func TestFailedOnly(t *testing.T) {
-	job := failedJob(t, "a")
-	for phase, runs := range map[corev1.PodPhase]string{corev1.PodPending: "It runs index 2;", corev1.PodFailed: "It runs 2 indexes (2,4);"} {
-		api := clitest.NewWrites(t, job)
-		pod := clitest.EndedPod(job, "a-4", 1, "")
-		pod.Labels = map[string]string{"batch.kubernetes.io/job-name": "a"}
-		pod.Annotations = map[string]string{"batch.kubernetes.io/job-completion-index": "4"}
-		pod.Status.Phase = phase
-		api.Pods.Put(pod)
-		wantRun(t, program.Run(t, api.API, "retry", "a", "--failed-only"), cmdutil.ExitDone, runs)
-	}
-}
-
-// Labels and owners of other tools are dropped with a warning; a queue of Kueue starts the copy.
-// Requirements: RTY-11, RTY-12
-func TestRetryOfOthersJobs(t *testing.T) {
-	job := failedJob(t, "a", func(job *unstructured.Unstructured) {
-		job.SetLabels(map[string]string{"app.kubernetes.io/managed-by": "Helm", "kustomize.toolkit.fluxcd.io/name": "apps", "kueue.x-k8s.io/queue-name": "gpu"})
-		job.SetAnnotations(map[string]string{"argocd.argoproj.io/tracking-id": "shop:batch/Job:ns1/a"})
-		_ = unstructured.SetNestedSlice(job.Object, []any{map[string]any{"apiVersion": "jobset.x-k8s.io/v1alpha2", "kind": "JobSet", "name": "train", "uid": "j"}}, "metadata", "ownerReferences")
-	})
-	api := clitest.NewWrites(t, job)
-	api.Around = func(call string, _ *http.Request, serve func()) {
-		serve()
-		if made := api.Job("a-retry-1"); call != "patch jobs" && made.GetLabels()["kueue.x-k8s.io/queue-name"] != "" {
-			t.Errorf("Kueue may start it after %s", call)
-		}
-	}
-	wantRun(t, program.Run(t, api.API, "retry", "a"), cmdutil.ExitDone,
-		"warning: JobSet/train does not own the new Job, and does not know about it\n",
-		"warning: app.kubernetes.io/managed-by was left out: the tool that sets it would take the new Job for its own\n",
-		"warning: kustomize.toolkit.fluxcd.io/name was left out", "warning: argocd.argoproj.io/tracking-id was left out",
-		"Kueue starts it (queue gpu).")
-	jobState{"a-retry-1", "queued without 0,1,3,5"}.want(t, api)
-	if made := api.Job("a-retry-1"); fmt.Sprint(made.GetLabels()) != "map[batchjob.dev/retry-of:a kueue.x-k8s.io/queue-name:gpu]" || made.GetOwnerReferences() != nil {
-		t.Errorf("%v %v", made.GetLabels(), made.GetOwnerReferences())
-	}
 }

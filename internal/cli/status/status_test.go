@@ -37,25 +37,6 @@ func TestStatusTables(t *testing.T) {
 	}
 }
 
-func TestStatusNone(t *testing.T) {
-	api := clitest.NewAPI(t)
-	for _, tc := range []struct{ args, out, errOut string }{
-		{"status", "", "No jobs found in ns1 namespace.\n"},
-		{"status -n other", "", "No jobs found in other namespace.\n"},
-		{"status -A", "", "No jobs found.\n"},
-		{"status -o name", "", "No jobs found in ns1 namespace.\n"},
-	} {
-		got := program.Run(t, api, strings.Fields(tc.args)...)
-		if got.Code != 0 || got.Out != tc.out || got.ErrOut != tc.errOut {
-			t.Errorf("%s: exit %d, stdout %q, stderr %q", tc.args, got.Code, got.Out, got.ErrOut)
-		}
-	}
-	got := program.Run(t, api, "status", "-o", "json")
-	if list := decodeList(t, got.Out); len(list.Items) != 0 || got.ErrOut != "" {
-		t.Errorf("an empty List: %q, %q", got.Out, got.ErrOut)
-	}
-}
-
 func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
 	t.Helper()
 	list := &unstructured.UnstructuredList{}
@@ -66,26 +47,6 @@ func decodeList(t *testing.T, data string) *unstructured.UnstructuredList {
 		t.Errorf("kind %q, apiVersion %q", list.GetKind(), list.GetAPIVersion())
 	}
 	return list
-}
-
-func TestStatusNamed(t *testing.T) {
-	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "c", 3))
-	got := program.Run(t, api, "status", "job.batch/b", "jobs/missing", "a", "job/a", "c", "--no-headers", "-o", "name")
-	if got.Out != "job.batch/a\njob.batch/b\n" {
-		t.Errorf("stdout %q", got.Out)
-	}
-	if got.Code != cmdutil.ExitError || cmdutil.KindOf(got.Err) != cmdutil.KindNotFound || strings.Count(got.ErrOut, "\n") != 2 ||
-		!strings.Contains(got.ErrOut, `"missing"`) || !strings.Contains(got.ErrOut, `"c"`) {
-		t.Errorf("exit %d, stderr %q", got.Code, got.ErrOut)
-	}
-}
-
-func TestStatusSelector(t *testing.T) {
-	api := clitest.NewAPI(t, clitest.SimpleJob("ns1", "a", 1), clitest.SimpleJob("ns1", "b", 2), clitest.SimpleJob("ns2", "b", 3))
-	got := program.Run(t, api, "status", "-A", "-l", "app=b", "-o", "jsonpath={range .items[*]}{.metadata.namespace}/{.metadata.name} {end}")
-	if got.Out != "ns1/b ns2/b " || got.Code != 0 {
-		t.Errorf("exit %d, stdout %q, stderr %q", got.Code, got.Out, got.ErrOut)
-	}
 }
 
 func TestStatusObjectsAreIntact(t *testing.T) {
@@ -190,13 +151,5 @@ func TestStatusServerErrors(t *testing.T) {
 				t.Errorf("%s, %d: %q does not name %q", tc.args, tc.answer.Code, got.ErrOut, part)
 			}
 		}
-	}
-}
-
-// Requirements: CLI-07
-func TestSummaryOfAMissingJobSuggestsAnother(t *testing.T) {
-	o := clitest.NewExplained(t)
-	if got := program.Run(t, o.API, "status", "trian"); got.Code != 1 || !strings.Contains(got.ErrOut, "did you mean train?") {
-		t.Errorf("exit %d, %q", got.Code, got.ErrOut)
 	}
 }

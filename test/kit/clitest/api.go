@@ -202,7 +202,9 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 	}
 	f.Await(r)
 	f.Mu.Lock()
+	path := strings.Trim(r.URL.Path, "/")
 	refuse := f.Refuse
+	answer, found := f.Answers[path]
 	f.Mu.Unlock()
 	if refuse != nil {
 		if status := refuse(r); status != nil {
@@ -210,8 +212,7 @@ func (f *API) Serve(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	path := strings.Trim(r.URL.Path, "/")
-	if answer, found := f.Answers[path]; found {
+	if found {
 		WriteJSON(w, http.StatusOK, answer)
 		return
 	}

@@ -31,7 +31,7 @@ type Objects struct {
 }
 
 // NewObjects starts an API with these Jobs that also serves pods, logs and events.
-func NewObjects(t *testing.T, jobs ...*unstructured.Unstructured) *Objects {
+func NewObjects(t testing.TB, jobs ...*unstructured.Unstructured) *Objects {
 	t.Helper()
 	api, pods := NewPods(t, jobs...)
 	o := &Objects{API: api, Pods: pods}
@@ -49,9 +49,10 @@ func (o *Objects) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	o.API.Await(r)
 	o.API.Mu.Lock()
 	refuse := o.API.Refuse
+	_, answered := o.API.Answers[strings.Trim(r.URL.Path, "/")]
 	o.API.Mu.Unlock()
 	p, _ := ParsePath(r.URL.Path)
-	served := p.Name == "" && (p.Resource == "events" && p.Namespace == "ns1" || p.Resource == "leases" && p.Namespace == "")
+	served := p.Name == "" && !answered && (p.Resource == "events" && p.Namespace == "ns1" || p.Resource == "leases" && p.Namespace == "")
 	if served && refuse != nil {
 		if status := refuse(r); status != nil {
 			WriteStatus(w, status, "")

@@ -21,7 +21,7 @@ import (
 
 // Pods is the part of the fake API that serves the pods of namespace ns1 and their logs.
 type Pods struct {
-	t *testing.T
+	t testing.TB
 
 	Mu       sync.Mutex
 	Pods     []*corev1.Pod
@@ -59,7 +59,7 @@ type fakeLine struct {
 }
 
 // NewPods starts an API with these Jobs that also serves pods and their logs.
-func NewPods(t *testing.T, jobs ...*unstructured.Unstructured) (*API, *Pods) {
+func NewPods(t testing.TB, jobs ...*unstructured.Unstructured) (*API, *Pods) {
 	t.Helper()
 	api := NewAPI(t, jobs...)
 	pods := &Pods{t: t, version: 1000, changed: make(chan struct{}), Logs: map[string]*Log{}, Refuse: map[string]*Status{}}

@@ -169,7 +169,7 @@ func (s *Session) wait(b *leash.Output, ok func(string) bool, what string) {
 }
 
 // WaitFor waits until ok returns true; after Patience it fails the test with the state.
-func WaitFor(t *testing.T, ok func() bool, state func() string) {
+func WaitFor(t testing.TB, ok func() bool, state func() string) {
 	t.Helper()
 	for deadline := time.Now().Add(Patience); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
 		if ok() {

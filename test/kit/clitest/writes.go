@@ -28,6 +28,8 @@ type Writes struct {
 	objects  *Objects
 	mu       sync.Mutex
 	calls    []string
+	urls     []string // METHOD URL of the calls
+	causes   []any    // of what Reject returns
 	uids     int
 	denied   map[string]bool
 	policies []metav1.DeletionPropagation // of the deletions so far
@@ -38,7 +40,7 @@ type Writes struct {
 }
 
 // NewWrites starts an API with these Jobs that also serves pods and allows all calls.
-func NewWrites(t *testing.T, jobs ...*unstructured.Unstructured) *Writes {
+func NewWrites(t testing.TB, jobs ...*unstructured.Unstructured) *Writes {
 	t.Helper()
 	f := &Writes{denied: map[string]bool{}}
 	f.objects = NewObjects(t, jobs...)
@@ -92,13 +94,18 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	p, _ := ParsePath(r.URL.Path)
 	verb := map[string]string{http.MethodPost: "create", http.MethodPatch: "patch", http.MethodDelete: "delete"}[r.Method]
-	if p.GroupVersion != "batch/v1" || p.Resource != "jobs" || p.Namespace == "" || verb == "" {
+	isJob := p.GroupVersion == "batch/v1" && p.Resource == "jobs" && p.Namespace != ""
+	switch {
+	case r.URL.Path == "/api/v1" || r.URL.Path == "/apis/rbac.authorization.k8s.io/v1":
+		ServeKinds(w, r)
+		return
+	case verb == "" || !isJob && verb == "patch":
 		f.objects.ServeHTTP(w, r)
 		return
 	}
-	name, call := p.Name, strings.TrimSuffix(verb+" jobs/"+p.Sub, "/")
+	name, call := p.Name, strings.TrimSuffix(verb+" "+p.Resource+"/"+p.Sub, "/")
 	f.mu.Lock()
-	f.calls = append(f.calls, call)
+	f.calls, f.urls = append(f.calls, call), append(f.urls, r.Method+" "+r.URL.String())
 	denied, around := f.denied[call], f.Around
 	f.mu.Unlock()
 	body, err := io.ReadAll(r.Body) // An unread body would keep the server from noticing that the client is gone.
@@ -107,6 +114,9 @@ func (f *Writes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	serve := func() { f.serveWrite(w, r, body, call, name, p.Sub) }
+	if !isJob {
+		serve = func() { f.serveOther(w, r, body, call) }
+	}
 	switch {
 	case denied:
 		WriteStatus(w, &Status{403, "Forbidden", "jobs.batch is forbidden: User cannot " + call}, name)
@@ -160,7 +170,9 @@ func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte,
 		refused = f.Reject(call, r)
 	}
 	if refused != nil {
-		WriteStatus(w, refused, name)
+		status := StatusObject(refused, name)
+		status["details"].(map[string]any)["causes"] = f.causes
+		WriteJSON(w, refused.Code, status)
 		return
 	}
 	switch dryRun := r.URL.Query().Get("dryRun") == metav1.DryRunAll; {
@@ -174,10 +186,49 @@ func (f *Writes) serveWrite(w http.ResponseWriter, r *http.Request, body []byte,
 	WriteJSON(w, http.StatusOK, job.Object)
 }
 
+// serveOther creates or deletes an object that is not a Job, and whose path has a document in Answers then.
+func (f *Writes) serveOther(w http.ResponseWriter, r *http.Request, body []byte, call string) {
+	f.API.Mu.Lock()
+	defer f.API.Mu.Unlock()
+	object, path := &unstructured.Unstructured{}, strings.Trim(r.URL.Path, "/")
+	if r.Method == http.MethodDelete {
+		delete(f.API.Answers, path)
+		WriteJSON(w, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
+		return
+	}
+	if err := object.UnmarshalJSON(body); err != nil {
+		WriteStatus(w, &Status{400, "BadRequest", err.Error()}, "")
+		return
+	}
+	_, kind, _ := strings.Cut(call, " ")
+	at := path + "/" + object.GetName()
+	refused := (*Status)(nil)
+	if f.API.Answers[at] != nil {
+		refused = &Status{409, "AlreadyExists", fmt.Sprintf("%s %q already exists", kind, object.GetName())}
+	} else if f.Reject != nil {
+		refused = f.Reject(call, r)
+	}
+	if refused != nil {
+		WriteStatus(w, refused, "")
+		return
+	}
+	object.SetUID(types.UID("uid-" + object.GetName()))
+	if r.URL.Query().Get("dryRun") != metav1.DryRunAll {
+		if f.API.Answers == nil {
+			f.API.Answers = map[string]any{}
+		}
+		f.API.Answers[at] = object.Object
+	}
+	WriteJSON(w, http.StatusCreated, object.Object)
+}
+
 func (f *Writes) created(body []byte) (*unstructured.Unstructured, *Status) {
 	job := &unstructured.Unstructured{}
 	if err := job.UnmarshalJSON(body); err != nil {
 		return nil, &Status{400, "BadRequest", err.Error()}
+	}
+	if job.GetName() == "" {
+		job.SetName(job.GetGenerateName() + "x7")
 	}
 	if f.Job(job.GetName()) != nil {
 		return nil, &Status{409, "AlreadyExists", fmt.Sprintf("jobs.batch %q already exists", job.GetName())}

@@ -113,7 +113,7 @@ func eachFile(do func(name string, text []byte)) error {
 
 // namesIDs reports whether files with this name may contain ids. Scenarios and the Makefile have no extension.
 func namesIDs(base string) bool {
-	return base != "LICENSE" && slices.Contains([]string{"", ".go", ".md", ".sh", ".yaml"}, filepath.Ext(base))
+	return base != "LICENSE" && slices.Contains([]string{"", ".go", ".md", ".sh", ".txtar", ".yaml"}, filepath.Ext(base))
 }
 
 func TestIDsInUseAreListed(t *testing.T) {
