@@ -455,8 +455,8 @@ func TestWhichFailuresCount(t *testing.T) {
 	} {
 		p := &simulated{t: t, observed: observeJob(indexed(2, 2), perIndex(0), policy).
 			with("p0", index(0), failedPod(exit, time.Hour)).with("p1", index(1))}
-		assert.Equal(t, p.step(), c.want, fmt.Sprint("exit ", exit))
-		assert.Equal(t, p.settle(), c.status, fmt.Sprint("exit ", exit))
+		assert.Equal(t, p.step(), c.want, "exit", exit)
+		assert.Equal(t, p.settle(), c.status, "exit", exit)
 	}
 	// An ignored failure does not fail the index, whatever the counts before it.
 	plan := observeJob(indexed(1, 1), perIndex(1), policy).
@@ -506,12 +506,12 @@ func TestMoreThanMaxFailedIndexesFailTheJob(t *testing.T) {
 	} {
 		plan := observeJob(indexed(9, 1), perIndex(0), maxFailedIndexes(c.max), endedIndexes("", 0, c.stored)).
 			with("p2", index(2), failedPod(1, 0)).compute()
-		assert.Equal(t, *plan.Findings.MaxFailedIndexes, MaxFailedIndexes{Failed: c.count, Limit: c.max}, fmt.Sprintf("%+v", c))
+		assert.Equal(t, *plan.Findings.MaxFailedIndexes, MaxFailedIndexes{Failed: c.count, Limit: c.max}, c)
 		want := "no condition"
 		if c.past {
 			want = "Job has exceeded the specified maximal number of failed indexes"
 		}
-		assert.Equal(t, message(plan, "FailureTarget"), want, fmt.Sprintf("%+v", c))
+		assert.Equal(t, message(plan, "FailureTarget"), want, c)
 		assert.Equal(t, len(plan.Create) == 0, c.past, "created")
 	}
 	// Before FailedIndexes, though all have ended.

@@ -1,7 +1,6 @@
 package reconcile
 
 import (
-	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -171,7 +170,7 @@ func TestTerminatingTakesRoom(t *testing.T) {
 		if short := int(min(test.completions, test.parallelism)) > test.active; short {
 			waits = test.terminating
 		}
-		assert.Equal(t, int(plan.Findings.WaitTerminating), waits, fmt.Sprintf("%+v", test))
+		assert.Equal(t, int(plan.Findings.WaitTerminating), waits, test)
 	}
 	// "more terminating pods than parallelism", to the end, with and without a policy.
 	for _, empty := range []bool{false, true} {

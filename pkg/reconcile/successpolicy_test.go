@@ -338,7 +338,7 @@ func TestCompleteFollowsAtOnceWithoutTheGates(t *testing.T) {
 			o.Pods = nil // It waits for terminating pods.
 			o.settle(t)
 		}
-		assert.Equal(t, statusText(&o.Job.Status), want, fmt.Sprintf("%+v", features))
+		assert.Equal(t, statusText(&o.Job.Status), want, features)
 		if !IsFinished(o.Job) || o.Job.Status.CompletionTime == nil {
 			t.Errorf("%+v: not finished", features)
 		}
