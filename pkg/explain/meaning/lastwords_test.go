@@ -3,9 +3,10 @@ package meaning
 import (
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
+
+	"github.com/batchjob-dev/kubectl-batchjob/test/kit/assert"
 )
 
 // Requirements: CLI-14
@@ -85,9 +86,7 @@ func TestLastLineIsTheLastThatMaySayWhy(t *testing.T) {
 		"klog's F":       {[]string{"F0501 12:00:00.000000       1 leader.go:7] lost lease", "stopping all 3 workers now"}, "lost lease"},
 		"nothing":        {[]string{"", "+ exit 1", "---"}, ""},
 	} {
-		if got := LastLine(c.lines); got != c.want {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.Equal(t, LastLine(c.lines), c.want, name)
 	}
 }
 
@@ -112,9 +111,7 @@ func TestLastLineIsTheSameBeforeTheNoiseOfTools(t *testing.T) {
 	}
 	for _, last := range []string{"error: no port", "no port", "java.lang.IllegalStateException: no port", "FATAL:  database \"a\" does not exist", "panic: no port", "設定ファイルが見つかりません"} {
 		for tool, lines := range noise {
-			if got := LastLine(append([]string{"starting", last}, lines...)); got != last {
-				t.Errorf("%s after %q: %q", tool, last, got)
-			}
+			assert.Equalf(t, LastLine(append([]string{"starting", last}, lines...)), last, "%s after", tool)
 		}
 	}
 }
@@ -137,9 +134,7 @@ func TestTailBeginsWithTheErrorBeforeItsStackTrace(t *testing.T) {
 		"nothing that tells":             {[]string{"---", "+ a", "+ b"}, 2, []string{"+ a", "+ b"}},
 		"no lines":                       {nil, 3, nil},
 	} {
-		if got := Tail(c.lines, c.n); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q, want %q", name, got, c.want)
-		}
+		assert.SlicesEqual(t, Tail(c.lines, c.n), c.want, name)
 	}
 }
 
