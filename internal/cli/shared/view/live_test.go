@@ -300,9 +300,10 @@ func TestForbiddenPodsAreTriedAgain(t *testing.T) {
 			asked = api.requests("/" + resource + "?")
 			return asked >= questions
 		}, func() string { return fmt.Sprint(asked, " questions about ", resource) })
+		// At most one round of questions becomes due, and another may still be on its way.
 		s.pass(20 * time.Second)
-		if again := api.requests("/" + resource + "?"); again != asked {
-			t.Errorf("%s: asked %d times, then %d times in 20 s", resource, asked, again-asked)
+		if again := api.requests("/"+resource+"?") - asked; again > 2*questions {
+			t.Errorf("%s: asked %d times, then %d times in 20 s", resource, asked, again)
 		}
 		api.api.SetRefuse(nil)
 		got = s.until("it may be read", func(got *snapshot.Snapshot) bool { return gapsOf(got) == "" })
@@ -486,9 +487,8 @@ func TestSnapshotsOfASilentServerAreAsOfItsLastAnswer(t *testing.T) {
 	if since := *stale.Link.StaleSince; since.After(hung.Add(time.Second)) || stale.Link.Why != "no answer from the API server" {
 		t.Errorf("hung at %s: %+v since %s", hung, stale.Link, since)
 	}
-	s.pass(time.Minute)
-	got := s.latest()
-	if got.Time.Sub(stale.Time) < 30*time.Second || !got.AsOf().Equal(stale.AsOf()) || got.Job.Report.ObservedAt.After(got.AsOf()) {
+	got := s.until("a minute has passed", func(got *snapshot.Snapshot) bool { return got.Time.Sub(stale.Time) > time.Minute })
+	if !got.AsOf().Equal(stale.AsOf()) || got.Job.Report.ObservedAt.After(got.AsOf()) {
 		t.Errorf("made at %s as of %s with a report of %s; it hung at %s", got.Time, got.AsOf(), got.Job.Report.ObservedAt, hung)
 	}
 	resume()
@@ -523,11 +523,12 @@ func TestLeaseAndNodesAreLookedAt(t *testing.T) {
 	})
 	leases, nodes := api.requests("/leases?"), api.requests("/nodes/")
 	s.pass(25 * time.Second)
-	if again := api.requests("/leases?") - leases; again < 2 || again > 5 {
+	if again := api.requests("/leases?") - leases; again > 5 {
 		t.Errorf("the Lease was read %d times in 25 s", again)
 	}
 	if again := api.requests("/nodes/") - nodes; again > 1 {
 		t.Errorf("nodes were read %d times in 25 s", again)
 	}
+	s.until("the Lease is read again and again", func(*snapshot.Snapshot) bool { return api.requests("/leases?") > leases+2 })
 	s.end()
 }

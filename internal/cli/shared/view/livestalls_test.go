@@ -60,10 +60,11 @@ func TestLiveListAsksAgainWhyJobsFail(t *testing.T) {
 	api.pods.Put(pod)
 	api.rest.RefusePath("/pods", 403, "Forbidden")
 	s := startLive(t, api)
-	s.until("the list has asked", func(got *snapshot.Snapshot) bool { return got.Jobs != nil && api.requests("/pods?") == 1 })
+	s.until("the list has asked", func(got *snapshot.Snapshot) bool { return got.Jobs != nil && api.requests("/pods?") > 0 })
+	asked := api.requests("/pods?")
 	s.pass(30 * time.Second)
-	if n := api.requests("/pods?"); n != 1 {
-		t.Errorf("asked %d times in 30 s", n)
+	if n := api.requests("/pods?") - asked; n > 1 { // One may have been due.
+		t.Errorf("asked %d times more in 30 s", n)
 	}
 	api.api.SetRefuse(nil)
 	s.until("the cause is known", func(got *snapshot.Snapshot) bool {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -217,8 +218,9 @@ func fillStatus(s *differences.State, job *batchv1.Job) {
 	slices.SortFunc(s.Conditions, func(a, b differences.Condition) int { return cmp.Compare(a.Type, b.Type) })
 }
 
-// anonymous removes the Job's name and the generated parts of pod names.
+// anonymous removes the namespace, the Job's name and the generated parts of pod names.
 func anonymous(job, message string) string {
+	message = strings.ReplaceAll(message, replacedNamespace+"/", namespace+"/")
 	pods := regexp.MustCompile(regexp.QuoteMeta(job) + `-(\d+-)?[a-z0-9]{5}\b`)
 	message = pods.ReplaceAllString(message, "${1}PODNAME")
 	return regexp.MustCompile(regexp.QuoteMeta(job)+`\b`).ReplaceAllString(message, "JOB")
